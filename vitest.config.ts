@@ -2,9 +2,13 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 // One project per kind of test: `unit` needs nothing, the others need the Redis that the global set-up finds
-// or provides, `browser` a Chromium besides. `npm test` is all of them but two: `long`, the files of every
-// kind whose names end in .long.test.ts, and `crash`.
+// or provides, `browser` a Chromium besides. `npm test` is all of them but the files of every kind whose
+// names end in .long.test.ts, and `crash`.
 const long = 'test/**/*.long.test.ts';
+const waiting = ['test/browser/**/*.long.test.ts', 'test/integration/docs/**/*.long.test.ts'];
+
+/** Groups run one after the other. */
+const inGroup = (groupOrder: number) => ({ sequence: { groupOrder } });
 
 const withRedis = {
   globalSetup: ['test/support/redis/global-redis.ts'],
@@ -32,9 +36,21 @@ export default defineConfig({
       kind('security', 60_000),
       kind('e2e', 60_000),
       kind('browser', 60_000),
+      // Browsers and compilers, which wait most of the time: two files at once.
+      {
+        test: { name: 'long-parallel', include: waiting, testTimeout: 60_000, ...withRedis, ...inGroup(1) },
+      },
       // One file after the other: some of these measure time or memory.
       {
-        test: { name: 'long', include: [long], testTimeout: 60_000, fileParallelism: false, ...withRedis },
+        test: {
+          name: 'long',
+          include: [long],
+          exclude: waiting,
+          testTimeout: 60_000,
+          fileParallelism: false,
+          ...withRedis,
+          ...inGroup(2),
+        },
       },
       // Its tests start servers of their own.
       {

@@ -1,4 +1,5 @@
-import { loadConfig, readEnvironment } from './config/config.ts';
+import { loadConfig } from './config/config.ts';
+import { readEnvironment } from './config/environment.ts';
 import { stopOnSignals } from './daemon/stop-on-signals.ts';
 
 // sysexits.h: EX_CONFIG.

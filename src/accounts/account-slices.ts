@@ -1,4 +1,8 @@
+import type { RedisClient } from '../redis/connection/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import type { UnreadableError } from '../redis/unreadable-record.ts';
 import type { Account } from './account-store.ts';
+import { tryParseAccount } from './stored-account.ts';
 
 /** A part of the accounts, in no order. */
 export interface AccountSlice {
@@ -25,4 +29,55 @@ export async function* eachSlice(
     yield part;
     from = part.next;
   } while (from !== '0');
+}
+
+/** The names of all accounts that can be read; nothing holds all of them at once. */
+export async function* eachName(
+  slice: (from: string, count: number) => Promise<AccountSlice>,
+): AsyncGenerator<string> {
+  for await (const { accounts } of eachSlice(slice)) for (const { account } of accounts) yield account;
+}
+
+/** An account whose record cannot be read. `put` replaces such a record, `remove` removes it. */
+export interface UnreadableAccount {
+  readonly account: string;
+  readonly error: UnreadableError;
+}
+
+/** Accounts by name. */
+export interface AccountPage {
+  readonly accounts: readonly Account[];
+  readonly unreadable: readonly UnreadableAccount[];
+  /** Whether more follow. */
+  readonly hasMore: boolean;
+}
+
+/**
+ * The records that follow a name, by name: at most `limit`, unreadable ones included. Only they are read; of
+ * the others the names are compared.
+ */
+export async function readPage(
+  redis: RedisClient,
+  keys: Pick<Keys, 'accounts'>,
+  after: string,
+  limit: number,
+): Promise<{ records: [account: string, text: string][]; hasMore: boolean }> {
+  const names = (await redis.hkeys(keys.accounts)).filter((name) => name > after).toSorted();
+  const found: [account: string, text: string][] = [];
+  // The records of removals under way are no accounts.
+  for (let from = 0; from < names.length && found.length <= limit; from += limit + 1) {
+    const some = names.slice(from, from + limit + 1);
+    const texts = await redis.hmget(keys.accounts, ...some);
+    for (const [i, account] of some.entries()) {
+      const text = texts[i] ?? null;
+      if (text !== null && tryParseAccount(keys.accounts, account, text) !== null)
+        found.push([account, text]);
+    }
+  }
+  return { records: found.slice(0, limit), hasMore: found.length > limit };
+}
+
+/** In the order of their names. */
+export function byName<T extends { readonly account: string }>(accounts: readonly T[]): T[] {
+  return accounts.toSorted((a, b) => (a.account < b.account ? -1 : 1));
 }

@@ -1,12 +1,19 @@
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { replaceField } from '../redis/replace-field.ts';
-import type { OnUnreadable, UnreadableError } from '../redis/unreadable-record.ts';
+import type { OnUnreadable } from '../redis/unreadable-record.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import { partnerKeyPlace } from '../secrets/seal-place.ts';
 import type { SealedRecord } from '../secrets/stored-secrets.ts';
 import { createAccountChanges } from './account-changes.ts';
-import { accountsAtOnce, eachSlice, type AccountSlice } from './account-slices.ts';
+import {
+  accountsAtOnce,
+  byName,
+  eachSlice,
+  readPage,
+  type AccountPage,
+  type AccountSlice,
+} from './account-slices.ts';
 import { parseAccount, tryParseAccount, type StoredAccount } from './stored-account.ts';
 
 /** A partner account whose filings are watched. */
@@ -59,25 +66,22 @@ export class KeyNeededError extends Error {
 /** Pattern of an account's name: it stands in keys, paths and metric labels. */
 export const accountNamePattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$';
 
-/** An account whose record cannot be read. */
-export interface UnreadableAccount {
-  readonly account: string;
-  readonly error: UnreadableError;
-}
-
 /** The accounts of this deployment. */
 export interface AccountStore {
-  /** All accounts that can be read, by name. */
-  list(): Promise<Account[]>;
   /**
    * About `count` accounts from a place on; '0' is the first. Every account that exists throughout is in some
    * part, one that comes or goes meanwhile may not be, and some may come twice.
    */
   slice(from: string, count: number): Promise<AccountSlice>;
+  /**
+   * The accounts whose names follow `after`, by name, with those that cannot be read; at most `limit`. Only
+   * they are read; of the others the names are compared.
+   */
+  page(after: string, limit: number): Promise<AccountPage>;
   /** Number of records of accounts, with unreadable ones and removals under way. */
   count(): Promise<number>;
-  /** Accounts that cannot be read, with the reason. `put` replaces such a record, `remove` removes it. */
-  unreadable(): Promise<UnreadableAccount[]>;
+  /** All accounts, by name, and those that cannot be read, with the reason. */
+  all(): Promise<Omit<AccountPage, 'hasMore'>>;
   /** Null when there is no such account. Throws NewerFormatError and UnreadableRecordError. */
   get(account: string): Promise<Account | null>;
   /** The account with its key; otherwise as `get`. Throws SealError when the key cannot be opened. */
@@ -178,6 +182,13 @@ export function createAccountStore({
     return { accounts, leaving, unreadable };
   }
 
+  function partedOf(all: Awaited<ReturnType<typeof readAll>>): Omit<AccountPage, 'hasMore'> {
+    const unreadable = all.flatMap(({ account, found }) =>
+      found instanceof Error ? [{ account, error: found }] : [],
+    );
+    return { accounts: byName(sliceOf(all).accounts), unreadable: byName(unreadable) };
+  }
+
   function sealedRecord(account: string, text: string, record: StoredAccount): SealedRecord {
     return {
       texts: [{ text: record.sealedKey, place: partnerKeyPlace(account, record.baseUrl) }],
@@ -189,16 +200,16 @@ export function createAccountStore({
   }
 
   const store: AccountStore = {
-    list: async () => sliceOf(await readAll()).accounts.toSorted((a, b) => (a.account < b.account ? -1 : 1)),
     async slice(from, count) {
       const { next, all } = await scan(from, count);
       return { ...sliceOf(all), next };
     },
     count: () => redis.hlen(keys.accounts),
-    unreadable: async () =>
-      (await readAll()).flatMap(({ account, found }) =>
-        found instanceof Error ? [{ account, error: found }] : [],
-      ),
+    async page(after, limit) {
+      const { records, hasMore } = await readPage(redis, keys, after, limit);
+      return { ...partedOf(records.map(([account, text]) => foundOf(account, text))), hasMore };
+    },
+    all: async () => partedOf(await readAll()),
     async get(account) {
       const found = await find(account);
       return found === null ? null : toAccount(account, found);

@@ -21,6 +21,8 @@ export interface AccountToken {
   readonly readOnly: boolean;
   /** Whether its text is that of a link, which opens the page and not the API. */
   readonly link: boolean;
+  /** Which subscriptions it may see and manage: all of the account, or only those that it made. */
+  readonly subscriptions: ManagedSubscriptions;
   readonly createdAt: number;
   /** Null = never. */
   readonly expiresAt: number | null;
@@ -30,9 +32,14 @@ export interface AccountToken {
   readonly parent: string | null;
 }
 
+/**
+ * The subscriptions that a token may see and manage. With `own` it may change nothing else of the account.
+ */
+export type ManagedSubscriptions = 'all' | 'own';
+
 /** The settings of a token; a parent expires no earlier than the tokens that it makes. */
 export type TokenSettings = Pick<AccountToken, 'name' | 'readOnly' | 'expiresAt'> &
-  Partial<Pick<AccountToken, 'parent' | 'link'>>;
+  Partial<Pick<AccountToken, 'parent' | 'link' | 'subscriptions'>>;
 
 /** The result of making a token. */
 export type MadeToken =
@@ -66,8 +73,12 @@ export interface TokenStore {
   touch(token: AccountToken, now: number): Promise<void>;
 }
 
-interface StoredToken extends Omit<AccountToken, 'id' | 'account' | 'parent' | 'link'> {
-  readonly v: 1;
+// Format 2 is that of a token with its own subscriptions: a process that knows only format 1 would take it
+// for one that may do everything, and so opens nothing with it.
+interface StoredToken extends Omit<AccountToken, 'id' | 'account' | 'parent' | 'link' | 'subscriptions'> {
+  readonly v: 1 | 2;
+  /** In format 2. */
+  readonly subscriptions?: 'own';
   readonly hash: string;
   /** Missing where it is none. */
   readonly link?: boolean;
@@ -125,7 +136,9 @@ export function createTokenStore(
       const secret = randomBytes(32).toString('base64url');
       const text = `${settings.link === true ? 'fwl' : 'fwa'}_${secret}.${account}`;
       const hash = digest('sha256', text);
-      const stored: StoredToken = { v: 1, hash, ...settings, createdAt: now, lastUsedAt: null };
+      const { subscriptions = 'all', ...others } = settings;
+      const format = subscriptions === 'own' ? ({ v: 2, subscriptions } as const) : ({ v: 1 } as const);
+      const stored: StoredToken = { ...format, hash, ...others, createdAt: now, lastUsedAt: null };
       const { tokens, incarnation } = keys.account(account);
       const added = await addScript.run(
         redis,
@@ -167,9 +180,12 @@ export function createTokenStore(
 
 function toToken(
   account: string,
-  { hash, name, readOnly, link = false, createdAt, expiresAt, lastUsedAt, parent = null }: StoredToken,
+  { hash, link = false, parent = null, ...stored }: StoredToken,
 ): AccountToken {
-  return { id: idOf(hash), account, name, readOnly, link, createdAt, expiresAt, lastUsedAt, parent };
+  const { name, readOnly, createdAt, expiresAt, lastUsedAt } = stored;
+  const subscriptions: ManagedSubscriptions = stored.subscriptions ?? 'all';
+  const shown = { id: idOf(hash), account, name, readOnly, link, subscriptions };
+  return { ...shown, createdAt, expiresAt, lastUsedAt, parent };
 }
 
 function unlessExpired(token: AccountToken, now: number): AccountToken | null {
@@ -185,7 +201,8 @@ function toStored(text: string): StoredToken | null {
   const stored = parseShaped<StoredToken>(text, { v: 'number' });
   if (stored === null) return null;
   const { v }: { readonly v: number } = stored;
-  if (v > 1) throw new NewerFormatError('token', v, 'format 1');
+  if (v > 2) throw new NewerFormatError('token', v, 'formats 1 and 2');
+  if ((v === 2) !== (stored.subscriptions === 'own')) return null;
   const isToken = isShaped(stored, { hash: 'string', name: 'string', createdAt: 'number' });
   return isToken && stored.hash.length === hashLength ? stored : null;
 }

@@ -15,6 +15,7 @@ import type { ApiDeps } from './deps.ts';
 import { addDocsRoutes } from './operation/docs-routes.ts';
 import { addEventRoute } from './events/event-routes.ts';
 import { addEventRoutes } from './events/routes.ts';
+import { addEventTypeRoutes } from './event-types/routes.ts';
 import { addFilingRoutes } from './filings/routes.ts';
 import { addSeenRoutes } from './filings/seen-routes.ts';
 import { addHealthRoutes } from './operation/health.ts';
@@ -24,14 +25,18 @@ import { addOpenApi } from './open-api.ts';
 import { invalidRequest } from './shared/problem.ts';
 import { record } from './shared/schema.ts';
 import { addProblemRoutes } from './problems/routes.ts';
+import { addPublicKeyRoutes } from './public-keys/routes.ts';
 import { addQueueRoutes } from './operation/queues.ts';
 import { addRejectionRoutes } from './rejections/routes.ts';
 import { addReplayRoutes } from './delivery/replay-routes.ts';
 import { addRootRoute } from './operation/root-routes.ts';
 import { addSessionRoutes } from './session/routes.ts';
 import { addStreamRoutes } from './events/stream-routes.ts';
+import { addPreviewRoute } from './subscriptions/preview/routes.ts';
 import { addSubscriptionRoutes } from './subscriptions/routes.ts';
 import { addLinkRoutes } from './tokens/link-routes.ts';
+import { addVerifyRoute } from './delivery/verify-route.ts';
+import { addOwnCheck } from './tokens/own-subscriptions.ts';
 import { addTokenRoutes } from './tokens/routes.ts';
 
 const nestingMax = 20;
@@ -68,6 +73,7 @@ async function addOpenRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Promi
   addHealthRoutes(app, deps);
   await addDocsRoutes(app);
   addProblemRoutes(app);
+  addPublicKeyRoutes(app, deps);
   if (deps.dashboard === undefined) addRootRoute(app);
   else await app.register(deps.dashboard);
   refuseOtherMethods(app, routes, '');
@@ -78,13 +84,20 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   app.addHook('onRoute', (route) => {
     if (route.config?.refusesMethod !== true) route.schema = { querystring: noQuery, ...route.schema };
   });
-  app.addHook('onSend', async (_request, reply) => void reply.header('cache-control', 'no-store'));
+  app.addHook('onSend', async (_request, reply) => {
+    void reply.header('cache-control', 'no-store');
+    const location = reply.getHeader('location');
+    if (typeof location === 'string')
+      void reply.header('location', addressOf(location, deps.publicUrl ?? null));
+  });
   chargeResponses(app);
   limitDearRequests(app, { ...defaultLimits, ...deps.limits });
   const signIn = addAuth(app, deps);
   addIdCheck(app);
   addAccountCheck(app, deps);
-  app.addHook('onResponse', async ({ method, params }, { statusCode }) => {
+  addOwnCheck(app, deps);
+  app.addHook('onResponse', async ({ method, params, routeOptions }, { statusCode }) => {
+    if (routeOptions.config.onlyReads === true) return;
     const { account } = params as { account?: string };
     const isChange = method !== 'GET' && method !== 'HEAD' && (statusCode < 400 || statusCode >= 500);
     if (isChange && account !== undefined) deps.accountChanged?.(account);
@@ -100,17 +113,26 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   addTokenRoutes(app, deps);
   addLinkRoutes(app, deps);
   addSubscriptionRoutes(app, deps);
+  addPreviewRoute(app, deps);
   addDeliveryRoutes(app, deps);
+  addVerifyRoute(app, deps);
   addAttemptRoutes(app, deps);
   addReplayRoutes(app, deps);
   addEventRoutes(app, deps);
   addEventRoute(app, deps);
   addStreamRoutes(app, deps);
+  addEventTypeRoutes(app, deps);
   addFilingRoutes(app, deps);
   addSeenRoutes(app, deps);
   addRejectionRoutes(app, deps);
   addQueueRoutes(app, deps);
   refuseOtherMethods(app, routes, '/v1');
+}
+
+// Where the operator has said how the daemon is reached, a client finds what it made by the address alone. A
+// path is a reference relative to the address of the request (RFC 9110 §10.2.2).
+function addressOf(location: string, publicUrl: string | null): string {
+  return publicUrl !== null && location.startsWith('/') ? `${publicUrl}${location}` : location;
 }
 
 // The depth is limited because the check against a schema recurses.

@@ -8,9 +8,11 @@ import type { ReadAttempt } from '../delivery/attempts/attempt-detail.ts';
 import type { AttemptList } from '../delivery/attempts/attempt-list.ts';
 import type { ReadDelivery } from '../delivery/attempts/event-deliveries.ts';
 import type { DeliveryStore } from '../delivery/store/delivery-store.ts';
+import type { Verified } from '../delivery/ownership/verifier.ts';
 import type { ReplayRequest } from '../delivery/replay/replay.ts';
 import type { ReplayProgress } from '../delivery/replay/replay-progress.ts';
 import type { Sent } from '../callbacks/send-callback.ts';
+import type { FilterJudge } from '../subscriptions/content-filter/judge.ts';
 import type { ReadLags } from '../subscriptions/lag.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { FindEvents } from '../events/search/find-events.ts';
@@ -24,8 +26,10 @@ import type { QueueState } from '../redis/jobs/queue-state.ts';
 import type { KeyCheck } from '../partner/check-key.ts';
 import type { SearchService } from '../polling/service-search.ts';
 import type { PollingStore } from '../polling/store/polling-store.ts';
+import type { PublishedKeys } from '../subscriptions/public-keys/published-keys.ts';
 import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
+import type { VerificationRule } from './subscriptions/settings/verification.ts';
 import type { Door } from './server/door.ts';
 import type { GateLimits } from './access/gate.ts';
 import type { Rate } from './access/rate-limit.ts';
@@ -50,13 +54,18 @@ export interface ApiDeps {
   readonly sections: LogSections;
   readonly findEvents: FindEvents;
   readonly subscriptions: SubscriptionStore;
+  readonly publicKeys: PublishedKeys;
   readonly delivery: DeliveryStore;
   readonly attempts: AttemptList;
   readonly readAttempt: ReadAttempt;
   readonly readDelivery: ReadDelivery;
   readonly lags: ReadLags;
+  /** Judges events by the filters of subscriptions. */
+  readonly judge: FilterJudge;
   /** Maximum requests per second to the partner service, per account. */
   readonly partnerMaxRps: number;
+  /** Maximum number of callbacks in flight that the operator permits a subscription. */
+  readonly maxInFlight: number;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
   /** Without a logger nothing is logged. */
@@ -68,6 +77,8 @@ export interface ApiDeps {
   readonly checkUrl: (url: string) => UrlVerdict;
   /** The same after a look at where the name in the URL leads, for a URL that `checkUrl` permits. */
   readonly checkHost: (url: string, account: string) => Promise<UrlVerdict>;
+  /** Why callbacks to a URL wait for the forward proxy now; the function says null where they do not. */
+  readonly waitsFor: () => Promise<(url: string) => string | null>;
   /** Whether the daemon can keep its promise now; a rejection counts as not ready. */
   readonly readiness: () => Promise<{ readonly ready: boolean; readonly reasons: readonly string[] }>;
   /** Whether restarting the process would help. */
@@ -96,6 +107,8 @@ export interface ApiDeps {
   readonly trustedProxies?: readonly string[];
   /** Address of the page as others open it, without a slash at its end; null where it is not known. */
   readonly publicUrl?: string | null;
+  /** Whether endpoints must be verified, and which hosts need not (`createVerificationRule`). */
+  readonly verificationRule: VerificationRule;
   /** Origins whose pages may show the page in a frame. */
   readonly frameAncestors?: readonly string[];
   /**
@@ -119,6 +132,11 @@ export interface ApiHooks {
   pollNow(account: string, mode: 'delta' | 'sweep'): Promise<void>;
   /** Called when there may be events to deliver to this subscription. */
   wake(account: string, subscription: string): Promise<void>;
+  /**
+   * Asks the endpoint at once whether it wants the callbacks; `settings` are those of the subscription as
+   * stored.
+   */
+  verify(settings: string, subscription: Subscription): Promise<Verified>;
   /** Sends one `ping` and returns its outcome. */
   ping(subscription: Subscription): Promise<Sent>;
   /**

@@ -3,137 +3,11 @@ import type { TSchema } from 'typebox';
 import { eventTypes } from '../events/event-types.ts';
 import type { EventType } from '../events/event-types.ts';
 import { eventExample } from './document/event-examples.ts';
-import { nullable, oneOf, record, time } from './shared/schema.ts';
+import { dataSchemas } from './document/event-data.ts';
+import { time } from './shared/schema.ts';
 
-const account = Type.String({ examples: ['default'] });
-const status = Type.String({ description: 'As the partner service wrote it.', examples: ['REJECTED'] });
-
-// The fields that the partner service is known to send; it may send more.
-const partnerFiling = Type.Object(
-  {
-    id: Type.Optional(Type.String({ examples: ['f_123'] })),
-    filingType: Type.Optional(Type.String({ examples: ['NEW_BUSINESS'] })),
-    status: Type.Optional(Type.String({ examples: ['REJECTED'] })),
-    policyNumber: Type.Optional(Type.String({ examples: ['SL-2026-0042'] })),
-    insuredsName: Type.Optional(Type.String({ examples: ['Bluebonnet Roofing LLC'] })),
-    carriersName: Type.Optional(Type.String()),
-    premium: Type.Optional(Type.Number({ examples: [1200.5] })),
-    filingState: Type.Optional(
-      Type.Object(
-        { name: Type.Optional(Type.String()), stateAbbr: Type.Optional(Type.String()) },
-        { additionalProperties: true, examples: [{ name: 'Texas', stateAbbr: 'TX' }] },
-      ),
-    ),
-  },
-  { additionalProperties: true },
-);
-
-const filingFields = {
-  account,
-  filingId: Type.String({ examples: ['f_123'] }),
-  status,
-  previousStatus: nullable(status, { description: 'Null in filing.created.' }),
-  rejectionReason: nullable(Type.String(), { examples: ['Affidavit is not signed'] }),
-  completedAt: nullable(Type.String()),
-  sequence: Type.Integer({
-    description: 'Counts the events of this filing from 1 without gaps.',
-    examples: [4],
-  }),
-  changed: Type.Array(Type.String(), {
-    description:
-      'What differs from before: `status`, `completedAt`, `rejectionReason`; later versions may name more.',
-    examples: [['status', 'rejectionReason']],
-  }),
-  observed: record(
-    { notBefore: time('The filing was still as before then.'), notAfter: time('The change was seen then.') },
-    { description: 'When the change happened, as far as polls can tell.' },
-  ),
-  inferred: Type.Boolean({ description: 'True where what was seen proves a round trip that no poll saw.' }),
-  filing: Type.Optional(
-    nullable(partnerFiling, {
-      description:
-        'The filing exactly as the partner service returned it; null in filing.removed; left out with the payload `thin`, and where `omitted` says why.',
-    }),
-  ),
-  omitted: Type.Optional(
-    oneOf(['too_large', 'not_kept'], {
-      description:
-        'Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, only in filing.snapshot) the log no longer holds the last event of the filing.',
-    }),
-  ),
-  details: Type.Optional(
-    nullable(
-      record({
-        policyNumber: nullable(Type.String()),
-        insuredsName: nullable(Type.String()),
-        stateAbbr: nullable(Type.String()),
-        filingType: nullable(Type.String()),
-        premium: nullable(Type.Number()),
-      }),
-      { description: 'Only with `not_kept`: what is kept of the filing; null for COMPLETED filings.' },
-    ),
-  ),
-};
-
-const filingData = record(filingFields);
-
-const stalledData = record({
-  ...filingFields,
-  stalled: record(
-    {
-      status: Type.String({ description: 'The status that lasts.' }),
-      since: time('When it was first seen in that status; for a filing of the baseline, when that was read.'),
-      after: Type.String({
-        description: "The account's limit for that status, an ISO 8601 duration.",
-        examples: ['P10D'],
-      }),
-    },
-    { description: 'What lasts for longer than it should.' },
-  ),
-});
-
-const accountData = record({
-  account,
-  lastCompletePollAt: nullable(time('When everything was last read.')),
-  lastError: nullable(Type.String(), { description: 'Why the last poll failed.' }),
-  late: Type.Optional(
-    record(
-      {
-        reason: Type.String({ examples: ['partner_budget'] }),
-        waitedMs: Type.Integer(),
-        detail: Type.String(),
-      },
-      { description: 'Only in `account.stale`, and only where polls wait for PARTNER_TOTAL_RPS.' },
-    ),
-  ),
-});
-
-const aboutSubscription = {
-  account,
-  subscription: Type.String(),
-  url: Type.String({ description: 'Origin of the URL that is called.' }),
-};
-
-const disabledData = record({ ...aboutSubscription, reason: Type.String() });
-
-const fellBehindData = record({
-  ...aboutSubscription,
-  events: Type.Integer({ description: 'How many, of all types: the log no longer holds them to compare.' }),
-});
-
-const pingData = record({ account, subscription: Type.String() });
-
-/** `data` of a callback, by the kind of data of its event type. */
-const dataSchemas = {
-  filing: filingData,
-  stalled: stalledData,
-  account: accountData,
-  disabled: disabledData,
-  fellBehind: fellBehindData,
-  ping: pingData,
-};
-
-const signatureHeaders = [
+/** The headers of every callback: name, meaning and example. */
+export const signatureHeaders = [
   [
     'webhook-id',
     'Id of the event; the same on every attempt and replay. Store it to recognise repeats.',
@@ -146,7 +20,7 @@ const signatureHeaders = [
   ],
   [
     'webhook-signature',
-    'One or more `v1,<base64 HMAC-SHA256 of id.timestamp.body>`, separated by spaces; one must match.',
+    'One or more `v1,<base64 HMAC-SHA256 of id.timestamp.body>`, or `v1a,<base64 ed25519 signature of the same>` for a subscription with public keys, separated by spaces; one must match.',
     'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
   ],
 ] as const;
@@ -227,7 +101,8 @@ function describeCallback(type: EventType) {
   };
 }
 
-function bodySchema(type: EventType) {
+/** The body of an event of this type in the format `standard`; its name is its `$id`. */
+export function bodySchema(type: EventType) {
   const { when, data } = eventTypes[type];
   const example = eventExample(type);
   return Type.Object(

@@ -11,6 +11,7 @@ import { filingSchema } from './filings/schema.ts';
 import { describeEvents, describeWebhooks } from './open-api-webhooks.ts';
 import type { ApiDocument } from './document/json-schema.ts';
 import { finishDocument } from './document/finish-document.ts';
+import { publicKeySetSchema } from './public-keys/schema.ts';
 import { boardAccountSchema, rejectionSchema } from './rejections/schema.ts';
 import { changedSchema, registeredSchema, subscriptionSchema } from './subscriptions/schema.ts';
 import { sessionSchema } from './session/schema.ts';
@@ -29,6 +30,7 @@ const sharedSchemas: readonly TSchema[] = [
   subscriptionSchema,
   registeredSchema,
   changedSchema,
+  publicKeySetSchema,
   attemptSchema,
   attemptDetailSchema,
   deadLetterSchema,

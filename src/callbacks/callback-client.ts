@@ -1,14 +1,18 @@
 import type { buildConnector, Client } from 'undici';
-import { createCallbackConnector } from './connector.ts';
+import { createCallbackConnector } from './connections/connector.ts';
 import { failedBeforehand, runExchange } from './exchange.ts';
 import type { CallbackResult } from './result.ts';
-import { createConnectionPool, createSocketWatch } from './connection-pool.ts';
+import { createConnectionPool, createSocketWatch } from './connections/connection-pool.ts';
 import type { EgressPolicy } from '../egress/address-policy.ts';
 import { createHostLookup } from '../names/host-lookup.ts';
 import type { HostLookup } from '../names/host-lookup.ts';
+import type { Tunnels } from '../proxy/tunnels.ts';
 import { checkCallbackUrl, type UrlRules } from '../egress/url-policy.ts';
+import { blameProxy } from './connections/tunnel-connector.ts';
 import { createUnderWay } from './under-way.ts';
 import { createBoundedMap } from '../memory/bounded-map.ts';
+import { createNewcomers } from '../waiting/newcomers.ts';
+import type { ConnectionIdentity } from './tls/identity.ts';
 
 /**
  * One callback to send. `headers` have passed checkCustomHeaders, or are the daemon's own with names in lower
@@ -18,14 +22,24 @@ interface CallbackRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
+  /** POST where it is left out; OPTIONS has no body. */
+  readonly method?: 'POST' | 'OPTIONS';
+  /** Milliseconds for the whole callback; the client's own bound where it is null or missing. */
+  readonly timeoutMs?: number | null;
   /** The account among whose lookups the host name counts; none for the daemon's own. */
   readonly account?: string;
+  /** Maximum milliseconds where they are fewer than those of the client. */
+  readonly timeoutMsMax?: number;
+  /** Maximum bytes of the response body that are kept: 1 KiB without it. */
+  readonly excerptBytesMax?: number;
+  /** The identity of its connection; none is that of all plain https endpoints. */
+  readonly identity?: ConnectionIdentity | undefined;
 }
 
 /** Sends callbacks. */
 export interface CallbackClient {
   /**
-   * Sends one POST and resolves to its result; failures of receiver and network are values. A request on a
+   * Sends one request and resolves to its result; failures of receiver and network are values. A request on a
    * kept connection that the receiver has closed meanwhile is sent once more on a new one: its webhook-id
    * makes that safe (RFC 9110 §9.2.2). Rejects only when close() ends it, which is no attempt, although the
    * receiver may have got the request.
@@ -53,15 +67,25 @@ export interface CallbackClientOptions {
   readonly lookup?: HostLookup;
   readonly ca?: string;
   readonly keptSocketsMax?: number;
+  /** Tunnels through the forward proxy; without them all is dialled directly. */
+  readonly tunnels?: Tunnels | undefined;
 }
 
 const keptSocketsDefault = 2048;
 // Maximum number of accounts whose connectors are kept, each with its TLS sessions.
 const connectorsMax = 4_000;
+// Maximum number of identities whose connectors are kept, 40 to 200 KB each; the others cost a millisecond or
+// two with each new connection.
+const identitiesMax = 1_000;
+
+// Number of TLS connections being opened at which no more begin. Each keeps the process from all else for one
+// to two milliseconds.
+const openingTlsMax = 32;
 
 const responseHeaderBytesMax = 16_384;
 const keepAliveDefaultMs = 4000;
 const keepAliveMaxMs = 25_000;
+const jsonHeader = { 'content-type': 'application/json' } as const;
 
 /**
  * The one client that sends callbacks. It vets the URL on every post and every address at dial, follows no
@@ -70,8 +94,9 @@ const keepAliveMaxMs = 25_000;
  */
 export function createCallbackClient(options: CallbackClientOptions): CallbackClient {
   const { timeoutMs, userAgent, lookup = createHostLookup() } = options;
-  const { keptSocketsMax = keptSocketsDefault } = options;
+  const { keptSocketsMax = keptSocketsDefault, tunnels } = options;
   const sockets = createSocketWatch();
+  const openingTls = createNewcomers({ max: openingTlsMax });
   const connecting = {
     allowH2: false,
     pipelining: 1,
@@ -82,40 +107,68 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  const connectors = createBoundedMap<string, buildConnector.connector>(connectorsMax);
-  function optionsFor(account: string): Client.Options {
-    const known = connectors.get(account);
+  const plain = createBoundedMap<string, buildConnector.connector>(connectorsMax);
+  const ofIdentities = createBoundedMap<string, buildConnector.connector>(identitiesMax);
+  function optionsFor(account: string, identity?: ConnectionIdentity): Client.Options {
+    const connectors = identity === undefined ? plain : ofIdentities;
+    const name = identity === undefined ? account : `${identity.digest} ${account}`;
+    const known = connectors.get(name);
     if (known !== undefined) return { ...connecting, connect: known };
     const owner = `callbacks ${account}`;
-    const connect = createCallbackConnector({ ...options, lookup, owner, onSocket: sockets.add });
-    connectors.set(account, connect);
+    const connect = createCallbackConnector({ ...options, lookup, owner, identity, onSocket: sockets.add });
+    connectors.set(name, connect);
     return { ...connecting, connect };
   }
   const pool = createConnectionPool(optionsFor, keptSocketsMax);
   const targetOf = rememberTargets(options);
   const underWay = createUnderWay();
   let isOver = false;
+
+  // Its deadline begins with its turn: that this process is busy is no failure of the endpoint.
+  async function inTurn(
+    account: string,
+    exchange: (onConnected: () => void) => Promise<CallbackResult>,
+  ): Promise<CallbackResult> {
+    const ended = await openingTls.begin(1, account);
+    if (!isOver) return exchange(() => ended(1));
+    ended(1);
+    return failedBeforehand('aborted');
+  }
+
   return {
-    post({ url, headers, body, account = '' }) {
+    post(asked) {
+      const { url, headers, body, account = '', identity, method = 'POST', timeoutMs: own } = asked;
+      const { timeoutMsMax = Infinity, excerptBytesMax } = asked;
       if (isOver) return Promise.resolve(failedBeforehand('aborted'));
       const target = targetOf(url);
       if (target === null) return Promise.resolve(failedBeforehand('blocked_address'));
+      if (identity !== undefined && !target.origin.startsWith('https:'))
+        return Promise.resolve(failedBeforehand('tls_error'));
       const request = {
         ...target,
         account,
-        method: 'POST' as const,
-        headers: { 'content-type': 'application/json', 'user-agent': userAgent, ...headers },
-        body,
+        identity,
+        method,
+        headers: { ...(method === 'POST' ? jsonHeader : {}), 'user-agent': userAgent, ...headers },
+        body: method === 'POST' ? body : null,
       };
-      return runExchange((handler) => pool.dispatch(request, handler), {
-        timeoutMs,
-        underWay,
-        again: (handler, error) => {
-          const stale = sockets.wasReused(error);
-          if (stale) pool.dial(request, handler);
-          return stale;
-        },
-      });
+      const exchange = (onConnected?: () => void) =>
+        runExchange(
+          (handler) => pool.dispatch(onConnected ? { ...request, onConnected } : request, handler),
+          {
+            timeoutMs: Math.min(own ?? timeoutMs, timeoutMsMax),
+            excerptBytesMax,
+            underWay,
+            again: (handler, error) => {
+              const stale = sockets.wasReused(error);
+              if (stale) pool.dial(request, handler);
+              return stale;
+            },
+          },
+        );
+      const waits = target.origin.startsWith('https:') && !pool.hasFree(request);
+      const result = waits ? inTurn(account, exchange) : exchange();
+      return tunnels === undefined ? result : result.then((each) => blameProxy(tunnels, url, each));
     },
     abortAll() {
       isOver = true;

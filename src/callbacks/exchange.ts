@@ -1,11 +1,12 @@
 import type { Dispatcher } from 'undici';
-import { failureDetails, failureCodeOf } from './result.ts';
+import { failureDetails, failureOf } from './result.ts';
 import type { CallbackFailure, CallbackFailureCode, CallbackResponse, CallbackResult } from './result.ts';
 import type { Abortable, UnderWay } from './under-way.ts';
 
-/** Maximum bytes of a response body, all of them kept; the connection of a larger one is destroyed. */
-const excerptBytesMax = 1024;
-const bodyBytesMax = 16_384;
+/** Maximum bytes of a response body; the connection of a larger one is destroyed. */
+export const bodyBytesMax = 16_384;
+// Maximum bytes that are kept of it.
+const excerptBytesDefault = 1024;
 
 const interimResponsesMax = 16;
 
@@ -16,6 +17,8 @@ const interimResponsesMax = 16;
  */
 export interface ExchangeLimits {
   readonly timeoutMs: number;
+  /** Maximum bytes that are kept of the response body: 1 KiB without it. */
+  readonly excerptBytesMax?: number | undefined;
   readonly again?: (handler: Dispatcher.DispatchHandler, error: Error) => boolean;
   /** Holds the exchange while it is in flight. */
   readonly underWay: UnderWay;
@@ -50,6 +53,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
   readonly #reject: (error: unknown) => void;
   readonly #deadline: NodeJS.Timeout;
   readonly #underWay: UnderWay;
+  readonly #excerptBytesMax: number;
   readonly #place: number;
   #again: ExchangeLimits['again'];
   #controller: Dispatcher.DispatchController | null = null;
@@ -70,6 +74,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#again = limits.again;
+    this.#excerptBytesMax = limits.excerptBytesMax ?? excerptBytesDefault;
     this.#underWay = limits.underWay;
     this.#place = limits.underWay.add(this);
     this.#deadline = setTimeout(() => this.#cutOff('timeout'), limits.timeoutMs);
@@ -103,7 +108,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
 
   onResponseData(_: unknown, chunk: Buffer): void {
     if (this.#settled) return;
-    const room = excerptBytesMax - this.#bodyBytes;
+    const room = this.#excerptBytesMax - this.#bodyBytes;
     if (room > 0) this.#keep(chunk.subarray(0, room));
     this.#bodyBytes += chunk.length;
     if (this.#bodyBytes > bodyBytesMax) this.#cutOff('response_too_large');
@@ -116,7 +121,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
   onResponseError(_: unknown, error: Error & { readonly code?: unknown }): void {
     if (error.code === 'UND_ERR_DESTROYED' || error.code === 'UND_ERR_CLOSED') this.#abandon(error);
     else if (!this.#isSentAgain(error))
-      this.#settle(this.#statusCode === 0 ? this.#failure(failureCodeOf(error)) : this.#response('broken'));
+      this.#settle(this.#statusCode === 0 ? this.#failureOf(error) : this.#response('broken'));
   }
 
   abort(): void {
@@ -181,9 +186,18 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
       kind: 'failure',
       code,
       detail: failureDetails[code],
-      // undici starts a request only on a connection that is ready.
-      sent: this.#controller !== null,
+      sent: this.#isConnected(),
       durationMs: performance.now() - this.#startedAt,
     };
+  }
+
+  #failureOf(error: Error): CallbackFailure {
+    const durationMs = performance.now() - this.#startedAt;
+    return { kind: 'failure', ...failureOf(error, this.#isConnected()), durationMs };
+  }
+
+  // undici starts a request only on a connection that is ready.
+  #isConnected(): boolean {
+    return this.#controller !== null;
   }
 }

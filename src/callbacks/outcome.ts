@@ -1,3 +1,4 @@
+import type { TokenFailure } from './authorization/access-token.ts';
 import type { CallbackResponse, CallbackResult } from './result.ts';
 import { parseRetryAfter } from '../waiting/retry-after.ts';
 
@@ -18,6 +19,9 @@ export const outcomeKinds = {
   malformed_response: 'retry',
   response_too_large: 'retry',
   sender_error: 'retry',
+  token_error: 'retry',
+  proxy_refused: 'retry',
+  proxy_error: 'held',
   aborted: 'aborted',
 } as const;
 
@@ -47,11 +51,21 @@ export type CallbackOutcome =
   | { readonly kind: 'gone'; readonly code: 'gone'; readonly reason: string }
   /**
    * Not acknowledged, and the whole subscription pauses for `retryAfterMs`: at least a second, at most an
-   * hour.
+   * hour. With `token_error` it was the token endpoint that asked for it.
    */
   | {
       readonly kind: 'slow_down';
-      readonly code: 'slow_down';
+      readonly code: 'slow_down' | 'token_error';
+      readonly retryAfterMs: number;
+      readonly reason: string;
+    }
+  /**
+   * Not sent, because the forward proxy does not work. It says nothing about event or endpoint and uses up no
+   * attempt; the whole subscription pauses for `retryAfterMs`.
+   */
+  | {
+      readonly kind: 'held';
+      readonly code: 'proxy_error';
       readonly retryAfterMs: number;
       readonly reason: string;
     }
@@ -73,6 +87,8 @@ export function classifyOutcome(result: CallbackResult): CallbackOutcome {
   if (result.kind === 'failure') {
     const { code, sent, detail } = result;
     if (code === 'aborted') return { kind: 'aborted', code, reason: detail };
+    if (code === 'proxy_error')
+      return { kind: 'held', code, retryAfterMs: result.retryAfterMs ?? slowDownMinMs, reason: detail };
     return { kind: 'retry', code, sent, reason: detail };
   }
   const { statusCode } = result;
@@ -88,6 +104,35 @@ export function classifyOutcome(result: CallbackResult): CallbackOutcome {
     return { kind: 'retry', code: 'redirect', sent: true, reason };
   }
   return { kind: 'retry', code: 'http_error', sent: true, reason: `The receiver answered ${statusCode}.` };
+}
+
+/**
+ * The outcome of an attempt for which there was no token. Nothing of the event was sent, as to an endpoint
+ * that is down.
+ */
+export function outcomeWithoutToken({ reason, retryAfterMs }: TokenFailure): CallbackOutcome {
+  if (retryAfterMs === null) return { kind: 'retry', code: 'token_error', sent: false, reason };
+  return { kind: 'slow_down', code: 'token_error', retryAfterMs, reason };
+}
+
+// Outcomes whose reasons say more than code and status: which certificate, which answer of a token endpoint.
+const furtherReasons: ReadonlySet<string> = new Set([
+  'token_error',
+  'tls_error',
+  'proxy_refused',
+  'proxy_error',
+] satisfies OutcomeCode[]);
+// Maximum characters of a reason that is kept.
+const keptReasonMax = 200;
+
+/**
+ * The reason that an attempt keeps, at most 200 characters; null where the code and the status say as much,
+ * and always for `delivered`.
+ */
+export function keptReason(outcome: CallbackOutcome): string | null {
+  if (outcome.kind === 'delivered' || !furtherReasons.has(outcome.code)) return null;
+  const { reason } = outcome;
+  return reason.length <= keptReasonMax ? reason : `${reason.slice(0, keptReasonMax - 1).toWellFormed()}…`;
 }
 
 /** Null unless the response is a 429 (RFC 6585 §4) or 503 (RFC 9110 §15.6.4) with a readable Retry-After. */

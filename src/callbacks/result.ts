@@ -1,5 +1,7 @@
 import { errors } from 'undici';
+import { ProxyError } from '../proxy/proxy-error.ts';
 import { refusedDestination } from '../egress/url-policy.ts';
+import { tlsReasonOf } from './tls/tls-reason.ts';
 
 /** Why no response was received. Codes are stable: logs, metrics and the list of attempts use them. */
 export type CallbackFailureCode =
@@ -13,6 +15,8 @@ export type CallbackFailureCode =
   | 'malformed_response'
   | 'response_too_large'
   | 'sender_error'
+  | 'proxy_error'
+  | 'proxy_refused'
   | 'aborted';
 
 /**
@@ -41,8 +45,13 @@ export interface CallbackFailure {
   readonly kind: 'failure';
   readonly code: CallbackFailureCode;
   readonly detail: string;
-  /** False when no connection was made: nothing of the event can have reached the receiver. */
+  /**
+   * False when no connection was made, or either side refused its TLS: the receiver cannot have read anything
+   * of the event.
+   */
   readonly sent: boolean;
+  /** With `proxy_error`, milliseconds after which another try is worth it. */
+  readonly retryAfterMs?: number;
   readonly durationMs: number;
 }
 
@@ -61,6 +70,8 @@ export const failureDetails: Readonly<Record<CallbackFailureCode, string>> = {
   malformed_response: 'The answer is not valid HTTP/1.1.',
   response_too_large: 'The headers of the answer are too large.',
   sender_error: 'The callback could not be sent for a reason on the sending side.',
+  proxy_error: 'The forward proxy does not work; the callback waits for it.',
+  proxy_refused: 'The forward proxy did not connect to the endpoint.',
   aborted: 'The sending process stopped before the receiver answered; the callback is sent again.',
 };
 
@@ -88,7 +99,7 @@ const failureCodes: Readonly<Record<string, CallbackFailureCode>> = {
 /** Families of codes: getaddrinfo, TLS, and OpenSSL's certificate verification. */
 const failureCodePatterns: readonly (readonly [RegExp, CallbackFailureCode])[] = [
   [/^EAI_/, 'dns_error'],
-  [/^ERR_(?:TLS|SSL|OSSL)_/, 'tls_error'],
+  [/^ERR_(?:TLS|SSL|OSSL|CRYPTO)_/, 'tls_error'],
   [
     /^(?:CERT|CRL|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO|INVALID_(?:CA|PURPOSE)|PATH_LENGTH|HOSTNAME_MISMATCH|ERROR_IN|OUT_OF_MEM)/,
     'tls_error',
@@ -101,12 +112,29 @@ const failureCodePatterns: readonly (readonly [RegExp, CallbackFailureCode])[] =
  */
 export function failureCodeOf(error: unknown): CallbackFailureCode {
   if (!(error instanceof Error)) return 'sender_error';
+  if (error instanceof ProxyError) return error.fault === 'proxy' ? 'proxy_error' : 'proxy_refused';
   // Tested by its class, because undici 8 leaves the code of a parser error undefined.
   if (error instanceof errors.HTTPParserError) return 'malformed_response';
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = codeOf(error);
   // undici reports an unrequested interim 100 or upgrade as a socket error; only the message differs.
   if (code === 'UND_ERR_SOCKET' && error.message.startsWith('bad ')) return 'malformed_response';
   return (
     failureCodes[code] ?? failureCodePatterns.find(([pattern]) => pattern.test(code))?.[1] ?? 'sender_error'
   );
+}
+
+/** The failure that an error of undici, the sockets or the resolver means; `connected` when it came later. */
+export function failureOf(
+  error: unknown,
+  connected: boolean,
+): Pick<CallbackFailure, 'code' | 'detail' | 'sent' | 'retryAfterMs'> {
+  const code = failureCodeOf(error);
+  if (error instanceof ProxyError)
+    return { code, detail: error.message, sent: false, retryAfterMs: error.retryAfterMs };
+  const refusal = code === 'tls_error' ? tlsReasonOf(codeOf(error)) : null;
+  return { code, detail: refusal ?? failureDetails[code], sent: connected && refusal === null };
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }

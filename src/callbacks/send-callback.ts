@@ -1,13 +1,17 @@
 import type { KeyObject } from 'node:crypto';
 import type { LogEntry } from '../events/event-log.ts';
-import { parseSecret, validSecrets, type SigningSecret } from '../subscriptions/signing-secret.ts';
+import { parseSigner, validSecrets, versionOf, type SigningSecret } from '../subscriptions/signing-secret.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import type { CallbackClient } from './callback-client.ts';
 import { failedBeforehand } from './exchange.ts';
-import { classifyOutcome, type CallbackOutcome } from './outcome.ts';
-import type { CallbackResponse, CallbackResult } from './result.ts';
-import { formatBody } from './body-formats.ts';
-import { signedHeaders } from './sign.ts';
+import type { Bearers } from './authorization/bearers.ts';
+import { sendAuthorized } from './authorization/send-authorized.ts';
+import { classifyOutcome, outcomeWithoutToken, type CallbackOutcome } from './outcome.ts';
+import type { CallbackFailureCode, CallbackResponse, CallbackResult } from './result.ts';
+import { formatBody, type CallbackBody } from './body-formats.ts';
+import { originHeader } from './request-origin.ts';
+import { signedHeaders, signedHeadersInThreads, type SignedHeaders } from './sign.ts';
+import { identityOf } from './tls/identity.ts';
 
 /** Which attempts keep more than their outcome: their request, and the headers of the response. */
 export type AttemptDetails = 'none' | 'failures' | 'all';
@@ -39,6 +43,8 @@ export type CallbackSender = (entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>)
 
 export interface SendCallbackDeps {
   readonly client: CallbackClient;
+  /** The tokens of endpoints that want one; without it nothing is sent to these. */
+  readonly bearers?: Bearers;
   /**
    * Milliseconds on the wall clock of this machine: receivers compare `webhook-timestamp` with theirs. A
    * wrong clock makes receivers refuse the callbacks of this process only. A wrong clock of Redis would make
@@ -55,38 +61,91 @@ export interface SendCallbackDeps {
 
 /**
  * A sender for a subscription with its present settings. Every failure is an outcome, also that of an event
- * which cannot be written in the subscription's format. Rejects only once the client is closed, which is no
- * attempt.
+ * which cannot be written in the subscription's format. `eager` asks for a token although the token endpoint
+ * has failed just now. Rejects only once the client is closed, which is no attempt, and where Redis fails.
  */
 export function createCallbackSender(
-  { client, wallClock, now, attemptDetails = 'failures', publicUrl = null }: SendCallbackDeps,
+  { client, bearers, wallClock, now, attemptDetails = 'failures', publicUrl = null }: SendCallbackDeps,
   subscription: Subscription,
+  eager = false,
 ): CallbackSender {
-  const { account, url, headers, secrets } = subscription;
+  const { account, url, secrets, auth, timeoutMs = null } = subscription;
+  const headers = { ...subscription.headers, ...originHeader(subscription, publicUrl) };
   const keysAt = createKeyring(secrets);
+  const hasSlowKeys = secrets.some(({ text }) => versionOf(text) === 'v1a');
   const written = { ...subscription, publicUrl };
-  const requestOf = (entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>) => {
-    const { contentType, bytes } = formatBody(written, entry);
+  const identity = identityOf(subscription.tls);
+  type Entry = Parameters<CallbackSender>[0];
+  const signedRequest = (entry: Entry, { contentType, bytes }: CallbackBody) => {
     const timestamp = Math.floor(wallClock() / 1000);
-    const signed = signedHeaders(keysAt(now()), entry.id, timestamp, bytes);
-    return {
+    const signedBy = (signed: SignedHeaders) => ({
       kept: { timestamp, signature: signed['webhook-signature'] },
       callback: {
         url,
         headers: { ...headers, 'content-type': contentType, ...signed },
         body: bytes,
         account,
+        identity,
+        timeoutMs,
       },
-    };
+    });
+    return hasSlowKeys
+      ? signedHeadersInThreads(keysAt(now()), entry.id, timestamp, bytes).then(signedBy)
+      : signedBy(signedHeaders(keysAt(now()), entry.id, timestamp, bytes));
   };
-  return async (entry) => {
-    let request;
+  const format = (entry: Entry): CallbackBody | null => {
     try {
-      request = requestOf(entry);
+      return formatBody(written, entry);
     } catch {
-      return toSent(failedBeforehand('sender_error'), null, attemptDetails);
+      return null;
     }
-    return toSent(await client.post(request.callback), request.kept, attemptDetails);
+  };
+  const sign = (entry: Entry, body: CallbackBody) => {
+    try {
+      const request = signedRequest(entry, body);
+      return request instanceof Promise ? request.catch(() => null) : request;
+    } catch {
+      return null;
+    }
+  };
+  const failed = (code: CallbackFailureCode) => toSent(failedBeforehand(code), null, attemptDetails);
+  const bearer = auth == null ? undefined : bearers?.(account, subscription.id, auth);
+  if (auth == null)
+    return async (entry) => {
+      const body = format(entry);
+      const signing = body === null ? null : sign(entry, body);
+      // Only slow keys are waited for.
+      const request = signing instanceof Promise ? await signing : signing;
+      if (request === null) return failed('sender_error');
+      return toSent(await client.post(request.callback), request.kept, attemptDetails);
+    };
+  return async (entry) => {
+    const startedAt = performance.now();
+    const body = format(entry);
+    if (body === null || bearer === undefined) return failed('sender_error');
+    let kept: SentRequest | null = null;
+    const result = await sendAuthorized(bearer, eager, async (authorization) => {
+      // Signed with the token at hand, because the time is that of the request.
+      const request = await sign(entry, body);
+      if (request === null) return failedBeforehand('sender_error');
+      ({ kept } = request);
+      const { callback } = request;
+      return client.post({ ...callback, headers: { ...callback.headers, authorization } });
+    });
+    if (result.kind === 'unasked') return toSent(result.failure, null, attemptDetails);
+    if (result.kind !== 'failed') return toSent(result, kept, attemptDetails);
+    return unsent(outcomeWithoutToken(result), performance.now() - startedAt);
+  };
+}
+
+function unsent(outcome: CallbackOutcome, durationMs: number): Sent {
+  return {
+    outcome,
+    statusCode: null,
+    durationMs: Math.round(durationMs),
+    response: null,
+    request: null,
+    responseHeaders: null,
   };
 }
 
@@ -122,9 +181,9 @@ function firstHeaders(headers: CallbackResponse['headers']): Record<string, stri
   return kept;
 }
 
-/** The keys to sign with at a time (ms), newest first. */
+/** The keys to sign with at a time (ms), the newest of each algorithm first. */
 function createKeyring(secrets: readonly SigningSecret[]): (now: number) => readonly KeyObject[] {
-  const keys = new Map(secrets.map(({ text }) => [text, parseSecret(text)]));
+  const keys = new Map(secrets.map(({ text }) => [text, parseSigner(text)]));
   const all = secrets.flatMap(({ text }) => keys.get(text) ?? []);
   const expires = secrets.some(({ expiresAt }) => expiresAt !== null);
   if (!expires) return () => all;

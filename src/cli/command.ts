@@ -1,4 +1,4 @@
-import type { Environment } from '../config/config.ts';
+import type { Environment } from '../config/environment.ts';
 import { CliError } from './cli-error.ts';
 
 /** An option of a command, as `--help` shows it. `value` names its argument; a flag has none. */
@@ -75,15 +75,21 @@ export function timeOf(input: Input, option: string): string | null {
   return text;
 }
 
-const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** Milliseconds of a span such as `90s`, `30m`, `12h` or `7d`, or null. Throws CliError for others. */
 export function spanOf(input: Input, option: string): number | null {
   const text = input.text(option);
   if (text === null) return null;
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  if (count === undefined || Number(count) === 0)
-    throw new CliError('usage', `--${option} must be a span such as 30m, 12h or 7d.`);
+  const ms = spanMs(text);
+  if (ms === null) throw new CliError('usage', `--${option} must be a span such as 30m, 12h or 7d.`);
+  return ms;
+}
+
+/** Milliseconds of a span such as `800ms`, `90s`, `30m`, `12h` or `7d`; null for other texts. */
+export function spanMs(text: string): number | null {
+  const [, count, unit] = /^(\d{1,6})(ms|[smhd])$/.exec(text) ?? [];
+  if (count === undefined || Number(count) === 0) return null;
   return Number(count) * unitMs[unit as keyof typeof unitMs];
 }
 

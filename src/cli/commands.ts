@@ -5,6 +5,7 @@ import { listen } from './commands/events/listen.ts';
 import { eventsTail } from './commands/events/tail.ts';
 import { trigger } from './commands/events/trigger.ts';
 import { verify } from './commands/events/verify.ts';
+import { demo, sandbox, start } from './commands/programs/programs.ts';
 import { attempts } from './commands/state/attempts.ts';
 import { filings } from './commands/state/filings.ts';
 import { keys } from './commands/state/keys.ts';
@@ -18,10 +19,14 @@ import {
 } from './commands/subscriptions/change.ts';
 import { createSubscription, updateSubscription } from './commands/subscriptions/create.ts';
 import { listSubscriptions, showSubscription, subscriptions } from './commands/subscriptions/list.ts';
+import { previewSubscription } from './commands/subscriptions/preview.ts';
 import { replay } from './commands/subscriptions/replay.ts';
 
 /** Every command, in the order of the help. */
 export const commands: readonly Command[] = [
+  start,
+  demo,
+  sandbox,
   status,
   listen,
   trigger,
@@ -30,6 +35,7 @@ export const commands: readonly Command[] = [
   showSubscription,
   createSubscription,
   updateSubscription,
+  previewSubscription,
   deleteSubscription,
   enableSubscription,
   disableSubscription,

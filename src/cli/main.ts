@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { createInterface } from 'node:readline/promises';
 import { buffer } from 'node:stream/consumers';
-import { readEnvironment } from '../config/config.ts';
+import { readEnvironment } from '../config/environment.ts';
 import { stopOnSignalsOrBrokenPipe } from '../daemon/stop-on-signals.ts';
 import type { Context } from './command.ts';
 import { commands } from './commands.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import packageJson from '../../package.json' with { type: 'json' };
-import { readEnvironment } from '../config/config.ts';
+import { readEnvironment } from '../config/environment.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import type { Command, Context, Input } from './command.ts';
 import { meant } from '../words/near-name.ts';

@@ -1,11 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { parseEnv } from 'node:util';
 import type { LogLevel, Role } from './value-parsers.ts';
-import { nearName } from '../words/near-name.ts';
+import { textOf, type Environment } from './environment.ts';
+import { findMisspelt, type MisspeltVariable } from './misspelt.ts';
 import { variables } from './variables.ts';
 import type { Variable } from './variables.ts';
 import { parseRedisUrl } from '../redis/connection/redis-url.ts';
 import type { DoubtLimits } from '../polling/doubt/doubt-policy.ts';
+import type { NoProxy } from '../proxy/no-proxy.ts';
+import type { ProxyAddress } from '../proxy/proxy-address.ts';
 import type { EncryptionKey } from '../secrets/seal.ts';
 import type { TracingSettings } from '../tracing/tracing.ts';
 
@@ -58,6 +59,17 @@ export type Config = {
     /** Which attempts keep more than their outcome. */
     readonly attemptDetails: 'none' | 'failures' | 'all';
   };
+  readonly proxies: {
+    /** The forward proxy for callbacks and all else that goes to receivers; null for none. */
+    readonly egress: ProxyAddress | null;
+    /** Whether that proxy resolves names. */
+    readonly egressResolves: boolean;
+    /** The forward proxy for polls; null for none. */
+    readonly partner: ProxyAddress | null;
+    readonly noProxy: NoProxy;
+  };
+  /** Whether endpoints must be verified before anything is sent, and the hosts of which that is not asked. */
+  readonly verification: { readonly required: boolean; readonly exemptHosts: readonly string[] };
   /** Limits beyond which the results of a poll are held back. */
   readonly doubt: DoubtLimits;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
@@ -69,15 +81,6 @@ export type Config = {
   /** Destination of traces; null for none. */
   readonly tracing: TracingSettings | null;
 };
-
-/** Environment variables, as in `process.env`. */
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** A variable that the daemon does not read, and the one that is probably meant. */
-export interface MisspeltVariable {
-  readonly name: string;
-  readonly meant: string;
-}
 
 /** The configuration, or all its problems, one line each. No line contains a given value. */
 export type ConfigResult =
@@ -109,11 +112,6 @@ export function loadConfig(env: Environment): ConfigResult {
     : { ok: false, problems };
 }
 
-/** `process.env`, completed from `file` (a `.env`) where that exists; `process.env` takes precedence. */
-export function readEnvironment(file: string): Environment {
-  return existsSync(file) ? { ...parseEnv(readFileSync(file, 'utf8')), ...process.env } : process.env;
-}
-
 function readVariables(env: Environment): { values: Values; problems: string[] } {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
@@ -136,34 +134,11 @@ function readVariable(
   return parsed.ok ? { value: parsed.value, problem: null } : { value: null, problem: parsed.problem };
 }
 
-function textOf(env: Environment, name: string): string | null {
-  const text = env[name]?.trim();
-  return text === undefined || text === '' ? null : text;
-}
-
 function findMissingHalf(env: Environment): string | null {
   const [url, key] = ['PARTNER_BASE_URL', 'PARTNER_KEY'];
   const [hasUrl, hasKey] = [textOf(env, url) !== null, textOf(env, key) !== null];
   if (hasUrl === hasKey) return null;
   return `${hasUrl ? key : url} is not set although ${hasUrl ? url : key} is; set both, or neither and create accounts over the API`;
-}
-
-// A process has tens of variables; one with thousands is not looked through.
-const lookedThroughMax = 1_000;
-// Maximum characters in which a misspelt variable differs.
-const differingMax = 2;
-// Minimum characters of a variable that others may be taken for: HOST and PORT are near too many words.
-const shortestCompared = 5;
-
-function findMisspelt(env: Environment): MisspeltVariable[] {
-  const known = Object.keys(variables);
-  return Object.keys(env)
-    .slice(0, lookedThroughMax)
-    .filter((name) => !Object.hasOwn(variables, name) && textOf(env, name) !== null)
-    .flatMap((name) => {
-      const meant = nearName(name, known, differingMax);
-      return meant === null || meant.length < shortestCompared ? [] : [{ name, meant }];
-    });
 }
 
 // Number of shards in a cluster: its servers share the queues, also when there are more of them later.
@@ -208,6 +183,16 @@ function arrange(values: Values): Config {
       allowHttp: values.DELIVERY_ALLOW_HTTP,
       disableAfterMs: values.DELIVERY_DISABLE_AFTER_MS,
       attemptDetails: values.DELIVERY_ATTEMPT_DETAILS,
+    },
+    proxies: {
+      egress: values.EGRESS_PROXY,
+      egressResolves: values.EGRESS_PROXY_RESOLVES,
+      partner: values.PARTNER_PROXY,
+      noProxy: values.NO_PROXY ?? [],
+    },
+    verification: {
+      required: values.REQUIRE_VERIFICATION,
+      exemptHosts: values.VERIFICATION_EXEMPT_HOSTS ?? [],
     },
     doubt: {
       removedMin: values.DOUBT_REMOVED_MIN,

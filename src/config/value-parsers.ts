@@ -1,5 +1,7 @@
 import { isIP } from 'node:net';
 import { parseRedisUrl } from '../redis/connection/redis-url.ts';
+import { parseNoProxy, type NoProxy } from '../proxy/no-proxy.ts';
+import { parseProxyAddress, type ProxyAddress } from '../proxy/proxy-address.ts';
 import type { EncryptionKey } from '../secrets/seal.ts';
 
 /**
@@ -91,6 +93,12 @@ export const redisUrl: ValueParser<string> = (text) => {
   return parsed.ok ? right(text) : wrong(parsed.problem);
 };
 
+/** A forward proxy; `parseProxyAddress` defines the valid ones. */
+export const proxyAddress: ValueParser<ProxyAddress> = parseProxyAddress;
+
+/** The hosts that pass by the proxies; entries that cannot be read are left out. */
+export const noProxy: ValueParser<NoProxy> = (text) => right(parseNoProxy(text));
+
 /**
  * An http or https address to which paths can be appended: no credentials, query or fragment; slashes at its
  * end are dropped.
@@ -131,6 +139,17 @@ function originOf(text: string): string | null {
   const url = /^https?:\/\/[^*;,'"\s/?#@]+\/?$/i.test(text) ? URL.parse(text) : null;
   return url?.origin ?? null;
 }
+
+/** Host names such as `a.example.com`, or `*.example.com` for all names below one, with commas between. */
+export const hostPatterns: ValueParser<readonly string[]> = (text) => {
+  const found = splitList(text).map((item) => item.toLowerCase());
+  const position = found.findIndex((item) => !/^(?:\*\.)?[a-z\d](?:[a-z\d.-]{0,250}[a-z\d])?$/.test(item));
+  return position === -1
+    ? right(found)
+    : wrong(
+        `must be host names with commas between, without scheme and port, *.example.com for all below one; number ${position + 1} is none`,
+      );
+};
 
 /** Headers as OpenTelemetry writes them: `name=value`, with commas between and values percent-encoded. */
 export const headerList: ValueParser<Readonly<Record<string, string>>> = (text) => {

@@ -1,13 +1,16 @@
 import { eachSlice } from '../accounts/account-slices.ts';
 import type { Account } from '../accounts/account-store.ts';
 import type { Config } from '../config/config.ts';
-import { createAccountRounds } from './upkeep/account-rounds.ts';
+import { createAccountRounds } from './upkeep/rounds/account-rounds.ts';
 import { watchClock } from './upkeep/clock-watch.ts';
 import { startApi, startMonitoring } from './start-api.ts';
 import { openDoors, type Doors } from './doors.ts';
 import { createParts, type Parts } from './parts.ts';
 import type { DaemonDeps, PartsDeps } from './parts/open-store.ts';
-import { createDueTrims } from './upkeep/due-trims.ts';
+import { createDueTrims } from './upkeep/rounds/due-trims.ts';
+import { createDueExpiries } from './upkeep/rounds/due-expiries.ts';
+import { createDueMends } from './upkeep/rounds/due-mends.ts';
+import { createDueWarnings } from './upkeep/rounds/due-warnings.ts';
 import { putDefaultAccount } from './upkeep/default-account.ts';
 import { listenForCommits } from '../filings/commit/commit-journal.ts';
 import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
@@ -17,6 +20,7 @@ import { failureOf } from '../redis/unreadable-record.ts';
 import { clocksContradict, oldestKept } from './upkeep/retention.ts';
 import { startShardUpkeep } from './upkeep/shard-upkeep.ts';
 import type { Part } from './stop-parts.ts';
+import { createIndexMender } from '../subscriptions/public-keys/mend-index.ts';
 
 /**
  * A running daemon. Disposing of it stops taking work, finishes work in flight and closes every connection.
@@ -30,6 +34,8 @@ const upkeepMs = 2_000;
 const retentionEveryMs = 60_000;
 // Milliseconds between two looks at some accounts.
 const roundEveryMs = 3_000;
+// Milliseconds between two looks at the index of public keys for subscriptions that are gone.
+const removeEveryMs = 3_600_000;
 const catchUpMs = 5_000;
 // Milliseconds for which a commit is checked again: no replica lags longer. The next poll of this process
 // finds older commits that were lost.
@@ -116,7 +122,24 @@ function startUpkeep(config: Config, parts: Parts): () => void {
   const { watch, work, rewriter, stores, clock, logger, onError } = parts;
   const before = () => oldestKept(parts.retentionAt(clock.now()));
   const trim = createDueTrims({ ...stores, before, now: clock.now });
-  const rounds = createAccountRounds({ ...parts, ...stores, trim, now: clock.now });
+  const isClockRight = () => !clocksContradict(parts.retentionAt(clock.now()));
+  const warn = createDueWarnings({ ...parts, ...stores, isClockRight, now: () => performance.now() });
+  const expire = createDueExpiries({
+    ...parts,
+    ...stores,
+    keptMs: config.eventRetentionMs,
+    before,
+    isClockRight,
+    now: clock.now,
+  });
+  const mender = createIndexMender(parts.redis, parts.keys, clock.now);
+  const mend = createDueMends(mender, () => performance.now());
+  const rounds = createAccountRounds({ ...parts, ...stores, trim, warn, mend, now: clock.now });
+  const removeGone = () => {
+    if (config.roles.has('poll')) mender.removeGone().catch(onError);
+  };
+  removeGone();
+  const removal = setInterval(removeGone, removeEveryMs);
   let told = false;
   const look = setInterval(() => {
     watch
@@ -140,10 +163,13 @@ function startUpkeep(config: Config, parts: Parts): () => void {
     if (waits && !waited) logger.warn({ redisAheadMs: facts.now - facts.wallNow }, 'retention.waits');
   }, retentionEveryMs);
   const round = setInterval(() => {
-    if (config.roles.has('poll')) rounds.look().catch(onError);
+    if (!config.roles.has('poll')) return;
+    rounds.look().catch(onError);
+    expire().catch(onError);
   }, roundEveryMs);
   return () => {
     clearInterval(round);
+    clearInterval(removal);
     clearInterval(look);
     clearInterval(rewrite);
     clearInterval(retention);

@@ -1,14 +1,19 @@
-import type { Queue } from 'bullmq';
+import { createHash } from 'node:crypto';
+import type { Job, Queue } from 'bullmq';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import { releaseLostJobs } from '../redis/jobs/lost-jobs.ts';
 import { createShardedQueue } from '../redis/jobs/sharded-queue.ts';
 import type { QueueShards } from '../redis/shards/queue-shards.ts';
 import type { DrainsOfAll } from './fair-share.ts';
+import { createHeldDrains, type DrainKeys, type SliceJob } from './slices/held-drains.ts';
 
 /** Data of the jobs in the queue `drain`: only ids, because the log and the cursors hold the truth. */
 export interface DrainJob {
   readonly account: string;
+  /** Empty in the job of a slice: a process of a version without slices drains nothing. */
   readonly subscription: string;
+  /** The subscriptions of a slice, which are drained side by side. */
+  readonly slice?: readonly string[];
   /** When a delayed wake-up is due, milliseconds on Redis's clock; missing in immediate ones. */
   readonly at?: number;
 }
@@ -22,6 +27,23 @@ export interface DrainQueue {
   /** The queues themselves, one of each shard, for reading. */
   queues(): readonly [Queue<DrainJob>, ...Queue<DrainJob>[]];
   wake(account: string, subscriptions: readonly string[]): Promise<void>;
+  /**
+   * Wakes many subscriptions in slices, a job for each (docs/adr/0030-slices-of-subscriptions.md). A process
+   * of a version without slices that takes such a job drains none of them, so that these wake-ups are lost.
+   */
+  wakeMany(account: string, subscriptions: readonly string[]): Promise<void>;
+  /**
+   * Takes the drains of a slice for its job, which a worker has. Returns those taken; the others are under
+   * way or wait elsewhere, and are woken alone.
+   */
+  hold(job: Job<DrainJob>, shard: number, token: string): Promise<string[]>;
+  /** Gives drains back, for the next wake-up of each; returns those that were woken meanwhile. */
+  giveBack(
+    job: Job<DrainJob>,
+    shard: number,
+    token: string,
+    subscriptions: readonly string[],
+  ): Promise<ReadonlySet<string>>;
   /** Wakes one subscription at a time (milliseconds on Redis's clock), which replaces the time set before. */
   wakeAt(account: string, subscription: string, at: number, now: number): Promise<void>;
   /**
@@ -43,6 +65,9 @@ export interface DrainQueue {
   close(): Promise<void>;
 }
 
+/** Minimum number of subscriptions that are woken in slices. */
+export const manyFrom = 100;
+
 /** Name of the queue, for its worker. */
 export const drainQueueName = 'drain';
 
@@ -50,6 +75,8 @@ const retryForEver = { attempts: 1_000_000, backoff: { type: 'fixed', delay: 1_0
 
 // Maximum number of jobs in one transaction: ten thousand would keep Redis busy for half a second.
 const wakeUpsAtOnce = 500;
+// Maximum number of subscriptions of a slice, which is that of the calls in a batch of scripts.
+const sliceMax = 50;
 
 /** The queue's writing end. */
 export function createDrainQueue(
@@ -58,14 +85,49 @@ export function createDrainQueue(
   onError: (error: Error) => void,
 ): DrainQueue {
   const sharded = createShardedQueue<DrainJob>(drainQueueName, connection, shards, onError);
+  const held = createHeldDrains(connection);
+
+  async function add(account: string, jobs: readonly ReturnType<typeof wakeUp>[]): Promise<void> {
+    const queue = sharded.ofAccount(account);
+    for (let from = 0; from < jobs.length; from += wakeUpsAtOnce)
+      await queue.addBulk(jobs.slice(from, from + wakeUpsAtOnce));
+  }
+
+  function wake(account: string, subscriptions: readonly string[]): Promise<void> {
+    return add(
+      account,
+      subscriptions.map((subscription) => wakeUp(account, subscription)),
+    );
+  }
+
   return {
     queues: sharded.all,
-    async wake(account, subscriptions) {
-      const queue = sharded.ofAccount(account);
-      for (let from = 0; from < subscriptions.length; from += wakeUpsAtOnce) {
-        const part = subscriptions.slice(from, from + wakeUpsAtOnce);
-        await queue.addBulk(part.map((subscription) => wakeUp(account, subscription)));
-      }
+    wake,
+    async wakeMany(account, subscriptions) {
+      const slices = Math.ceil(subscriptions.length / sliceMax);
+      const size = Math.ceil(subscriptions.length / slices);
+      const part = (_: unknown, i: number) => subscriptions.slice(i * size, (i + 1) * size);
+      await add(
+        account,
+        Array.from({ length: slices }, part).map((slice) => wakeUpOfSlice(account, slice)),
+      );
+    },
+    async hold(job, shard, token) {
+      const { account, slice = [] } = job.data;
+      const ids = slice.map((subscription) => drainId(account, subscription));
+      const others = await held.hold(keysOf(sharded.of(shard)), sliceJob(job, token), ids);
+      if (others.size === 0) return [...slice];
+      await wake(
+        account,
+        slice.filter((_, i) => others.has(ids[i] ?? '')),
+      );
+      return slice.filter((_, i) => !others.has(ids[i] ?? ''));
+    },
+    async giveBack(job, shard, token, subscriptions) {
+      const { account } = job.data;
+      const ids = subscriptions.map((subscription) => drainId(account, subscription));
+      const woken = await held.release(keysOf(sharded.of(shard)), sliceJob(job, token), ids);
+      return new Set(subscriptions.filter((_, i) => woken.has(ids[i] ?? '')));
     },
     async wakeAt(account, subscription, at, now) {
       await sharded.ofAccount(account).add(
@@ -103,14 +165,41 @@ export function createDrainQueue(
 }
 
 function wakeUp(account: string, subscription: string) {
+  const data: DrainJob = { account, subscription };
   return {
     name: 'drain',
-    data: { account, subscription },
+    data,
     opts: {
       ...retryForEver,
       deduplication: { id: drainId(account, subscription), keepLastIfActive: true },
     },
   };
+}
+
+function wakeUpOfSlice(account: string, slice: readonly string[]) {
+  return {
+    name: 'slice',
+    data: { account, subscription: '', slice },
+    opts: { ...retryForEver, deduplication: { id: sliceId(account, slice), keepLastIfActive: true } },
+  };
+}
+
+function keysOf(queue: Queue): DrainKeys {
+  return {
+    deduplication: (id) => queue.toKey(`de:${id}`),
+    next: (id) => queue.toKey(`dn:${id}`),
+    lock: (job) => queue.toKey(`${job}:lock`),
+  };
+}
+
+function sliceJob({ id = '', data: { account, slice = [] } }: Job<DrainJob>, token: string): SliceJob {
+  return { id, token, slice: sliceId(account, slice) };
+}
+
+// The same subscriptions make the same slice, so that only one job for them waits.
+function sliceId(account: string, slice: readonly string[]): string {
+  const digest = createHash('sha1').update(slice.join(' ')).digest('base64url');
+  return `slice.${account}.${digest}`;
 }
 
 function sum(counts: readonly number[]): number {

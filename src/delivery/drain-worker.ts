@@ -7,7 +7,9 @@ import { nameFailure } from '../redis/store-failure.ts';
 import type { DrainResult } from './drain/drain.ts';
 import { createFairShare } from './fair-share.ts';
 import { drainQueueName, type DrainJob, type DrainQueue } from './drain-queue.ts';
+import { drainSlice, type EndedDrain } from './slices/drain-slice.ts';
 import { createTurns } from './take-turns.ts';
+import { createNewcomers } from '../waiting/newcomers.ts';
 
 /** Runs drains as the queue calls for them. */
 export interface DrainWorker {
@@ -44,6 +46,12 @@ export interface DrainWorkerDeps {
 
 // Milliseconds until a drain is tried again that has to wait for one in another shard.
 const askAgainMs = 250;
+// Milliseconds until a drain of a slice that has failed begins again.
+const tryAgainMs = 1_000;
+// Minimum number of a slice's subscriptions that are woken as a slice again.
+const sliceMin = 10;
+// Number of new drains of slices at which no more begin: a process that has thousands of them is slower.
+const newDrainsMax = 150;
 // Milliseconds until a drain that was left to other processes is offered again.
 const handOverMs = 100;
 
@@ -56,7 +64,13 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
   const { queue, shards, concurrency } = deps;
   const stopping = new AbortController();
   const inTurn = createTurns();
+  // Number of jobs under way, in which a slice counts once, and of drains.
   let running = 0;
+  let draining = 0;
+  const newDrains = createNewcomers({
+    max: newDrainsMax,
+    onWaiting: (waits) => (waits ? room.take(concurrency) : room.give(concurrency)),
+  });
   const share = createFairShare({
     running: () => running,
     look: queue.ofAll,
@@ -87,7 +101,7 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     const othersWait = async () => {
       if (isElsewhere()) return true;
       leaves ||= await share.mayLeave();
-      return leaves || (running >= concurrency && (await queue.waiting()) > 0);
+      return leaves || (draining >= concurrency && (await queue.waiting()) > 0);
     };
     // A process that gets too little processor time loses the locks of its jobs, and BullMQ hands them out
     // again before all others. Two drains of a subscription in one process would do all work twice, and the
@@ -104,12 +118,67 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     othersWait: () => Promise<boolean>,
   ): Promise<void> {
     running += 1;
+    draining += 1;
     try {
       const { wakeAt } = await deps.drain(account, subscription, stopping.signal, othersWait);
       if (wakeAt === null) return;
       const now = deps.now();
       if (wakeAt > now) await queue.wakeAt(account, subscription, wakeAt, now);
       else await queue.wake(account, [subscription]);
+    } finally {
+      running -= 1;
+      draining -= 1;
+    }
+  }
+
+  async function drainMany(job: Job<DrainJob>, token: string, shard: number): Promise<void> {
+    const { account, slice = [] } = job.data;
+    const noLongerNew = await newDrains.begin(slice.length);
+    await shards.known();
+    const former = shards.formerHomeOf(account);
+    const isMoving = former !== null && former !== shards.homeOf(account);
+    // Each of them waits for its drain in the former shard by itself.
+    if (isMoving || shards.homeOf(account) !== shard) {
+      noLongerNew(slice.length);
+      return queue.wake(account, slice);
+    }
+    const own = await queue.hold(job, shard, token);
+    noLongerNew(slice.length - own.length);
+
+    async function drainOne(subscription: string): Promise<DrainResult> {
+      let result: DrainResult = { wakeAt: null };
+      await inTurn(`${account} ${subscription}`, async () => {
+        result = await deps.drain(account, subscription, stopping.signal, () => Promise.resolve(true));
+      });
+      return result;
+    }
+
+    async function conclude(ended: readonly EndedDrain[]): Promise<void> {
+      draining -= ended.length;
+      room.give(ended.length);
+      noLongerNew(ended.length);
+      const now = deps.now();
+      const later = ended.filter(({ wakeAt }) => wakeAt !== null && wakeAt > now);
+      for (const { subscription, wakeAt } of later)
+        await queue.wakeAt(account, subscription, wakeAt ?? now, now);
+      const ids = ended.map(({ subscription }) => subscription);
+      const woken = await queue.giveBack(job, shard, token, ids);
+      const isDue = ({ subscription, wakeAt }: EndedDrain) =>
+        woken.has(subscription) || (wakeAt !== null && wakeAt <= now);
+      const due = ended.filter(isDue).map(({ subscription }) => subscription);
+      if (due.length >= sliceMin) await queue.wakeMany(account, due);
+      else if (due.length > 0) await queue.wake(account, due);
+    }
+
+    const failed = (subscription: string, error: Error): DrainResult => {
+      deps.onError(nameFailure(`drain of ${account} ${subscription}`, error));
+      return { wakeAt: deps.now() + tryAgainMs };
+    };
+    running += 1;
+    draining += own.length;
+    room.take(own.length);
+    try {
+      await drainSlice(own, { drain: drainOne, failed, conclude });
     } finally {
       running -= 1;
     }
@@ -121,14 +190,17 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     if (at <= deps.now() + clockStepMsMin) await queue.wake(account, [subscription]);
   }
 
-  const worker = createJobWorker<DrainJob>({
+  const { room, ...worker } = createJobWorker<DrainJob>({
     queue: drainQueueName,
     connection: deps.connection,
     shards,
     concurrency,
     lockMs: 6_000,
     stalledMs: 3_000,
-    process: (job, token, shard) => (job.name === 'wake' ? wake(job.data) : drain(job, token, shard)),
+    process(job, token, shard) {
+      if (job.name === 'wake') return wake(job.data);
+      return job.name === 'slice' ? drainMany(job, token ?? '', shard) : drain(job, token, shard);
+    },
     onError: deps.onError,
     onFailed: (job, error) =>
       deps.onError(nameFailure(`drain of ${job?.data.account} ${job?.data.subscription}`, error)),

@@ -1,8 +1,11 @@
 import { matchesEvent, type Matchable } from '../subscriptions/matches-event.ts';
 import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
-import type { DrainQueue } from './drain-queue.ts';
+import { manyFrom, type DrainQueue } from './drain-queue.ts';
 import { gatherWakeUps } from './gather-wake-ups.ts';
 import type { Laggards } from './lagging/laggards.ts';
+
+// Milliseconds in which many that were woken together are given time before a look for laggards.
+const manyMs = 5_000;
 
 /** Wakes the subscriptions that have events to be delivered. */
 export interface SubscriptionWaker {
@@ -45,6 +48,9 @@ export function createSubscriptionWaker({
   queue,
   now,
 }: WakerDeps): SubscriptionWaker {
+  // Per account, when many were first woken together since the last look for laggards; monotonic.
+  const wakingSince = new Map<string, number>();
+
   async function wakeMatching(account: string, events: readonly Matchable[]): Promise<void> {
     const [all, resting] = await Promise.all([
       subscriptions.filters(account),
@@ -55,10 +61,10 @@ export function createSubscriptionWaker({
         (resting.get(subscription.id) ?? 0) <= now() &&
         events.some((event) => matchesEvent(subscription, event)),
     );
-    await queue.wake(
-      account,
-      matching.map(({ id }) => id),
-    );
+    const ids = matching.map(({ id }) => id);
+    if (ids.length < manyFrom) return queue.wake(account, ids);
+    if (!wakingSince.has(account)) wakingSince.set(account, performance.now());
+    return queue.wakeMany(account, ids);
   }
 
   return {
@@ -67,10 +73,15 @@ export function createSubscriptionWaker({
       const { ids } = await laggards.find(account, true);
       await queue.wake(account, ids);
     },
-    async keepAwake(account) {
-      const { ids, areReadable } = await laggards.find(account, false);
-      await queue.wake(account, ids);
-      return areReadable;
+    keepAwake(account) {
+      // Nearly all would be found to lag, and to be under way.
+      const since = wakingSince.get(account) ?? -Infinity;
+      if (performance.now() - since < manyMs) return Promise.resolve(true);
+      wakingSince.delete(account);
+      return laggards.find(account, false).then(async ({ ids, areReadable }) => {
+        await queue.wake(account, ids);
+        return areReadable;
+      });
     },
     async wakeBlocked(account) {
       const ids = [...(await subscriptions.resting(account))].flatMap(([id, until]) =>

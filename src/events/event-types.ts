@@ -5,7 +5,7 @@ interface EventTypeFacts {
   /** When such an event is appended, as a sentence of the OpenAPI document. */
   readonly when: string;
   /** The kind of `data`; src/api/open-api-webhooks.ts has its fields. */
-  readonly data: 'filing' | 'stalled' | 'account' | 'disabled' | 'fellBehind' | 'ping';
+  readonly data: 'filing' | 'stalled' | 'account' | 'certificate' | 'disabled' | 'fellBehind' | 'ping';
   readonly tone: Tone;
   /** The status of the filing after it; missing where the type alone does not say. */
   readonly status?: string;
@@ -88,8 +88,13 @@ export const eventTypes = {
     data: 'account',
     tone: 'good',
   },
+  'account.certificate_expiring': {
+    when: 'A certificate of a subscription, or of the authorities that it trusts, ends within 30 days; and once more when it has ended.',
+    data: 'certificate',
+    tone: 'bad',
+  },
   'subscription.disabled': {
-    when: 'A subscription was disabled because its endpoint answered 410 or failed for too long.',
+    when: 'A subscription was disabled: its endpoint answered 410 or failed for too long, or it has expired.',
     data: 'disabled',
     tone: 'bad',
   },
@@ -119,6 +124,14 @@ const statuses = new Map<string, string>(
 /** The status that a filing has after an event of this type; empty where the type alone does not say. */
 export function statusAfter(type: string): string {
   return statuses.get(type) ?? '';
+}
+
+/**
+ * Whether events of this type are about the account or a subscription, and go to those subscriptions only
+ * that name them.
+ */
+export function isOperational(type: EventType): boolean {
+  return !['filing', 'stalled', 'ping'].includes(eventTypes[type].data);
 }
 
 /** The type of the events with which a subscription begins that asks for what is. */

@@ -126,6 +126,14 @@ export function createMetrics() {
       ...common('deliveries_total', 'Attempts to deliver, by outcome code.'),
       labelNames: ['outcome'],
     }),
+    proxyUp: new Gauge({
+      ...common('proxy_up', 'Whether a forward proxy works (1) or is down, so that all waits for it (0).'),
+      labelNames: ['proxy'],
+    }),
+    proxyErrors: new Counter({
+      ...common('proxy_errors_total', 'Connections that a forward proxy did not make, by reason.'),
+      labelNames: ['proxy', 'reason'],
+    }),
     deliveryDuration: new Histogram({
       ...common('delivery_duration_seconds', 'Duration of one attempt to deliver.'),
       buckets: seconds,
@@ -149,6 +157,22 @@ export function createMetrics() {
       ...common('subscription_failing_seconds', 'How long a failing subscription has failed.'),
       labelNames: ['account', 'subscription'],
     }),
+    certificateEnd: new Gauge({
+      ...common(
+        'certificate_end_timestamp_seconds',
+        'When the first certificate ends that a subscription of the account uses.',
+      ),
+      labelNames: ['account'],
+    }),
+    allCertificateEnd: new Gauge(
+      common(
+        'all_certificate_end_timestamp_seconds',
+        'The same over all accounts; NaN without certificates.',
+      ),
+    ),
+    throttledSubscriptions: new Gauge(
+      common('throttled_subscriptions', 'Subscriptions whose events wait only because of their rate.'),
+    ),
     subscriptions: new Gauge({
       ...common('subscriptions', 'Subscriptions by state.'),
       labelNames: ['state'],
@@ -186,13 +210,25 @@ export function createMetrics() {
         'Times that half a transaction was found in the log of an account after a start of Redis.',
       ),
     ),
+    filterUndecided: new Counter(
+      common(
+        'filter_undecided_total',
+        'Events delivered because the filter of a subscription could not decide.',
+      ),
+    ),
+    tokenRequests: new Counter({
+      ...common('token_requests_total', 'Requests for tokens of endpoints behind OAuth 2.0, by outcome.'),
+      labelNames: ['outcome'],
+    }),
     deadLetters: new Counter(common('dead_letters_total', 'Events given up for a subscription.')),
   };
   // Unknown before the first check of Redis.
   metrics.redisSafe.set(NaN);
+  metrics.allCertificateEnd.set(NaN);
   // From the start: rate() does not see the first increase of a new counter.
   for (const type of loggedEventTypes) metrics.events.inc({ type }, 0);
   for (const outcome of Object.keys(outcomeKinds)) metrics.deliveries.inc({ outcome }, 0);
+  for (const outcome of ['granted', 'failed']) metrics.tokenRequests.inc({ outcome }, 0);
   for (const kind of recordKinds) metrics.unreadableRecords.inc({ kind }, 0);
   return metrics;
 }

@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
+import type { TokenRequestReport } from '../callbacks/authorization/bearers.ts';
 import type { AttemptReport } from '../delivery/drain/settlement.ts';
 import type { SubscriptionDrainer, SubscriptionDrainerDeps } from '../delivery/drain/drainer.ts';
+import type { VerifierDeps } from '../delivery/ownership/verifier.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { WorkTally } from './due-work/tally.ts';
 import type { AccountMarks } from './gauges/account-marks.ts';
@@ -23,11 +25,14 @@ type Drain = SubscriptionDrainer['drain'];
 /** Turns drains and their reports into log lines, metrics and spans. */
 export type DeliveryObserver = Pick<
   SubscriptionDrainerDeps,
-  'onAttempt' | 'onBlocked' | 'onExpired' | 'onDisabled'
-> & {
-  /** The same drain, with a span for each run. */
-  traced(drain: Drain): Drain;
-};
+  'onAttempt' | 'onBlocked' | 'onExpired' | 'onDisabled' | 'onUndecided'
+> &
+  Pick<VerifierDeps, 'onVerified' | 'onUnverified'> & {
+    /** Called after each request for a token of an endpoint. */
+    onTokenRequest(report: TokenRequestReport): void;
+    /** The same drain, with a span for each run. */
+    traced(drain: Drain): Drain;
+  };
 
 /** An observer of this process's drains. A receiver's failure is a warning, not an error of the daemon. */
 export function observeDelivery(deps: DeliveryObserverDeps): DeliveryObserver {
@@ -56,10 +61,31 @@ export function observeDelivery(deps: DeliveryObserverDeps): DeliveryObserver {
       logger.error(line, 'delivery.blocked');
     },
 
+    onVerified({ account, id }, { method, allowedRate }) {
+      accountMarks.changed(account);
+      logger.info({ account, subscription: id, method, allowedRate }, 'subscription.verified');
+    },
+
+    onUnverified({ account, id }, { reason, times, nextAt }) {
+      tally.gotOn();
+      const line = { account, subscription: id, reason, times, nextAt: new Date(nextAt).toISOString() };
+      logger.warn(line, 'subscription.unverified');
+    },
+
+    onTokenRequest({ account, subscription, failure }) {
+      metrics.tokenRequests.inc({ outcome: failure === null ? 'granted' : 'failed' });
+      if (failure !== null)
+        logger.warn({ account, subscription, reason: failure.reason }, 'delivery.no_token');
+    },
+
     onExpired({ account, id }, events) {
       metrics.deadLetters.inc(events);
       metrics.events.inc({ type: 'subscription.fell_behind' });
       logger.warn({ account, subscription: id, events }, 'delivery.expired');
+    },
+
+    onUndecided() {
+      metrics.filterUndecided.inc();
     },
 
     onDisabled({ account, id }, reason) {
@@ -97,7 +123,8 @@ function logAttempt({ logger, attemptsMax }: DeliveryObserverDeps, report: Attem
     return;
   }
   const nextAt = nextAttemptAt === null ? null : new Date(nextAttemptAt).toISOString();
-  const full = { ...line, attemptsMax, nextAttemptAt: nextAt, deadLetter };
+  const attempts = subscription.retryMs == null ? attemptsMax : subscription.retryMs.length + 1;
+  const full = { ...line, attemptsMax: attempts, nextAttemptAt: nextAt, deadLetter };
   if (sent.outcome.kind === 'delivered') {
     logger.info(full, 'delivery.delivered');
     return;

@@ -11,19 +11,31 @@ export interface Readiness {
 
 const probeKeptMs = 60_000;
 
+export interface ReadinessDeps {
+  readonly redis: RedisClient;
+  readonly watch: StoreWatch;
+  readonly probeKey: string;
+  /** Problems of secrets and of work. */
+  readonly otherProblems?: () => readonly (string | null)[];
+  /** Problems of others, which are named but make the daemon not unready. */
+  readonly notes?: () => readonly (string | null)[];
+  /** Rejects when the accounts as a whole cannot be read. */
+  readonly readAccounts?: () => Promise<unknown>;
+}
+
 /**
  * Checks that Redis holds the same store as at the start, that its data is durable, and that it takes a write
  * (of `probeKey`, with a lifetime of a minute). Simultaneous callers share one check: probes need no token
- * and must not become a load. `otherProblems` lists problems of secrets and of work. `readAccounts` rejects
- * when the accounts as a whole cannot be read.
+ * and must not become a load.
  */
-export function createReadiness(
-  redis: RedisClient,
-  watch: StoreWatch,
-  probeKey: string,
-  otherProblems: () => readonly (string | null)[] = () => [],
-  readAccounts: () => Promise<unknown> = () => Promise.resolve(),
-): () => Promise<Readiness> {
+export function createReadiness({
+  redis,
+  watch,
+  probeKey,
+  otherProblems = () => [],
+  notes = () => [],
+  readAccounts = () => Promise.resolve(),
+}: ReadinessDeps): () => Promise<Readiness> {
   let underWay: Promise<Readiness> | null = null;
 
   async function ask(): Promise<Readiness> {
@@ -41,7 +53,8 @@ export function createReadiness(
       reasons.push(describe(error));
     }
     for (const problem of [watch.problem(), ...otherProblems()]) if (problem !== null) reasons.push(problem);
-    return { ready: reasons.length === 0, reasons };
+    const noted = notes().filter((note) => note !== null);
+    return { ready: reasons.length === 0, reasons: [...reasons, ...noted] };
   }
 
   return () => (underWay ??= ask().finally(() => (underWay = null)));

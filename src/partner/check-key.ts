@@ -1,4 +1,5 @@
 import type { HostLookup } from '../names/host-lookup.ts';
+import type { ProxyAgents } from '../proxy/proxy-agents.ts';
 import { createPartnerClient } from './partner-client.ts';
 import { PartnerError } from './partner-error.ts';
 import { createRequestBudget } from './request-budget.ts';
@@ -20,6 +21,8 @@ export interface CheckedKey {
 
 export interface KeyCheckDeps {
   readonly lookup: HostLookup;
+  /** The ways through the forward proxy; null without one. */
+  readonly agents?: ProxyAgents | null;
   readonly timeoutMs: number;
   readonly now: () => number;
   /** The budget of each host, which all accounts share; null for none. */
@@ -31,7 +34,7 @@ const checkMsMax = 10_000;
 
 /** Asks `GET partner/me` once. Never rejects: whatever goes wrong is the outcome. */
 export async function checkKey(
-  { lookup, timeoutMs, now, hostBudgets }: KeyCheckDeps,
+  { lookup, agents = null, timeoutMs, now, hostBudgets }: KeyCheckDeps,
   { account, baseUrl, partnerKey }: CheckedKey,
 ): Promise<KeyCheck> {
   const deadlineMs = Math.min(timeoutMs, checkMsMax);
@@ -47,6 +50,7 @@ export async function checkKey(
     baseUrl,
     partnerKey,
     lookup,
+    agents,
     timeoutMs: deadlineMs,
     // Nothing is repeated.
     budget: { ...budget, pace: () => ({ ...budget.pace(), share: 0 }) },
@@ -84,6 +88,8 @@ function detailOf(error: unknown, isInTurn: boolean): string {
       return `${message}: baseUrl leads to something else than the partner service's API. ${baseUrlHint}`;
     case 'network':
       return `The partner service cannot be reached (${message}): check baseUrl and the network. ${polls}`;
+    case 'proxy':
+      return `${message} The operator sees to PARTNER_PROXY. ${polls}`;
     case 'timeout':
     case 'aborted':
       return `The partner service did not answer in time. ${polls}`;

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HostLookup } from '../names/host-lookup.ts';
+import type { ProxyAgents } from '../proxy/proxy-agents.ts';
 import type { Clock } from '../redis/clock.ts';
 import { AnswerExcess, type Counted } from './body/answer-excess.ts';
 import { createAnswerRooms, type AnswerRoom, type AnswerRooms } from './body/answer-room.ts';
@@ -78,6 +79,8 @@ export interface PartnerClientDeps {
   readonly random: () => number;
   /** Finds the addresses of the service's host; without one, the system's own lookup does. */
   readonly lookup?: HostLookup;
+  /** The ways through the forward proxy; without them the service is dialled directly. */
+  readonly agents?: ProxyAgents | null;
   /** The account whose lookups and large answers these are. */
   readonly account?: string;
   /** Room for large answers; one of its own where it is left out. */

@@ -8,6 +8,7 @@ export type PartnerErrorKind =
   | 'unavailable' // 5xx
   | 'timeout' // the deadline of the whole request passed
   | 'network' // refused, reset, DNS, TLS
+  | 'proxy' // the forward proxy made no connection
   | 'invalid_response' // 2xx with an unexpected body: HTML, cut JSON, wrong types, too large
   | 'unexpected_status' // 3xx (never followed) and other 4xx
   | 'aborted'; // the daemon stopped it
@@ -87,6 +88,8 @@ const meanings: Readonly<
   unavailable: { ...passing, pace: 'trouble' },
   timeout: { ...passing, pace: 'trouble' },
   network: { ...passing, pace: 'trouble' },
+  // It is asked again with the next poll; the service has not heard of it.
+  proxy: { ...final, pace: null },
   invalid_response: { ...passing, pace: null },
   // The same request would get the same answer.
   too_large: { ...passing, repeat: 'never', pace: null },

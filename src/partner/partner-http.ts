@@ -1,6 +1,8 @@
 import got, { RequestError, type Got } from 'got';
 import type { HostLookup } from '../names/host-lookup.ts';
 import { lookupFunction } from '../names/lookup-function.ts';
+import type { ProxyAgents } from '../proxy/proxy-agents.ts';
+import { ProxyError } from '../proxy/proxy-error.ts';
 import type { Clock } from '../redis/clock.ts';
 import { parseRetryAfter } from '../waiting/retry-after.ts';
 import { AnswerExcess } from './body/answer-excess.ts';
@@ -53,6 +55,8 @@ export interface PartnerHttpDeps {
   readonly clock: Pick<Clock, 'now'>;
   /** Finds the addresses of the service's host; without one, the system's own lookup does. */
   readonly lookup?: HostLookup;
+  /** The ways through the forward proxy; without them the service is dialled directly. */
+  readonly agents?: ProxyAgents | null;
   /** The account whose lookups and large answers these are. */
   readonly account?: string;
 }
@@ -109,7 +113,7 @@ export function createPartnerHttp(deps: PartnerHttpDeps): PartnerHttp {
   };
 }
 
-function createGot({ baseUrl, partnerKey, lookup, account = '' }: PartnerHttpDeps): Got {
+function createGot({ baseUrl, partnerKey, lookup, agents = null, account = '' }: PartnerHttpDeps): Got {
   return got.extend({
     prefixUrl: baseUrl,
     headers: { PartnerKey: partnerKey, accept: 'application/json', 'user-agent': 'filing-webhooks' },
@@ -117,6 +121,7 @@ function createGot({ baseUrl, partnerKey, lookup, account = '' }: PartnerHttpDep
     decompress: false,
     throwHttpErrors: false,
     retry: { limit: 0 },
+    ...(agents === null ? {} : { agent: agents }),
     ...(lookup === undefined
       ? {}
       : { dnsLookup: lookupFunction((hostname) => lookup(hostname, `polls ${account}`)) }),
@@ -189,6 +194,8 @@ function openAttempt(signal: AbortSignal, timeoutMs: number) {
 
 function translate(endpoint: string, error: unknown, signal: AbortSignal): PartnerError {
   if (signal.aborted) return new PartnerError('aborted', `GET ${endpoint} was stopped`);
+  if (error instanceof RequestError && error.cause instanceof ProxyError)
+    return new PartnerError('proxy', `GET ${endpoint} failed: ${error.cause.message}`);
   const code = error instanceof RequestError ? error.code : 'ERR_UNKNOWN';
   if (code === 'ETIMEDOUT') return new PartnerError('timeout', `GET ${endpoint} took too long`);
   return new PartnerError('network', `GET ${endpoint} failed: ${code}`);

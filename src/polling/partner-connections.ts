@@ -9,6 +9,7 @@ import {
   type Turn,
 } from '../partner/request-budget.ts';
 import type { HostBudgets } from '../partner/shared-budget/host-budgets.ts';
+import type { ProxyAgents } from '../proxy/proxy-agents.ts';
 import type { Clock } from '../redis/clock.ts';
 import type { CountDifferences } from './beliefs/count-differences.ts';
 import type { RefusedLists } from './list/refused-lists.ts';
@@ -40,6 +41,8 @@ export interface PartnerConnectionsDeps {
   readonly partner: RequestLimits & { readonly timeoutMs: number };
   /** Finds the addresses of a partner service's host. */
   readonly lookup: HostLookup;
+  /** The ways through the forward proxy; null without one. */
+  readonly agents?: ProxyAgents | null;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
   /** The budget of each host, which all accounts share; null for none. */
@@ -63,6 +66,7 @@ export function createPartnerConnections(deps: PartnerConnectionsDeps): PartnerC
       baseUrl,
       partnerKey,
       lookup: deps.lookup,
+      agents: deps.agents ?? null,
       rooms,
       filingBytesMax: deps.filingBytesMax,
       timeoutMs: deps.partner.timeoutMs,

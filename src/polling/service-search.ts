@@ -127,6 +127,7 @@ const sentences: Readonly<Record<PartnerErrorKind, string>> = {
   unavailable: 'The service fails at present; try again later.',
   timeout: slow,
   network: 'The service cannot be reached.',
+  proxy: 'The service cannot be reached: the forward proxy makes no connection.',
   invalid_response: "The service's answer cannot be read.",
   unexpected_status: 'The service does not search.',
   aborted: slow,

@@ -5,6 +5,7 @@ import type { Keys } from '../redis/keys.ts';
 import { defineScript, loadScript } from '../redis/scripts.ts';
 import { replaceUnreadable, setAside } from '../redis/set-aside.ts';
 import { isUnreadable, type Remedy, type UnreadableError } from '../redis/unreadable-record.ts';
+import { rebuildMadeBy } from '../subscriptions/store/made-by.ts';
 import { accountKeyKinds } from './key-kinds.ts';
 import { rebuildFilingEvents, rebuildIndex, type RebuildDeps } from './rebuild-account.ts';
 import type { UnreadableReports } from './unreadable-reports.ts';
@@ -109,6 +110,10 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
       case 'filingEvents':
         await rebuildFilingEvents(deps, account, key);
         return 'rebuilt';
+      case 'byMaker':
+        await aside();
+        await rebuildMadeBy(redis, keys, account);
+        return 'rebuilt';
       case 'polling':
         if (!isGarbage) await aside();
         else for (const field of problem.split(' ')) await dropField(account, key.polling, field);
@@ -129,6 +134,8 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
       case 'subscriptions':
       case 'resting':
       case 'lagging':
+      case 'certificates':
+      case 'certificateWarnings':
       case 'registrations':
       case 'quota':
         if (accountKeyKinds[name].remedy === 'stand') return 'stands';

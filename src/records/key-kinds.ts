@@ -75,8 +75,11 @@ export const accountKeyKinds: Readonly<Record<Exclude<AccountKeyName, 'base'>, K
     todo: restore('subscriptions have to be registered anew then'),
   },
   byAge: { type: 'zset', kind: 'by-age', remedy: 'forget', todo: '' },
+  byMaker: { type: 'zset', kind: 'by-maker', remedy: 'rebuild', todo: '' },
   resting: { type: 'hash', kind: 'resting', remedy: 'forget', todo: '' },
   lagging: { type: 'zset', kind: 'lagging', remedy: 'forget', todo: '' },
+  certificates: { type: 'zset', kind: 'certificates', remedy: 'forget', todo: '' },
+  certificateWarnings: { type: 'zset', kind: 'certificate-warnings', remedy: 'forget', todo: '' },
   registrations: { type: 'zset', kind: 'registrations', remedy: 'forget', todo: '' },
   quota: { type: 'string', kind: 'quota', remedy: 'forget', todo: '' },
 };
@@ -84,6 +87,7 @@ export const accountKeyKinds: Readonly<Record<Exclude<AccountKeyName, 'base'>, K
 /** The keys of a subscription, by their name in `SubscriptionKeys`. */
 export const subscriptionKeyKinds: Readonly<Record<keyof SubscriptionKeys, Omit<KeyKind, 'todo'>>> = {
   state: { type: 'hash', kind: 'sub', remedy: 'rebuild' },
+  accessToken: { type: 'hash', kind: 'sub:access-token', remedy: 'forget' },
   lanes: { type: 'hash', kind: 'sub:lanes', remedy: 'rebuild' },
   attempts: { type: 'stream', kind: 'sub:attempts', remedy: 'forget' },
   dead: { type: 'stream', kind: 'sub:dead', remedy: 'forget' },

@@ -1,3 +1,5 @@
+import { tagsApart } from './slots-apart.ts';
+
 /**
  * Every key the product writes, with type, lifetime, writer and reader. All keys of one account share the
  * hash tag `{account}`, so a Redis Cluster keeps an account on one shard and every script stays within one
@@ -13,10 +15,16 @@
  * | `P:shards`                    | string | from the first change on      | each process                  | each process       |
  * | `P:marks:<kind>`              | zset   | an hour after the last        | all that change an account    | gauges             |
  * | `P:polled`                    | zset   | with the accounts             | after polls                   | monitoring         |
+ * | `P:proxy-outage`            | string | two minutes                   | delivery                      | API                |
  * | `P:budget:{<host>}`           | hash   | seconds                       | take-turns.lua                | polling, API       |
+ * | `P:proofs:{<kind> <name>}`    | string | a minute                      | asking endpoints              | asking endpoints   |
  * | `P:accounts`                  | hash   | for ever                      | account store                 | all roles          |
  * | `P:sessions`                  | hash   | a week after the last         | session store                 | API                |
+ * | `P:expiring`                  | zset   | with subscriptions that expire | subscription store, upkeep   | upkeep             |
+ * | `P:{~signed}:accounts`        | hash   | with subscriptions of `v1a`   | subscription store, upkeep    | API                |
+ * | `P:{~signed}:ages`            | zset   | with subscriptions of `v1a`   | subscription store, upkeep    | API                |
  * | `P:witness:<a>`               | stream | an hour                       | after commits                 | polling            |
+ * | `P:witness:{<n>}:<a>`         | stream | an hour                       | after commits, in a cluster   | polling            |
  * | `P:{a}:incarnation`           | string | a day longer than the account | account store                 | polling, API       |
  * | `P:{a}:filings`               | hash   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:index`                 | zset   | with the account              | commit-changes.lua            | polling, API       |
@@ -41,10 +49,14 @@
  * | `P:{a}:registrations`         | zset   | 24 hours after the last       | subscription store            | subscription store |
  * | `P:{a}:quota`                 | string | a day, then counted again     | stores of what clients store  | these stores, API  |
  * | `P:{a}:by-age`                | zset   | with the account              | subscription store            | API                |
+ * | `P:{a}:by-maker`            | zset   | with the account              | subscription store            | API                |
  * | `P:{a}:lagging`               | zset   | while it has subscriptions    | after polls                   | after polls        |
  * | `P:{a}:resting`               | hash   | while any rests               | settle, set-block, sub. store | waking             |
+ * | `P:{a}:certificates`          | zset   | while subscriptions have any  | subscription store            | gauges             |
+ * | `P:{a}:certificate-warnings`  | zset   | until they have expired       | subscription store, warn.lua  | upkeep             |
  * | `P:{a}:idempotency:<hash>`    | string | 24 hours                      | subscription store            | subscription store |
  * | `P:{a}:sub:<id>`              | hash   | with the subscription         | drain, subscription store     | drain, API         |
+ * | `P:{a}:sub:<id>:access-token` | hash   | a little longer than the token | delivery                     | delivery           |
  * | `P:{a}:sub:<id>:lanes`        | hash   | until delivered               | drain (settle.lua)            | drain, API         |
  * | `P:{a}:sub:<id>:attempts`     | stream | trimmed                       | drain (settle.lua)            | API                |
  * | `P:{a}:sub:<id>:dead`         | stream | retention                     | drain (settle.lua)            | API, replay        |
@@ -74,18 +86,28 @@ export interface Keys {
   marks(kind: 'polled' | 'changed'): string;
   /** Accounts by the time of their last poll. */
   readonly polled: string;
+  /** Why callbacks wait for the forward proxy (src/delivery/held/outage-store.ts). */
+  readonly proxyOutage: string;
   /** The turns that requests to a partner host have taken (src/partner/shared-budget). */
   hostBudget(host: string): string;
+  /** The questions to endpoints of a minute, of an account or to a host (src/delivery/ownership). */
+  proofs(kind: 'account' | 'host', name: string): string;
   readonly accounts: string;
   /** The operator's sessions of the page. */
   readonly sessions: string;
+  /** `<account> <id>` of subscriptions that expire, by when to look at them (src/subscriptions/expiry). */
+  readonly expiring: string;
+  /** The subscriptions with public keys, in one slot (src/subscriptions/public-keys/key-index.ts). */
+  readonly signed: { readonly accounts: string; readonly ages: string };
   /** A channel, not a key: each process publishes its commits there. */
   readonly commits: string;
-  /**
-   * The latest commits to an account's log. The name lacks the account's hash tag, so a Redis Cluster sets it
-   * back together with the account's keys only by chance.
-   */
+  /** The latest commits to an account's log, where Redis is one server. */
   publishedCommits(account: string): string;
+  /**
+   * Two copies of `publishedCommits` in a Redis Cluster. At least one of them is on another primary than the
+   * account's keys, so that a failover does not set back all three (src/redis/slots-apart.ts).
+   */
+  publishedCommitsApart(account: string): readonly string[];
   account(account: string): AccountKeys;
 }
 
@@ -135,9 +157,18 @@ export interface AccountKeys {
    * is being made.
    */
   readonly byAge: string;
+  /**
+   * `<token> <age> <id>` of the subscriptions of tokens that manage only their own
+   * (src/subscriptions/store/made-by.ts).
+   */
+  readonly byMaker: string;
   readonly resting: string;
   /** The findings of the last look for subscriptions that lag (src/delivery/lagging/begin-look.lua). */
   readonly lagging: string;
+  /** The certificates of subscriptions, `<id> cert` and `<id> ca`, by the time in ms at which they end. */
+  readonly certificates: string;
+  /** The same, by the time at which the account is to be warned next. */
+  readonly certificateWarnings: string;
   /** The idempotency keys in use, with the bytes of their records, by the time in ms at which they expire. */
   readonly registrations: string;
   /** The bytes that are stored through the API, without tokens (src/redis/quota/quota.lua). */
@@ -149,6 +180,8 @@ export interface AccountKeys {
 /** The keys of one subscription's delivery. */
 export interface SubscriptionKeys {
   readonly state: string;
+  /** The token of an endpoint behind OAuth 2.0, or the turn to request one (src/callbacks/authorization). */
+  readonly accessToken: string;
   readonly lanes: string;
   readonly attempts: string;
   readonly dead: string;
@@ -158,6 +191,8 @@ export interface SubscriptionKeys {
 
 /** Names every key below one prefix. Two deployments with different prefixes share none. */
 export function createKeys(prefix: string): Keys {
+  // Of the account that was asked for last.
+  let [last, lastKeys] = ['', accountKeys(`${prefix}:{}`)];
   return {
     prefix,
     queues: `${prefix}:{~queues}`,
@@ -169,12 +204,21 @@ export function createKeys(prefix: string): Keys {
     taken: `${prefix}:taken`,
     marks: (kind) => `${prefix}:marks:${kind}`,
     polled: `${prefix}:polled`,
+    proxyOutage: `${prefix}:proxy-outage`,
     hostBudget: (host) => `${prefix}:budget:{${host}}`,
+    proofs: (kind, name) => `${prefix}:proofs:{${kind} ${name}}`,
     accounts: `${prefix}:accounts`,
     sessions: `${prefix}:sessions`,
+    expiring: `${prefix}:expiring`,
+    signed: { accounts: `${prefix}:{~signed}:accounts`, ages: `${prefix}:{~signed}:ages` },
     commits: `${prefix}:commits`,
     publishedCommits: (account) => `${prefix}:witness:${account}`,
-    account: (account) => accountKeys(`${prefix}:{${account}}`),
+    account(account) {
+      if (account !== last) [last, lastKeys] = [account, accountKeys(`${prefix}:{${account}}`)];
+      return lastKeys;
+    },
+    publishedCommitsApart: (account) =>
+      tagsApart(account).map((tag) => `${prefix}:witness:{${tag}}:${account}`),
   };
 }
 
@@ -210,8 +254,11 @@ function accountKeys(base: string): AccountKeys {
     unreadable: `${base}:unreadable`,
     subscriptions: `${base}:subscriptions`,
     byAge: `${base}:by-age`,
+    byMaker: `${base}:by-maker`,
     resting: `${base}:resting`,
     lagging: `${base}:lagging`,
+    certificates: `${base}:certificates`,
+    certificateWarnings: `${base}:certificate-warnings`,
     registrations: `${base}:registrations`,
     quota: `${base}:quota`,
     idempotency: (hash) => `${base}:idempotency:${hash}`,
@@ -222,6 +269,7 @@ function accountKeys(base: string): AccountKeys {
 function subscriptionKeys(base: string): SubscriptionKeys {
   return {
     state: base,
+    accessToken: `${base}:access-token`,
     lanes: `${base}:lanes`,
     attempts: `${base}:attempts`,
     dead: `${base}:dead`,

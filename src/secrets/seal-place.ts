@@ -3,10 +3,11 @@ export interface SealPlace {
   readonly account: string;
   /** Empty for a secret of the account itself. */
   readonly subscription: string;
-  readonly field: 'partnerKey' | 'secrets' | 'headers' | 'registration';
+  readonly field: 'partnerKey' | 'secrets' | 'headers' | 'privateSettings' | 'accessToken' | 'registration';
   /**
-   * The origin that it is sent to (`partnerKey`, `headers`), or the digest of the idempotency key under which
-   * it is remembered (`registration`); else empty.
+   * The origin that it is sent to (`partnerKey`, `headers`, `privateSettings`), the digest of the idempotency
+   * key under which it is remembered (`registration`), or the revision of the credentials (`accessToken`);
+   * else empty.
    */
   readonly peer: string;
 }
@@ -24,6 +25,16 @@ export function secretsPlace(account: string, subscription: string): SealPlace {
 /** The place of a subscription's custom headers; `url` is where they are sent. */
 export function headersPlace(account: string, subscription: string, url: string): SealPlace {
   return { account, subscription, field: 'headers', peer: originOf(url) };
+}
+
+/** The place of a subscription's settings with secrets in them; `url` is the endpoint that they are for. */
+export function privateSettingsPlace(account: string, subscription: string, url: string): SealPlace {
+  return { account, subscription, field: 'privateSettings', peer: originOf(url) };
+}
+
+/** The place of a token for a subscription's endpoint; `revision` is that of its credentials. */
+export function accessTokenPlace(account: string, subscription: string, revision: string): SealPlace {
+  return { account, subscription, field: 'accessToken', peer: revision };
 }
 
 /** The place of what is remembered of a registration; `digest` is that of its idempotency key. */

@@ -19,6 +19,7 @@ export const numericFields = [
   'settledAt',
   'replaying',
   'snapshots',
+  'throttledUntil',
 ] as const satisfies (keyof DeliveryState)[];
 
 /** Fields of that hash that are JSON. */
@@ -51,6 +52,7 @@ export function parseDeliveryState(fields: Readonly<Record<string, string>>, key
     workedAt: number('workedAt'),
     pausedUntil: number('pausedUntil'),
     probes: number('probes'),
+    ...(fields['obstacle'] ? { obstacle: fields['obstacle'] } : {}),
     parked: number('parked'),
     nextAttemptAt: number('nextAttemptAt'),
     release: fields['release'] === '1',
@@ -58,6 +60,8 @@ export function parseDeliveryState(fields: Readonly<Record<string, string>>, key
     settledAt: number('settledAt'),
     replaying: number('replaying'),
     snapshots: number('snapshots'),
+    undecided: fields['undecided'] ?? '',
+    throttledUntil: number('throttledUntil'),
     blocked: parseBlock(fields['blocked'], key),
   };
 }

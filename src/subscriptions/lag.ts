@@ -1,13 +1,15 @@
 import { setImmediate as othersFirst } from 'node:timers/promises';
 import type { EventLog } from '../events/event-log.ts';
-import { createEventMatcher, type Wishes } from './matches-event.ts';
+import type { Selecting } from './content-filter/selection.ts';
+import { countWanted, type JudgedLog } from './content-filter/wanted-entries.ts';
+import { createEventMatcher } from './matches-event.ts';
 import { snapshotsLeft, subscriptionLag, type Delivered } from './subscription.ts';
 import type { LogOutline, OutlinedEntry } from '../events/log-outline.ts';
 import { createCursor } from './cursor.ts';
 
 /** The fields of a subscription on which its lag depends. */
 export interface Lagging {
-  readonly filter: Wishes;
+  readonly filter: Selecting;
   readonly delivery: Delivered;
 }
 
@@ -15,13 +17,15 @@ export interface Lagging {
  * Number of undelivered events of each of an account's subscriptions, in the order given: events waiting for
  * a retry, matching events in the log, and events trimmed from the log before delivery (all of these, because
  * whether they matched is no longer known). For a subscription more than two thousand entries behind, all
- * entries count.
+ * entries count. A filter judges up to a hundred events; of more, all that match otherwise count.
  */
 export type ReadLags = (account: string, subscriptions: readonly Lagging[]) => Promise<number[]>;
 
 export interface LagsDeps {
   readonly log: Pick<EventLog, 'head'>;
   readonly outline: LogOutline;
+  /** Judges events by filters; without it they all pass. */
+  readonly judged?: JudgedLog;
 }
 
 const entriesLookedAt = 2_000;
@@ -29,7 +33,19 @@ const entriesLookedAt = 2_000;
 const matchedAtOnce = 10_000;
 
 /** Reads lags. The log is read once for all subscriptions of a call, and not at all when none is behind. */
-export function createLagReader({ log, outline }: LagsDeps): ReadLags {
+export function createLagReader({ log, outline, judged }: LagsDeps): ReadLags {
+  async function countWaiting(
+    account: string,
+    filter: Selecting,
+    delivery: Delivered,
+    entries: readonly OutlinedEntry[],
+    head: number,
+  ): Promise<number> {
+    const { expired, waiting: unread } = waitingOf(filter, delivery, entries, head);
+    if (judged === undefined || filter.filter == null) return expired + unread.length;
+    return expired + (await countWanted(judged, account, filter, unread));
+  }
+
   return async (account, subscriptions) => {
     const { position: head } = await log.head(account);
     const begin = Math.min(...subscriptions.map(({ delivery }) => cursorIfNear(delivery, head)));
@@ -42,7 +58,9 @@ export function createLagReader({ log, outline }: LagsDeps): ReadLags {
       lags.push(
         isFar
           ? subscriptionLag(delivery, head)
-          : delivery.parked + snapshotsLeft(delivery) + countWaiting(filter, delivery, entries, head),
+          : delivery.parked +
+              snapshotsLeft(delivery) +
+              (await countWaiting(account, filter, delivery, entries, head)),
       );
       if (matched < matchedAtOnce) continue;
       matched = 0;
@@ -58,16 +76,18 @@ function cursorIfNear({ cursor }: Delivered, head: number): number {
 
 const noneWaiting = { parked: 0, snapshots: 0 };
 
-function countWaiting(
-  filter: Lagging['filter'],
+// The positions of unread events that match by type, state and status, and the number of those that are gone.
+function waitingOf(
+  filter: Selecting,
   delivery: Delivered,
   entries: readonly OutlinedEntry[],
   head: number,
-): number {
+): { expired: number; waiting: number[] } {
   // Most subscriptions are not behind, even where one of thousands is.
-  if (head <= delivery.cursor) return 0;
+  if (head <= delivery.cursor) return { expired: 0, waiting: [] };
   const cursor = createCursor(delivery.cursor, delivery.done);
   const unread = entries.filter(({ position }) => position <= head && !cursor.isDone(position));
   const expired = Math.max(0, subscriptionLag({ ...delivery, ...noneWaiting }, head) - unread.length);
-  return expired + unread.filter(createEventMatcher(filter)).length;
+  const waiting = unread.filter(createEventMatcher(filter)).map(({ position }) => position);
+  return { expired, waiting };
 }

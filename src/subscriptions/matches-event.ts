@@ -15,14 +15,23 @@ export interface Matchable {
 }
 
 /** The fields of a subscription that decide which events it wants. */
-export type Wishes = Pick<Subscription, 'eventTypes' | 'states' | 'statuses'>;
+export type Wishes = Pick<Subscription, 'eventTypes' | 'states' | 'statuses' | 'confined'>;
+
+/**
+ * Whether events of this type name a subscription and its endpoint; pure. Subscriptions that are confined to
+ * what their token sees get none of them.
+ */
+export function isAboutReceivers(type: string): boolean {
+  return type === 'account.certificate_expiring' || type.startsWith('subscription.');
+}
 
 /**
  * Whether a subscription asked for an event. Operational events go only to subscriptions that name them
  * (`account.*` does, `filing.*` does not). An event of a filing whose state or status is unknown passes every
  * filter on it, because an unwanted callback is better than a missed removal. `tx` is the same state as `TX`.
  */
-export function matchesEvent({ eventTypes, states, statuses }: Wishes, event: Matchable): boolean {
+export function matchesEvent({ eventTypes, states, statuses, confined }: Wishes, event: Matchable): boolean {
+  if (confined === true && isAboutReceivers(event.type)) return false;
   if (!eventTypes.some((pattern) => matchesType(pattern, event.type))) return false;
   return isAmong(states, event.state) && isAmong(statuses ?? null, event.status);
 }
@@ -38,8 +47,9 @@ export function createEventMatcher({
   eventTypes,
   states,
   statuses = null,
+  confined = false,
 }: Wishes): (event: Matchable) => boolean {
-  const asked = { eventTypes, states: inUpperCase(states), statuses: inUpperCase(statuses) };
+  const asked = { eventTypes, states: inUpperCase(states), statuses: inUpperCase(statuses), confined };
   const verdicts = createBoundedMap<string, boolean>(verdictsMax);
   return (event) => {
     const kind = `${event.type}\0${event.state}\0${event.status}`;

@@ -1,15 +1,37 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
+import {
+  generatePrivateKey,
+  isEd25519Text,
+  parsePrivateKey,
+  publicKeyOf,
+  toJwk,
+} from './public-keys/ed25519-key.ts';
+import { signatureVersions, type SignatureVersion } from './settings/signatures.ts';
 
-/** A signing secret; callbacks are signed with every one that has not expired, the newest first. */
+/**
+ * A signing secret; callbacks are signed with every one that has not expired, the newest of each algorithm
+ * first.
+ */
 export interface SigningSecret {
-  /** `whsec_` + base64; in clear in memory only. */
+  /** `whsec_` + base64 for `v1`, `whsk_` + base64 for `v1a`; in clear in memory only. */
   readonly text: string;
   /** Milliseconds since the epoch; null for the current one. */
   readonly expiresAt: number | null;
+  /** Milliseconds since the epoch at which it was made; only of `whsk_`. */
+  readonly since?: number;
 }
 
-/** The prefix of a secret names its algorithm: `whsec_` is HMAC-SHA256. */
+/** A public key that verifies callbacks until `until`, in milliseconds; null while it is the current one. */
+export interface PublicKey {
+  /** `whpk_` + base64. */
+  readonly text: string;
+  readonly kid: string;
+  readonly since: number;
+  readonly until: number | null;
+}
+
+/** The prefix of a secret names its algorithm: `whsec_` is HMAC-SHA256, `whsk_` is ed25519. */
 const prefix = 'whsec_';
 
 /** Bytes of a secret: the least and the most that are accepted, and those of a generated one. */
@@ -17,7 +39,9 @@ const bytesMin = 24;
 const bytesMax = 64;
 const bytesGenerated = 32;
 
-/** Maximum number of secrets that are valid at once: each costs a signature of every callback. */
+/**
+ * Maximum number of secrets of an algorithm that are valid at once: each costs a signature of every callback.
+ */
 const validSecretsMax = 5;
 
 /**
@@ -53,18 +77,75 @@ export function validSecrets(secrets: readonly SigningSecret[], now: number): st
   return secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now).map(({ text }) => text);
 }
 
+/** The signature that a secret makes, by its prefix; pure. */
+export function versionOf(text: string): SignatureVersion {
+  return isEd25519Text(text) ? 'v1a' : 'v1';
+}
+
+/** The key to sign with, of a secret of either algorithm. Throws InvalidSecretError and InvalidKeyError. */
+export function parseSigner(text: string): KeyObject {
+  return versionOf(text) === 'v1a' ? parsePrivateKey(text) : parseSecret(text);
+}
+
+/** A new secret of 32 random bytes (`v1`) or a new private key (`v1a`), made at `now` (ms). */
+export function makeSecret(version: SignatureVersion, now: number): SigningSecret {
+  return version === 'v1'
+    ? { text: generateSecret(), expiresAt: null }
+    : { text: generatePrivateKey(), expiresAt: null, since: now };
+}
+
 /**
- * Puts a new secret first and lets the current ones expire `graceMs` from now. Beyond `validSecretsMax` the
- * oldest ends at once.
+ * The secrets for these signatures: those of other algorithms end at once, and an algorithm without a current
+ * secret gets a new one. The same array where nothing changes.
+ */
+export function secretsFor(
+  secrets: readonly SigningSecret[],
+  versions: readonly SignatureVersion[],
+  now: number,
+): readonly SigningSecret[] {
+  const kept = secrets.filter(({ text }) => versions.includes(versionOf(text)));
+  const missing = versions.filter((version) => currentOf(kept, version) === null);
+  if (missing.length === 0 && kept.length === secrets.length) return secrets;
+  return inOrder([...missing.map((version) => makeSecret(version, now)), ...kept]);
+}
+
+/** The secret of an algorithm that does not expire; null where there is none; pure. */
+export function currentOf(secrets: readonly SigningSecret[], version: SignatureVersion): string | null {
+  const current = secrets.find(({ text, expiresAt }) => expiresAt === null && versionOf(text) === version);
+  return current?.text ?? null;
+}
+
+/**
+ * Puts a new secret first and lets the current ones of its algorithm expire `graceMs` from now. Beyond
+ * `validSecretsMax` the oldest ends at once. Secrets of another algorithm stay.
  */
 export function rotateSecrets(
   secrets: readonly SigningSecret[],
-  text: string,
+  next: string | SigningSecret,
   graceMs: number,
   now: number,
 ): SigningSecret[] {
+  const added = typeof next === 'string' ? { text: next, expiresAt: null } : next;
+  const isSame = ({ text }: SigningSecret) => versionOf(text) === versionOf(added.text);
   const kept = secrets
+    .filter(isSame)
     .map((secret) => ({ ...secret, expiresAt: Math.min(secret.expiresAt ?? Infinity, now + graceMs) }))
-    .filter(({ text: old, expiresAt }) => old !== text && expiresAt > now);
-  return [{ text, expiresAt: null }, ...kept].slice(0, validSecretsMax);
+    .filter(({ text: old, expiresAt }) => old !== added.text && expiresAt > now);
+  const others = secrets.filter((secret) => !isSame(secret));
+  return inOrder([...[added, ...kept].slice(0, validSecretsMax), ...others]);
+}
+
+/** The public keys that verify callbacks at a time (ms), newest first; pure. */
+export function publicKeysOf(secrets: readonly SigningSecret[], now: number): PublicKey[] {
+  return secrets
+    .filter(({ text, expiresAt }) => versionOf(text) === 'v1a' && (expiresAt === null || expiresAt > now))
+    .map(({ text: secret, since = 0, expiresAt: until }) => {
+      const text = publicKeyOf(secret);
+      return { text, kid: toJwk(text).kid, since, until };
+    });
+}
+
+// The order of the signatures in the header: by algorithm, and as given within one.
+function inOrder(secrets: readonly SigningSecret[]): SigningSecret[] {
+  return signatureVersions.flatMap((version) => secrets.filter(({ text }) => versionOf(text) === version));
 }

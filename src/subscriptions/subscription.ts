@@ -1,4 +1,10 @@
 import { countDone } from './cursor.ts';
+import type { Auth } from './settings/auth.ts';
+import type { Signatures } from './settings/signatures.ts';
+import type { Tls } from './settings/tls.ts';
+import type { DeliveryLimits } from './settings/limits.ts';
+import { isUnverified } from './settings/verification.ts';
+import type { VerificationSettings } from './settings/verification.ts';
 import type { SigningSecret } from './signing-secret.ts';
 
 /** The format of a callback's body (docs/webhooks.md#formats). */
@@ -8,7 +14,7 @@ export type CallbackFormat = 'standard' | 'cloudevents' | 'slack' | 'teams';
 export type CallbackPayload = 'full' | 'thin';
 
 /** Which events of an account go to which URL, and how. */
-export interface Subscription {
+export interface Subscription extends DeliveryLimits, VerificationSettings {
   readonly id: string;
   readonly account: string;
   readonly url: string;
@@ -18,16 +24,36 @@ export interface Subscription {
   readonly states: readonly string[] | null;
   /** Statuses that an event leads to; null means all. Older versions did not store it. */
   readonly statuses?: readonly string[] | null;
+  /**
+   * Expression that each event of a filing is judged by (docs/endpoints/filters.md); missing or null means
+   * none.
+   */
+  readonly filter?: string | null;
   readonly description: string | null;
   /** Custom headers of every callback. */
   readonly headers: Readonly<Record<string, string>>;
   readonly format: CallbackFormat;
   readonly payload: CallbackPayload;
+  /** How callbacks are signed; the secrets agree with it. Null or absent means `v1` alone. */
+  readonly signatures?: Signatures;
+  /** Credentials for tokens of the endpoint; none where absent or null. */
+  readonly auth?: Auth | null;
+  /** The identity and trust of its connections; that of all others where absent or null. */
+  readonly tls?: Tls | null;
   /**
    * Start in the log: its head, its oldest event, or its head with a snapshot of each filing before. Older
    * versions did not store it.
    */
   readonly from?: 'now' | 'earliest' | 'state';
+  /** When it expires, in milliseconds since the epoch; null or missing = never. */
+  readonly expiresAt?: number | null;
+  /** Id of the token that made it; null = the operator, or a version that did not note it. */
+  readonly createdBy?: string | null;
+  /**
+   * True where that token manages only its own subscriptions: events about others are not for it. Missing
+   * otherwise.
+   */
+  readonly confined?: boolean;
   readonly secrets: readonly SigningSecret[];
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
@@ -38,7 +64,7 @@ export interface Subscription {
 export const byRequest = 'by request';
 
 /** The state of a subscription, as the API shows it. */
-export type SubscriptionState = 'active' | 'failing' | 'disabled';
+export type SubscriptionState = 'active' | 'failing' | 'unverified' | 'disabled';
 
 /**
  * A reason on the daemon's side not to deliver to a subscription. Times are milliseconds on Redis's clock.
@@ -51,6 +77,16 @@ export interface Block {
   readonly times: number;
   /** When the next drain is due. */
   readonly nextAt: number;
+  /** True where the endpoint has yet to be verified. */
+  readonly unverified?: boolean;
+}
+
+/** The block with which a subscription begins that has yet to be verified; null for all others. */
+export function firstBlock(subscription: Subscription): Block | null {
+  if (!isUnverified(subscription)) return null;
+  const { updatedAt: since } = subscription;
+  const reason = 'The endpoint has not been verified yet; that is tried in a moment.';
+  return { reason, since, times: 0, nextAt: since, unverified: true };
 }
 
 /**
@@ -91,6 +127,8 @@ export interface DeliveryState {
   readonly pausedUntil: number;
   /** Failed probes since the pause began; 0 without a pause because of failures. */
   readonly probes: number;
+  /** Why nothing was sent at the last attempt, for want of a token; absent or empty otherwise. */
+  readonly obstacle?: string;
   /** Events waiting in lanes. */
   readonly parked: number;
   /** When the next retry or probe is due; 0 when there is none. */
@@ -108,6 +146,10 @@ export interface DeliveryState {
   readonly replaying: number;
   /** Number of filings whose snapshot is still to be sent, while a snapshot is unfinished. */
   readonly snapshots: number;
+  /** Number of events on which its filter could not decide (`undecidedText`); empty for none. */
+  readonly undecided: string;
+  /** When the next event that waits only because of the rate has its turn; in the past where none does. */
+  readonly throttledUntil: number;
   /** Null while only the endpoint can keep events from being delivered. */
   readonly blocked: Block | null;
 }
@@ -121,20 +163,32 @@ export function subscriptionHost({ url }: Pick<Subscription, 'url'>): { name: st
 /** A subscription's state word. */
 export function subscriptionState(delivery: DeliveryState): SubscriptionState {
   if (!delivery.enabled) return 'disabled';
+  if (delivery.blocked?.unverified === true) return 'unverified';
   return delivery.failures > 0 || delivery.blocked !== null ? 'failing' : 'active';
 }
 
 /**
  * Whether callbacks may be answered otherwise than with the former settings: another URL, other headers,
- * secrets or bodies.
+ * secrets or bodies, other credentials or another identity.
  */
 export function isCalledOtherwise(former: Subscription, settings: Subscription): boolean {
   return callText(former) !== callText(settings);
 }
 
-function callText({ url, headers, secrets, format, payload }: Subscription): string {
+function callText(subscription: Subscription): string {
+  const { url, headers, secrets, format, payload, auth = null, tls = null } = subscription;
+  const { verification = 'none' } = subscription;
   const sorted = Object.entries(headers).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([url, sorted, secrets.map(({ text }) => text), format, payload]);
+  return JSON.stringify([
+    url,
+    sorted,
+    secrets.map(({ text }) => text),
+    format,
+    payload,
+    auth,
+    tls,
+    verification,
+  ]);
 }
 
 /**

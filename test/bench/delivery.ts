@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Subscription } from '../../src/subscriptions/subscription.ts';
 import { startBareProcess, type BareProcess, type CallsTaken } from './support/bare-process.ts';
 import { compareProcesses } from './support/compare-processes.ts';
 import { startPrivateRedis } from './support/private-redis.ts';
@@ -10,6 +11,8 @@ const callsPerRound = 10_000;
 const warmCalls = 20_000;
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 4);
 const subscriptionCounts = (process.env['BENCH_SUBSCRIPTIONS'] ?? '1,5,20,1000').split(',').map(Number);
+// Settings of a second set of subscriptions, such as a filter.
+const settings = JSON.parse(process.env['BENCH_SETTINGS'] ?? 'null') as Partial<Subscription> | null;
 const alsoTls = process.env['BENCH_TLS'] !== 'false';
 
 /**
@@ -23,6 +26,8 @@ const alsoTls = process.env['BENCH_TLS'] !== 'false';
  *
  * `BENCH_SUBSCRIPTIONS` (1,5,20,1000) names other numbers of subscriptions and leaves out what follows the
  * table; `BENCH_ROUNDS` (4) is the number of pairs, `BENCH_TLS=false` leaves out TLS.
+ * `BENCH_SETTINGS` ('{"filter":"filing.premium > 10000","signatures":["v1","v1a"]}') adds subscriptions with these settings, which alternate
+ * with plain ones in the same process.
  */
 export async function run(): Promise<void> {
   const columns: Figures[] = [];
@@ -50,13 +55,18 @@ async function compare(
   const product: CallsTaken[] = [];
   const bare: CallsTaken[] = [];
   const overTls: CallsTaken[] = [];
+  const withSettings: CallsTaken[] = [];
   const first = await deliverRound(rig, receiver, subscriptions);
   await warmUp(bareClient, receiver, first);
   if (tls) await deliverRound(rig, tlsReceiver, subscriptions);
+  if (settings !== null) await deliverRound(rig, receiver, subscriptions, settings);
   for (let i = 0; i < rounds; i += 1) {
     const turns = [
       async () => product.push((await deliverRound(rig, receiver, subscriptions)).taken),
       async () => bare.push(await bareClient.post(first.urls, first.bodies, callsPerRound)),
+      async () =>
+        settings !== null &&
+        withSettings.push((await deliverRound(rig, receiver, subscriptions, settings)).taken),
       async () => tls && overTls.push((await deliverRound(rig, tlsReceiver, subscriptions)).taken),
     ];
     // oxlint-disable no-await-in-loop
@@ -72,6 +82,13 @@ async function compare(
     'CPU µs a call, bare': median(bare.map(({ cpuMicros }) => cpuMicros)),
     'first 10 000/s': first.taken.perSecond,
     'first / warm': first.taken.perSecond / median(product.map(rateOf)),
+    ...(settings !== null && {
+      'with settings/s': median(withSettings.map(rateOf)),
+      'settings / plain within pairs': median(
+        withSettings.map((one, i) => one.perSecond / rateOf(product[i])),
+      ),
+      'CPU µs a call, settings': median(withSettings.map(({ cpuMicros }) => cpuMicros)),
+    }),
     ...(tls && {
       'over TLS/s': median(overTls.map(rateOf)),
       'TLS / plain within pairs': median(overTls.map((one, i) => one.perSecond / rateOf(product[i]))),
@@ -94,11 +111,12 @@ async function deliverRound(
   rig: RigProcess,
   receiver: ReceiverProcess,
   subscriptions: number,
+  asked: Partial<Subscription> = {},
 ): Promise<Round> {
   const account = `a${randomBytes(4).toString('hex')}`;
   const urls = Array.from({ length: subscriptions }, (_, n) => `${receiver.url}/${account}/${n}`);
   const events = Math.ceil(callsPerRound / subscriptions);
-  const bodies = await rig.prepare(account, urls, events);
+  const bodies = await rig.prepare(account, urls, events, asked);
   const taken = await rig.deliver(account, events * subscriptions);
   await receiver.arrivals();
   return { urls, bodies, taken };

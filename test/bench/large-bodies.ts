@@ -12,6 +12,7 @@ import { createLogSections } from '../../src/events/search/log-sections.ts';
 import type { ReplayRequest } from '../../src/delivery/replay/replay.ts';
 import { createReplayStore } from '../../src/delivery/replay/replay-store.ts';
 import { createReplayer } from '../../src/delivery/replay/start-replay.ts';
+import { createFilterJudge } from '../../src/subscriptions/content-filter/judge.ts';
 import { createLagReader } from '../../src/subscriptions/lag.ts';
 import { createEventLog } from '../../src/events/event-log.ts';
 import { logBeginning } from '../../src/events/timeline.ts';
@@ -116,6 +117,7 @@ async function measure(redis: Redis, rig: DeliveryRig, watch: Watch): Promise<vo
   const replayer = createReplayer({
     subscriptions,
     log,
+    judge: createFilterJudge(),
     outline,
     sections,
     findEvents: createEventFinder(redis, keys, log),

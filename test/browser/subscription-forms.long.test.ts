@@ -99,6 +99,35 @@ describe('a new subscription', () => {
     expect(tab.problems).toEqual([]);
   });
 
+  test('takes a filter, tried on the latest events before it is saved', async () => {
+    await stage.settle('f_dear', { status: 'REJECTED', rejectionReason: 'No seal', premium: 50_000 });
+    await using tab = await openNew();
+    const { page } = tab;
+    await page.getByLabel('Endpoint URL').fill(collector.url);
+    const filter = page.getByLabel('Filter', { exact: true });
+    const attempt = page.getByRole('button', { name: 'Try on the latest events' });
+    await filter.fill('filing.premium >');
+    await attempt.click();
+    await expect.poll(() => filter.getAttribute('aria-invalid')).toBe('true');
+    await filter.fill('filing.premium == 50000.0');
+    await attempt.click();
+    await page.getByText(/^1 of \d+ match, 0 undecided\.$/).waitFor();
+    await expect.poll(() => filter.getAttribute('aria-invalid')).toBe('false');
+    await expectAccessible(tab);
+    await page.getByRole('button', { name: 'Create subscription' }).click();
+    await page.getByRole('link', { name: 'Open the subscription' }).click();
+    await page.getByText('filing.premium == 50000.0').waitFor();
+    expect((await subscriptions()).map((each) => each['filter'])).toContain('filing.premium == 50000.0');
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await expect.poll(() => filter.inputValue()).toBe('filing.premium == 50000.0');
+    await filter.fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect
+      .poll(async () => (await subscriptions()).map((each) => each['filter']))
+      .not.toContain('filing.premium == 50000.0');
+    expect(tab.problems).toEqual([]);
+  });
+
   test('that is refused says so beside the fields, and the first wrong one has the focus', async () => {
     const before = (await subscriptions()).length;
     await using tab = await openNew();

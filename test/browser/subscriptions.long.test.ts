@@ -136,6 +136,19 @@ describe('a subscription', () => {
     expect(tab.problems).toEqual([]);
   });
 
+  test('that is signed with a public key alone shows the new key', async () => {
+    const body = { url: collector.url, signatures: ['v1a'] };
+    const { id } = await stage.daemon.api.ok<{ id: string }>('POST', path, body);
+    await using tab = await visit(id);
+    await tab.page.getByRole('button', { name: 'Rotate the secret' }).click();
+    const dialog = tab.page.getByRole('dialog', { name: 'Rotate the secret' });
+    await dialog.getByRole('button', { name: 'Rotate' }).click();
+    const key = await dialog.getByLabel('New public key').inputValue();
+    const shown = await stage.daemon.api.ok<{ publicKeys: { key: string }[] }>('GET', `${path}/${id}`);
+    expect(key).toBe(shown.publicKeys[0]?.key);
+    expect(tab.problems).toEqual([]);
+  });
+
   test('has no buttons for those who may only read', async () => {
     const id = await subscribe({ description: 'Only to look at' });
     const tokens = '/v1/accounts/default/tokens';

@@ -275,10 +275,13 @@ test('accounts, tokens and links are made and ended', async () => {
     '1h',
   ]);
   expect(token.out).toMatch(/^fwa_[\w-]{43}\.second\n$/);
+  const tool = ['--account', 'second', '--name', 'n8n', '--own-subscriptions'];
+  expect((await run(['tokens', 'create', ...tool])).exitCode).toBe(0);
   const link = await run(['links', 'create', '--account', 'second', '--name', 'Agency']);
   expect(link.out).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#\/link\/fwl_[\w-]{43}\.second\n$/);
   const { out } = await run(['tokens', '--account', 'second']);
   expect(out).toMatch(/ token +read +20\S+ .*reader\n.* link +read +20\S+ .*Agency/s);
+  expect(out).toMatch(/ token +read, own subscriptions .*n8n/);
   const id = /tok_\w+/.exec(out)?.[0] ?? '';
   expect(await run(['tokens', 'revoke', id, '--account', 'second', '--yes'])).toMatchObject({ exitCode: 0 });
   const own = { API_TOKEN: token.out.trim() };

@@ -30,5 +30,9 @@ test('a wrong configuration ends with 78, naming every problem at once and repea
 
 test('nothing else is loaded before the configuration is known to be right', () => {
   const imports = readFileSync(entry, 'utf8').matchAll(/^import .* from '(.*)';$/gm);
-  expect([...imports].map(([, from]) => from)).toEqual(['./config/config.ts', './daemon/stop-on-signals.ts']);
+  expect([...imports].map(([, from]) => from)).toEqual([
+    './config/config.ts',
+    './config/environment.ts',
+    './daemon/stop-on-signals.ts',
+  ]);
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { startCollector, type Collector, type EventBody } from '../support/receivers/collector.ts';
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
+import { eventErrors } from '../support/schemas/event-errors.ts';
 import { startSandbox, type TestSandbox } from '../support/partner/sandbox.ts';
 
 const redis = testRedis();
@@ -52,7 +53,9 @@ async function subscribe(settings: Record<string, unknown> = {}): Promise<string
 async function callbacks(count: number): Promise<EventBody[]> {
   await vi.waitFor(() => expect(collector.received.length).toBeGreaterThanOrEqual(count), 10_000);
   expect(collector.refused).toEqual([]);
-  return collector.received.map(({ event }) => event);
+  const events = collector.received.map(({ event }) => event);
+  expect(events.flatMap(eventErrors)).toEqual([]);
+  return events;
 }
 
 async function polled(times = 2): Promise<void> {

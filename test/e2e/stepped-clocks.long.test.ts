@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { startReceiver } from '../support/receivers/receiver.ts';
 import { createSteppedClock, startSteppedRedis } from '../support/daemon/stepped-clock.ts';
+import { mostPerSecond, timedReceiver } from '../support/receivers/timed-receiver.ts';
 import { startStage } from '../support/daemon/delivery-stage.ts';
 
 const day = 86_400;
@@ -43,3 +44,35 @@ test("changes are told as ever while Redis's clock is a day ahead, and when it i
   await vi.waitFor(() => expect(receiver.accepted).toHaveLength(3), soon);
   expect(await stage.all('/v1/accounts/default/events')).toHaveLength(3);
 });
+
+test("rates hold and are reached while the host's clock goes four minutes ahead, back, and back by another four", async () => {
+  using clock = await createSteppedClock();
+  await using redis = await startSteppedRedis(clock);
+  await using quick = await timedReceiver();
+  await using slow = await timedReceiver();
+  const variables = { POLL_INTERVAL_MS: '500', ...clock.environment };
+  await using stage = await startStage({ url: redis.url, prefix: 'rate' }, 40, variables);
+  const rates = [
+    { receiver: quick, rate: 5 },
+    { receiver: slow, rate: 0.5 },
+  ];
+  for (const { receiver, rate } of rates) await stage.subscribe(receiver.url, { rate });
+  await stage.move();
+  // Receivers take what is less than five minutes old or early.
+  for (const [arrived, seconds] of [
+    [8, 240],
+    [16, 0],
+    [24, -240],
+  ] as const) {
+    await vi.waitFor(() => expect(quick.accepted.length).toBeGreaterThanOrEqual(arrived), soon);
+    clock.set(seconds);
+  }
+  await vi.waitFor(() => expect(quick.accepted).toHaveLength(40), soon);
+  await vi.waitFor(() => expect(slow.accepted.length).toBeGreaterThanOrEqual(6), soon);
+  for (const { receiver, rate } of rates) {
+    expect(mostPerSecond(receiver.times)).toBeLessThanOrEqual(Math.max(1, rate));
+    // Two seconds between callbacks, also over a step; the machine may be a little early or late with one.
+    const gaps = receiver.times.slice(1).map((at, i) => at - (receiver.times[i] ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThan((1_000 / rate) * 0.75);
+  }
+}, 90_000);

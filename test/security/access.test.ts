@@ -18,8 +18,11 @@ const callers = [
   'other read-only',
   'read-only',
   'account',
+  'own',
+  'maker',
   'operator',
 ] as const;
+// Of tokens that manage only their own subscriptions: `maker` made that of the paths, `own` did not.
 type Caller = (typeof callers)[number];
 
 interface Row {
@@ -38,8 +41,18 @@ const reading = (status: number): Row['expected'] => ({
   ...operatorOnly(status),
   'read-only': status,
   account: status,
+  own: status,
+  maker: status,
 });
-const changing = (status: number): Row['expected'] => ({ ...reading(status), 'read-only': 403 });
+const changing = (status: number): Row['expected'] => ({
+  ...reading(status),
+  'read-only': 403,
+  own: 403,
+  maker: 403,
+});
+const registering = (status: number): Row['expected'] => ({ ...reading(status), 'read-only': 403 });
+const readingOne = (status: number): Row['expected'] => ({ ...reading(status), own: 404 });
+const changingOne = (status: number): Row['expected'] => ({ ...registering(status), own: 404 });
 
 const anyToken = (status: number): Row['expected'] => ({
   ...everybody(status),
@@ -57,6 +70,7 @@ const rows: Readonly<Record<string, Row>> = {
   'GET /metrics': { expected: everybody(200) },
   'GET /openapi.json': { expected: everybody(200) },
   'GET /docs': { expected: everybody(301) },
+  'GET /.well-known/webhook-keys': { expected: everybody(200) },
   'GET /problems': { expected: everybody(200) },
   'GET /problems/:code': { expected: everybody(404) },
   'GET /docs/': { expected: everybody(200) },
@@ -66,6 +80,8 @@ const rows: Readonly<Record<string, Row>> = {
   // The token in the body counts, whoever sends it.
   'POST /v1/session': { body: { token: operatorToken }, expected: everybody(201) },
   'DELETE /v1/session': { expected: anyToken(204) },
+  'GET /v1/event-types': { expected: anyToken(200) },
+  'GET /v1/asyncapi.json': { expected: anyToken(200) },
   'GET /v1/queues': { expected: operatorOnly(200) },
   'GET /v1/accounts': { expected: operatorOnly(200) },
   [`PUT ${account}`]: { body: accountInput, expected: operatorOnly(200) },
@@ -80,23 +96,29 @@ const rows: Readonly<Record<string, Row>> = {
   [`POST ${account}/links`]: { body: { expiresInMs: 60_000 }, expected: changing(201) },
   [`GET ${account}/tokens`]: { expected: reading(200) },
   [`DELETE ${account}/tokens/:id`]: { expected: changing(204) },
-  [`POST ${account}/subscriptions`]: { body: { url: hookUrl }, expected: changing(201) },
+  [`POST ${account}/subscriptions`]: { body: { url: hookUrl }, expected: registering(201) },
   [`GET ${account}/subscriptions`]: { expected: reading(200) },
-  [`GET ${subscription}`]: { expected: reading(200) },
-  [`PATCH ${subscription}`]: { body: { enabled: false }, expected: changing(200) },
-  [`DELETE ${subscription}`]: { expected: changing(204) },
-  [`POST ${subscription}/rotate-secret`]: { expected: changing(200) },
-  [`POST ${subscription}/test`]: { expected: changing(200) },
-  [`POST ${subscription}/replay`]: { expected: changing(202) },
-  [`GET ${subscription}/replays`]: { expected: reading(200) },
-  [`GET ${subscription}/replays/:replay`]: { expected: reading(200) },
-  [`DELETE ${subscription}/replays/:replay`]: { expected: changing(204) },
-  [`GET ${account}/replays/:replay`]: { expected: reading(200) },
-  [`DELETE ${account}/replays/:replay`]: { expected: changing(204) },
+  [`POST ${account}/subscriptions/preview`]: {
+    body: { filter: 'filing.premium > 1' },
+    expected: reading(200),
+  },
+  [`GET ${subscription}`]: { expected: readingOne(200) },
+  [`PATCH ${subscription}`]: { body: { enabled: false }, expected: changingOne(200) },
+  [`DELETE ${subscription}`]: { expected: changingOne(204) },
+  [`POST ${subscription}/rotate-secret`]: { expected: changingOne(200) },
+  // It asks for no verification.
+  [`POST ${subscription}/verify`]: { expected: changingOne(409) },
+  [`POST ${subscription}/test`]: { expected: changingOne(200) },
+  [`POST ${subscription}/replay`]: { expected: changingOne(202) },
+  [`GET ${subscription}/replays`]: { expected: readingOne(200) },
+  [`GET ${subscription}/replays/:replay`]: { expected: readingOne(200) },
+  [`DELETE ${subscription}/replays/:replay`]: { expected: changingOne(204) },
+  [`GET ${account}/replays/:replay`]: { expected: readingOne(200) },
+  [`DELETE ${account}/replays/:replay`]: { expected: changingOne(204) },
   [`GET ${account}/attempts`]: { expected: reading(200) },
-  [`GET ${account}/attempts/:attempt`]: { expected: reading(200) },
-  [`GET ${subscription}/attempts`]: { expected: reading(200) },
-  [`GET ${subscription}/dead-letters`]: { expected: reading(200) },
+  [`GET ${account}/attempts/:attempt`]: { expected: readingOne(200) },
+  [`GET ${subscription}/attempts`]: { expected: readingOne(200) },
+  [`GET ${subscription}/dead-letters`]: { expected: readingOne(200) },
   [`GET ${account}/events`]: { expected: reading(200) },
   [`GET ${account}/events/:event`]: { expected: reading(200) },
   [`GET ${account}/events/:event/deliveries`]: { expected: reading(200) },
@@ -148,7 +170,9 @@ async function revokedToken(name: string): Promise<string> {
 async function createWorld() {
   const name = `world-${(worlds += 1)}`;
   const path = await api.createAccount(name);
-  const subscriptionId = String((await api.ok('POST', `${path}/subscriptions`, { url: hookUrl }))['id']);
+  const maker = await createToken(name, { subscriptions: 'own' });
+  const made = await api.call('POST', `${path}/subscriptions`, { url: hookUrl }, { token: maker });
+  const subscriptionId = String(made.body['id']);
   const tokenId = String((await api.ok('POST', `${path}/tokens`, { name: 'spare' }))['id']);
   await api.putFilings(name, [{ id: `f_${name}`, status: 'PAID', type: 'filing.paid' }]);
   const { items } = await api.ok('GET', `${path}/events`);
@@ -168,10 +192,10 @@ async function createWorld() {
       .replace(':event', eventId)
       .replace(':attempt', `att_1-1.${subscriptionId}`)
       .replace('*', '');
-  return { name, fill };
+  return { name, maker, fill };
 }
 
-const authorization: Readonly<Record<Caller, (name: string) => Promise<string | null>>> = {
+const authorization: Readonly<Record<Caller, (name: string, maker: string) => Promise<string | null>>> = {
   none: async () => null,
   malformed: async (name) => `Bearer ${await createToken(name)} and more`,
   wrong: async () => `Bearer ${'x'.repeat(40)}`,
@@ -182,6 +206,8 @@ const authorization: Readonly<Record<Caller, (name: string) => Promise<string | 
   'other read-only': async () => `Bearer ${await createToken('other', { readOnly: true })}`,
   'read-only': async (name) => `Bearer ${await createToken(name, { readOnly: true })}`,
   account: async (name) => `Bearer ${await createToken(name)}`,
+  own: async (name) => `Bearer ${await createToken(name, { subscriptions: 'own' })}`,
+  maker: async (_name, maker) => `Bearer ${maker}`,
   operator: async () => `Bearer ${operatorToken}`,
 };
 
@@ -215,9 +241,9 @@ async function commandsOf(work: () => Promise<unknown>): Promise<string[]> {
 
 describe.each(Object.entries(rows))('%s', (route, { body, expected }) => {
   test.each(callers)(`answers as documented to the caller: %s`, async (caller) => {
-    const { name, fill } = await createWorld();
+    const { name, maker, fill } = await createWorld();
     const [method = '', path = ''] = route.split(' ');
-    const header = await authorization[caller](name);
+    const header = await authorization[caller](name, maker);
     expect(await statusOf(method, fill(path), header, body)).toBe(expected[caller]);
   });
 });
@@ -245,6 +271,25 @@ describe('what belongs to another account', () => {
     expect(taken.status).toBe(404);
     expect(taken.text).toBe(free.text);
   });
+
+  const ofSubscriptions = withIds.filter(([, { expected }]) => expected.own === 404);
+
+  test.each(ofSubscriptions)(
+    '%s of another token answers and costs as with an unknown id',
+    async (route, { body }) => {
+      const { name, fill } = await createWorld();
+      const [method = '', path = ''] = route.split(' ');
+      const token = await createToken(name, { subscriptions: 'own' });
+      const taken = fill(path);
+      const unknown = taken.replaceAll(/sub_\w+/g, 'sub_0');
+      const ask = (url: string) => api.call(method, url, body, { token });
+      // The first use of a token is noted, the next ones are not.
+      const free = await ask(unknown);
+      expect((await ask(taken)).text).toBe(free.text);
+      const cost = await commandsOf(() => ask(unknown));
+      expect(await commandsOf(() => ask(taken))).toEqual(cost);
+    },
+  );
 
   test.each(withIds)('%s with its id costs as much as with an unknown id', async (route, { body }) => {
     const [own, theirs] = [await createWorld(), await createWorld()];

@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Redis } from 'ioredis';
+import { parsePrivateKey } from '../../src/subscriptions/public-keys/ed25519-key.ts';
+import { connectionsOver, createProduct, testConfig } from '../support/daemon/product.ts';
 import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
 import { startHostilePartner, type HostilePartner } from '../support/partner/hostile-partner.ts';
 import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';
@@ -11,6 +13,12 @@ import { expectNone } from '../support/expect-none.ts';
 
 const word = () => randomBytes(18).toString('base64url');
 const signingSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
+
+const fixture = (name: string) =>
+  readFileSync(
+    new URL(`../integration/callbacks/fixtures/callback-test-${name}.pem`, import.meta.url),
+    'utf8',
+  );
 
 const redisPassword = word();
 const encryptionKey = randomBytes(32).toString('base64');
@@ -28,6 +36,8 @@ const given = {
   'header value': word(),
   'header value that is refused': `${word()}\r\nx: y`,
   'token that is wrong': word(),
+  // A line of it.
+  'private key of tls': fixture('key').split('\n')[1] ?? '',
   'secret in a body that is no JSON': word(),
 };
 /**
@@ -39,6 +49,8 @@ const wordOfUrl = word();
 const secrets: Record<string, string> = { ...given };
 const base = '/v1/accounts/default';
 const replays: unknown[] = [];
+const shownTls: unknown[] = [];
+const shownKeys: unknown[] = [];
 /** Answers that are no 2xx, with their headers. */
 const errors: string[] = [];
 
@@ -102,8 +114,10 @@ async function everythingThatHandlesSecrets(): Promise<void> {
   ];
   const { id } = (await call('POST', `${base}/subscriptions`, settings)).body;
   const path = `${base}/subscriptions/${String(id)}`;
-  const generated = await call('POST', `${base}/subscriptions`, { url: 'http://127.0.0.1:9/' });
+  const ofOthers = '/v1/accounts/refused/subscriptions';
+  const generated = await call('POST', ofOthers, { url: 'http://127.0.0.1:9009/' });
   secrets['signing secret that was generated'] = String(generated.body['secret']);
+  expect(secrets['signing secret that was generated']).toMatch(/^whsec_/);
   await call('POST', `${base}/subscriptions`, {
     ...settings,
     secret: given['signing secret that is refused'],
@@ -113,7 +127,8 @@ async function everythingThatHandlesSecrets(): Promise<void> {
     headers: { 'x-api-key': given['header value that is refused'] },
   });
   await call('POST', `${path}/test`);
-  await call('POST', `${base}/subscriptions/${String(generated.body['id'])}/test`);
+  await call('POST', `${ofOthers}/${String(generated.body['id'])}/test`);
+  await everythingOfPrivateKeys(ofOthers);
   // As many frameworks answer to a path that they do not know.
   receiver.answer({ status: 500, body: `Cannot POST /?${wordOfUrl}` });
   partner.put('f_1', { status: 'PAID' });
@@ -123,10 +138,52 @@ async function everythingThatHandlesSecrets(): Promise<void> {
   receiver.answer(200);
   replays.push((await call('POST', `${path}/replay`, {})).body['id']);
   await vi.waitFor(async () => expect(receiver.accepted.length).toBeGreaterThan(0), 15_000);
+  const tls = { cert: fixture('cert'), key: fixture('key') };
+  const ofTls = { url: 'https://127.0.0.1:9443/', tls };
+  const mutual = await call('POST', '/v1/accounts/refused/subscriptions', ofTls);
+  const own = `/v1/accounts/refused/subscriptions/${String(mutual.body['id'])}`;
+  await call('POST', `${own}/test`);
+  shownTls.push(mutual, await call('PATCH', own, { tls: { ...tls, ca: tls.cert } }), await call('GET', own));
+  await call('PATCH', own, { tls: { key: tls.key } });
+  await call('PATCH', own, { tls: { cert: tls.cert, key: tls.key.replace('MIGH', 'MIGG') } });
   await vi.waitFor(async () => {
     const { body } = await call('GET', '/v1/accounts/refused');
     expect(body['health']).toMatchObject({ state: 'auth_failed' });
   }, 15_000);
+}
+
+/** Signs with a private key, changes it twice and sends one where it does not belong. */
+async function everythingOfPrivateKeys(path: string): Promise<void> {
+  const made = await call('POST', path, { url: receiver.url, signatures: ['v1a'] });
+  const id = String(made.body['id']);
+  const own = `${path}/${id}`;
+  await noteKeysOf(id, 'at first');
+  shownKeys.push(made, await call('POST', `${own}/test`));
+  shownKeys.push(await call('POST', `${own}/rotate-secret`));
+  shownKeys.push(await call('PATCH', own, { signatures: ['v1', 'v1a'], secret: given['signing secret'] }));
+  shownKeys.push(await call('POST', `${own}/test`), await call('GET', own));
+  await noteKeysOf(id, 'after a rotation');
+  const privateKey = secrets['private key of v1a after a rotation'];
+  expect((await call('PATCH', own, { secret: privateKey })).status).toBe(422);
+  expect((await call('POST', path, { url: receiver.url, secret: privateKey })).status).toBe(422);
+  shownKeys.push(await call('GET', `/.well-known/webhook-keys?subscription=${id}`));
+}
+
+/** Adds the keys that the store has sealed to the secrets, in the forms in which keys are written. */
+async function noteKeysOf(id: string, when: string): Promise<void> {
+  const client = new Redis(redis.url);
+  const key = Buffer.from(encryptionKey, 'base64');
+  await using product = await createProduct(
+    { ...testConfig('fw'), encryptionKeys: [{ id: '2026', key }] },
+    { overrides: { connections: connectionsOver(client, () => client) } },
+  );
+  const stored = await product.parts.stores.subscriptions.get('refused', id);
+  client.disconnect();
+  const text = stored?.subscription.secrets.find((secret) => secret.text.startsWith('whsk_'))?.text ?? '';
+  const der = parsePrivateKey(text).export({ format: 'der', type: 'pkcs8' });
+  secrets[`private key of v1a ${when}`] = text;
+  secrets[`seed of v1a ${when}`] = der.subarray(-32).toString('base64');
+  secrets[`PEM of v1a ${when}`] = der.toString('base64');
 }
 
 /** The names of the secrets that a text contains, in any of the usual forms. */
@@ -137,7 +194,7 @@ function found(text: string): string[] {
 }
 
 function formsOf(secret: string): string[] {
-  const bare = secret.replace(/^(whsec_|fwa_)/, '').replace(/[\s!].*$/s, '');
+  const bare = secret.replace(/^(whsec_|whsk_|fwa_)/, '').replace(/[\s!].*$/s, '');
   const bytes = Buffer.from(bare);
   const decoded = Buffer.from(bare, 'base64');
   return [
@@ -183,6 +240,18 @@ describe('after a run in which every secret was used', () => {
     expect(errors.length).toBeGreaterThan(6);
     expect(found(errors.join('\n'))).toEqual([]);
     expect(errors.join('\n')).not.toContain(wordOfUrl);
+  });
+
+  test('answers about a client certificate contain none', () => {
+    expect(JSON.stringify(shownTls)).toContain('CN=filing-webhooks test only');
+    expect(found(JSON.stringify(shownTls))).toEqual([]);
+  });
+
+  test('answers about private keys contain none of them', () => {
+    expect(JSON.stringify(shownKeys)).toContain('whpk_');
+    expect(Object.keys(secrets)).toContain('PEM of v1a after a rotation');
+    // The secret of v1 is new to the subscription, and shown to who has just given it.
+    expect(found(JSON.stringify(shownKeys)).filter((name) => name !== 'signing secret')).toEqual([]);
   });
 
   test('answers that show everything there is contain none', async () => {

@@ -60,6 +60,7 @@ test('a session is 256 random bits, of which Redis has a digest alone', async ()
       kind: 'operator',
       account: null,
       readOnly: false,
+      subscriptions: 'all',
       expiresAt: new Date(clockMs + sessionMs).toISOString(),
     },
   ]);
@@ -217,6 +218,7 @@ test('a link opens its account for reading until it expires, and nothing without
     kind: 'account',
     account: 'one',
     readOnly: true,
+    subscriptions: 'all',
     expiresAt: new Date(clockMs + 60_000).toISOString(),
   });
   expect((await call('GET', '/v1/accounts/one', { ...page, cookie: first.cookie })).status).toBe(200);

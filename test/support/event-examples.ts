@@ -16,9 +16,27 @@ import type { ReadSpan } from '../../src/partner/read-span.ts';
 import type { PollingMarks } from '../../src/polling/store/marks.ts';
 import type { Doubt } from '../../src/polling/doubt/doubt.ts';
 import type { Subscription } from '../../src/subscriptions/subscription.ts';
+import { buildExpiryEvent } from '../../src/subscriptions/certificates/expiry-event.ts';
 
 /** An event as docs/webhooks.md shows it, made by the code that makes real ones. */
 export type Example = Pick<NewEvent, 'id' | 'filingId' | 'body'>;
+
+const exampleTls = {
+  cert: '',
+  key: '',
+  ca: null,
+  pin: null,
+  shown: {
+    cert: {
+      subject: 'CN=filing-webhooks, O=Example Ltd',
+      issuer: 'CN=Example Issuing CA',
+      serialNumber: '4a1f09c2',
+      fingerprint: 'f'.repeat(64),
+      notAfter: '2026-12-21T10:00:00.000Z',
+    },
+    ca: null,
+  },
+};
 
 const ids = { account: 'default', filingId: 'f_7f3a91c2' };
 
@@ -249,6 +267,11 @@ export async function eventExamples(): Promise<Readonly<Record<string, Example>>
       'account.recovered',
       { lastCompletePollAt: Date.parse('2026-11-21T10:22:31.000Z'), toldAt: 1 },
       '2026-11-21T10:22:31.480Z',
+    ),
+    certificate: buildExpiryEvent(
+      { ...exampleSubscription(), tls: exampleTls },
+      { kind: 'cert', notAfter: Date.parse(exampleTls.shown.cert.notAfter) },
+      Date.parse('2026-11-21T10:30:00.412Z'),
     ),
     disabled: disabledEvent(),
     fellBehind: buildFellBehindEvent(

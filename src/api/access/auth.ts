@@ -9,6 +9,7 @@ import type { ApiDeps } from '../deps.ts';
 import { accountNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
 import { unauthorized } from '../shared/unauthorized.ts';
+import { isOfSubscriptions } from './path-ids.ts';
 import { modeOfRequest, sessionText } from './session-cookie.ts';
 
 declare module 'fastify' {
@@ -23,6 +24,8 @@ declare module 'fastify' {
     accountMayBeNew?: boolean;
     /** Not a route, only the response 405. */
     refusesMethod?: boolean;
+    /** It changes nothing, whatever its method: read-only tokens may call it. */
+    onlyReads?: boolean;
     /** No body is the same as `{}`. */
     bodyOptional?: boolean;
   }
@@ -50,6 +53,8 @@ export interface Access {
   /** The account in the path; null where there is none. */
   readonly account: string | null;
   readonly changes: boolean;
+  /** Whether it is about subscriptions, of which a token may manage its own. */
+  readonly ofSubscriptions?: boolean;
 }
 
 /**
@@ -65,6 +70,12 @@ export function refusal(caller: Caller, access: Access): Problem | null {
     return new Problem(
       'read_only_token',
       'This token may only read: use one that was made without readOnly.',
+    );
+  }
+  if (access.changes && caller.token.subscriptions === 'own' && access.ofSubscriptions !== true) {
+    return new Problem(
+      'own_subscriptions_only',
+      'This token manages only the subscriptions that it made: use one that was made without "subscriptions": "own".',
     );
   }
   return null;
@@ -218,10 +229,12 @@ export function callerLabel(request: FastifyRequest): string {
 
 function accessOf(request: FastifyRequest): Access {
   const { account = null } = request.params as { account?: string };
-  const { operatorOnly = false, anyToken = false, refusesMethod } = request.routeOptions.config;
+  const { url = '', config } = request.routeOptions;
+  const { operatorOnly = false, anyToken = false, onlyReads, refusesMethod } = config;
   // A method that the path never takes is refused as such, whatever the token may do.
-  const changes = refusesMethod !== true && changesSomething(request.method);
-  return { operatorOnly, anyToken, account, changes };
+  const changes = refusesMethod !== true && onlyReads !== true && changesSomething(request.method);
+  const ofSubscriptions = isOfSubscriptions(url);
+  return { operatorOnly, anyToken, account, changes, ofSubscriptions };
 }
 
 // Failures are only logged: a Redis that refuses writes must not prevent reads.

@@ -42,6 +42,19 @@ export function refusedIds(route: string, { account, id, replay, attempt, event 
   return replay !== undefined && !replayId.test(replay) ? replayNotFound() : null;
 }
 
+/** Whether a path leads to subscriptions of an account, or to what is of one of them; pure. */
+export function isOfSubscriptions(route: string): boolean {
+  return /^\/v1\/accounts\/:account\/(?:subscriptions|replays)(?:\/|$)/.test(route);
+}
+
+/**
+ * The id of the subscription that a path speaks of, from its form alone; null where it speaks of none; pure.
+ */
+export function subscriptionIn(route: string, { id, replay, attempt }: PathIds): string | null {
+  if (id !== undefined) return isOfSubscriptions(route) ? id : null;
+  return (replay ?? attempt)?.split('.', 2)[1] ?? null;
+}
+
 /** Refuses such paths before any key is made of them; runs after `addAuth`. */
 export function addIdCheck(app: Api): void {
   app.addHook('onRequest', async ({ params, routeOptions: { url = '', config }, method }) => {

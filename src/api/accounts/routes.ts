@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
-import { KeyNeededError, type Account, type UnreadableAccount } from '../../accounts/account-store.ts';
+import type { UnreadableAccount } from '../../accounts/account-slices.ts';
+import { KeyNeededError, type Account } from '../../accounts/account-store.ts';
 import { noMarks } from '../../polling/store/marks.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { thinSamples } from '../../filings/count-history.ts';
@@ -43,15 +44,14 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
     async ({ method, query: { limit = pageLimit, cursor } }, reply) => {
       const after = decodeCursor('accounts', cursor) ?? '';
       if (method === 'HEAD') return headersOnly(reply);
-      const [readable, broken] = await Promise.all([accounts.list(), accounts.unreadable()]);
-      const following = [...readable, ...broken]
-        .filter(({ account }) => account > after)
-        .toSorted((a, b) => (a.account < b.account ? -1 : 1));
-      const page = following.slice(0, limit);
-      const last = following.length > limit ? page.at(-1) : undefined;
+      const page = await accounts.page(after, limit);
+      const shown = [...page.accounts, ...page.unreadable].toSorted((a, b) =>
+        a.account < b.account ? -1 : 1,
+      );
+      const last = page.hasMore ? shown.at(-1) : undefined;
       return {
         items: await Promise.all(
-          page.map(async (each) => ('error' in each ? brokenView(deps, each) : view(deps, each))),
+          shown.map(async (each) => ('error' in each ? brokenView(deps, each) : view(deps, each))),
         ),
         nextCursor: last === undefined ? null : encodeCursor('accounts', last.account),
       };

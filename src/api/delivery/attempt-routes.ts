@@ -11,6 +11,7 @@ import { instantMs } from '../shared/instant.ts';
 import { attemptNotFound } from '../shared/not-found.ts';
 import { invalidRequest } from '../shared/problem.ts';
 import { pageLimit } from '../shared/schema.ts';
+import { ownerOf, requireOwn } from '../tokens/own-subscriptions.ts';
 import { requireSubscription } from '../subscriptions/find.ts';
 import { attemptDetailView, attemptView, splitAttemptId } from './attempt-view.ts';
 import { getAttempt, listAccountAttempts, listAttempts } from './operations.ts';
@@ -46,9 +47,14 @@ export function addAttemptRoutes(app: Api, deps: ApiDeps): void {
       const { limit = pageLimit, cursor, ...query } = request.query;
       const position = decodeCursor('account-attempts', cursor);
       const filter = filterOf(query);
-      if (filter.subscription !== null) await requireSubscription(deps, account, filter.subscription);
+      if (filter.subscription !== null) {
+        await requireOwn(deps, request, account, filter.subscription);
+        await requireSubscription(deps, account, filter.subscription);
+      }
       if (request.method === 'HEAD') return headersOnly(reply);
-      const { items, next, read } = await deps.attempts.list(account, filter, position, limit);
+      const owner = ownerOf(request);
+      const among = owner === null ? null : await deps.subscriptions.idsMadeBy(account, owner);
+      const { items, next, read } = await deps.attempts.list(account, { ...filter, among }, position, limit);
       chargeRows(request, read);
       return {
         items: items.map((each) => attemptView(each, each.subscription, seesReceivers(request))),

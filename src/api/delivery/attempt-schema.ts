@@ -36,6 +36,10 @@ const attempt = {
     description:
       'The first 1 KiB of the response as text; null if there was none, and for a read-only token: responses often repeat the path or the headers of the request.',
   }),
+  reason: nullable(Type.String(), {
+    description:
+      'Why it failed and what to do, for `token_error`, `tls_error`, `proxy_refused` and `proxy_error`; 200 characters at most. Null otherwise, and in attempts of older versions.',
+  }),
   at: time('When it ended.'),
   replay: nullable(Type.String(), {
     description: 'Id of the replay that it belongs to; null outside replays.',
@@ -142,6 +146,9 @@ export const eventDeliverySchema = record(
       enum: [...Object.keys(outcomeKinds), 'expired', 'unreadable', null],
     }),
     lastStatusCode: statusCode,
+    lastReason: nullable(Type.String(), {
+      description: 'The `reason` of the last attempt; null if it has none or is no longer kept.',
+    }),
     deliveredAt: timeOrNull(
       'When it was acknowledged; null before that, and if that attempt is no longer kept.',
     ),

@@ -28,6 +28,7 @@ export function attemptView(attempt: ListedAttempt, subscription: string, seesRe
     statusCode,
     durationMs,
     response: seesReceivers ? response : null,
+    reason: attempt.reason ?? null,
     at: new Date(attempt.at).toISOString(),
     // Attempts of older versions lack the member.
     replay: attempt.replay == null ? null : `${attempt.replay}.${subscription}`,

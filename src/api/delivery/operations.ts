@@ -7,7 +7,7 @@ import {
   eventDeliveryListSchema,
   ofAccountParams,
 } from './attempt-schema.ts';
-import { deadLetterListSchema, pingAnswerSchema } from './schema.ts';
+import { deadLetterListSchema, pingAnswerSchema, verifyAnswerSchema } from './schema.ts';
 import { eventParams, eventQuerySchema } from '../events/schema.ts';
 import { subscriptionParams } from '../subscriptions/schema.ts';
 
@@ -76,7 +76,19 @@ export const testSubscription = {
   tags: ['Delivery'],
   operationId: 'testSubscription',
   summary: 'Send one ping now and return its outcome',
-  description: 'Works for disabled subscriptions too, changes nothing, and is not in the list of attempts.',
+  description:
+    'Works for disabled subscriptions too, changes nothing, and is not in the list of attempts. An endpoint that has yet to be verified gets none.',
   params: subscriptionParams,
-  response: { 200: pingAnswerSchema, ...problems(403, 429) },
+  response: { 200: pingAnswerSchema, ...problems(403, 409, 429) },
+};
+
+/** Request and responses of POST /v1/accounts/{account}/subscriptions/{id}/verify. */
+export const verifySubscription = {
+  tags: ['Delivery'],
+  operationId: 'verifySubscription',
+  summary: 'Ask the endpoint now whether it wants the callbacks',
+  description:
+    'As `verification` of the subscription says. Once the endpoint agrees, events that wait are delivered. Works for disabled subscriptions too and does not enable them. An endpoint that was verified stays so, whatever it answers.',
+  params: subscriptionParams,
+  response: { 200: verifyAnswerSchema, ...problems(403, 409, 429) },
 };

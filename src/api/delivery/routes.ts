@@ -1,4 +1,3 @@
-import { Socket } from 'node:net';
 import type { DeadLetter } from '../../delivery/store/delivery-records.ts';
 import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
@@ -8,11 +7,9 @@ import type { CursorKind } from '../shared/cursor.ts';
 import { listDeadLetters, testSubscription } from './operations.ts';
 import type { ApiDeps } from '../deps.ts';
 import { requireSubscription } from '../subscriptions/find.ts';
+import { callMs, keepOpen } from '../connections/slow-call.ts';
 import { Problem } from '../shared/problem.ts';
-
-// Milliseconds for the response of a test call: more than the maximum of DELIVERY_TIMEOUT_MS, so the
-// callback's own deadline applies.
-const pingMs = 11 * 60_000;
+import { requireVerified } from './verify-route.ts';
 
 /** The routes for dead letters, and the test call. */
 export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
@@ -35,13 +32,14 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
     '/accounts/:account/subscriptions/:id/test',
     {
       config: { dear: 'calls' },
-      handlerTimeout: pingMs,
+      handlerTimeout: callMs,
       schema: testSubscription,
     },
     async (request) => {
       const { account, id } = request.params;
       const { subscription, unreadable } = await requireSubscription(deps, account, id);
       if (unreadable !== null) throw unreadable;
+      requireVerified(subscription);
       if (underTest.has(id)) throw testRunning();
       underTest.add(id);
       try {
@@ -54,11 +52,6 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
       }
     },
   );
-}
-
-// The connection has no traffic until the receiver has responded. Injected requests have no connection.
-function keepOpen(socket: unknown): void {
-  if (socket instanceof Socket) socket.setTimeout(pingMs);
 }
 
 function deadLetterView({ eventId, eventType, filingId, attempts, lastOutcome, events, at }: DeadLetter) {

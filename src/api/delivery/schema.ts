@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { outcomeKinds } from '../../callbacks/outcome.ts';
+import { verifiedSchema } from '../subscriptions/settings/verification.ts';
 import { listOf, nullable, oneOf, record, time } from '../shared/schema.ts';
 
 /** Outcome of an attempt. */
@@ -50,6 +51,20 @@ export const deadLetterSchema = record(
 export const deadLetterListSchema = listOf(
   Type.Unsafe({ $ref: 'DeadLetter#' }),
   'Events that were given up, newest first. POST …/replay with deadLettersOnly delivers them again.',
+);
+
+/** Response of POST …/verify. */
+export const verifyAnswerSchema = record(
+  {
+    verified: verifiedSchema,
+    outcome,
+    reason: nullable(Type.String(), {
+      description: 'Why the endpoint is not verified; null if it is.',
+    }),
+    statusCode,
+    durationMs,
+  },
+  { description: 'The verification of the endpoint, and the outcome of the question.' },
 );
 
 /** Response of POST …/test. */

@@ -35,6 +35,13 @@ const changes: Readonly<Partial<Record<EventType, object>>> = {
     changed: [],
     stalled: { status: 'PENDING', since: '2026-11-11T10:00:02.480Z', after: 'P10D' },
   },
+  'filing.snapshot': {
+    status: 'REJECTED',
+    previousStatus: null,
+    rejectionReason: 'Affidavit is not signed',
+    sequence: 4,
+    changed: [],
+  },
   'filing.restored': { status: 'PENDING', previousStatus: 'PENDING', sequence: 5, changed: [] },
 };
 

@@ -30,7 +30,8 @@ function openedContent(content: Content): Content {
   );
 }
 
-function opened(schema: JsonSchema): JsonSchema {
+/** A schema in which no object is closed; pure. */
+export function opened(schema: JsonSchema): JsonSchema {
   return openedValue(schema) as JsonSchema;
 }
 

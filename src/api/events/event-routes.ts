@@ -10,6 +10,7 @@ import type { Api } from '../server/api-instance.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { eventNotFound } from '../shared/not-found.ts';
+import { ownerOf, seesType } from '../tokens/own-subscriptions.ts';
 import { hideUrlPath } from '../subscriptions/hidden-url.ts';
 import { eventsJson } from './json.ts';
 import { getEvent } from './schema.ts';
@@ -31,7 +32,7 @@ export function addEventRoute(app: Api, deps: ApiDeps): void {
     const { entries, complete, read } = await deps.findEvents(account, [id], filingId ?? null);
     chargeRows(request, read);
     const entry = entries.get(id);
-    if (entry === undefined) throw eventNotFound(complete);
+    if (entry === undefined || !seesType(request, entry.type)) throw eventNotFound(complete);
     return entry;
   }
 
@@ -57,7 +58,7 @@ export function addEventRoute(app: Api, deps: ApiDeps): void {
       const after = decodeCursor('deliveries', cursor);
       const entry = await requireEvent(request, account, event, filingId);
       if (request.method === 'HEAD') return headersOnly(reply);
-      const { subscriptions: page, next } = await subscriptions.list(account, after, limit);
+      const { subscriptions: page, next } = await subscriptions.list(account, after, limit, ownerOf(request));
       const states = await subscriptions.deliveries(
         account,
         page.map(({ subscription: { id } }) => id),
@@ -77,6 +78,7 @@ export function addEventRoute(app: Api, deps: ApiDeps): void {
           attempts: found.attempts,
           lastOutcome: found.lastOutcome,
           lastStatusCode: found.lastAttempt?.statusCode ?? null,
+          lastReason: found.lastAttempt?.reason ?? null,
           deliveredAt: isoOrNull(found.deliveredAt ?? 0),
           nextAttemptAt: isoOrNull(found.nextAttemptAt ?? 0),
           lastAttempt: found.lastAttempt === null ? null : attemptId(found.lastAttempt.id, id),

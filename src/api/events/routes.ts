@@ -9,6 +9,7 @@ import { instantMs } from '../shared/instant.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { pageLimit } from '../shared/schema.ts';
 import type { ApiDeps } from '../deps.ts';
+import { ownerOf, typesSeen } from '../tokens/own-subscriptions.ts';
 import { checkpointCursor, decodeCheckpoint, eventsJson } from './json.ts';
 import { scanEvents, scanNewestEvents } from './scan.ts';
 import type { EventFilter, LogStretch, ScannedLog } from './scan.ts';
@@ -24,7 +25,7 @@ export function addEventRoutes(app: Api, { log, sections }: ApiDeps): void {
     const from = decodeCheckpoint(order === 'newest' ? 'newest-events' : 'events', cursor);
     if (request.method === 'HEAD') return headersOnly(reply);
     const { between, read: looked } = await stretchOf(log, account, request.query);
-    const filter = { types: parseTypes(types), filingId: filingId ?? null, between };
+    const filter = { types: typesSeen(request, parseTypes(types)), filingId: filingId ?? null, between };
     const list = order === 'newest' ? listNewest : listOldest;
     const { entries, nextCursor, resumeCursor, read } = await list(
       { log, sections },
@@ -57,9 +58,11 @@ async function stretchOf(
   };
 }
 
-// A search by type may pass over thousands of events for each one that it finds.
-function kindOfList({ method, query }: FastifyRequest): Dear | null {
-  return method !== 'HEAD' && (query as { readonly types?: string }).types !== undefined ? 'scans' : null;
+// A search by type may pass over thousands of events for each one that it finds. Some are kept from tokens.
+function kindOfList(request: FastifyRequest): Dear | null {
+  if (request.method === 'HEAD') return null;
+  const { types } = request.query as { readonly types?: string };
+  return types !== undefined || ownerOf(request) !== null ? 'scans' : null;
 }
 
 type List = (

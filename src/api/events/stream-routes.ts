@@ -10,6 +10,7 @@ import { markAnswer } from '../../http/answer-kind.ts';
 import { isSameCheckpoint, logBeginning, type Checkpoint } from '../../events/timeline.ts';
 import { defaultTiming } from '../deps.ts';
 import type { ApiDeps } from '../deps.ts';
+import { typesSeen } from '../tokens/own-subscriptions.ts';
 import { checkpointCursor, decodeCheckpoint, eventJson } from './json.ts';
 import { matchesFilter } from './scan.ts';
 import type { EventFilter } from './scan.ts';
@@ -45,7 +46,7 @@ export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): voi
       const cursor = decodeCheckpoint('events', lastEventId(headers) ?? query.cursor);
       const beginning = async () => (query.from === 'earliest' ? logBeginning : log.head(account));
       const after = cursor === null ? await beginning() : await log.commonWith(account, cursor);
-      const filter = { types: parseTypes(query.types), filingId: query.filingId ?? null };
+      const filter = { types: typesSeen(request, parseTypes(query.types)), filingId: query.filingId ?? null };
       using followed = follower.follow(account) ?? tooManyStreams();
       await sendStream(request, reply, streamMs, (signal) =>
         streamText(request, followed, after, { filter, heartbeatMs, signal }),

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { markAnswer } from '../../http/answer-kind.ts';
+import { onceForAll } from '../../http/once-for-all.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { Api } from '../server/api-instance.ts';
 import { openProblems, record } from '../shared/schema.ts';
@@ -92,27 +93,13 @@ export function addHealthRoutes(
       app.log.warn({ error: String(error) }, 'metrics.not_refreshed');
     }
     return Buffer.from(await metrics.metrics());
-  });
+  }, scrapeMs);
   app.get('/metrics', { schema: getMetrics }, async (_request, reply) => {
     const body = await scrape();
     markAnswer(reply.raw, 'shared');
     // The schema of the response says text, and a buffer of it is sent as it is.
     return reply.type(metrics.contentType).send(body as unknown as string);
   });
-}
-
-// Runs once for all who ask before it is done and within `scrapeMs` of its beginning.
-function onceForAll<T>(run: () => Promise<T>): () => Promise<T> {
-  let last: Promise<T> | null = null;
-  let endedAt = -Infinity;
-  return () => {
-    if (last !== null && performance.now() - endedAt < scrapeMs) return last;
-    endedAt = Infinity;
-    last = run().finally(() => {
-      endedAt = performance.now();
-    });
-    return last;
-  };
 }
 
 async function inTime(readiness: ApiDeps['readiness']) {

@@ -12,6 +12,8 @@ export const problemTexts: Readonly<Record<ProblemCode, string>> = {
   unauthorized:
     'The request has no token, or one that is not valid here. Send `Authorization: Bearer <token>`. `detail` says whether the header is missing, has another scheme, or has a token that the daemon does not know.',
   read_only_token: 'The token may only read. Use one that was made without `readOnly`.',
+  own_subscriptions_only:
+    'The token was made with `subscriptions: "own"`: it reads the account, and manages the subscriptions that it made. For any other change use a token without that, or the operator token.',
   not_found:
     'There is nothing at this path, or not for this token: a token of an account sees only what lies under its own `/v1/accounts/{account}`. `/docs` lists all paths.',
   account_not_found:
@@ -38,6 +40,9 @@ export const problemTexts: Readonly<Record<ProblemCode, string>> = {
   uri_too_long: 'The path is too long. The id of a filing has at most 256 characters.',
   unsupported_media_type: 'Send the body as `application/json`, without `Content-Encoding`.',
   expectation_failed: 'Leave the header `Expect` out, or send `100-continue`.',
+  subscription_unverified:
+    'Nothing is sent to an endpoint before it is verified, no test call either. `POST …/verify` asks it at once; `lastError` of the subscription says what is missing.',
+  nothing_to_verify: 'The subscription asks for no verification. Set `verification` with PATCH first.',
   invalid_request:
     'Values of the request are not valid. `errors` lists the first ten, each with its path and with what to write.',
   invalid_cursor:

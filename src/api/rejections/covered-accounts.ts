@@ -26,10 +26,8 @@ const accountsAtOnce = 100;
  * whose records cannot be read is among them. Throws the problem 404 where the one does not exist.
  */
 export async function coveredAccounts(deps: CoveredDeps, only: string | null): Promise<CoveredAccount[]> {
-  const [readable, broken] = await Promise.all([deps.accounts.list(), deps.accounts.unreadable()]);
-  const chosen = readable.filter(({ account }) => only === null || account === only);
-  const unread = broken.filter(({ account }) => only === null || account === only);
-  if (only !== null && chosen.length + unread.length === 0) throw accountNotFound();
+  const { accounts: chosen, unreadable: unread } =
+    only === null ? await deps.accounts.all() : await oneAccount(deps, only);
   const covered: CoveredAccount[] = unread.map(({ account }) => unknown(account));
   for (let from = 0; from < chosen.length; from += accountsAtOnce) {
     const some = chosen.slice(from, from + accountsAtOnce);
@@ -37,6 +35,18 @@ export async function coveredAccounts(deps: CoveredDeps, only: string | null): P
     covered.push(...(await Promise.all(some.map((each) => cover(deps, each)))));
   }
   return covered.toSorted((a, b) => rankOf(a) - rankOf(b) || (a.account < b.account ? -1 : 1));
+}
+
+async function oneAccount({ accounts }: CoveredDeps, account: string) {
+  try {
+    const found = await accounts.get(account);
+    if (found === null) throw accountNotFound();
+    return { accounts: [found], unreadable: [] };
+  } catch (error) {
+    const unreadable = toUnreadable(error);
+    if (unreadable === null) throw error;
+    return { accounts: [], unreadable: [{ account, error: unreadable }] };
+  }
 }
 
 async function cover(

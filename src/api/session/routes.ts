@@ -68,6 +68,7 @@ function viewOf(caller: Caller | null) {
     kind: token === null ? 'operator' : 'account',
     account: token?.account ?? null,
     readOnly: token?.readOnly ?? false,
+    subscriptions: token?.subscriptions ?? 'all',
     expiresAt: isoOrNull(caller?.session?.endsAt ?? token?.expiresAt ?? 0),
   };
 }

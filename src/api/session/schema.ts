@@ -10,6 +10,10 @@ export const sessionSchema = record(
       examples: ['default'],
     }),
     readOnly: Type.Boolean({ description: 'Whether they may only read.' }),
+    subscriptions: oneOf(['all', 'own'], {
+      description:
+        'Which subscriptions they see and manage; with `own` only those made with them, and they change nothing else.',
+    }),
     expiresAt: timeOrNull('They are invalid from then on; null = never.'),
   },
   { $id: 'Session' },

@@ -107,7 +107,7 @@ const statusTexts = {
   401: 'No token, or one that is not valid.',
   403: 'The token may only read.',
   404: 'There is no such resource, or not for this token.',
-  409: 'The account would store more than it may; for `accept`: nothing of it is held back; for `seen`: the filing is not REJECTED.',
+  409: 'The account would store more than it may; for `accept`: nothing of it is held back; for `seen`: the filing is not REJECTED; for `test` and `verify`: the endpoint has yet to be verified, or need not be.',
   413: 'The body is larger than 256 KiB.',
   415: 'The body is not declared as JSON.',
   422: 'Values are not valid; `errors` lists the first ten.',

@@ -7,7 +7,7 @@ export async function requireSubscription(
   { subscriptions }: Pick<ApiDeps, 'subscriptions'>,
   account: string,
   id: string,
-): Promise<SubscriptionRecord> {
+): Promise<SubscriptionRecord & { readonly text: string }> {
   const found = await subscriptions.get(account, id);
   if (found === null) throw subscriptionNotFound();
   return found;

@@ -1,19 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
+import type { AccountToken } from '../../accounts/token-store.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { SubscriptionChange } from '../../subscriptions/store/subscription-store.ts';
-import { generateSecret, rotateSecrets } from '../../subscriptions/signing-secret.ts';
 import { snapshotType } from '../../events/event-types.ts';
 import { matchesType } from '../../subscriptions/matches-event.ts';
 import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
+import { limitsOf } from '../../subscriptions/settings/limits.ts';
+import { verificationOf, withFormerProof } from '../../subscriptions/settings/verification.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
-import type { ApiDeps, UrlVerdict } from '../deps.ts';
+import type { ApiDeps } from '../deps.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
 import { areKnown, inUpperCase, statusProblem } from '../shared/statuses.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
-import { isHiddenUrl } from './hidden-url.ts';
+import { authErrors, authOf, tokenUrlOf } from './settings/auth.ts';
+import { changedSecrets, newSecrets, signatureSetting } from './settings/signatures.ts';
+import { enabledAfter, expiryErrors, expiryOf } from './settings/expiry.ts';
+import { limitErrors } from './settings/limits.ts';
+import { tlsOf } from './settings/tls.ts';
+import { tlsErrors } from './settings/tls-errors.ts';
 import { headerErrors, textsOf } from './setting-problems.ts';
+import { filterErrors } from './settings/filter.ts';
+import { judgeUrl, urlErrors } from './settings/url-problems.ts';
 import type { subscriptionInputSchema, subscriptionPatchSchema } from './schema.ts';
 
 /** Body of a registration, checked. */
@@ -30,7 +39,9 @@ export function createInputCheck({
   checkUrl,
   checkHost,
   snapshot,
-}: Pick<ApiDeps, 'checkUrl' | 'checkHost' | 'snapshot'>) {
+  maxInFlight,
+  now,
+}: Pick<ApiDeps, 'checkUrl' | 'checkHost' | 'snapshot' | 'maxInFlight' | 'now'>) {
   // The counts are read only for statuses that the partner service is not known to use.
   async function statusErrors(account: string, body: unknown): Promise<FieldError[]> {
     const { statuses } = body as SubscriptionPatch;
@@ -45,27 +56,46 @@ export function createInputCheck({
   return async (request: FastifyRequest): Promise<void> => {
     const fromSchema = schemaErrors(request.validationError);
     const url = urlOf(request.body, fromSchema);
-    const fromUrl = url === null ? [] : urlErrors(isHiddenUrl(url) ? hidden : checkUrl(url));
+    const fromUrl = url === null ? [] : urlErrors(judgeUrl(url, checkUrl));
     const headers = textsOf((request.body as { headers?: unknown } | null | undefined)?.headers);
     const fromHeaders = headers === null ? [] : headerErrors(headers);
-    if (fromUrl.length + fromHeaders.length > 0) {
+    const fromAuth = authErrors(request.body, fromSchema, checkUrl);
+    if (fromUrl.length + fromHeaders.length + fromAuth.length > 0) {
       // The words of the policy for headers stand in place of the schema's.
       const others = headers === null ? fromSchema : fromSchema.filter(({ path }) => !isOfHeaders(path));
-      throw invalidRequest([...others, ...fromHeaders, ...fromUrl]);
+      throw invalidRequest([...others, ...fromHeaders, ...fromUrl, ...fromAuth]);
     }
     // As it is: it may say that there are more errors than it lists.
     if (fromSchema.length > 0) throw request.validationError;
+    const fromFilter = filterErrors((request.body as SubscriptionPatch).filter);
+    if (fromFilter.length > 0) throw invalidRequest(fromFilter);
+    const fromTls = tlsErrors((request.body as SubscriptionPatch).tls, now());
+    if (fromTls.length > 0) throw invalidRequest(fromTls);
+    const fromLimits = limitErrors(request.body, maxInFlight);
+    if (fromLimits.length > 0) throw invalidRequest(fromLimits);
+    const fromExpiry = expiryErrors(request.body as SubscriptionPatch, now());
+    if (fromExpiry.length > 0) throw invalidRequest(fromExpiry);
     const { account } = request.params as { account: string };
     const fromStatuses = await statusErrors(account, request.body);
     if (fromStatuses.length > 0) throw invalidRequest(fromStatuses);
-    if (url === null) return;
-    const fromHost = urlErrors(await checkHost(url, account));
-    if (fromHost.length > 0) throw invalidRequest(fromHost);
+    const fromHost = url === null ? [] : urlErrors(await checkHost(url, account));
+    const tokenUrl = tokenUrlOf(request.body);
+    const fromTokenHost =
+      tokenUrl === null ? [] : urlErrors(await checkHost(tokenUrl, account), 'auth.tokenUrl');
+    if (fromHost.length + fromTokenHost.length > 0) throw invalidRequest([...fromHost, ...fromTokenHost]);
   };
 }
 
-/** A new subscription from a checked body; `now` is milliseconds on Redis's clock. */
-export function newSubscription(account: string, input: SubscriptionInput, now: number): Subscription {
+/**
+ * A new subscription from a checked body; `now` is milliseconds on Redis's clock, `maker` the token of the
+ * request, null for the operator's. Throws a Problem for a secret that would sign nothing.
+ */
+export function newSubscription(
+  account: string,
+  input: SubscriptionInput,
+  now: number,
+  maker: Pick<AccountToken, 'id' | 'subscriptions'> | null = null,
+): Subscription {
   return {
     id: `sub_${randomBytes(16).toString('hex')}`,
     account,
@@ -77,28 +107,61 @@ export function newSubscription(account: string, input: SubscriptionInput, now: 
     headers: input.headers ?? {},
     format: input.format ?? 'standard',
     payload: input.payload ?? 'full',
+    ...(input.filter == null ? {} : { filter: input.filter }),
+    ...signatureSetting(input),
+    ...authOf(input),
+    ...tlsOf(input),
+    ...limitsOf(input),
+    ...verificationOf(input),
+    ...expiryOf(input),
     from: input.from ?? 'now',
-    secrets: [{ text: input.secret ?? generateSecret(), expiresAt: null }],
+    createdBy: maker?.id ?? null,
+    ...(maker?.subscriptions === 'own' ? { confined: true } : {}),
+    secrets: newSecrets(input, now),
     createdAt: now,
     updatedAt: now,
   };
 }
 
 /**
- * A subscription after a checked change, except for `from`; pure. Fields that are left out stay. A new secret
- * replaces the former ones at once. `release` means that waiting events are attempted at once: the
- * subscription was enabled, or its requests changed, so they may succeed now.
+ * A subscription after a checked change, except for `from`. Fields that are left out stay. A new secret
+ * replaces the former ones at once, and with `renewsKeys` new keys of ed25519 replace theirs. `release` means
+ * that waiting events are attempted at once: the subscription was enabled, or its requests changed, so they
+ * may succeed now. Throws a Problem for a secret that would sign nothing.
  */
 export function applyPatch(
-  { subscription, delivery }: SubscriptionRecord,
+  record: SubscriptionRecord,
   patch: SubscriptionPatch,
   now: number,
+  renewsKeys = false,
 ): SubscriptionChange {
-  const { enabled, secret, statuses, from: _, ...fields } = patch;
-  const secrets =
-    secret === undefined ? subscription.secrets : rotateSecrets(subscription.secrets, secret, 0, now);
+  const { subscription, delivery } = record;
+  const {
+    enabled: _enabled,
+    secret: _secret,
+    statuses,
+    signatures: _signatures,
+    from: _from,
+    auth: _auth,
+    tls: _tls,
+    expiresAt: _expiresAt,
+    ...fields
+  } = patch;
+  const secrets = changedSecrets(subscription, patch, renewsKeys, now);
   const selected = statuses === undefined ? {} : { statuses: toStatuses(statuses) };
-  const changed = { ...subscription, ...fields, ...selected, secrets, updatedAt: now };
+  const complete = {
+    ...subscription,
+    ...fields,
+    ...selected,
+    ...signatureSetting(patch, subscription),
+    ...authOf(patch),
+    ...tlsOf(patch),
+    ...expiryOf(patch),
+    secrets,
+    updatedAt: now,
+  };
+  const changed = withFormerProof(complete, subscription);
+  const enabled = enabledAfter(record, patch, changed, now);
   return {
     subscription: changed,
     ...(enabled === undefined ? {} : { enabled }),
@@ -138,20 +201,4 @@ function isOfHeaders(path: string): boolean {
 function urlOf(body: unknown, known: readonly FieldError[]): string | null {
   const { url } = (body ?? {}) as { url?: unknown };
   return typeof url !== 'string' || known.some(({ path }) => path === 'url') ? null : url;
-}
-
-const hidden: UrlVerdict = {
-  ok: false,
-  problem: 'it is as a read-only token shows it, without its path; give the URL itself',
-};
-
-function urlErrors(verdict: UrlVerdict): FieldError[] {
-  return verdict.ok
-    ? []
-    : [
-        {
-          path: 'url',
-          message: `is refused: ${verdict.problem.charAt(0).toLowerCase()}${verdict.problem.slice(1).replace(/\.$/, '')}`,
-        },
-      ];
 }

@@ -1,8 +1,12 @@
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
+import { signaturesOf, type SignatureVersion } from '../../subscriptions/settings/signatures.ts';
 import type { SubscriptionPatch } from './input.ts';
 
-/** A setting that a subscription does not take along to another origin. */
-export type LeftBehind = 'headers' | 'secret';
+/** Settings that a subscription does not take along to another origin. */
+export const leftBehind = ['headers', 'auth', 'tls', 'secret', 'publicKeys'] as const;
+
+/** One of them. */
+export type LeftBehind = (typeof leftBehind)[number];
 
 /** A complete change, and the settings that it drops although its body does not name them. */
 export interface CompletePatch {
@@ -13,29 +17,37 @@ export interface CompletePatch {
 /**
  * Completes a change that moves a subscription to another origin (scheme, host and port); pure. Header values
  * were given for the former place, often as credentials, and are never shown again; a client that may change
- * the URL would otherwise read them at a place of its own. Headers that the body does not give anew are
- * therefore dropped. `newSecret` then replaces the signing secret in the same way; null where the caller may
- * move it.
+ * the URL would otherwise read them at a place of its own. Credentials and identities were given for it, too.
+ * A setting of these that the body does not give anew is therefore dropped. `newSecret` then replaces the
+ * signing secret in the same way, and new keys the public ones; null where the caller may move them.
  */
 export function leaveBehind(
-  { subscription, unreadable }: SubscriptionRecord,
+  { subscription, unreadable, hasUnreadableSettings }: SubscriptionRecord,
   patch: SubscriptionPatch,
   newSecret: string | null,
 ): CompletePatch {
   if (patch.url === undefined || originOf(patch.url) === originOf(subscription.url)) {
     return { patch, dropped: [] };
   }
-  const hadHeaders = Object.keys(subscription.headers).length > 0 || unreadable !== null;
-  const dropsHeaders = patch.headers === undefined && hadHeaders;
-  const dropsSecret = patch.secret === undefined && newSecret !== null;
-  return {
-    patch: {
-      ...patch,
-      ...(dropsHeaders ? { headers: {} } : {}),
-      ...(dropsSecret ? { secret: newSecret } : {}),
-    },
-    dropped: [...(dropsHeaders ? ['headers' as const] : []), ...(dropsSecret ? ['secret' as const] : [])],
+  const signs = (version: SignatureVersion) =>
+    newSecret !== null &&
+    [signaturesOf(subscription), patch.signatures ?? signaturesOf(subscription)].every((versions) =>
+      versions.includes(version),
+    );
+  const had = {
+    headers: Object.keys(subscription.headers).length > 0 || unreadable !== null,
+    auth: subscription.auth != null || hasUnreadableSettings === true,
+    tls: subscription.tls != null || hasUnreadableSettings === true,
+    secret: signs('v1'),
+    publicKeys: signs('v1a'),
   };
+  const isGiven = (setting: LeftBehind) => setting !== 'publicKeys' && patch[setting] !== undefined;
+  const dropped = leftBehind.filter((setting) => !isGiven(setting) && had[setting]);
+  const inPlace = { headers: {}, auth: null, tls: null, secret: newSecret };
+  const replaced = Object.fromEntries(
+    dropped.flatMap((setting) => (setting === 'publicKeys' ? [] : [[setting, inPlace[setting]]])),
+  );
+  return { patch: { ...patch, ...replaced }, dropped };
 }
 
 function originOf(url: string): string {

@@ -3,6 +3,7 @@ import {
   accountParams,
   answer,
   bodyProblems,
+  nullable,
   pageQuery,
   problems,
   record,
@@ -16,6 +17,7 @@ import {
   subscriptionParams,
   subscriptionPatchSchema,
 } from './schema.ts';
+import { publicKeysSchema } from './settings/signatures.ts';
 
 /** Body of POST …/rotate-secret. */
 const rotationInputSchema = record({
@@ -25,7 +27,7 @@ const rotationInputSchema = record({
       minimum: 0,
       maximum: 604_800_000,
       default: 86_400_000,
-      description: 'How long callbacks are signed with the former secret as well.',
+      description: 'How long callbacks are signed with the former secret and key as well.',
     }),
   ),
 });
@@ -33,10 +35,13 @@ const rotationInputSchema = record({
 /** Response of POST …/rotate-secret. */
 const rotationSchema = record(
   {
-    secret: Type.String({ description: 'Shown only now.' }),
-    previousExpiresAt: timeOrNull('Until then callbacks also carry the signature of the former secret.'),
+    secret: nullable(Type.String(), { description: 'Shown only now. Null with `v1a` alone.' }),
+    previousExpiresAt: timeOrNull(
+      'Until then callbacks also carry the signatures of the former secret and key.',
+    ),
+    publicKeys: Type.Optional(publicKeysSchema),
   },
-  { description: 'The new secret.' },
+  { description: 'The new secret, and the public keys with the new one first.' },
 );
 
 const inAccount = Type.Object(accountParams);
@@ -87,10 +92,11 @@ export const updateSubscription = {
   operationId: 'updateSubscription',
   summary: 'Change a subscription, or enable or disable it',
   description:
-    'Fields that are left out stay as they are; null clears `states`, `statuses` and `description`; `headers` are replaced as a whole. A new `secret` ' +
+    'Fields that are left out stay as they are; null clears `states`, `statuses`, `filter` and `description`; `headers` are replaced as a whole. A new `secret` ' +
     'counts at once and alone: rotate-secret gives receivers time. Another `url`, `headers`, `format`, `payload` or secret, and enabling, forget how the ' +
     'endpoint did and try at once what waits; any other change keeps its pause, failures and next attempt. A `url` of another origin (scheme, host, port) ' +
-    'drops `headers` that are not given anew; with the token of an account it also replaces a `secret` that is not given anew. `dropped` says so.',
+    'drops `headers` that are not given anew; with the token of an account it also replaces a `secret` that is not given anew, and the `publicKeys`. `dropped` says so. ' +
+    '`signatures` count from the answer on; a secret that is made for `v1` is in it.',
   params: subscriptionParams,
   body: subscriptionPatchSchema,
   response: {
@@ -115,7 +121,8 @@ export const rotateSecret = {
   tags: ['Subscriptions'],
   operationId: 'rotateSecret',
   summary: 'Sign with a new secret, for a while with the former one as well',
-  description: 'Events that wait for their next attempt are tried at once.',
+  description:
+    'With `v1a` in `signatures` also, or only, with a new key of ed25519. Events that wait for their next attempt are tried at once.',
   params: subscriptionParams,
   body: rotationInputSchema,
   response: { 200: rotationSchema, ...problems(...bodyProblems, 409) },

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
 import { requestOfAll } from '../../delivery/replay/replay.ts';
 import { firstSnapshot } from '../../delivery/snapshot/start-snapshot.ts';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
@@ -6,14 +7,18 @@ import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscr
 import type { SubscriptionChange } from '../../subscriptions/store/subscription-store.ts';
 import type { ReadSubscription } from '../../subscriptions/store/stored-subscription.ts';
 import { UnreadableRecordError } from '../../redis/unreadable-record.ts';
-import { generateSecret, rotateSecrets } from '../../subscriptions/signing-secret.ts';
+import { currentOf, generateSecret } from '../../subscriptions/signing-secret.ts';
+import { hasPublicKeys } from '../../subscriptions/settings/signatures.ts';
 import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
+import { isUnverified } from '../../subscriptions/settings/verification.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { callerOf, seesReceivers } from '../access/auth.ts';
 import type { Dear } from '../access/dear-requests.ts';
 import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
+import { ownerOf, requireSeenTypes } from '../tokens/own-subscriptions.ts';
+import { makerOf } from '../tokens/routes.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -22,10 +27,15 @@ import { subscriptionNotFound } from '../shared/not-found.ts';
 import { hideUrlPath } from './hidden-url.ts';
 import { readWarnings } from '../warnings/read-warnings.ts';
 import { leaveBehind, type LeftBehind } from './leave-behind.ts';
+import { hideTokenPath, requireBothAnew, requireOneAuthorization } from './settings/auth.ts';
+import type { subscriptionSchema } from './schema.ts';
 import { applyPatch, createInputCheck, fingerprint, newSubscription, requireSnapshots } from './input.ts';
 import { registrationProblem } from './setting-problems.ts';
+import { madeSecret, rotatedSecrets, signatureView } from './settings/signatures.ts';
+import { requireHttps } from './settings/tls.ts';
+import { requireVerification } from './settings/verification.ts';
 import { replaySearchMs, startReplay, startSnapshot } from './start-replay.ts';
-import { changedView, registeredView, subscriptionView } from './view.ts';
+import { changedView, registeredView, subscriptionView, whileHeld } from './view.ts';
 import {
   createSubscription,
   listSubscriptions,
@@ -47,10 +57,16 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       preHandler: checkInput,
       schema: createSubscription,
     },
-    async ({ params: { account }, body, headers, log: logger }, reply) => {
-      const key = headers['idempotency-key'];
-      const asked = newSubscription(account, body, now());
+    async (request, reply) => {
+      const { body, log: logger } = request;
+      const { account } = request.params;
+      const key = request.headers['idempotency-key'];
+      const asked = newSubscription(account, body, now(), makerOf(request));
+      requireSeenTypes(asked);
       requireSnapshots(asked, body.from);
+      requireOneAuthorization(asked);
+      requireHttps(asked);
+      requireVerification(deps.verificationRule, null, asked);
       const known = body.from === 'state' ? await snapshot.known(account) : 0;
       const result = await subscriptions.create(
         asked,
@@ -60,7 +76,8 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       if (!('subscription' in result)) throw registrationProblem(result);
       const { subscription } = result;
       if (result.kind === 'replayed') void reply.header('idempotency-replayed', 'true');
-      if (subscription.from !== 'now') await wakeSoon(deps, subscription, logger);
+      if (subscription.from !== 'now' || isUnverified(subscription))
+        await wakeSoon(deps, subscription, logger);
       void reply.code(201).header('location', `/v1/accounts/${account}/subscriptions/${subscription.id}`);
       const waiting =
         subscription.from === 'earliest' ? await waitingFromEarliest(deps, subscription) : known;
@@ -74,13 +91,15 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     const { limit = pageLimit, cursor } = request.query;
     const after = decodeCursor('subscriptions', cursor);
     if (request.method === 'HEAD') return headersOnly(reply);
-    const { subscriptions: page, next } = await subscriptions.list(account, after, limit);
+    const { subscriptions: page, next } = await subscriptions.list(account, after, limit, ownerOf(request));
     const ids = page.map(({ subscription: { id } }) => id);
     const states = await subscriptions.deliveries(account, ids);
     const shown = page.map((read, i) => toListed(read, states[i]));
-    const lagOf = await lags(account, shown);
+    const [lagOf, waitsFor] = await Promise.all([lags(account, shown), deps.waitsFor()]);
     return {
-      items: shown.map((record, i) => shownTo(request, subscriptionView(record, lagOf[i] ?? 0))),
+      items: shown.map((record, i) =>
+        shownTo(request, whileHeld(subscriptionView(record, lagOf[i] ?? 0, now()), waitsFor)),
+      ),
       nextCursor: next === null ? null : encodeCursor('subscriptions', next),
     };
   });
@@ -104,17 +123,24 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       const { body, log: logger } = request;
       const newSecret = callerOf(request)?.kind === 'operator' ? null : generateSecret();
       let dropped: readonly LeftBehind[] = [];
+      let made: string | null = null;
       const updated = await change(deps, account, id, (found) => {
         const complete = leaveBehind(found, body, newSecret);
         ({ dropped } = complete);
-        const changed = applyPatch(found, complete.patch, now());
+        requireBothAnew(found, complete.patch);
+        const changed = applyPatch(found, complete.patch, now(), dropped.includes('publicKeys'));
+        made = madeSecret(found.subscription, changed.subscription, body.secret);
         requireSnapshots(changed.subscription, body.from);
+        requireSeenTypes(changed.subscription);
+        requireOneAuthorization(changed.subscription);
+        requireHttps(changed.subscription);
+        requireVerification(deps.verificationRule, found.subscription, changed.subscription);
         return changed;
       });
       await wakeSoon(deps, updated.subscription, logger);
       const shown = await view(deps, await beginFrom(deps, updated, body.from));
       const warnings = body.states === undefined ? [] : await readWarnings(deps, updated.subscription);
-      return { ...changedView(shown, dropped, newSecret), warnings };
+      return { ...changedView(shown, dropped, made), warnings };
     },
   );
 
@@ -133,19 +159,19 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       config: { bodyOptional: true },
       schema: rotateSecret,
     },
-    async ({
-      params: { account, id },
-      body: { secret = generateSecret(), graceMs = 86_400_000 },
-      log: logger,
-    }) => {
+    async ({ params: { account, id }, body: { secret, graceMs = 86_400_000 }, log: logger }) => {
       const at = now();
       const { subscription: rotated } = await change(deps, account, id, ({ subscription }) => {
-        const secrets = rotateSecrets(subscription.secrets, secret, graceMs, at);
+        const secrets = rotatedSecrets(subscription, secret, graceMs, at);
         const changed = { ...subscription, secrets, updatedAt: at };
         return { subscription: changed, release: isCalledOtherwise(subscription, changed) };
       });
       await wakeSoon(deps, rotated, logger);
-      return { secret, previousExpiresAt: graceMs === 0 ? null : isoOrNull(at + graceMs) };
+      return {
+        secret: currentOf(rotated.secrets, 'v1'),
+        previousExpiresAt: graceMs === 0 ? null : isoOrNull(at + graceMs),
+        ...(hasPublicKeys(rotated) ? { publicKeys: signatureView(rotated).publicKeys } : {}),
+      };
     },
   );
 }
@@ -197,14 +223,21 @@ async function beginFrom(
   }));
 }
 
-async function view({ lags }: ApiDeps, record: SubscriptionRecord) {
+async function view({ lags, now, waitsFor }: ApiDeps, record: SubscriptionRecord) {
   const { subscription, delivery } = record;
-  const [lag = 0] = await lags(subscription.account, [{ filter: subscription, delivery }]);
-  return subscriptionView(record, lag);
+  const [[lag = 0], reasonFor] = await Promise.all([
+    lags(subscription.account, [{ filter: subscription, delivery }]),
+    waitsFor(),
+  ]);
+  return whileHeld(subscriptionView(record, lag, now()), reasonFor);
 }
 
-function shownTo<T extends { readonly url: string }>(request: FastifyRequest, subscription: T): T {
-  return seesReceivers(request) ? subscription : { ...subscription, url: hideUrlPath(subscription.url) };
+function shownTo<T extends Pick<Static<typeof subscriptionSchema>, 'url' | 'auth'>>(
+  request: FastifyRequest,
+  subscription: T,
+): T {
+  if (seesReceivers(request)) return subscription;
+  return { ...subscription, url: hideUrlPath(subscription.url), auth: hideTokenPath(subscription.auth) };
 }
 
 async function waitingFromEarliest({ lags, log }: ApiDeps, subscription: Subscription): Promise<number> {

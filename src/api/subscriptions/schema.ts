@@ -1,18 +1,20 @@
 import { Type } from 'typebox';
 import { accountParams, listOf, nullable, oneOf, record, time, timeOrNull } from '../shared/schema.ts';
 import { hiddenPath } from './hidden-url.ts';
+import { leftBehind } from './leave-behind.ts';
+import { authInputSchema, authSchema } from './settings/auth.ts';
+import { madeSecretSchema, publicKeysSchema, signaturesSchema } from './settings/signatures.ts';
+import { tlsInputSchema, tlsSchema } from './settings/tls.ts';
+import { expiryInput, expiryShown } from './settings/expiry.ts';
+import { verificationSchema, verifiedSchema } from './settings/verification.ts';
 import { eventPatterns } from '../../events/event-types.ts';
 import { abbreviationOf, unknownState } from '../../words/state-names.ts';
+import { limitInputs, limitsShown } from './settings/limits.ts';
 import { maskedHeader } from './setting-problems.ts';
+import { filterSchema } from './settings/filter.ts';
 import { idempotencyKeyPattern, secretPattern, statePattern } from '../shared/patterns.ts';
 import { callbackUrlLengthMax } from '../../egress/url-policy.ts';
-import {
-  customHeadersMax,
-  headerNameLengthMax,
-  headerNamePattern,
-  headerValueLengthMax,
-  headerValuePattern,
-} from '../../egress/header-policy.ts';
+import { headersSchema } from './settings/headers.ts';
 
 const url = Type.String({
   minLength: 1,
@@ -46,7 +48,8 @@ const state = Type.Refine(
   unknownState,
 );
 
-const states = nullable(
+/** States that a subscription wants, in requests and responses. */
+export const statesSchema = nullable(
   Type.Array(state, {
     minItems: 1,
     maxItems: 100,
@@ -58,7 +61,8 @@ const states = nullable(
   },
 );
 
-const statuses = nullable(
+/** Statuses that a subscription wants, in requests and responses. */
+export const statusesSchema = nullable(
   Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1, maxItems: 50, uniqueItems: true }),
   {
     description:
@@ -69,16 +73,6 @@ const statuses = nullable(
 
 const description = nullable(Type.String({ maxLength: 500 }), {
   examples: ['Status page of the back office'],
-});
-
-const headers = Type.Unsafe<Record<string, string>>({
-  type: 'object',
-  additionalProperties: Type.String({ maxLength: headerValueLengthMax, pattern: headerValuePattern }),
-  propertyNames: { maxLength: headerNameLengthMax, pattern: headerNamePattern },
-  maxProperties: customHeadersMax,
-  description:
-    'Sent with every callback. Framing, routing, identity and signature headers are refused; all together have at most 8192 characters.',
-  examples: [{ 'x-team': 'filings' }],
 });
 
 const format = oneOf(['standard', 'cloudevents', 'slack', 'teams'], {
@@ -101,12 +95,19 @@ export const secretSchema = Type.String({
 const settings = {
   url,
   eventTypes: Type.Optional(eventTypesSchema),
-  states: Type.Optional(states),
-  statuses: Type.Optional(statuses),
+  states: Type.Optional(statesSchema),
+  statuses: Type.Optional(statusesSchema),
   description: Type.Optional(description),
-  headers: Type.Optional(headers),
+  headers: Type.Optional(headersSchema),
   format: Type.Optional(format),
   payload: Type.Optional(payload),
+  filter: Type.Optional(filterSchema),
+  signatures: Type.Optional(signaturesSchema),
+  auth: Type.Optional(authInputSchema),
+  tls: Type.Optional(tlsInputSchema),
+  ...limitInputs,
+  verification: Type.Optional(verificationSchema),
+  expiresAt: Type.Optional(expiryInput),
   secret: Type.Optional(secretSchema),
 };
 
@@ -160,8 +161,8 @@ const shown = {
     examples: ['https://example.com/hooks/filings'],
   }),
   eventTypes: eventTypesSchema,
-  states,
-  statuses,
+  states: statesSchema,
+  statuses: statusesSchema,
   description,
   headers: Type.Record(Type.String(), Type.String(), {
     description: `Names of the custom headers; every value is shown as \`${maskedHeader}\`. PATCH replaces the whole set.`,
@@ -169,13 +170,27 @@ const shown = {
   }),
   format,
   payload,
+  filter: filterSchema,
+  undecided: Type.Integer({
+    description:
+      'Number of events that were delivered because the present `filter` could not decide on them: a field was missing, or it held another kind of value.',
+  }),
+  signatures: signaturesSchema,
+  publicKeys: publicKeysSchema,
+  auth: authSchema,
+  tls: tlsSchema,
+  ...limitsShown,
+  verification: verificationSchema,
+  verified: verifiedSchema,
   from: oneOf(beginnings, { description: 'Where it began in the log.' }),
   enabled: Type.Boolean(),
-  state: oneOf(['active', 'failing', 'disabled'], {
+  state: oneOf(['active', 'failing', 'unverified', 'disabled'], {
     description:
-      '`failing` from a failed attempt to the next success, and while `lastError` says why nothing can be sent.',
+      '`unverified` until the endpoint has answered as `verification` asks; `failing` from a failed attempt to the next success, and while `lastError` says why nothing can be sent.',
   }),
-  disabledReason: nullable(Type.String()),
+  disabledReason: nullable(Type.String(), {
+    description: '`by request`, `expired`, or what the endpoint did; null while it is enabled.',
+  }),
   lag: Type.Integer({
     description:
       'Number of undelivered events: those that it wants, and all events that were trimmed from the log for their age before delivery. While it is more than 2000 behind, all events of the log count.',
@@ -185,13 +200,19 @@ const shown = {
   lastSuccessAt: timeOrNull('When a callback was last acknowledged.'),
   lastError: nullable(Type.String(), {
     description:
-      'Why the daemon itself can send nothing, and what to do: the delivering process lacks a key, or a newer version wrote the settings. Null otherwise; responses of the endpoint are in the attempts. The daemon tries again at growing intervals up to five minutes, and at once after any PATCH, rotate-secret or start of the daemon.',
+      'Why the daemon itself can send nothing, and what to do: the delivering process lacks a key, a newer version wrote the settings, the token endpoint of `auth` gave no token at the last attempt, or the endpoint is not verified. Null otherwise; responses of the endpoint are in the attempts. The daemon tries again at growing intervals up to five minutes, and at once after any PATCH, rotate-secret or start of the daemon.',
   }),
   unreadable: nullable(Type.String(), {
     description:
-      'Why its secret or custom headers cannot be read: ENCRYPTION_KEY lacks the key that sealed them. Nothing is delivered until the key is back, or PATCH has set `secret` and `headers` anew. `headers` shows only what can be read.',
+      'Why its secret, custom headers, `auth` or `tls` cannot be read: ENCRYPTION_KEY lacks the key that sealed them. Nothing is delivered until the key is back, or PATCH has set `secret`, `headers`, `auth` and `tls` anew. Shown is only what can be read.',
   }),
   previousSecretExpiresAt: timeOrNull('Until then callbacks carry a second signature after a rotation.'),
+  expiresAt: expiryShown,
+  createdBy: nullable(Type.String(), {
+    description:
+      'Id of the token or link with which it was made; null = the operator token, or a version that did not note it.',
+    examples: ['tok_9f86d081884c7d65'],
+  }),
   createdAt: time('When it was registered.'),
   updatedAt: time('When its settings last changed.'),
 };
@@ -208,7 +229,7 @@ const warningsSchema = Type.Array(Type.String(), {
 export const registeredSchema = record(
   {
     ...shown,
-    secret: Type.String({ description: 'Shown only now; callbacks are signed with it.' }),
+    secret: madeSecretSchema,
     warnings: warningsSchema,
   },
   { $id: 'RegisteredSubscription' },
@@ -220,14 +241,15 @@ export const changedSchema = record(
     ...shown,
     warnings: warningsSchema,
     dropped: Type.Optional(
-      Type.Array(oneOf(['headers', 'secret']), {
+      Type.Array(oneOf(leftBehind), {
         description:
           'Only after a change of `url` to another origin: what was not given anew and is therefore gone.',
       }),
     ),
     secret: Type.Optional(
       Type.String({
-        description: 'Only with a dropped secret: the new one, shown only now; callbacks are signed with it.',
+        description:
+          'Only where the change made one, for a dropped secret or for `v1` anew: shown only now; callbacks are signed with it.',
       }),
     ),
   },

@@ -1,10 +1,19 @@
 import type { Static } from 'typebox';
+import { undecidedCount } from '../../subscriptions/content-filter/undecided-count.ts';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
-import { byRequest, subscriptionState } from '../../subscriptions/subscription.ts';
+import { whileItLasts } from '../../subscriptions/expiry/expiry.ts';
+import { byRequest, firstBlock, subscriptionState } from '../../subscriptions/subscription.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
+import { throttledUntil } from '../../subscriptions/settings/throttled.ts';
+import { showLimits } from './settings/limits.ts';
 import { maskedHeader } from './setting-problems.ts';
+import { authView } from './settings/auth.ts';
+import { signatureView } from './settings/signatures.ts';
+import { currentOf } from '../../subscriptions/signing-secret.ts';
+import { tlsView } from './settings/tls.ts';
+import { verificationView } from './settings/verification.ts';
 import type { LeftBehind } from './leave-behind.ts';
 import type { changedSchema, registeredSchema, subscriptionSchema } from './schema.ts';
 
@@ -13,10 +22,13 @@ import type { changedSchema, registeredSchema, subscriptionSchema } from './sche
  * events.
  */
 export function subscriptionView(
-  { subscription, delivery, unreadable }: SubscriptionRecord,
+  { subscription, unreadable, ...record }: SubscriptionRecord,
   lag: number,
+  now: number,
 ): Static<typeof subscriptionSchema> {
+  const delivery = whileItLasts(record.delivery, subscription, now);
   const { id, account, url, description, format, payload } = subscription;
+  const turnAt = lag === 0 ? null : throttledUntil(subscription, delivery, now);
   return {
     id,
     account,
@@ -28,20 +40,42 @@ export function subscriptionView(
     headers: Object.fromEntries(Object.keys(subscription.headers).map((name) => [name, maskedHeader])),
     format,
     payload,
+    filter: subscription.filter ?? null,
+    undecided: undecidedCount(delivery.undecided, subscription.filter),
+    ...signatureView(subscription),
+    auth: authView(subscription.auth),
+    tls: tlsView(subscription.tls),
+    ...showLimits(subscription, turnAt !== null),
+    ...verificationView(subscription),
     from: subscription.from ?? 'now',
     enabled: delivery.enabled,
     state: subscriptionState(delivery),
     disabledReason: delivery.enabled ? null : delivery.disabledReason,
     lag,
     consecutiveFailures: delivery.failures,
-    nextAttemptAt: nextAttempt(delivery),
+    nextAttemptAt: turnAt === null ? nextAttempt(delivery) : isoOrNull(turnAt),
     lastSuccessAt: isoOrNull(delivery.lastSuccessAt),
-    lastError: delivery.blocked?.reason ?? null,
+    lastError: delivery.blocked?.reason ?? (delivery.obstacle || null),
     unreadable: unreadable?.message ?? null,
+    expiresAt: isoOrNull(subscription.expiresAt ?? 0),
+    createdBy: subscription.createdBy ?? null,
     previousSecretExpiresAt: isoOrNull(previousSecretExpiresAt(subscription)),
     createdAt: new Date(subscription.createdAt).toISOString(),
     updatedAt: new Date(subscription.updatedAt).toISOString(),
   };
+}
+
+/**
+ * A view of a subscription for which callbacks wait, with the reason; pure. `waitsFor` is why callbacks to a
+ * URL wait, null where they do not.
+ */
+export function whileHeld(
+  shown: Static<typeof subscriptionSchema>,
+  waitsFor: (url: string) => string | null,
+): Static<typeof subscriptionSchema> {
+  if (!shown.enabled || shown.lag === 0 || shown.lastError !== null) return shown;
+  const reason = waitsFor(shown.url);
+  return reason === null ? shown : { ...shown, state: 'failing', lastError: reason };
 }
 
 /**
@@ -54,22 +88,29 @@ export function registeredView(
   waiting: number,
   enabled: boolean,
 ): Omit<Static<typeof registeredSchema>, 'warnings'> {
-  const untouched = parseDeliveryState(enabled ? {} : { enabled: '0', disabledReason: byRequest });
+  const state = parseDeliveryState(enabled ? {} : { enabled: '0', disabledReason: byRequest });
+  const untouched = { ...state, blocked: firstBlock(subscription) };
   return {
-    ...subscriptionView({ subscription, delivery: untouched, unreadable: null }, waiting),
-    secret: subscription.secrets[0]?.text ?? '',
+    ...subscriptionView(
+      { subscription, delivery: untouched, unreadable: null },
+      waiting,
+      subscription.createdAt,
+    ),
+    secret: currentOf(subscription.secrets, 'v1'),
   };
 }
 
-/** The response to a change; pure. `newSecret` is the one that replaces a dropped secret. */
+/** The response to a change; pure. `newSecret` is the one that it made by itself; null where it made none. */
 export function changedView(
   shown: Static<typeof subscriptionSchema>,
   dropped: readonly LeftBehind[],
   newSecret: string | null,
 ): Omit<Static<typeof changedSchema>, 'warnings'> {
-  if (dropped.length === 0) return shown;
-  const isNew = dropped.includes('secret') && newSecret !== null;
-  return { ...shown, dropped: [...dropped], ...(isNew ? { secret: newSecret } : {}) };
+  return {
+    ...shown,
+    ...(dropped.length === 0 ? {} : { dropped: [...dropped] }),
+    ...(newSecret === null ? {} : { secret: newSecret }),
+  };
 }
 
 function nextAttempt({ enabled, nextAttemptAt, pausedUntil, blocked }: DeliveryState): string | null {

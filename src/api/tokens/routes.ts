@@ -5,6 +5,7 @@ import { isoOrNull } from '../../json/iso-time.ts';
 import type { Api } from '../server/api-instance.ts';
 import { chargeRows } from '../access/cost.ts';
 import { callerOf } from '../access/auth.ts';
+import { ownerOf } from './own-subscriptions.ts';
 import { tokenGone } from '../shared/unauthorized.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { headersOnly } from '../shared/headers-only.ts';
@@ -20,10 +21,10 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
   const posted = { schema: createToken, config: { bodyOptional: true } };
   app.post('/accounts/:account/tokens', posted, async (request, reply) => {
     const { account } = request.params;
-    const { name = 'unnamed', readOnly = false, expiresAt } = request.body;
+    const { name = 'unnamed', readOnly = false, subscriptions = 'all', expiresAt } = request.body;
     const maker = makerOf(request);
     const end = endOf(instantMs(expiresAt), maker?.expiresAt ?? null, now());
-    const settings = { name, readOnly, expiresAt: end, parent: maker?.id ?? null };
+    const settings = { name, readOnly, subscriptions, expiresAt: end, parent: maker?.id ?? null };
     const { token, text } = orRefusal(await tokens.create(account, settings, now()));
     void reply.code(201);
     return { ...tokenView(token), token: text, warnings: warningsOf(request.body, token) };
@@ -37,7 +38,10 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
     if (method === 'HEAD') return headersOnly(reply);
     const all = await tokens.list(account);
     chargeRows(request, all.length);
-    const following = all.filter((token) => ageKey(token) > after);
+    // Its holder manages no tokens, so of these it sees its own.
+    const owner = ownerOf(request);
+    const shown = owner === null ? all : all.filter(({ id }) => id === owner);
+    const following = shown.filter((token) => ageKey(token) > after);
     const page = following.slice(0, limit);
     const last = following.length > limit ? page.at(-1) : undefined;
     return {
@@ -87,12 +91,14 @@ function endOf(asked: number | null, makersEndsAt: number | null, now: number): 
   return asked ?? makersEndsAt;
 }
 
-function tokenView({ id, name, readOnly, link, createdAt, expiresAt, lastUsedAt, parent }: AccountToken) {
+function tokenView({ id, name, readOnly, link, subscriptions, parent, ...times }: AccountToken) {
+  const { createdAt, expiresAt, lastUsedAt } = times;
   return {
     id,
     name,
     readOnly,
     link,
+    subscriptions,
     parent,
     createdAt: new Date(createdAt).toISOString(),
     expiresAt: isoOrNull(expiresAt ?? 0),
@@ -106,12 +112,14 @@ function ageKey({ createdAt, id }: AccountToken): string {
 
 /** Warnings about settings that were left out of the request for a token; pure. */
 function warningsOf(
-  { name, readOnly, expiresAt }: Static<typeof tokenInputSchema>,
+  { name, readOnly, subscriptions, expiresAt }: Static<typeof tokenInputSchema>,
   token: AccountToken,
 ): string[] {
   return [
     ...(name === undefined ? ['It has no name, so the list does not show its holder: give `name`.'] : []),
-    ...(readOnly === undefined ? ['It may change everything of the account: give `readOnly`.'] : []),
+    ...(readOnly === undefined && subscriptions !== 'own'
+      ? ['It may change everything of the account: give `readOnly`.']
+      : []),
     ...(expiresAt === undefined && token.expiresAt === null ? ['It never expires: give `expiresAt`.'] : []),
   ];
 }

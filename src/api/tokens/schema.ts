@@ -32,6 +32,13 @@ export const tokenInputSchema = record({
     }),
   ),
   readOnly: Type.Optional(Type.Boolean({ default: false, description: 'Whether it may only read.' })),
+  subscriptions: Type.Optional(
+    oneOf(['all', 'own'], {
+      default: 'all',
+      description:
+        '`own`: it sees and manages only the subscriptions that it made, reads the filings and events of the account, and changes nothing else. For a tool that registers its own endpoint.',
+    }),
+  ),
   expiresAt: Type.Optional(
     instantOrNullSchema(
       "In the future: the token is invalid from then on. Null = the end of the token that makes it; never for the operator's.",
@@ -45,6 +52,9 @@ const shown = {
   readOnly: Type.Boolean(),
   link: Type.Boolean({
     description: 'Whether it is a link to the page; the API does not accept it as a token.',
+  }),
+  subscriptions: oneOf(['all', 'own'], {
+    description: 'Which subscriptions it sees and manages: all of the account, or only those that it made.',
   }),
   parent: nullable(Type.String(), {
     description: 'Id of the token that made it, with which it is revoked; null = the operator made it.',

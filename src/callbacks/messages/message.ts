@@ -93,10 +93,11 @@ function subjectOf(filing: Readonly<Record<string, unknown>>, id: string): strin
 }
 
 function ofOperation({ type, data }: EventBody): About {
-  const reason = textOf(data['reason']) || textOf(data['lastError']);
+  const reason = textOf(data['reason']) || textOf(data['lastError']) || certificateText(data);
   const account = `account ${textOf(data['account'])}`;
   const subscription = textOf(data['subscription']);
-  const { outcome, tone } = operational[type] ?? { outcome: type, tone: 'plain' };
+  const name = data['expired'] === true ? `${type} expired` : type;
+  const { outcome, tone } = operational[name] ?? operational[type] ?? { outcome: type, tone: 'plain' };
   const events = typeof data['events'] === 'number' ? [`${data['events']} events`] : [];
   const url = textOf(data['url']);
   return {
@@ -108,12 +109,19 @@ function ofOperation({ type, data }: EventBody): About {
   };
 }
 
+function certificateText(data: EventBody['data']): string {
+  const [subject, notAfter] = [textOf(data['subject']), textOf(data['notAfter'])];
+  return notAfter === '' ? '' : `${subject || 'the certificate'} ends ${timeText(notAfter)}`;
+}
+
 const operational: Readonly<Record<string, Pick<About, 'outcome' | 'tone'>>> = {
   ping: { outcome: 'Test: messages arrive', tone: 'good' },
   'account.auth_failed': { outcome: 'The partner service refuses the key', tone: 'bad' },
   'account.doubtful': { outcome: 'Changes are held back', tone: 'bad' },
   'account.stale': { outcome: 'The filings can no longer be read', tone: 'bad' },
   'account.recovered': { outcome: 'The filings are read again', tone: 'good' },
+  'account.certificate_expiring': { outcome: 'A certificate is about to expire', tone: 'bad' },
+  'account.certificate_expiring expired': { outcome: 'A certificate has expired', tone: 'bad' },
   'subscription.disabled': { outcome: 'Subscription disabled', tone: 'bad' },
   'subscription.fell_behind': { outcome: 'Subscription has lost events', tone: 'bad' },
 };

@@ -1,6 +1,6 @@
 import { CliError } from '../cli-error.ts';
 import { baseUrlFrom, type Context, type Input, type Option } from '../command.ts';
-import type { Environment } from '../../config/config.ts';
+import type { Environment } from '../../config/environment.ts';
 import { refusal } from './refusal.ts';
 
 /**

@@ -16,13 +16,15 @@ const toleranceMs = 300_000;
 
 /**
  * Verifies as a receiver has to (Standard Webhooks, "Verifying webhook authenticity"): all three headers, a
- * right signature, a timestamp within five minutes of `nowMs` unless that is null.
+ * right signature of one of the keys, a timestamp within five minutes of `nowMs` unless that is null. Public
+ * keys verify `v1a` alone, so that no leaked secret stands in for them.
  */
 export function verifyCallback(
   callback: CapturedCallback,
-  key: KeyObject,
+  keys: KeyObject | readonly KeyObject[],
   nowMs: number | null,
 ): Verification {
+  const held = [keys].flat();
   const given = (name: keyof SignedHeaders): string => callback.headers.get(name) ?? '';
   const headers: SignedHeaders = {
     'webhook-id': given('webhook-id'),
@@ -34,8 +36,11 @@ export function verifyCallback(
     return wrong(`${missing.join(' and ')} missing: give every header of the callback.`);
   if (!/^\d{1,12}$/.test(headers['webhook-timestamp']))
     return wrong('webhook-timestamp is no number of seconds.');
-  const isSigned = (body: Buffer): boolean => isSignedWith(key, headers, body);
-  if (!isSigned(callback.body)) return wrong(mismatch(callback.body, isSigned));
+  const isSigned = (body: Buffer): boolean => held.some((key) => isSignedWith(key, headers, body));
+  if (!isSigned(callback.body))
+    return wrong(
+      missingVersion(held, headers['webhook-signature']) ?? mismatch(callback.body, isSigned, held),
+    );
   const sentAt = Number(headers['webhook-timestamp']) * 1000;
   const ageMs = nowMs === null ? 0 : nowMs - sentAt;
   if (Math.abs(ageMs) > toleranceMs) return wrong(tooOld(ageMs));
@@ -51,13 +56,27 @@ export function parseHeaders(lines: readonly string[]): Map<string, string> {
   return new Map(pairs);
 }
 
-function mismatch(body: Buffer, isSigned: (body: Buffer) => boolean): string {
+// Null where a signature of the kind that the keys verify is there.
+function missingVersion(keys: readonly KeyObject[], signatures: string): string | null {
+  const [wanted, other] = isPublic(keys) ? ['v1a', 'v1'] : ['v1', 'v1a'];
+  const has = (version: string) => signatures.split(' ').some((text) => text.startsWith(`${version},`));
+  if (has(wanted) || !has(other)) return null;
+  const takes = other === 'v1a' ? 'a public key (--key, --keys)' : 'the secret';
+  return `it has no ${wanted} signature, only ${other}, which ${takes} verifies: "signatures" of the subscription says which are sent.`;
+}
+
+function isPublic(keys: readonly KeyObject[]): boolean {
+  return keys.every(({ type }) => type === 'public');
+}
+
+function mismatch(body: Buffer, isSigned: (body: Buffer) => boolean, keys: readonly KeyObject[]): string {
   const trimmed = Buffer.from(body.toString().replace(/\r?\n$/, ''));
   if (trimmed.length < body.length && isSigned(trimmed))
     return 'the body has a line break at its end that was not sent: capture the bytes as they came.';
   if (isSigned(rewritten(body)))
     return 'the body was parsed and written again: verify the bytes as they came, before any JSON parser.';
-  return 'the signature does not fit: another secret, or a header or byte of the body that is not as it came.';
+  const other = isPublic(keys) ? 'another key' : 'another secret';
+  return `the signature does not fit: ${other}, or a header or byte of the body that is not as it came.`;
 }
 
 // The most common mistake of receivers: JSON.stringify(request.body).

@@ -1,13 +1,16 @@
 import type { ApiDeps } from '../../api/deps.ts';
 import type { Config } from '../../config/config.ts';
 import { checkKey } from '../../partner/check-key.ts';
+import { createOutageStore, type OutageStore } from '../../delivery/held/outage-store.ts';
 import { createReplayer } from '../../delivery/replay/start-replay.ts';
 import { createSnapshotter } from '../../delivery/snapshot/start-snapshot.ts';
+import { requestOrigin } from '../../callbacks/request-origin.ts';
 import { createHostCheck } from '../../egress/host-check.ts';
 import { checkCallbackUrl } from '../../egress/url-policy.ts';
 import { createGaugeCollector, type GaugeCollector } from '../../monitoring/gauges/gauge-collector.ts';
 import { createReadiness } from '../../monitoring/readiness.ts';
 import { createServiceSearch } from '../../polling/service-search.ts';
+import { isUrlTaken, type Tunnels } from '../../proxy/tunnels.ts';
 import { readQueueState } from '../../redis/jobs/queue-state.ts';
 import type { Parts } from '../parts.ts';
 import type { Overrides } from './overrides.ts';
@@ -36,6 +39,7 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
     queue: drainQueue,
     now: clock.now,
   });
+  const verifier = parts.verifierOver(stores, connections.failFast());
   return {
     ...stores,
     ...createProbes(parts),
@@ -43,14 +47,17 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
     apiToken: config.apiToken,
     searchService: createServiceSearch({ accounts: stores.accounts, partners: parts.partners }),
     publicUrl: config.publicUrl,
+    verificationRule: { ...config.verification, origin: requestOrigin(config.publicUrl) },
     frameAncestors: config.frameAncestors,
     partnerMaxRps: config.polling.maxRps,
+    maxInFlight: config.delivery.maxInFlight,
     now: clock.now,
     checkUrl,
     async checkHost(text, account) {
       const checked = checkUrl(text);
       return checked.ok ? checkHost(checked.url, account) : checked;
     },
+    waitsFor: readWaits(config, createOutageStore(connections.failFast(), parts.keys)),
     trustedProxies: config.trustedProxies,
     async storeProblem() {
       await watch.check();
@@ -74,6 +81,7 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
         return checkKey(
           {
             lookup: parts.lookup,
+            agents: parts.agents,
             timeoutMs: config.polling.timeoutMs,
             now: clock.now,
             hostBudgets: parts.hostBudgets,
@@ -85,6 +93,7 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       pollNow: pollQueue.pollNow,
       wake: (account, subscription) => drainQueue.wake(account, [subscription]),
       ping: drainer.ping,
+      verify: verifier.now,
       replay: replayer.start,
       replayProgress: replayer.progress,
       snapshot: snapshotter.start,
@@ -92,6 +101,18 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       replayList: replayer.list,
       replayCancel: replayer.cancel,
     },
+  };
+}
+
+// Another process may deliver, so the reason is read from Redis; without a proxy nothing is read.
+function readWaits({ proxies }: Config, outages: OutageStore): ApiDeps['waitsFor'] {
+  const none = () => null;
+  if (proxies.egress === null) return () => Promise.resolve(none);
+  return async () => {
+    const detail = await outages.read().catch(none);
+    if (detail === null) return none;
+    return (url) =>
+      isUrlTaken(proxies.noProxy, url) ? `${detail} Callbacks wait until it works again.` : null;
   };
 }
 
@@ -103,7 +124,18 @@ export function createProbes(parts: Parts) {
   // read.
   const readAccounts = () => stores.accounts.exists('');
   const otherProblems = () => [secrets.problem(), ...work.problems()];
-  const readiness = createReadiness(redis, watch, keys.probe, otherProblems, readAccounts);
+  const notes = () => [
+    outageNote('EGRESS_PROXY', parts.tunnels),
+    outageNote('PARTNER_PROXY', parts.partnerTunnels),
+  ];
+  const readiness = createReadiness({
+    redis,
+    watch,
+    probeKey: keys.probe,
+    otherProblems,
+    notes,
+    readAccounts,
+  });
   return {
     logger,
     liveness: work.liveness,
@@ -111,6 +143,14 @@ export function createProbes(parts: Parts) {
     metrics: metrics.registry,
     beforeScrape: () => collectorOf(parts, readiness).collect(),
   };
+}
+
+// A proxy that is down makes no process unready: the API, and what passes by the proxy, works on.
+function outageNote(variable: string, tunnels: Tunnels | null): string | null {
+  const outage = tunnels?.outage() ?? null;
+  if (outage === null) return null;
+  const seconds = Math.round(outage.lastsMs / 1000);
+  return `${outage.detail} Requests wait for it, since ${seconds} s; see ${variable}.`;
 }
 
 // Both ports of a process show the same gauges, which are read once for both.

@@ -1,12 +1,23 @@
+import { createBearers } from '../../callbacks/authorization/bearers.ts';
+import { createTokenRequest } from '../../callbacks/authorization/request-token.ts';
+import { createTokenStore } from '../../callbacks/authorization/token-store.ts';
 import { createCallbackClient } from '../../callbacks/callback-client.ts';
 import type { Config } from '../../config/config.ts';
 import { createSubscriptionMender } from '../../delivery/blocked/mend-subscription.ts';
 import { createDrainQueue } from '../../delivery/drain-queue.ts';
+import { createTurnStore } from '../../delivery/pace/turn-store.ts';
 import { createDrainWorker } from '../../delivery/drain-worker.ts';
 import { createSubscriptionDrainer } from '../../delivery/drain/drainer.ts';
+import { createHeldSubscriptions } from '../../delivery/held/held-subscriptions.ts';
+import { createOutageStore } from '../../delivery/held/outage-store.ts';
+import { createDisabler } from '../../delivery/store/disable-subscription.ts';
+import { createProofBudget } from '../../delivery/ownership/proof-budget.ts';
+import { createVerifier } from '../../delivery/ownership/verifier.ts';
 import { createLaggards } from '../../delivery/lagging/laggards.ts';
 import { createSubscriptionWaker } from '../../delivery/wake.ts';
+import { timeoutBounds } from '../../subscriptions/settings/limits.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
+import type { RedisClient } from '../../redis/connection/connect.ts';
 import { createEgressPolicy } from '../../egress/address-policy.ts';
 import { counted, createWorkTally } from '../../monitoring/due-work/tally.ts';
 import type { AccountMarks } from '../../monitoring/gauges/account-marks.ts';
@@ -16,6 +27,7 @@ import { createDeliveryRepairer } from '../../records/repair-delivery.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import { clientEndMs, type Part } from '../stop-parts.ts';
 import { quietMs } from '../upkeep/watch.ts';
+import { createEgressTunnels } from './proxies.ts';
 import type { OpenStore } from './open-store.ts';
 import type { Overrides } from './overrides.ts';
 import type { Stores } from './stores.ts';
@@ -64,11 +76,24 @@ export function createDeliveryParts(
   } = deps;
   const drainQueue = createDrainQueue(connections.failFast(), shards, onError);
   const { deliveries, filters } = stores.subscriptions;
-  const laggards = createLaggards({ redis, keys, log: stores.log, filters, deliveries, now: clock.now });
+  const laggards = createLaggards({ ...clock, redis, keys, log: stores.log, filters, deliveries });
   const waker = createSubscriptionWaker({ ...stores, laggards, queue: drainQueue, now: clock.now });
   const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
+  const outages = createOutageStore(redis, keys);
+  const tunnels = createEgressTunnels(config, deps, (outage) => {
+    Promise.all([outages.write(outage?.detail ?? null), outage === null ? held.release() : null]).catch(
+      onError,
+    );
+  });
+  const held = createHeldSubscriptions({
+    isHeld: (url) => tunnels !== null && tunnels.outage() !== null && tunnels.takesUrl(url),
+    wake: drainQueue.wake,
+    now: clock.now,
+    random,
+  });
   const callbacks = createCallbackClient({
     policy: egress,
+    tunnels: tunnels ?? undefined,
     lookup,
     allowHttp: config.delivery.allowHttp,
     timeoutMs: config.delivery.timeoutMs,
@@ -78,24 +103,54 @@ export function createDeliveryParts(
     { name: 'drain queue', deadlineMs: clientEndMs, needsRedis: true, stop: drainQueue.close },
     { name: 'callback client', deadlineMs: clientEndMs, needsRedis: false, stop: callbacks.close },
   );
+  if (tunnels !== null)
+    closing.push({ name: 'proxy', deadlineMs: clientEndMs, needsRedis: false, stop: tunnels.close });
   const drainsAtOnce = overrides.drainsAtOnce ?? drainsAtOnceMax;
   const drains = createWorkTally({
     busyFrom: drainsAtOnce,
-    quietMsMax: config.delivery.timeoutMs + quietMs,
+    quietMsMax: Math.max(config.delivery.timeoutMs, timeoutBounds.max) + quietMs,
     now: () => performance.now(),
   });
   const attemptsMax = config.delivery.retryMs.length + 1;
   const observer = observeDelivery({ ...deps, tally: drains, attemptsMax });
+  const bearers = createBearers({
+    store: createTokenStore(redis, keys, sealer, clock.now),
+    requestToken: createTokenRequest({ client: callbacks, now: clock.now, random }),
+    now: clock.now,
+    onTokenRequest: observer.onTokenRequest,
+  });
+  const reported = alsoCalled(observer, overrides);
+  /** Asks endpoints with these stores, whose client is `client`. */
+  const verifierOver = (over: Pick<Stores, 'subscriptions' | 'blocks'>, client: RedisClient) =>
+    createVerifier({
+      client: callbacks,
+      bearers,
+      wallClock: Date.now,
+      now: clock.now,
+      publicUrl: config.publicUrl,
+      subscriptions: over.subscriptions,
+      blocks: over.blocks,
+      budget: createProofBudget(client, keys),
+      disable: createDisabler(client, keys),
+      random,
+      onVerified: observer.onVerified,
+      onUnverified: observer.onUnverified,
+      onDisabled: reported.onDisabled,
+      wakeMatching: waker.wakeMatching,
+    });
   const drainer = createSubscriptionDrainer({
     ...config.delivery,
     publicUrl: config.publicUrl,
     store: stores.delivery,
     replays: stores.replays,
     blocks: stores.blocks,
+    turns: createTurnStore(redis, keys),
     log: stores.log,
     filings: stores.present,
     sealer,
+    verifier: verifierOver(stores, redis),
     client: callbacks,
+    bearers,
     wallClock: Date.now,
     now: clock.now,
     random,
@@ -105,7 +160,8 @@ export function createDeliveryParts(
       keys,
       onUnreadable: deps.onUnreadable,
     }),
-    ...alsoCalled(observer, overrides),
+    heldUntil: held.heldUntil,
+    ...reported,
     wakeMatching: waker.wakeMatching,
   });
   /** Starts a worker that takes drains until the returned part is stopped. */
@@ -130,7 +186,20 @@ export function createDeliveryParts(
     }
     return { name: 'delivery', deadlineMs: endMs, needsRedis: true, stop };
   }
-  return { drainQueue, waker, egress, callbacks, drains, drainer, startDelivery };
+  return {
+    drainQueue,
+    waker,
+    egress,
+    tunnels,
+    outages,
+    callbacks,
+    drains,
+    drainer,
+    verifierOver,
+    disable: createDisabler(redis, keys),
+    onDisabled: reported.onDisabled,
+    startDelivery,
+  };
 }
 
 // The observer's hooks, each followed by the one that a test or benchmark adds.
@@ -146,5 +215,6 @@ function alsoCalled(observer: DeliveryObserver, { onAttempt, onBlocked, onExpire
     onBlocked: both(observer.onBlocked, onBlocked),
     onExpired: both(observer.onExpired, onExpired),
     onDisabled: both(observer.onDisabled, onDisabled),
+    onUndecided: observer.onUndecided,
   };
 }

@@ -17,6 +17,7 @@ import { createStoreWatch } from '../../redis/durability/store-watch.ts';
 import { shortenExpiries } from '../../redis/jobs/job-expiries.ts';
 import { createKeys, shardQueues, type Keys } from '../../redis/keys.ts';
 import { openQueueShards, type ChangingShards } from '../../redis/shards/queue-shards.ts';
+import { timeoutBounds } from '../../subscriptions/settings/limits.ts';
 import { createSealer } from '../../secrets/seal.ts';
 import { createSealMark } from '../upkeep/seal-mark.ts';
 import type { Overrides } from './overrides.ts';
@@ -94,7 +95,7 @@ export async function openStore(
     queues: keys.queues,
     wanted: config.queueShards,
     fresh,
-    settleMs: Math.max(settleMsMin, config.delivery.timeoutMs + recordMs),
+    settleMs: Math.max(settleMsMin, Math.max(config.delivery.timeoutMs, timeoutBounds.max) + recordMs),
     now: clock.now,
     onChange: (change) => logger.info(change, 'queue.shards'),
   });

@@ -13,11 +13,13 @@ import { createAccountPoller } from '../../polling/pollers.ts';
 import { createPollQueue, type PollJob } from '../../polling/schedule/poll-queue.ts';
 import { createPaced } from '../../polling/schedule/paced.ts';
 import { createPollWorker } from '../../polling/schedule/poll-worker.ts';
+import { createProxyAgents } from '../../proxy/proxy-agents.ts';
 import type { AccountRecords } from '../../records/account-records.ts';
 import { failureOf, type UnreadableError } from '../../redis/unreadable-record.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import { clientEndMs, type Part } from '../stop-parts.ts';
 import { quietMs } from '../upkeep/watch.ts';
+import { createPartnerTunnels } from './proxies.ts';
 import type { OpenStore } from './open-store.ts';
 import type { Stores } from './stores.ts';
 
@@ -55,7 +57,12 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
 
   const observer = observePolling({ logger, metrics, tracing, tally: polls, accountMarks, filingBytesMax });
   const hostBudgets = shareBudget(config, deps);
+  const tunnels = createPartnerTunnels(config, deps);
+  const agents = tunnels === null ? null : createProxyAgents(tunnels);
+  if (tunnels !== null)
+    closing.push({ name: 'partner proxy', deadlineMs: clientEndMs, needsRedis: false, stop: tunnels.close });
   const partners = createPartnerConnections({
+    agents,
     clock,
     random: deps.random,
     partner: config.polling,
@@ -114,7 +121,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     });
     return { name: 'polling', deadlineMs: endMs, needsRedis: true, stop: worker.close };
   }
-  return { pollQueue, polls, partners, hostBudgets, startPolling };
+  return { pollQueue, polls, partners, agents, partnerTunnels: tunnels, hostBudgets, startPolling };
 }
 
 function shareBudget({ polling }: Config, { redis, keys, random }: OpenStore): HostBudgets | null {

@@ -21,7 +21,11 @@ import { createSnapshotStore, type SnapshotOptions } from '../../filings/snapsho
 import { createPollingStore } from '../../polling/store/polling-store.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import { createQuotaReader } from '../../redis/quota/account-quota.ts';
+import { createFilterJudge } from '../../subscriptions/content-filter/judge.ts';
 import { createLagReader } from '../../subscriptions/lag.ts';
+import { createPublishedKeys } from '../../subscriptions/public-keys/published-keys.ts';
+import { createCertificateWarnings } from '../../subscriptions/certificates/certificate-warnings.ts';
+import { createExpiryIndex } from '../../subscriptions/expiry/expiry-index.ts';
 import { createSubscriptionStore } from '../../subscriptions/store/subscription-store.ts';
 import { oldestKept } from '../upkeep/retention.ts';
 import type { OpenStore } from './open-store.ts';
@@ -33,12 +37,14 @@ export type Stores = ReturnType<typeof createStores>;
 export function createStores(
   redis: RedisClient,
   config: Config,
-  { keys, sealer, onUnreadable, retentionAt }: OpenStore,
+  { keys, sealer, onUnreadable, retentionAt, clock }: OpenStore,
   committing: Partial<SnapshotOptions> = {},
 ) {
   const log = createEventLog(redis, keys, onUnreadable);
   const outline = createLogOutline(redis, keys);
   const replays = createReplayStore(redis, keys);
+  const judge = createFilterJudge();
+  const subscriptions = createSubscriptionStore(redis, keys, sealer, onUnreadable);
   return {
     accounts: createAccountStore({ redis, keys, sealer, defaults: config.polling, onUnreadable }),
     quota: createQuotaReader(redis, keys),
@@ -52,16 +58,20 @@ export function createStores(
     countHistory: createCountHistory(redis, keys),
     polling: createPollingStore(redis, keys, onUnreadable),
     log,
-    subscriptions: createSubscriptionStore(redis, keys, sealer, onUnreadable),
+    subscriptions,
+    publicKeys: createPublishedKeys(redis, keys, sealer, clock.now),
+    expiries: createExpiryIndex(redis, keys),
+    certificates: createCertificateWarnings(redis, keys, subscriptions, clock.now),
     delivery: createDeliveryStore(redis, keys, (now) => oldestKept(retentionAt(now)), onUnreadable),
     replays,
     attempts: createAttemptList(redis, keys, onUnreadable),
     readAttempt: createAttemptReader(redis, keys, log, config.publicUrl),
-    readDelivery: createDeliveryReader(redis, keys, replays),
+    readDelivery: createDeliveryReader(redis, keys, replays, { log, judge }),
     findEvents: createEventFinder(redis, keys, log),
     blocks: createBlockStore(redis, keys),
     outline,
     sections: createLogSections(redis, keys, log),
-    lags: createLagReader({ log, outline }),
+    lags: createLagReader({ log, outline, judged: { log, judge } }),
+    judge,
   };
 }

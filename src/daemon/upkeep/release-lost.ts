@@ -5,7 +5,7 @@ import type { PollQueue } from '../../polling/schedule/poll-queue.ts';
 import type { SubscriptionStore } from '../../subscriptions/store/subscription-store.ts';
 
 export interface ReleaseDeps {
-  readonly accounts: Pick<AccountStore, 'list'>;
+  readonly accounts: Pick<AccountStore, 'all'>;
   readonly subscriptions: Pick<SubscriptionStore, 'filters'>;
   readonly drainQueue: Pick<DrainQueue, 'release'>;
   readonly pollQueue: Pick<PollQueue, 'release'>;
@@ -18,7 +18,7 @@ export interface ReleaseDeps {
  */
 export async function releaseLost(deps: ReleaseDeps): Promise<void> {
   const { accounts, subscriptions, drainQueue, pollQueue, logger } = deps;
-  for (const { account } of await accounts.list()) {
+  for (const { account } of (await accounts.all()).accounts) {
     const ids = (await subscriptions.filters(account)).map(({ id }) => id);
     const released = (await drainQueue.release(account, ids)) + (await pollQueue.release(account));
     if (released > 0) logger.warn({ account, released }, 'queue.released');

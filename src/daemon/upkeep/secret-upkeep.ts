@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { eachSlice } from '../../accounts/account-slices.ts';
+import { eachName } from '../../accounts/account-slices.ts';
 import type { AccountStore } from '../../accounts/account-store.ts';
 import type { Metrics } from '../../monitoring/metrics.ts';
 import { resealOld, tallySecrets } from '../../secrets/stored-secrets.ts';
@@ -72,15 +72,10 @@ function createSecretUpkeep(deps: SecretUpkeepDeps): SecretUpkeep {
   let problem: string | null = null;
   let countAgainAt = 0;
 
-  async function* names(): AsyncGenerator<string> {
-    for await (const slice of eachSlice(accounts.slice))
-      for (const { account } of slice.accounts) yield account;
-  }
-
   // Nothing holds all of them at once.
   async function* readRecords(): AsyncGenerator<SealedRecord> {
     yield* accounts.sealedRecords();
-    yield* sealedSubscriptions(names());
+    yield* sealedSubscriptions(eachName(accounts.slice));
   }
 
   async function count(): Promise<SealTally> {

@@ -18,6 +18,8 @@ import { createRecordScan, memberText, scannedAtOnce } from './scan-records.ts';
 /** A filter on attempts; null = all. Times are milliseconds on Redis's clock. */
 export interface AttemptFilter {
   readonly subscription: string | null;
+  /** The ids of the subscriptions to look at where `subscription` names none; missing or null = all. */
+  readonly among?: readonly string[] | null;
   readonly eventId: string | null;
   readonly filingId: string | null;
   readonly outcome: string | null;
@@ -97,13 +99,17 @@ export function createAttemptList(
   }
 
   // The sources with attempts, that with the newest attempt first.
-  async function open(account: string, only: string | null, start: Place | null): Promise<Source[]> {
+  async function open(
+    account: string,
+    { subscription: only, among = null }: AttemptFilter,
+    start: Place | null,
+  ): Promise<Source[]> {
     const key = keys.account(account);
     const source = (subscription: string, unread: Place | null): Source => {
       return { subscription, key: key.subscription(subscription).attempts, unread, found: [] };
     };
     if (only !== null) return [source(only, start ?? placeAt(Infinity, only))];
-    const ids = (await redis.hkeys(key.subscriptions)).toSorted();
+    const ids = (among ?? (await redis.hkeys(key.subscriptions))).toSorted();
     const sources: Source[] = [];
     for (let from = 0; from < ids.length; from += streamsAtOnce) {
       const some = ids.slice(from, from + streamsAtOnce);
@@ -124,7 +130,7 @@ export function createAttemptList(
       const isFiltered = holding.length > 0 || filter.after !== null || filter.before !== null;
       const end = filter.after === null ? '-' : String(Math.max(0, filter.after - writtenWithinMs));
       const start = startOf(filter, after);
-      const waiting = await open(account, filter.subscription, start);
+      const waiting = await open(account, filter, start);
       const wanted = limit + 1;
       const atOnce = isFiltered ? scannedAtOnce : Math.max(4, Math.ceil((2 * wanted) / waiting.length));
       const opened: Source[] = [];

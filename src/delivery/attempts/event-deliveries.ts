@@ -2,7 +2,7 @@ import type { OutlinedEntry } from '../../events/event-log.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { createCursor } from '../../subscriptions/cursor.ts';
-import { matchesEvent } from '../../subscriptions/matches-event.ts';
+import { wantedAmong, type JudgedLog } from '../../subscriptions/content-filter/wanted-entries.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { Lane } from '../schedule/lanes.ts';
 import { parseLane, parseListed, type DeadLetter, type ListedAttempt } from '../store/delivery-records.ts';
@@ -53,6 +53,7 @@ export function createDeliveryReader(
   redis: RedisClient,
   keys: Keys,
   replays: Pick<ReplayStore, 'list'>,
+  judged: JudgedLog,
 ): ReadDelivery {
   const scan = createRecordScan(redis);
 
@@ -115,7 +116,7 @@ export function createDeliveryReader(
       const tries = isFirst ? lane.tried : 0;
       return { ...outcomeOf('waiting', found[0] ?? null), attempts: tries, nextAttemptAt, read };
     }
-    const wants = matchesEvent(subscription, event);
+    const wants = (await wantedAmong(judged, account, subscription, [event])).length > 0;
     if (!createCursor(delivery.cursor, delivery.done).isDone(event.position)) {
       return { ...outcomeOf(wants ? 'waiting' : 'not_selected', null), attempts: 0, read: 0 };
     }

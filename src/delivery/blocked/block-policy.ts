@@ -1,7 +1,21 @@
 import { isUnreadable, type UnreadableError } from '../../redis/unreadable-record.ts';
 import { SealError } from '../../secrets/seal.ts';
-import type { Block } from '../../subscriptions/subscription.ts';
+import type { Block, Subscription } from '../../subscriptions/subscription.ts';
 import { nextProbeMs, probeDelayMsMax } from '../schedule/endpoint-health.ts';
+
+/** The endpoint of a subscription has yet to be verified: nothing may be sent. */
+export class UnverifiedError extends Error {
+  override readonly name = 'UnverifiedError';
+  /** As they are stored. */
+  readonly settings: string;
+  readonly subscription: Subscription;
+
+  constructor(settings: string, subscription: Subscription) {
+    super('the endpoint is not verified');
+    this.settings = settings;
+    this.subscription = subscription;
+  }
+}
 
 /** Settings of a subscription that this process can never use. The message says what the operator can do. */
 export class UnusableSettingsError extends Error {

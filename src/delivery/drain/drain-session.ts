@@ -1,8 +1,9 @@
 import type { CallbackSender } from '../../callbacks/send-callback.ts';
 import type { EventLog, LogEntry } from '../../events/event-log.ts';
 import { createCursor } from '../../subscriptions/cursor.ts';
-import { matchesEvent, type Matchable } from '../../subscriptions/matches-event.ts';
+import { createSelection, type SelectionDeps } from '../../subscriptions/content-filter/selection.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
+import type { HeldSubscriptions } from '../held/held-subscriptions.ts';
 import { createReplaySource } from '../replay/replay-source.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
 import { healthOf, pauseAt } from '../schedule/endpoint-health.ts';
@@ -13,6 +14,10 @@ import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { Claim, CurrentSettings } from '../store/replies.ts';
 import type { Settlement } from '../store/settle-arguments.ts';
 import type { SubscriptionWaker } from '../wake.ts';
+import type { Pacer } from '../pace/pacer.ts';
+import { startAll } from '../pace/start-work.ts';
+import { isExpired } from '../../subscriptions/expiry/expiry.ts';
+import { rateOf } from '../../subscriptions/settings/limits.ts';
 import type { Places } from '../window/places.ts';
 import { evidenceOf } from './evidence.ts';
 import type { LanesOfDrain } from './lane-cache.ts';
@@ -29,7 +34,7 @@ export interface ReadySubscription {
   readonly send: CallbackSender;
 }
 
-export interface SessionDeps extends SchedulerRules {
+export interface SessionDeps extends SchedulerRules, SelectionDeps {
   /** Maximum number of callbacks in flight. */
   readonly maxInFlight: number;
   readonly store: DeliveryStore;
@@ -41,6 +46,10 @@ export interface SessionDeps extends SchedulerRules {
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
   readonly disableAfterMs: number;
+  /**
+   * When to drain again a subscription whose callbacks have to wait, see `HeldSubscriptions`; null if not.
+   */
+  readonly heldUntil?: HeldSubscriptions['heldUntil'];
   /** Whether this process drains other subscriptions of the account now. */
   readonly othersRead: () => boolean;
   readonly onAttempt: (report: AttemptReport) => void;
@@ -53,18 +62,23 @@ export interface SessionDeps extends SchedulerRules {
 }
 
 /** Why a drain starts no more attempts. */
-export type Stop = 'fenced' | 'set_back' | 'disabled' | 'slice_over' | 'shutdown';
+export type Stop = 'fenced' | 'set_back' | 'disabled' | 'expired' | 'slice_over' | 'shutdown';
 
 /** The steps of one drain; `drainSubscription` calls them in their order. */
 export interface DrainSession {
+  /** When to drain again because callbacks have to wait, in milliseconds; null when they may be sent. */
+  heldUntil(): number | null;
   /** Accepts the next events of the log and of replays while there is room. Returns a reason to stop. */
   readOn(): Promise<Stop | null>;
-  /** Starts all attempts that may start now. */
-  startAll(): void;
+  /** Starts all attempts that may start now. Returns a reason to stop. */
+  startAll(): Promise<Stop | null>;
   /** Whether nothing is in flight and nothing waits to be written. */
   isIdle(): boolean;
-  /** Resolves when there are results to write or Redis is to be looked at again. */
-  waitForResults(): Promise<void>;
+  /**
+   * Resolves when there are results to write, when an event has its turn in `turnInMs` (null: none waits for
+   * one), or when Redis is to be looked at again.
+   */
+  waitForResults(turnInMs: number | null): Promise<void>;
   /** Writes the results, or only looks; takes up changes by other processes. Returns a reason to stop. */
   settle(): Promise<Stop | null>;
   /** When to drain again, in milliseconds; null when nothing is left to do. */
@@ -89,7 +103,7 @@ export function openSession(
   id: string,
   claim: Claim,
   { lanes, replay }: Pick<LanesOfDrain, 'lanes' | 'replay'>,
-  places: Places,
+  { places, pacer }: { readonly places: Places; readonly pacer: Pacer },
 ): DrainSession {
   const { log, now, disableAfterMs, othersRead } = deps;
   const { epoch, timeline, releasedAt, cursor: position, done } = claim.delivery;
@@ -104,20 +118,21 @@ export function openSession(
   // Whether accepted events, or lanes made due, are still to be written.
   let dirty = false;
   let lookMs = firstLookMs;
-  const wants = (entry: Matchable) => matchesEvent(inEffect.subscription, entry);
+  const selection = createSelection(deps, () => inEffect.subscription, claim.delivery.undecided);
+  const { wants } = selection;
   const isThrough = ({ position: at, filingId }: LogEntry) =>
     cursor.isDone(at) && lanes.get(filingId)?.positions.includes(at) !== true;
   const wantsAgain = (entry: LogEntry) => wants(entry) && isThrough(entry);
   const batch = entriesAtOnce(deps.maxInFlight);
   const reading = { log, account, scheduler, batch, now, othersRead };
-  const reader = createLogReader({ ...reading, cursor, wants }, { position, timeline });
+  const reader = createLogReader({ ...reading, cursor, wants: selection.accepts }, { position, timeline });
   const readTo = () => reader.known().position;
   const own = { ...reading, subscription: id };
   const readSnapshot = createSnapshotReader({ ...own, filings: deps.filings, wants, readTo });
   const replaying = { ...own, replays: deps.replays, wants: wantsAgain, readSnapshot };
   const replays = createReplaySource(replaying, claim.replays, replay);
   const send = createSend({ log, account, replays, wants, inEffect: () => inEffect });
-  const state = createStateChanges(cursor, lanes, scheduler, reader, replays);
+  const state = createStateChanges(cursor, lanes, scheduler, reader, replays, selection.undecided);
   const { laneOf } = scheduler;
 
   if (claim.delivery.release) retryNow();
@@ -131,7 +146,8 @@ export function openSession(
 
   function effectOf({ settings, delivery: { version, endpointVersion } }: CurrentSettings) {
     const opened = deps.open(account, id, settings);
-    places.sendTo(opened.subscription.url, now());
+    places.sendTo(opened.subscription, now());
+    pacer.follow(rateOf(opened.subscription), version);
     return { ...opened, version, endpointVersion };
   }
 
@@ -185,7 +201,10 @@ export function openSession(
     const settlement = settlementOf(writes, at);
     dirty = false;
     const stop = await write(settlement, at);
-    for (const { work } of results) scheduler.unblock(work);
+    for (const result of results) {
+      pacer.ended(result.work, result.kind === 'sent' ? result.sent.durationMs : null);
+      scheduler.unblock(result.work);
+    }
     if (lost) return stop;
     replays.written(settlement.replay);
     await report(settlement, notices);
@@ -193,8 +212,10 @@ export function openSession(
   }
 
   function conclude(results: readonly SendResult[], at: number): BatchResult {
-    const [health, rules] = [scheduler.health(), scheduler.verdictRules()];
     const { current, letterAt } = replays;
+    const { retryMs } = inEffect.subscription;
+    const [health, usual] = [scheduler.health(), scheduler.verdictRules()];
+    const rules = retryMs == null ? usual : { ...usual, retryMs };
     return concludeBatch(results, { health, rules, laneOf, replay: current(), letterAt, disableAfterMs }, at);
   }
 
@@ -238,16 +259,21 @@ export function openSession(
   }
 
   return {
+    heldUntil: () => deps.heldUntil?.(account, id, inEffect.subscription.url) ?? null,
     readOn,
-    startAll() {
-      for (let work = scheduler.startNext(now()); work !== null; work = scheduler.startNext(now()))
-        batches.add(send(work));
+    async startAll() {
+      if (isExpired(inEffect.subscription, now())) return 'expired';
+      lost = !(await startAll(scheduler, pacer, now, (work) => batches.add(send(work))));
+      return lost ? 'fenced' : null;
     },
     isIdle: () => batches.isEmpty() && (lost || !dirty),
-    waitForResults: () => batches.waitForResult(lookMs),
+    waitForResults: (turnInMs) => batches.waitForResult(Math.min(lookMs, Math.ceil(turnInMs ?? lookMs))),
     settle: () => settle(batches.collect()),
-    wakeAt: (stop) =>
-      stop === 'fenced' || stop === 'disabled' ? null : stop === null ? scheduler.nextDueAt(now()) : now(),
+    wakeAt(stop) {
+      // A change of the settings, or the later drain, goes on from there.
+      if (stop === 'fenced' || stop === 'disabled' || stop === 'expired') return null;
+      return stop === null ? scheduler.nextDueAt(now()) : now();
+    },
     leave: () => (lost ? null : { epoch, settles, lanes, replay: replays.leave() }),
     untilSettled: batches.untilSettled,
   };

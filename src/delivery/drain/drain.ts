@@ -1,5 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { BlockStore } from '../blocked/block-store.ts';
 import { createLanes, type Lane } from '../schedule/lanes.ts';
+import type { Pacer, Pacers } from '../pace/pacer.ts';
 import type { Claim } from '../store/replies.ts';
 import type { SubscriptionWindows } from '../window/places.ts';
 import { openSession, type SessionDeps, type Stop } from './drain-session.ts';
@@ -17,11 +19,14 @@ export interface DrainDeps extends SessionDeps {
   readonly othersWait: () => Promise<boolean>;
   readonly laneCache: LaneCache;
   readonly windows: SubscriptionWindows;
+  readonly pacers: Pacers;
   readonly blocks: BlockStore;
 }
 
 // Milliseconds for which a drain goes on although other subscriptions wait.
 const timeSliceMs = 5_000;
+// Maximum milliseconds for which a drain with nothing in flight stays for its next turn.
+const stayMsMax = 1_100;
 // Milliseconds after which a drain checks again whether other subscriptions wait.
 const sliceExtensionMs = 1_000;
 
@@ -43,23 +48,30 @@ export async function drainSubscription(
   const claim = await deps.store.claim(account, id, entriesAtOnce(deps.maxInFlight), kept);
   if (claim === null || !claim.delivery.enabled) return { wakeAt: null };
   const places = deps.windows.open(account, id, deps.now());
-  const session = openSession(deps, account, id, claim, lanesOf(claim, kept), places);
+  const pacer = deps.pacers.open(account, id, claim.delivery.epoch);
+  const session = openSession(deps, account, id, claim, lanesOf(claim, kept), { places, pacer });
   if (claim.delivery.blocked !== null) await deps.blocks.set(account, id, claim.settings, null);
   const isOver = createTimeSlice(deps);
   let stop: Stop | null = null;
   try {
+    const heldUntil = session.heldUntil();
+    if (heldUntil !== null) return { wakeAt: heldUntil };
     for (;;) {
       stop ??= signal.aborted ? 'shutdown' : (await isOver()) ? 'slice_over' : null;
       if (stop === null) {
         stop = await session.readOn();
-        if (stop === null) session.startAll();
+        if (stop === null) stop = await session.startAll();
       }
-      if (session.isIdle()) {
+      if (session.isIdle() && (stop !== null || !(await staysForTurn(deps, pacer)))) {
+        await pacer.leave();
         const left = session.leave();
         if (left !== null) deps.laneCache.keep(account, id, left);
-        return { wakeAt: session.wakeAt(stop) };
+        return { wakeAt: turnAt(pacer, stop, deps.now()) ?? session.wakeAt(stop) };
       }
-      await session.waitForResults();
+      const turnInMs = pacer.actMs();
+      if (session.isIdle())
+        await delay(Math.ceil(turnInMs ?? 0), undefined, { signal }).catch(() => undefined);
+      else await session.waitForResults(turnInMs);
       stop = (await session.settle()) ?? stop;
     }
   } catch (error) {
@@ -77,6 +89,19 @@ function lanesOf(
   return lanes === null && kept !== null
     ? kept
     : { lanes: createLanes(lanes ?? new Map<string, Lane>(), delivery.releasedAt), replay: null };
+}
+
+// A drain that waits for its turn sends nothing meanwhile: it ends where that takes long, or where its place
+// is of use to others, and is woken again when the turn comes. A turn at hand would be lost.
+async function staysForTurn({ othersWait }: DrainDeps, pacer: Pacer): Promise<boolean> {
+  const turnInMs = pacer.turnMs();
+  if (turnInMs === null || turnInMs > stayMsMax) return false;
+  return pacer.holdsTurn() || !(await othersWait());
+}
+
+function turnAt(pacer: Pacer, stop: Stop | null, now: number): number | null {
+  const turnInMs = stop === null || stop === 'slice_over' ? pacer.turnMs() : null;
+  return turnInMs === null ? null : now + Math.ceil(turnInMs);
 }
 
 // The slice is measured on the monotonic clock, because a clock that is set back would lengthen it.

@@ -1,12 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { isUnreadable, toUnreadable, type UnreadableError } from '../../redis/unreadable-record.ts';
+import { createFilterJudge } from '../../subscriptions/content-filter/judge.ts';
 import { openSubscription, parseStored } from '../../subscriptions/store/stored-subscription.ts';
 import type { Block, Subscription } from '../../subscriptions/subscription.ts';
 import type { Sealer } from '../../secrets/seal.ts';
-import { blockAfter, isLasting, UnusableSettingsError } from '../blocked/block-policy.ts';
+import { blockAfter, isLasting, UnusableSettingsError, UnverifiedError } from '../blocked/block-policy.ts';
+import { isUnverified } from '../../subscriptions/settings/verification.ts';
+import type { Verifier } from '../ownership/verifier.ts';
 import { drainSubscription, type DrainDeps, type DrainResult } from './drain.ts';
 import type { ReadySubscription } from './drain-session.ts';
 import { createLaneCache } from './lane-cache.ts';
+import { createPacers } from '../pace/pacer.ts';
+import type { TurnStore } from '../pace/turn-store.ts';
 import { createSubscriptionWindows } from '../window/places.ts';
 import { createCallbackSender, type SendCallbackDeps, type Sent } from '../../callbacks/send-callback.ts';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
@@ -16,7 +21,8 @@ import { createCounts } from '../../memory/counts.ts';
 export interface SubscriptionDrainer {
   /**
    * One drain; see `drainSubscription`. Settings that cannot be used block the subscription: nothing is sent,
-   * and it is drained again after a pause that grows each time.
+   * and it is drained again after a pause that grows each time. Nothing but a question is sent to an endpoint
+   * that has yet to be verified.
    */
   drain(
     account: string,
@@ -29,8 +35,12 @@ export interface SubscriptionDrainer {
 }
 
 export interface SubscriptionDrainerDeps
-  extends Omit<DrainDeps, 'open' | 'othersWait' | 'laneCache' | 'windows' | 'othersRead'>, SendCallbackDeps {
+  extends
+    Omit<DrainDeps, 'open' | 'othersWait' | 'laneCache' | 'windows' | 'pacers' | 'othersRead' | 'judge'>,
+    SendCallbackDeps {
   readonly sealer: Sealer;
+  readonly verifier: Pick<Verifier, 'whenDue'>;
+  readonly turns: TurnStore;
   /** Mends the stored records of a subscription and its account; returns how many it mended. */
   readonly mend: (account: string, id: string, since: number) => Promise<number>;
   /** Called after a failed drain has blocked the subscription; nothing is sent until an operator acts. */
@@ -52,7 +62,9 @@ const cannotBlockMs = 5_000;
 export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): SubscriptionDrainer {
   const opened = createBoundedMap<string, KeptReady>(openedMax);
   const laneCache = createLaneCache();
+  const judge = createFilterJudge();
   const windows = createSubscriptionWindows(deps.maxInFlight);
+  const pacers = createPacers({ turns: deps.turns, now: () => performance.now() });
   const drains = createCounts();
 
   function open(account: string, id: string, settings: string): ReadySubscription {
@@ -60,6 +72,7 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
     const known = opened.get(key);
     if (known?.settings === settings) return known;
     const subscription = openUsable(deps.sealer, account, id, settings);
+    if (isUnverified(subscription)) throw new UnverifiedError(settings, subscription);
     const made = { settings, subscription, send: createCallbackSender(deps, subscription) };
     opened.set(key, made);
     return made;
@@ -115,12 +128,14 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
   return {
     async drain(account, id, signal, othersWait) {
       const othersRead = () => drains.of(account) > 1;
-      const own = { open, othersWait, laneCache, windows, othersRead };
+      const own = { open, othersWait, laneCache, windows, pacers, othersRead, judge };
       drains.add(account);
       try {
         return await drainSubscription({ ...deps, ...own }, account, id, signal);
       } catch (error) {
         if (error instanceof UnusableSettingsError) return holdBackOrMend(account, id, error);
+        if (error instanceof UnverifiedError)
+          return { wakeAt: await deps.verifier.whenDue(error.settings, error.subscription) };
         const unreadable = toUnreadable(error);
         if (unreadable === null) throw error;
         return mendOrHoldBack(account, id, unreadable);
@@ -133,7 +148,7 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
       const timestamp = new Date(deps.wallClock()).toISOString();
       const body = JSON.stringify({ type: 'ping', timestamp, data: { account, subscription: id } });
       const entry = { id: `evt_${randomBytes(16).toString('hex')}`, filingId: '', body: Buffer.from(body) };
-      return createCallbackSender(deps, subscription)(entry);
+      return createCallbackSender(deps, subscription, true)(entry);
     },
   };
 }

@@ -15,7 +15,8 @@ export function evidenceOf(results: readonly SendResult[]): Answer[] {
 
 function kindOf({ outcome, statusCode }: Sent): Answer['kind'] | null {
   if (outcome.kind === 'delivered') return 'accepted';
-  if (outcome.kind === 'aborted' || outcome.code === 'sender_error') return null;
+  if (outcome.kind === 'aborted' || outcome.kind === 'held') return null;
+  if (outcome.code === 'sender_error' || outcome.code === 'token_error') return null;
   if (statusCode === 429 || statusCode === 503) return 'overloaded';
   return outcome.code === 'timeout' ? 'timed_out' : 'failed';
 }

@@ -1,7 +1,7 @@
 import type { EventLog, LogEntry, LogRead, OutlinedEntry } from '../../events/event-log.ts';
 import { mayFollow, type Checkpoint } from '../../events/timeline.ts';
 import type { Cursor } from '../../subscriptions/cursor.ts';
-import type { Matchable } from '../../subscriptions/matches-event.ts';
+import type { Selectable } from '../../subscriptions/content-filter/selection.ts';
 import type { SendScheduler } from '../schedule/scheduler.ts';
 import { toExpiredLetter, toUnreadableLetter, type DeadLetter } from '../store/delivery-records.ts';
 
@@ -43,7 +43,7 @@ export interface LogReaderDeps {
   readonly scheduler: SendScheduler;
   readonly cursor: Cursor;
   /** Whether the subscription asks for the event. */
-  readonly wants: (entry: Matchable) => boolean;
+  readonly wants: (entry: Selectable) => boolean;
   /** Number of entries read at a time. */
   readonly batch: number;
   /** Whether other subscriptions of the account are drained now: they read the same entries. */

@@ -1,5 +1,5 @@
 import type { EventLog, LogEntry } from '../../events/event-log.ts';
-import type { Matchable } from '../../subscriptions/matches-event.ts';
+import type { Selectable } from '../../subscriptions/content-filter/selection.ts';
 import type { ReplaySource } from '../replay/replay-source.ts';
 import type { Work } from '../schedule/track.ts';
 import type { ReadySubscription } from './drain-session.ts';
@@ -10,7 +10,7 @@ export interface SendDeps {
   readonly account: string;
   readonly replays: Pick<ReplaySource, 'make'>;
   /** Whether the subscription asks for the event. */
-  readonly wants: (entry: Matchable) => boolean;
+  readonly wants: (entry: Selectable) => boolean;
   /** The subscription as it is now. */
   readonly inEffect: () => ReadySubscription;
 }

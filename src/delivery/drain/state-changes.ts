@@ -20,6 +20,7 @@ export function createStateChanges(
   scheduler: SendScheduler,
   reader: LogReader,
   replays: Pick<ReplaySource, 'snapshotsLeft'>,
+  undecided: () => string | null,
 ): StateChanges {
   let progress: ProgressFields | null = null;
   let endpoint: EndpointFields | null = null;
@@ -29,7 +30,14 @@ export function createStateChanges(
       const position = cursor.position();
       const timeline = reader.timelineAt(position);
       const snapshots = replays.snapshotsLeft();
-      progress = { cursor: position, timeline, done: cursor.done(), parked: lanes.parked(), snapshots };
+      progress = {
+        cursor: position,
+        timeline,
+        done: cursor.done(),
+        parked: lanes.parked(),
+        snapshots,
+        undecided: undecided(),
+      };
       endpoint = {
         ...scheduler.health(),
         nextAttemptAt: scheduler.nextDueAt(at) ?? 0,

@@ -10,7 +10,8 @@ import { needsDrain, nextLookAt } from './next-look.ts';
  * Finds the subscriptions of an account that lag behind the log or have an attempt due. The findings of a
  * look at all of them are kept in Redis. Until the account gets an event or a subscription, or another writer
  * gives one of them work, later looks read those of which something is due and no others. A look at all of
- * them comes every five minutes at the latest. Nothing is kept of an account without subscriptions.
+ * them comes every five minutes at the latest, and after a step of the clock. Nothing is kept of an account
+ * without subscriptions.
  */
 export interface Laggards {
   /**
@@ -33,6 +34,11 @@ export interface LaggardsDeps {
   readonly deliveries: (account: string, ids: readonly string[]) => Promise<(DeliveryState | undefined)[]>;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
+  /**
+   * The time on this clock since which it did not step, as far as this process knows: what an earlier look
+   * has found may be of a clock that was ahead.
+   */
+  readonly steadySince: () => number;
 }
 
 const allEveryMs = 5 * 60_000;
@@ -47,7 +53,15 @@ export interface FoundLaggards {
 }
 
 /** Looks over one connection. */
-export function createLaggards({ redis, keys, log, filters, deliveries, now }: LaggardsDeps): Laggards {
+export function createLaggards({
+  redis,
+  keys,
+  log,
+  filters,
+  deliveries,
+  now,
+  steadySince,
+}: LaggardsDeps): Laggards {
   const beginScript = loadScript(new URL('begin-look.lua', import.meta.url));
   const findScript = loadScript(new URL('find-waiting.lua', import.meta.url));
   const endScript = loadScript(new URL('end-look.lua', import.meta.url));
@@ -58,7 +72,8 @@ export function createLaggards({ redis, keys, log, filters, deliveries, now }: L
       const used = [lagging, head, subscriptions];
       const at = now();
       const look = randomUUID();
-      const begun = await beginScript.run(redis, used, [at, allEveryMs, look, all ? '1' : '']);
+      const ageMax = Math.min(allEveryMs, at - steadySince());
+      const begun = await beginScript.run(redis, used, [at, ageMax, look, all ? '1' : '']);
       if (begun === null) return { ids: [], areReadable: true };
       const [kept, mark, ids] = begun as ['0' | '1', string, string[]];
       // Rejects where the head cannot be read.

@@ -1,4 +1,5 @@
 import { subscriptionLag, type DeliveryState } from '../../subscriptions/subscription.ts';
+import { isThrottledAt } from '../../subscriptions/settings/throttled.ts';
 import { isBlocking } from '../blocked/block-policy.ts';
 import { pauseAt } from '../schedule/endpoint-health.ts';
 import { aheadMsOf } from '../schedule/stepped-clock.ts';
@@ -8,7 +9,8 @@ export function needsDrain(state: DeliveryState, head: number, now: number): boo
   const pause = pauseAt(state, now);
   if (!state.enabled || isBlocking(state.blocked, now)) return false;
   if (aheadMsOf(state.settledAt, now) > 0) return true;
-  if (pause === 'pausing') return false;
+  if (state.blocked?.unverified === true) return true;
+  if (pause === 'pausing' || waitsForTurn(state, now)) return false;
   const unread = subscriptionLag({ ...state, parked: 0, snapshots: 0 }, head) > 0;
   const due = state.nextAttemptAt > 0 && state.nextAttemptAt <= now;
   return unread || state.release || due || state.replaying > 0 || pause === 'impossible';
@@ -23,7 +25,13 @@ export function nextLookAt(state: DeliveryState, head: number, now: number): num
   if (needsDrain(state, head, now)) return now;
   if (isBlocking(state.blocked, now)) return state.blocked?.nextAt ?? now;
   if (pauseAt(state, now) === 'pausing') return state.pausedUntil;
+  if (waitsForTurn(state, now)) return state.throttledUntil;
   if (state.nextAttemptAt > now) return state.nextAttemptAt;
   // Its lanes wait for the drain under way, or its settings were written by a clock that is a little ahead.
   return state.parked > 0 || state.settledAt > now ? now : null;
+}
+
+// A drain that waits for its turn is woken then.
+function waitsForTurn({ throttledUntil }: DeliveryState, now: number): boolean {
+  return throttledUntil > now && isThrottledAt(throttledUntil, now);
 }

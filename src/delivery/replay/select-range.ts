@@ -1,6 +1,8 @@
+import type { EventLog } from '../../events/event-log.ts';
 import type { LogOutline, OutlinedEntry } from '../../events/log-outline.ts';
 import type { LogSection, LogSections } from '../../events/search/log-sections.ts';
 import { sectionSize } from '../../events/search/log-sections.ts';
+import { wantedAmong, type JudgedLog } from '../../subscriptions/content-filter/wanted-entries.ts';
 import { createEventMatcher, type Matchable } from '../../subscriptions/matches-event.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import { isAskedFor, type Replay, type ReplayRequest } from './replay.ts';
@@ -11,12 +13,16 @@ export type Selection = Pick<Replay, 'matched' | 'first' | 'last' | 'positions' 
 /** The selection of a request that selects nothing. */
 export const nothing: Selection = { matched: 0, first: 1, last: 0, positions: [], letters: null };
 
-export interface RangeDeps {
+export interface RangeDeps extends JudgedLog {
+  readonly log: Pick<EventLog, 'load' | 'outlineAt' | 'outlineAfter'>;
   readonly outline: LogOutline;
   readonly sections: LogSections;
   /** Maximum number of events that are read; see `ReplayerDeps`. */
   readonly countMax: number;
 }
+
+// Maximum number of events whose bodies are read for a filter: a few seconds. Those behind count as matching.
+const judgedMax = 20_000;
 
 /** A stretch of the log with its number of matching events. */
 interface Counted {
@@ -33,11 +39,13 @@ interface Counted {
  * known is counted without reading it; a section in which nothing can match is passed over.
  */
 export async function selectRange(
-  { outline, sections, countMax }: RangeDeps,
+  deps: RangeDeps,
   { subscription, delivery }: SubscriptionRecord,
   request: ReplayRequest,
 ): Promise<Selection> {
-  const { account } = subscription;
+  const { outline, sections } = deps;
+  const { account, filter = null } = subscription;
+  const countMax = filter === null ? deps.countMax : Math.min(deps.countMax, judgedMax);
   const wants = createEventMatcher(subscription);
   const searched = await sections.search(account);
   const [oldest] = await outline(account, 0, 1);
@@ -54,8 +62,8 @@ export async function selectRange(
     const section = await searched.sectionAt(position);
     const isWhole = section !== null && section.first === position && section.last === to;
     const counted =
-      (isWhole ? countKinds(section, request, wants) : null) ??
-      (await countEntries(outline, account, { from: position, to }, request, wants));
+      (isWhole ? countKinds(section, request, wants, filter === null) : null) ??
+      countEntries(await entriesOf(deps, subscription, { from: position, to }), request, wants);
     if (counted.matched > 0) {
       if (matched === 0) ({ first } = counted);
       ({ last } = counted);
@@ -72,6 +80,7 @@ function countKinds(
   { kinds, earliest, latest, first, last }: LogSection,
   request: ReplayRequest,
   wants: (event: Matchable) => boolean,
+  areEnough: boolean,
 ): Counted | null {
   const { after, before } = request;
   const isOutside = (after !== null && latest < after) || (before !== null && earliest >= before);
@@ -82,20 +91,40 @@ function countKinds(
     .filter((kind) => wants(kind) && isAskedFor(timeless, { ...kind, filingId: '', recordedAt: earliest }))
     .reduce((sum, { count }) => sum + count, 0);
   const isInside = (after === null || earliest >= after) && (before === null || latest < before);
-  return matched === 0 || isInside ? { matched, first, last, read: 0 } : null;
+  return matched === 0 || (isInside && areEnough) ? { matched, first, last, read: 0 } : null;
 }
 
-async function countEntries(
-  outline: LogOutline,
-  account: string,
-  { from, to }: { readonly from: number; readonly to: number },
+/** A section of the log. */
+interface Stretch {
+  readonly from: number;
+  readonly to: number;
+}
+
+// The entries of a section; where the subscription has a filter, only those that pass it.
+async function entriesOf(
+  deps: RangeDeps,
+  subscription: SubscriptionRecord['subscription'],
+  { from, to }: Stretch,
+): Promise<Stretch & { entries: readonly OutlinedEntry[]; read: number }> {
+  const { account, filter = null } = subscription;
+  const [after, count] = [from - 1, to - from + 1];
+  if (filter === null) {
+    const entries = await deps.outline(account, after, count);
+    return { from, to, entries, read: entries.length };
+  }
+  const all = await deps.log.outlineAfter(account, after, count);
+  const entries = await wantedAmong(deps, account, subscription, all);
+  return { from, to, entries, read: all.length };
+}
+
+function countEntries(
+  { from, to, entries, read }: Stretch & { entries: readonly OutlinedEntry[]; read: number },
   request: ReplayRequest,
   wants: (event: Matchable) => boolean,
-): Promise<Counted> {
-  const entries = await outline(account, from - 1, to - from + 1);
+): Counted {
   const matching = entries.filter(
-    (entry: OutlinedEntry) => entry.position <= to && isAskedFor(request, entry) && wants(entry),
+    (entry) => entry.position <= to && isAskedFor(request, entry) && wants(entry),
   );
   const first = matching[0]?.position ?? from;
-  return { matched: matching.length, first, last: matching.at(-1)?.position ?? to, read: entries.length };
+  return { matched: matching.length, first, last: matching.at(-1)?.position ?? to, read };
 }

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import type { EventLog } from '../../events/event-log.ts';
-import { matchesEvent } from '../../subscriptions/matches-event.ts';
+import type { EventLog, OutlinedEntry } from '../../events/event-log.ts';
+import type { FilterJudge } from '../../subscriptions/content-filter/judge.ts';
+import { wantedAmong } from '../../subscriptions/content-filter/wanted-entries.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { SubscriptionStore } from '../../subscriptions/store/subscription-store.ts';
 import type { ListedDeadLetter } from '../store/delivery-records.ts';
 import type { DeliveryStore, Listed } from '../store/delivery-store.ts';
 import type { DrainQueue } from '../drain-queue.ts';
-import type { LogOutline, OutlinedEntry } from '../../events/log-outline.ts';
+import type { LogOutline } from '../../events/log-outline.ts';
 import type { FindEvents } from '../../events/search/find-events.ts';
 import type { LogSections } from '../../events/search/log-sections.ts';
 import type { Checkpoint } from '../../events/timeline.ts';
@@ -68,6 +69,8 @@ export class ReplayRefusedError extends Error {
 export interface ReplayerDeps {
   readonly subscriptions: SubscriptionStore;
   readonly log: EventLog;
+  /** Judges events by the filters of subscriptions. */
+  readonly judge: FilterJudge;
   readonly outline: LogOutline;
   readonly sections: LogSections;
   readonly findEvents: FindEvents;
@@ -160,17 +163,16 @@ function select(deps: ReplayerDeps, record: SubscriptionRecord, request: ReplayR
 }
 
 async function selectEvents(
-  { findEvents }: ReplayerDeps,
+  deps: ReplayerDeps,
   { subscription, delivery }: SubscriptionRecord,
   request: ReplayRequest,
   eventIds: readonly string[],
 ): Promise<Selection> {
-  const { entries, complete } = await findEvents(subscription.account, eventIds, request.filingId);
+  const { entries, complete } = await deps.findEvents(subscription.account, eventIds, request.filingId);
   const unknown = eventIds.filter((id) => !entries.has(id));
   if (unknown.length > 0) throw new ReplayRefusedError(complete ? 'unknown_events' : 'log_too_long', unknown);
-  const positions = [...entries.values()].flatMap((entry) =>
-    entry.position <= delivery.cursor && matches(subscription, request, entry) ? entry.position : [],
-  );
+  const past = [...entries.values()].filter(({ position }) => position <= delivery.cursor);
+  const positions = (await wanted(deps, subscription, request, past)).map(({ position }) => position);
   return ofPositions(
     positions.toSorted((a, b) => a - b),
     null,
@@ -178,18 +180,20 @@ async function selectEvents(
 }
 
 async function selectFiling(
-  { log }: ReplayerDeps,
+  deps: ReplayerDeps,
   { subscription, delivery }: SubscriptionRecord,
   request: ReplayRequest,
   filingId: string,
 ): Promise<Selection> {
   const { account } = subscription;
+  const { log } = deps;
   const past = (await log.positionsOf(account, filingId)).filter((position) => position <= delivery.cursor);
-  const entries = await log.outlineAt(account, past);
-  const positions = entries.flatMap((entry) =>
-    entry !== null && matches(subscription, request, entry) ? entry.position : [],
+  const entries = (await log.outlineAt(account, past)).filter((entry) => entry !== null);
+  const matching = await wanted(deps, subscription, request, entries);
+  return ofPositions(
+    matching.map(({ position }) => position),
+    null,
   );
-  return ofPositions(positions, null);
 }
 
 async function selectDeadLetters(
@@ -207,10 +211,19 @@ async function selectDeadLetters(
       account,
       page.items.map(({ position }) => position),
     );
+    const given = entries.filter((entry, i) => entry !== null && entry.id === page.items[i]?.eventId);
+    const matching = new Set(
+      await wanted(
+        deps,
+        subscription,
+        request,
+        given.filter((entry) => entry !== null),
+      ),
+    );
     for (const [i, entry] of entries.entries()) {
       const letter = page.items[i];
-      if (letter === undefined || entry === null || entry.id !== letter.eventId) continue;
-      if (matches(subscription, request, entry)) letters.set(letter.position, letter.id);
+      if (letter !== undefined && entry !== null && matching.has(entry))
+        letters.set(letter.position, letter.id);
     }
     before = page.next;
   } while (before !== null);
@@ -227,6 +240,13 @@ function ofPositions(positions: readonly number[], letters: readonly string[] | 
   return { matched: positions.length, first, last, positions, letters };
 }
 
-function matches(subscription: Subscription, request: ReplayRequest, entry: OutlinedEntry): boolean {
-  return isAskedFor(request, entry) && matchesEvent(subscription, entry);
+// Those of these entries that are asked for and that the subscription gets.
+function wanted(
+  deps: ReplayerDeps,
+  subscription: Subscription,
+  request: ReplayRequest,
+  entries: readonly OutlinedEntry[],
+): Promise<OutlinedEntry[]> {
+  const asked = entries.filter((entry) => isAskedFor(request, entry));
+  return wantedAmong(deps, subscription.account, subscription, asked);
 }

@@ -12,6 +12,8 @@ export interface EndpointHealth {
   readonly workedAt: number;
   readonly pausedUntil: number;
   readonly probes: number;
+  /** Why nothing was sent at the last attempt, for want of a token; absent or empty otherwise. */
+  readonly obstacle?: string;
 }
 
 /**
@@ -60,11 +62,20 @@ export function healthOf(state: EndpointHealth): EndpointHealth {
     pausedUntil: until,
     probes,
   } = state;
-  return { failures, failedFilings, failingSince, lastSuccessAt, workedAt, pausedUntil: until, probes };
+  return {
+    failures,
+    failedFilings,
+    failingSince,
+    lastSuccessAt,
+    workedAt,
+    pausedUntil: until,
+    probes,
+    ...(state.obstacle ? { obstacle: state.obstacle } : {}),
+  };
 }
 
 /** Health without any failure, as after everything was made due at once. */
-export function healthyAgain({ lastSuccessAt }: EndpointHealth): EndpointHealth {
+export function healthyAgain({ lastSuccessAt, obstacle = '' }: EndpointHealth): EndpointHealth {
   return {
     failures: 0,
     failedFilings: noFilings,
@@ -73,6 +84,7 @@ export function healthyAgain({ lastSuccessAt }: EndpointHealth): EndpointHealth 
     workedAt: 0,
     pausedUntil: 0,
     probes: 0,
+    ...without(obstacle),
   };
 }
 
@@ -124,6 +136,7 @@ export function healthAfter(
       workedAt,
       pausedUntil: askedUntil,
       probes: 0,
+      ...without(health.obstacle),
     };
   }
   const failed: EndpointHealth = {
@@ -131,6 +144,7 @@ export function healthAfter(
     failures: health.failures + 1,
     failedFilings: eventAtFault ? health.failedFilings : withFiling(health.failedFilings, filingId),
     failingSince: health.failingSince || now,
+    ...(outcome.code === 'token_error' ? { obstacle: outcome.reason } : without(health.obstacle)),
   };
   if (outcome.kind === 'slow_down') return pausedUntil(failed, now + outcome.retryAfterMs);
   const unreachable =
@@ -158,7 +172,13 @@ export function disablingReason(
     : null;
 }
 
-function pausedUntil(health: EndpointHealth, until: number): EndpointHealth {
+// An obstacle that was never there is not written either.
+function without(obstacle: string | undefined): Pick<EndpointHealth, 'obstacle'> {
+  return obstacle ? { obstacle: '' } : {};
+}
+
+/** The health with a pause until then (milliseconds), or the longer one that it has. */
+export function pausedUntil(health: EndpointHealth, until: number): EndpointHealth {
   return { ...health, pausedUntil: Math.max(health.pausedUntil, until) };
 }
 

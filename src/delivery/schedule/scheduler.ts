@@ -56,6 +56,8 @@ export interface SendScheduler {
   replayRestsUntil(): number;
   /** Starts the next event that may be sent now; null when there is none. */
   startNext(now: number): Work | null;
+  /** Number of events that `startNext` would start now, one after the other; a lower bound. */
+  startable(now: number): number;
   /** The endpoint's health after all results settled so far. */
   health(): EndpointHealth;
   /** The lane of an event in flight; undefined on its first attempt. */
@@ -131,10 +133,19 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
     return { position, entry, filingId, attempt, track, probe, startedAt: now, round };
   }
 
+  // The other half is kept for events that may still come from the log.
+  function mayReplay(): boolean {
+    return replaysInFlight < Math.max(1, places.limit() >> 1);
+  }
+
+  // Whether another event may be sent at all, whatever it is.
+  function mayStart(now: number, probe: boolean): boolean {
+    if (now < health.pausedUntil || (probe && inFlight.size > 0)) return false;
+    return places.isFree(inFlight.size, oldestAt(), now);
+  }
+
   function startReplayed(now: number): Turn | null {
-    // The other half is kept for events that may still come from the log.
-    if (replay === null || replay.cancelled || replaysInFlight >= Math.max(1, places.limit() >> 1))
-      return null;
+    if (replay === null || replay.cancelled || !mayReplay()) return null;
     return replay.track.startFirst() ?? replay.track.startRetry(now);
   }
 
@@ -183,8 +194,7 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
     },
     startNext(now) {
       const probe = isDown(health);
-      if (now < health.pausedUntil || (probe && inFlight.size > 0)) return null;
-      if (!places.isFree(inFlight.size, oldestAt(), now)) return null;
+      if (!mayStart(now, probe)) return null;
       for (const kind of turnOrder(probe ? health.probes : starts + 1, probe)) {
         const work = startTurn(kind, now, probe);
         if (work === null) continue;
@@ -195,6 +205,14 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
         return work;
       }
       return null;
+    },
+    startable(now) {
+      const probe = isDown(health);
+      if (!mayStart(now, probe)) return 0;
+      const due = probe ? Infinity : now;
+      const replayed = replay === null || replay.cancelled || !mayReplay() ? 0 : replay.track.startable(due);
+      const free = probe ? 1 : places.limit() - inFlight.size;
+      return Math.min(live.startable(due) + replayed, Math.max(1, free));
     },
     health: () => health,
     laneOf({ track, filingId }) {

@@ -47,6 +47,10 @@ export interface Track extends Intake {
   /** Starts the lane due first at `now`; when `now` is Infinity, any lane. */
   startRetry(now: number): Turn | null;
   /**
+   * Number of events that could be started at `now`; all lanes that are due count as one.
+   */
+  startable(now: number): number;
+  /**
    * Puts an attempt's result into effect. An event to be tried again waits in its lane, and the filing's
    * later events wait behind it.
    */
@@ -119,6 +123,10 @@ export function createTrack({ cursor, lanes, isBusy, isBlocked, readyMax, places
       const { filingId, lane } = due;
       return { position: lane.positions[0] ?? 0, entry: null, filingId, attempt: lane.tried + 1 };
     },
+    startable(now) {
+      const dueAt = lanes.nextDueAt((filingId) => isBusy(filingId) || isBlocked(filingId));
+      return untried.startable(isBusy) + (dueAt !== null && dueAt <= now ? 1 : 0);
+    },
     settle(turn, fate, now) {
       if (fate === 'undone') return;
       if (fate === 'done') return finish(turn, now);
@@ -148,6 +156,8 @@ interface UntriedEvents {
   accept(entry: LogEntry, busy: boolean): void;
   /** Starts the oldest ready event whose filing is not busy; null when there is none. */
   start(isBusy: (filingId: string) => boolean): Untried | null;
+  /** Number of events that could be started. */
+  startable(isBusy: (filingId: string) => boolean): number;
   /** Removes the followers of the filing's event in flight and returns their positions. */
   removeFollowers(filingId: string): number[];
   /** The filing's event in flight is settled, so its next event becomes ready. */
@@ -202,6 +212,7 @@ export function createUntriedEvents(): UntriedEvents {
       readyBytes -= first.entry?.bytes ?? 0;
       return first;
     },
+    startable: (isBusy) => ready.reduce((count, { filingId }) => count + (isBusy(filingId) ? 0 : 1), 0),
     removeFollowers(filingId) {
       const queue = behind.get(filingId) ?? [];
       behind.delete(filingId);

@@ -3,6 +3,7 @@ import {
   healthAfter,
   isDown,
   isFaultElsewhere,
+  pausedUntil,
   probeDelayMsMax,
   type EndpointHealth,
 } from './endpoint-health.ts';
@@ -49,6 +50,7 @@ export function verdictOn(
   now: number,
 ): Verdict {
   if (outcome.kind === 'aborted') return verdictOnUnsent('undone', former);
+  if (outcome.kind === 'held') return verdictOnHeld(outcome.retryAfterMs, former, now);
   const judged = round === rules.round;
   const eventAtFault = judged && isEventAtFault(lane, former.workedAt);
   const evidence = { outcome, filingId, probe, startedAt, eventAtFault };
@@ -65,9 +67,18 @@ export function verdictOn(
   return { fate, health, judged, retryNow: noFilings };
 }
 
-/** The verdict on an event that was not sent, or not to the end. It does not change the endpoint's health. */
+/** The verdict on an event that was not sent, or not to the end. It says nothing about the endpoint. */
 export function verdictOnUnsent(fate: 'done' | 'undone' | Wait, health: EndpointHealth): Verdict {
   return { fate, health, judged: false, retryNow: noFilings };
+}
+
+// Every other event of the subscription would meet the same, so all of them pause.
+function verdictOnHeld(retryAfterMs: number, health: EndpointHealth, now: number): Verdict {
+  const dueAt = now + retryAfterMs;
+  return verdictOnUnsent(
+    { dueAt, charged: false, eventAtFault: false, unsent: true },
+    pausedUntil(health, dueAt),
+  );
 }
 
 /**
@@ -94,12 +105,12 @@ function waitAfter(
   outcome: CallbackOutcome,
   endpointAtFault: boolean,
   lane: Lane | undefined,
-  { pausedUntil }: EndpointHealth,
+  health: EndpointHealth,
   { retryMs, random }: VerdictRules,
   now: number,
 ): Pick<Wait, 'dueAt' | 'charged'> | null {
   if (outcome.kind === 'gone') return { dueAt: now, charged: false };
-  if (outcome.kind === 'slow_down') return { dueAt: pausedUntil, charged: false };
+  if (outcome.kind === 'slow_down') return { dueAt: health.pausedUntil, charged: false };
   if (endpointAtFault) return { dueAt: now + Math.min(retryMs[0] ?? 0, probeDelayMsMax), charged: false };
   const delayMs = nextAttemptMs(retryMs, (lane?.spent ?? 0) + 1, random);
   return delayMs === null ? null : { dueAt: now + delayMs, charged: true };

@@ -3,7 +3,7 @@ import type { LogEntry } from '../../events/event-log.ts';
 import { snapshotType } from '../../events/event-types.ts';
 import type { NewEvent } from '../../events/event.ts';
 import { createCursor } from '../../subscriptions/cursor.ts';
-import type { Matchable } from '../../subscriptions/matches-event.ts';
+import type { Selectable } from '../../subscriptions/content-filter/selection.ts';
 import type { Made, OpenReplay, ReplayReader } from '../replay/replay-reader.ts';
 import { requestOfAll, type Replay, type ReplayState } from '../replay/replay.ts';
 import type { SendScheduler } from '../schedule/scheduler.ts';
@@ -48,7 +48,7 @@ export interface SnapshotDeps {
   readonly filings: FilingsNow;
   readonly scheduler: SendScheduler;
   /** Whether the subscription asks for the event. */
-  readonly wants: (event: Matchable) => boolean;
+  readonly wants: (event: Selectable) => boolean;
   /** The newest position of the log that the drain has read. */
   readonly readTo: () => number;
   /** Number of filings handed to the scheduler at a time. */

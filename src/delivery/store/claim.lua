@@ -3,10 +3,11 @@
 -- KEYS  1 subscriptions  2 delivery state  3 lanes  4 head  5 events  6 bodies  7 replays
 -- ARGV  1 subscription id  2 entries wanted  3 bytes of bodies wanted  4 epoch of the new drain
 --       5 epoch and 6 number of settles after which the caller has the lanes ('' = it has none)
--- Reply { settings, state as fields and values, lanes as filing and JSON (nil if the caller's are still
---         true), head, its timeline, the first entries after the cursor, the bodies of as many of them as
---         fit, ids of the unfinished replays, oldest first, separated by spaces };
---       nil when there is no such subscription.
+-- Reply { settings, state as JSON of fields and values, lanes as filing and JSON (nil if the caller's are
+--         still true), head, its timeline, the first entries after the cursor, the bodies of as many as fit,
+--         ids of the unfinished replays, oldest first, separated by spaces };
+--       nil when there is no such subscription. In place of the entries stands the number of an earlier call
+--       of the batch that has the same ones.
 --
 -- A cursor that is not of the log's timeline, or beyond its head, is brought back to where the two part: the
 -- events after that are sent again.
@@ -39,7 +40,10 @@ local function bring_back(position)
   return position
 end
 
-local common = common_position(head, events, cursor, state[2] or '')
+-- Calls of one batch are of one moment: what one has found of the log is true for all.
+local checkpoint = 'common ' .. cursor .. ' ' .. (state[2] or '')
+local common = batch[checkpoint] or common_position(head, events, cursor, state[2] or '')
+batch[checkpoint] = common
 if common < cursor then
   cursor = bring_back(common)
   keeps_lanes = false
@@ -48,15 +52,20 @@ local lanes = not keeps_lanes and redis.call('HGETALL', lanes_key)
 redis.call('HSET', state_key, 'epoch', ARGV[4], 'settles', 0)
 local entries, first_bodies, running = {}, {}, ''
 if state[3] ~= '0' then
-  entries = redis.call('XRANGE', events, string.format('(%.0f-0', cursor), '+', 'COUNT', ARGV[2])
-  local bytes = 0
-  for i, entry in ipairs(entries) do
-    local fields = entry[2]
-    bytes = bytes + (fields[11] == 'timeline' and tonumber(fields[14]) or 0)
-    if bytes > tonumber(ARGV[3]) then break end
-    first_bodies[i] = redis.call('HGET', bodies, string.match(entry[1], '^%d+')) or ''
+  local stretch = 'read ' .. cursor .. ' ' .. ARGV[2]
+  if batch[stretch] then
+    entries = batch[stretch]
+  else
+    batch[stretch] = batch.call
+    entries = redis.call('XRANGE', events, string.format('(%.0f-0', cursor), '+', 'COUNT', ARGV[2])
+    for i, entry in ipairs(entries) do
+      local fields = entry[2]
+      batch.bytes = (batch.bytes or 0) + (fields[11] == 'timeline' and tonumber(fields[14]) or 0)
+      if batch.bytes > tonumber(ARGV[3]) then break end
+      first_bodies[i] = redis.call('HGET', bodies, string.match(entry[1], '^%d+')) or ''
+    end
   end
 end
 if (state[4] or '0') ~= '0' then running = redis.call('HGET', KEYS[7], 'running') or '' end
 local newest, timeline = read_head(head)
-return { settings, redis.call('HGETALL', state_key), lanes, newest, timeline, entries, first_bodies, running }
+return { settings, cjson.encode(redis.call('HGETALL', state_key)), lanes, newest, timeline, entries, first_bodies, running }

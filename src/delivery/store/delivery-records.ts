@@ -1,4 +1,5 @@
 import type { LogEntry } from '../../events/event-log.ts';
+import { keptReason } from '../../callbacks/outcome.ts';
 import type { Sent, SentRequest } from '../../callbacks/send-callback.ts';
 import { parseShaped } from '../../redis/unreadable-record.ts';
 import type { CallbackFormat, CallbackPayload, Subscription } from '../../subscriptions/subscription.ts';
@@ -24,6 +25,8 @@ export interface Attempt {
   readonly replay: string | null;
   /** Missing where no details are kept, in attempts of older versions, and where nothing could be written. */
   readonly request?: KeptRequest;
+  /** Why it failed, where code and status do not say it (`keptReason`); missing otherwise. */
+  readonly reason?: string;
   /** The first headers of the response; missing where they are not kept. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -87,6 +90,7 @@ export function toAttempt(
   now: number,
   replay: string | null,
 ): Attempt {
+  const reason = keptReason(sent.outcome);
   return {
     eventId: entry.id,
     eventType: entry.type,
@@ -99,6 +103,7 @@ export function toAttempt(
     at: now,
     replay,
     ...(sent.request === null ? {} : { request: toKeptRequest(sent.request, entry, called) }),
+    ...(reason === null ? {} : { reason }),
     ...(sent.responseHeaders === null ? {} : { headers: sent.responseHeaders }),
   };
 }
@@ -106,9 +111,9 @@ export function toAttempt(
 function toKeptRequest(
   { timestamp, signature }: SentRequest,
   { position }: Pick<LogEntry, 'position'>,
-  { url, format, payload, headers }: Subscription,
+  { url, format, payload, headers, auth = null }: Subscription,
 ): KeptRequest {
-  const names = Object.keys(headers);
+  const names = [...Object.keys(headers), ...(auth === null ? [] : ['authorization'])];
   return {
     position,
     timestamp,

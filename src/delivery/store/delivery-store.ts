@@ -3,7 +3,7 @@ import { bodiesAtOnceMax, lostBody } from '../../events/event-log.ts';
 import type { Checkpoint } from '../../events/timeline.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
-import { committing, loadScript } from '../../redis/scripts.ts';
+import { createScriptBatches } from '../../redis/batches/script-batches.ts';
 import { decodeRecord, isUnreadable, type OnUnreadable } from '../../redis/unreadable-record.ts';
 import { parseListed, type Attempt, type DeadLetter, type ListedDeadLetter } from './delivery-records.ts';
 import {
@@ -82,9 +82,13 @@ export function createDeliveryStore(
   oldestKept: (now: number) => number | null,
   onUnreadable: OnUnreadable = () => undefined,
 ): DeliveryStore {
-  const claimScript = loadScript(new URL('claim.lua', import.meta.url));
-  const lookScript = loadScript(new URL('settle.lua', import.meta.url));
-  const settleScript = committing(lookScript);
+  const [claimFile, settleFile] = [
+    new URL('claim.lua', import.meta.url),
+    new URL('settle.lua', import.meta.url),
+  ];
+  const claims = createScriptBatches(claimFile, { redis, buffers: true });
+  const looks = createScriptBatches(settleFile, { redis });
+  const settles = createScriptBatches(settleFile, { redis, commits: true });
 
   function readEntry<T>(
     account: string,
@@ -123,13 +127,13 @@ export function createDeliveryStore(
       const own = key.subscription(id);
       const epoch = randomBytes(9).toString('base64url');
       const wanted = Math.min(entries, claimedMax);
-      const reply = await claimScript.runBuffer(
-        redis,
+      const { reply, of } = await claims.run(
+        account,
         [key.subscriptions, own.state, own.lanes, key.head, key.events, key.bodies, own.replays],
         [id, wanted, claimedBytesMax, epoch, known?.epoch ?? '', known?.settles ?? ''],
       );
       if (reply === null) return null;
-      const claim = toClaim(reply as ClaimReply, wanted, own);
+      const claim = toClaim(reply as ClaimReply, wanted, own, (call) => of(call) as ClaimReply);
       for (const { position } of claim.read.lost ?? []) onUnreadable(lostBody(account, key.bodies, position));
       return claim;
     },
@@ -137,8 +141,8 @@ export function createDeliveryStore(
       const key = keys.account(account);
       const own = key.subscription(id);
       const { known, foundAt } = drain;
-      const reply = await (settlement === null ? lookScript : settleScript).run(
-        redis,
+      const { reply } = await (settlement === null ? looks : settles).run(
+        account,
         [
           key.subscriptions,
           own.state,

@@ -42,11 +42,12 @@ export type SettleResult =
 /** The reply of claim.lua for a subscription that exists. */
 export type ClaimReply = [
   settings: Buffer,
-  state: Buffer[],
+  state: Buffer,
   lanes: Buffer[] | null,
   head: number,
   timeline: Buffer,
-  entries: StreamEntry[],
+  /** Or the number of the call of its batch whose reply has them, and the bodies. */
+  entries: StreamEntry[] | number,
   bodies: Buffer[],
   running: Buffer,
 ];
@@ -57,24 +58,50 @@ export type SettleReply =
   | [1, number, string, number]
   | [1, number, string, number, settings: string, state: string[], running: string];
 
-/** The claim in a reply to a drain that asked for a number of entries. Throws UnreadableRecordError. */
-export function toClaim(reply: ClaimReply, entriesWanted: number, own: SubscriptionKeys): Claim {
-  const [settings, state, lanes, head, timeline, stream, bodies, running] = reply;
+// The entries of a reply, for the others of its batch that begin at the same one.
+const reads = new WeakMap<ClaimReply, LogRead>();
+
+/**
+ * The claim in a reply to a drain that asked for a number of entries; `of` gives the replies of the same
+ * batch. Drains of one batch may share their entries, which they do not change. Throws UnreadableRecordError.
+ */
+export function toClaim(
+  reply: ClaimReply,
+  entriesWanted: number,
+  own: SubscriptionKeys,
+  of: (call: number) => ClaimReply,
+): Claim {
+  const [settings, state, lanes, head, timeline, entries, , running] = reply;
+  return {
+    ...toCurrentSettings(
+      settings.toString(),
+      JSON.parse(state.toString()) as string[],
+      running.toString(),
+      own,
+    ),
+    lanes: lanes === null ? null : toLanes(lanes.map(String), own),
+    head: { position: head, timeline: timeline.toString() },
+    read: toRead(typeof entries === 'number' ? of(entries) : reply, entriesWanted),
+  };
+}
+
+function toRead(reply: ClaimReply, entriesWanted: number): LogRead {
+  const known = reads.get(reply);
+  if (known !== undefined) return known;
+  const [, , , , , stream, bodies] = reply;
+  if (typeof stream === 'number') throw new Error('entries that no call of the batch has');
   // The script adds bodies to as many entries as fit; a missing body is ''.
   const outline = stream.slice(0, Math.max(bodies.length, 1)).map(toOutline);
   const read = outline.map((entry, i) => withBody(entry, bodies[i] ?? null));
   const entries = read.filter((entry) => entry !== null);
   const lost = outline.filter((_, i) => read[i] === null && bodies[i] !== undefined);
-  return {
-    ...toCurrentSettings(settings.toString(), state.map(String), running.toString(), own),
-    lanes: lanes === null ? null : toLanes(lanes.map(String), own),
-    head: { position: head, timeline: timeline.toString() },
-    read: {
-      entries,
-      more: stream.length === entriesWanted || entries.length < stream.length,
-      ...(lost.length === 0 ? {} : { lost }),
-    },
+  const stretch = {
+    entries,
+    more: stream.length === entriesWanted || entries.length < stream.length,
+    ...(lost.length === 0 ? {} : { lost }),
   };
+  reads.set(reply, stretch);
+  return stretch;
 }
 
 /**
@@ -108,9 +135,15 @@ function toCurrentSettings(
 ): CurrentSettings {
   return {
     settings,
-    delivery: parseDeliveryState(Object.fromEntries(pairs(state)), own.state),
+    delivery: parseDeliveryState(fieldsOf(state), own.state),
     replays: running === '' ? [] : running.split(' '),
   };
+}
+
+function fieldsOf(flat: readonly string[]): Record<string, string> {
+  const fields: Record<string, string> = {};
+  for (let i = 0; i + 1 < flat.length; i += 2) fields[flat[i] ?? ''] = flat[i + 1] ?? '';
+  return fields;
 }
 
 function* pairs(flat: readonly string[]): Generator<[string, string]> {

@@ -11,6 +11,8 @@ export type ProgressFields = Pick<DeliveryState, 'cursor' | 'done' | 'parked'> &
   readonly timeline: string | null;
   /** Number of filings that the current snapshot still has to send; null where none is worked on. */
   readonly snapshots: number | null;
+  /** Number of events on which the filter could not decide (`undecidedText`); null without a filter. */
+  readonly undecided: string | null;
 };
 
 /** The part that holds the endpoint's health, and whether its lanes are still to be tried at once. */
@@ -27,6 +29,7 @@ export type EndpointFields = Pick<
   | 'release'
   | 'releasedAt'
   | 'settledAt'
+  | 'obstacle'
 >;
 
 /** An event about the subscription itself, for the account's log. */

@@ -17,8 +17,11 @@ import {
 export interface Places extends DrainPlaces {
   /** Takes note of answers that arrived together. */
   answered(answers: readonly Answer[], now: number): void;
-  /** From now on the callbacks go to this URL; nothing is known of another endpoint than before. */
-  sendTo(url: string, now: number): void;
+  /**
+   * From now on the callbacks go to this URL, with no more in flight than these settings permit; nothing is
+   * known of another endpoint than before.
+   */
+  sendTo(settings: PlaceSettings, now: number): void;
   /** Gives back all places that are still taken. */
   close(): void;
 }
@@ -29,8 +32,16 @@ export interface SubscriptionWindows {
   open(account: string, id: string, now: number): Places;
 }
 
+/** The settings of a subscription that its places depend on. */
+export interface PlaceSettings {
+  readonly url: string;
+  /** Null or missing means the daemon's maximum, which bounds it in any case. */
+  readonly maxInFlight?: number | null;
+}
+
 interface Known {
   readonly url: string;
+  readonly max: number;
   readonly window: Window;
   readonly answeredAt: number;
 }
@@ -43,14 +54,17 @@ const placesOfAnswer = 2;
 
 /** No window is known yet. `maxInFlight` is the maximum per subscription. */
 export function createSubscriptionWindows(maxInFlight: number): SubscriptionWindows {
-  const rules = windowRules(maxInFlight);
   const known = createBoundedMap<string, Known>(knownMax);
   let beyond = 0;
 
   return {
     open(account, id, openedAt) {
       const key = `${account}/${id}`;
-      let { url = '', window = newWindow(rules, openedAt), answeredAt = openedAt } = known.get(key) ?? {};
+      const former = known.get(key);
+      let { url = '', max = maxInFlight } = former ?? {};
+      let rules = windowRules(max);
+      const { answeredAt = openedAt } = former ?? {};
+      let window = former?.window ?? newWindow(rules, openedAt);
       window = windowAfterRest(window, answeredAt, openedAt, rules);
       let limited = false;
       let paid = 0;
@@ -70,7 +84,7 @@ export function createSubscriptionWindows(maxInFlight: number): SubscriptionWind
           beyond += 1;
         },
         giveBack(inFlight) {
-          if (inFlight <= rules.start) return;
+          if (inFlight <= rules.start || own === 0) return;
           own -= 1;
           beyond -= 1;
         },
@@ -80,12 +94,15 @@ export function createSubscriptionWindows(maxInFlight: number): SubscriptionWind
           const accepted = answers.filter(({ kind }) => kind === 'accepted').length;
           paid = accepted * placesOfAnswer;
           limited = false;
-          known.set(key, { url, window, answeredAt: now });
+          known.set(key, { url, max, window, answeredAt: now });
         },
         sendTo(to, now) {
-          if (to === url) return;
-          if (url !== '') window = newWindow(rules, now);
-          url = to;
+          const permitted = Math.min(to.maxInFlight ?? maxInFlight, maxInFlight);
+          if (to.url === url && permitted === max) return;
+          rules = windowRules(permitted);
+          if (url !== '' || permitted !== max) window = newWindow(rules, now);
+          ({ url } = to);
+          max = permitted;
         },
         close() {
           beyond -= own;

@@ -1,26 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { Checkpoint } from '../../events/timeline.ts';
+import { logBeginning, type Checkpoint } from '../../events/timeline.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { connectAnew } from '../../redis/connection/switch-watch.ts';
-import { toUnreadable, type OnUnreadable } from '../../redis/unreadable-record.ts';
+import type { OnUnreadable } from '../../redis/unreadable-record.ts';
 import type { FilingCommit } from '../detection/decide-commit.ts';
-
-/** A filing's event as the process that committed it publishes it. */
-export interface PublishedEvent {
-  readonly filingId: string;
-  readonly sequence: number;
-  readonly status: string;
-}
-
-/** The commits of one script, as they are published to other processes. */
-export interface PublishedBatch {
-  readonly account: string;
-  readonly generation: string;
-  /** The newest event in the log after the batch. */
-  readonly head: Checkpoint;
-  readonly events: readonly PublishedEvent[];
-}
+import { createKeptCommits, type NewestKept } from './kept-commits.ts';
+import { outlineOf, parsePublished, type PublishedBatch, type PublishedEvent } from './published-batch.ts';
 
 /** The commits of one script of this process. */
 export interface CommitBatch extends Omit<PublishedBatch, 'events'> {
@@ -33,14 +19,20 @@ export interface CommitBatch extends Omit<PublishedBatch, 'events'> {
 /**
  * The latest commits to the logs. After Redis was set back, they include those that Redis has lost. The
  * process remembers its own commits whole, and those of other processes in outline. Outlines are published,
- * and kept in a key that a Redis Cluster holds apart from the account's others.
+ * and kept in keys that a Redis Cluster holds apart from the account's others.
  */
 export interface CommitJournal {
   /** The newest known event in the log of this generation; null before the first. */
   newest(account: string, generation: string): Checkpoint | null;
   /**
+   * To be called before a batch is written. In a Redis Cluster it is put into the keys, so that a crash
+   * before `note` leaves a trace of it; elsewhere the keys would be set back together with the log, and
+   * nothing is done.
+   */
+  announce(batch: Pick<CommitBatch, 'account' | 'generation' | 'commits'>): Promise<void>;
+  /**
    * Remembers a batch of this process and publishes it. After a crash before that, or while Redis is away,
-   * other processes do not know the batch.
+   * other processes know at most that it was announced.
    */
   note(batch: CommitBatch): Promise<void>;
   /** Remembers a batch that another process published, as `listenForCommits` receives it. */
@@ -49,9 +41,9 @@ export interface CommitJournal {
   ownBehind(account: string, generation: string, position: number): readonly CommitBatch[];
   /** Events that other processes have committed behind a position, oldest first. */
   othersBehind(account: string, generation: string, position: number): readonly PublishedEvent[];
-  /** Head of the newest batch in the key, of any process; null when it has none of this generation. */
-  newestKept(account: string, generation: string): Promise<Checkpoint | null>;
-  /** The events in the key behind a position, oldest first. */
+  /** The newest of the keys, of any process. */
+  newestKept(account: string, generation: string): Promise<NewestKept>;
+  /** The events in the keys behind a position, those of each key oldest first. */
   keptBehind(account: string, generation: string, position: number): Promise<readonly PublishedEvent[]>;
   /**
    * To be called when lost commits are restored: from now on `head` is the newest known event, for other
@@ -69,11 +61,6 @@ const rememberedBytesMax = 32 * 1024 * 1024;
 // Maximum remembered events of other processes.
 const heardMax = 100_000;
 
-// Approximate maximum of batches in the key of an account.
-const keptMax = 1_000;
-// Milliseconds after its last batch when the key of an account expires.
-const keptMs = 3_600_000;
-
 /** A journal in Redis and in this process's memory, which is empty at first. */
 export function createCommitJournal(
   redis: RedisClient,
@@ -81,6 +68,7 @@ export function createCommitJournal(
   onUnreadable: OnUnreadable = () => undefined,
 ): CommitJournal {
   const process = randomUUID();
+  const kept = createKeptCommits(redis, keys, onUnreadable);
   const newest = new Map<string, { readonly generation: string; readonly head: Checkpoint }>();
   const own = createMemory<CommitBatch>(rememberedBytesMax, bytesOf);
   const heard = createMemory<PublishedBatch>(heardMax, ({ events }) => events.length);
@@ -92,45 +80,18 @@ export function createCommitJournal(
     newest.set(batch.account, batch);
   }
 
-  async function share({ account, generation, head, commits }: CommitBatch): Promise<void> {
-    const events = commits.map(({ id, next }) => [id, next.sequence, next.status]);
-    const text = JSON.stringify([process, account, generation, head.position, head.timeline, events]);
-    const key = keys.publishedCommits(account);
-    await Promise.allSettled([
-      redis.pipeline().xadd(key, 'MAXLEN', '~', keptMax, '*', 'b', text).pexpire(key, keptMs).exec(),
-      redis.publish(keys.commits, text),
-    ]);
+  async function share(batch: CommitBatch): Promise<void> {
+    const text = outlineOf(process, batch);
+    await Promise.allSettled([kept.keep(batch.account, text), redis.publish(keys.commits, text)]);
   }
-
-  async function kept(account: string, generation: string, count: number): Promise<PublishedBatch[]> {
-    const entries = await redis
-      .xrevrange(keys.publishedCommits(account), '+', '-', 'COUNT', count)
-      .catch(forgetUnreadable(account));
-    const batches = entries.flatMap(([, fields]) => parsePublished(fields[1] ?? '')?.batch ?? []);
-    return batches.filter((batch) => batch.generation === generation);
-  }
-
-  // A key that cannot be read is of no use; it is removed and begins anew.
-  const forgetUnreadable = (account: string) => async (error: unknown) => {
-    const unreadable = toUnreadable(error);
-    if (unreadable === null) throw error;
-    const key = keys.publishedCommits(account);
-    await redis.unlink(key);
-    onUnreadable({
-      account,
-      kind: 'witness',
-      key,
-      field: null,
-      reason: unreadable.message,
-      remedy: 'set_aside',
-    });
-    return [];
-  };
 
   return {
     newest(account, generation) {
       const known = newest.get(account);
       return known?.generation === generation ? known.head : null;
+    },
+    async announce(batch) {
+      await kept.announce(batch.account, () => outlineOf(process, { ...batch, head: logBeginning }));
     },
     async note(batch) {
       see(batch);
@@ -146,16 +107,8 @@ export function createCommitJournal(
     },
     ownBehind: own.behind,
     othersBehind: (...args) => heard.behind(...args).flatMap(({ events }) => events),
-    async newestKept(account, generation) {
-      const [batch] = await kept(account, generation, 1);
-      return batch?.head ?? null;
-    },
-    async keptBehind(account, generation, position) {
-      const batches = await kept(account, generation, keptMax);
-      const end = batches.findIndex(({ head }) => head.position <= position);
-      const behind = end < 0 ? batches : batches.slice(0, end);
-      return behind.toReversed().flatMap(({ events }) => events);
-    },
+    newestKept: kept.newest,
+    keptBehind: kept.behind,
     async beginAt(head, account, generation, at) {
       newest.set(account, { generation, head });
       await share({ account, generation, head, at, commits: [] });
@@ -218,29 +171,4 @@ function createMemory<T extends Pick<PublishedBatch, 'account' | 'generation' | 
 
 function bytesOf({ commits }: CommitBatch): number {
   return commits.reduce((sum, { event }) => sum + (event?.body.length ?? 0), 0);
-}
-
-// Null where the text is not one that `share` writes.
-function parsePublished(text: string): { by: string; batch: PublishedBatch } | null {
-  const list = parseList(text);
-  const [by, account, generation, position, timeline, events] = list;
-  const isBatch = [by, account, generation, timeline].every((value) => typeof value === 'string');
-  if (!isBatch || typeof position !== 'number' || !Array.isArray(events)) return null;
-  const outlined = (events as [string, number, string][]).map(([filingId, sequence, status]) => ({
-    filingId,
-    sequence,
-    status,
-  }));
-  const head = { position, timeline: String(timeline) };
-  const batch = { account: String(account), generation: String(generation), head, events: outlined };
-  return { by: String(by), batch };
-}
-
-function parseList(text: string): readonly unknown[] {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return Array.isArray(parsed) ? (parsed as unknown[]) : [];
-  } catch {
-    return [];
-  }
 }

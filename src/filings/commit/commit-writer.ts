@@ -48,6 +48,8 @@ export function createCommitWriter(redis: RedisClient, keys: Keys, journal: Comm
 
   const write: CommitWriter['write'] = async (account, generation, batch, at, known) => {
     const key = keys.account(account);
+    const events = batch.filter(({ event }) => event !== null);
+    if (events.length > 0) await journal.announce({ account, generation, commits: events });
     const reply = (await script.run(
       redis,
       [
@@ -75,7 +77,8 @@ export function createCommitWriter(redis: RedisClient, keys: Keys, journal: Comm
     const [positions, position, timeline] = reply;
     const recorded = batch.filter((_, i) => (positions[i] ?? 0) > 0);
     const head = { position, timeline };
-    if (recorded.length > 0) await journal.note({ account, generation, head, at, commits: recorded });
+    // Even where nothing was written: what was announced is decided now.
+    if (events.length > 0) await journal.note({ account, generation, head, at, commits: recorded });
     return positions.map(toResult);
   };
 

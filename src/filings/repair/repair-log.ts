@@ -5,7 +5,7 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript, loadScript } from '../../redis/scripts.ts';
 import { decodeRecord } from '../../redis/unreadable-record.ts';
-import type { PublishedEvent } from '../commit/commit-journal.ts';
+import type { PublishedEvent } from '../commit/published-batch.ts';
 import { indexStatus, type ReadStates } from '../commit/filing-commit.ts';
 import type { StoredState } from '../detection/filing-state.ts';
 import { around, findTornRange, readBodyFacts, type TornRange, type BodyFacts } from './find-torn-range.ts';

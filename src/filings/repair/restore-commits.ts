@@ -1,6 +1,7 @@
 import type { EventLog } from '../../events/event-log.ts';
 import { isSameCheckpoint, type Checkpoint } from '../../events/timeline.ts';
-import type { CommitJournal, PublishedEvent } from '../commit/commit-journal.ts';
+import type { CommitJournal } from '../commit/commit-journal.ts';
+import type { PublishedEvent } from '../commit/published-batch.ts';
 import type { FilingState, StoredState } from '../detection/filing-state.ts';
 import type { CommitWriter } from '../commit/commit-writer.ts';
 import type { ReadStates } from '../commit/filing-commit.ts';
@@ -31,8 +32,9 @@ const commitsMax = 200;
  * Finds out whether Redis was set back since the commits that this or another process has made, and restores
  * the lost ones; null when none were lost. Commits that this process remembers are made again, recorded at
  * `at` (ms, Redis's clock). The sequence of every other filing is raised to one that may have been delivered,
- * so that its next event has a greater one. After a crash in the middle, other processes restore the commits
- * that they know.
+ * so that its next event has a greater one. So is that of a commit that was announced and not noted, which a
+ * crash leaves: it may have been made, delivered and lost. After a crash in the middle, other processes
+ * restore the commits that they know.
  */
 export async function restoreCommits(
   deps: RestoreDeps,
@@ -41,38 +43,48 @@ export async function restoreCommits(
   at: number,
 ): Promise<Restoration | null> {
   const { log, journal } = deps;
-  const common = await commonWithKnown(deps, account, generation);
-  if (common === null) return null;
-  const known = [account, generation, common.position] as const;
-  const uncertain = [...(await journal.keptBehind(...known)), ...journal.othersBehind(...known)];
+  const { common, announced } = await compareWithKnown(deps, account, generation);
+  if (common === null && announced.length === 0) return null;
+  const uncertain = [...announced];
   let restored = 0;
-  for (const { commits } of journal.ownBehind(...known)) {
-    // In the order in which they were made.
-    const { open, collided } = await stillMissing(deps, account, commits);
-    restored += await deps.write(account, generation, open, at);
-    uncertain.push(...collided);
+  if (common !== null) {
+    const known = [account, generation, common.position] as const;
+    uncertain.unshift(...(await journal.keptBehind(...known)), ...journal.othersBehind(...known));
+    for (const { commits } of journal.ownBehind(...known)) {
+      // In the order in which they were made.
+      const { open, collided } = await stillMissing(deps, account, commits);
+      restored += await deps.write(account, generation, open, at);
+      uncertain.push(...collided);
+    }
   }
   const restated = await restate(deps, account, generation, uncertain);
+  // Announced and written after all.
+  if (common === null && restated.length === 0) return null;
   await journal.beginAt(await log.head(account), account, generation, at);
   return { account, restored, restated };
 }
 
-// The newest position that the log shares with the known commits; null where it has all of them.
-async function commonWithKnown(
+/**
+ * The newest position that the log shares with the known commits, null where it has all of them; and the
+ * events of commits that were announced and perhaps not made.
+ */
+async function compareWithKnown(
   { log, journal }: RestoreDeps,
   account: string,
   generation: string,
-): Promise<Checkpoint | null> {
-  const partedFrom = async (checkpoint: Checkpoint | null): Promise<Checkpoint[]> => {
-    if (checkpoint === null) return [];
+): Promise<{ common: Checkpoint | null; announced: readonly PublishedEvent[] }> {
+  const partedFrom = async (checkpoint: Checkpoint): Promise<Checkpoint[]> => {
     const common = await log.commonWith(account, checkpoint);
     return common.position < checkpoint.position ? [common] : [];
   };
   const seen = journal.newest(account, generation);
-  const [kept, ofSeen] = await Promise.all([journal.newestKept(account, generation), partedFrom(seen)]);
-  const isSame = seen !== null && kept !== null && isSameCheckpoint(seen, kept);
-  const parted = [...ofSeen, ...(isSame ? [] : await partedFrom(kept))];
-  return parted.toSorted((a, b) => a.position - b.position)[0] ?? null;
+  const [ofSeen, { heads, announced }] = await Promise.all([
+    seen === null ? [] : partedFrom(seen),
+    journal.newestKept(account, generation),
+  ]);
+  const others = heads.filter((head) => seen === null || !isSameCheckpoint(head, seen));
+  const parted = [...ofSeen, ...(await Promise.all(others.map(partedFrom))).flat()];
+  return { common: parted.toSorted((a, b) => a.position - b.position)[0] ?? null, announced };
 }
 
 // Splits lost commits into those to be made again and those whose sequence another process has meanwhile

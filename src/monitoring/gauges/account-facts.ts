@@ -4,6 +4,7 @@ import type { StayReads } from '../../filings/stay-reads.ts';
 import { decodeMarks, type PollingMarks } from '../../polling/store/marks.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
+import type { CertificateWarnings } from '../../subscriptions/certificates/certificate-warnings.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { boundedCounts } from './bounded-counts.ts';
 import {
@@ -27,6 +28,8 @@ export interface AccountFacts {
   readonly oldest: ReadonlyMap<string, number>;
   /** Null where a record of a subscription cannot be read. */
   readonly subscriptions: SubscriptionGauges | null;
+  /** When the first certificate of its subscriptions ends; null without certificates. */
+  readonly certificateEnd: number | null;
 }
 
 export interface AccountFactsDeps extends SubscriptionGaugesDeps {
@@ -35,6 +38,7 @@ export interface AccountFactsDeps extends SubscriptionGaugesDeps {
   readonly accounts: Pick<AccountStore, 'get'>;
   readonly snapshot: Pick<SnapshotStore, 'counts'>;
   readonly stays: Pick<StayReads, 'oldest'>;
+  readonly certificates: Pick<CertificateWarnings, 'firstEnd'>;
 }
 
 /** Reads what the gauges show. Rejects when Redis does not answer. */
@@ -60,7 +64,7 @@ const shownMarks = [
 
 /** Reads over one connection. */
 export function createAccountFactsReads(deps: AccountFactsDeps): AccountFactsReads {
-  const { redis, keys, accounts, snapshot, stays } = deps;
+  const { redis, keys, accounts, snapshot, stays, certificates } = deps;
 
   async function marksOf(account: string): Promise<PollingMarks> {
     const values = await redis.hmget(keys.account(account).polling, ...shownMarks);
@@ -73,14 +77,16 @@ export function createAccountFactsReads(deps: AccountFactsDeps): AccountFactsRea
 
   async function factsOf({ account, pollIntervalMs, createdAt }: Account): Promise<AccountFacts | null> {
     return unlessUnreadable(async () => {
-      const [marks, counts, oldest, subscriptions] = await Promise.all([
+      const [marks, counts, oldest, subscriptions, certificateEnd] = await Promise.all([
         marksOf(account),
         snapshot.counts(account),
         stays.oldest(account),
         unlessUnreadable(() => readSubscriptionGauges(deps, account)),
+        unlessUnreadable(() => certificates.firstEnd(account)),
       ]);
       const bounded = boundedCounts(counts);
-      return { account, pollIntervalMs, createdAt, marks, counts: bounded, oldest, subscriptions };
+      const read = { marks, counts: bounded, oldest, subscriptions, certificateEnd };
+      return { account, pollIntervalMs, createdAt, ...read };
     });
   }
 

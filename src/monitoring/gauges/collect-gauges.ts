@@ -13,7 +13,7 @@ import { accountsNamedMax, subscriptionsNamedMax, whoIsNamed, type PerAccount } 
 
 export interface GaugesDeps extends AccountFactsDeps {
   readonly watch: Pick<StoreWatch, 'problem'>;
-  readonly accounts: Pick<AccountStore, 'get' | 'list'>;
+  readonly accounts: Pick<AccountStore, 'get' | 'all'>;
   readonly accountMarks: AccountMarkReads;
   readonly perAccount: PerAccount;
   readonly metrics: Metrics;
@@ -64,7 +64,7 @@ export function createGauges(deps: GaugesDeps): Gauges {
 
   async function readAll(): Promise<AccountFacts[]> {
     const found: AccountFacts[] = [];
-    const all = await accounts.list();
+    const all = (await accounts.all()).accounts;
     for (let from = 0; from < all.length; from += accountsAtOnce) {
       const some = await Promise.all(all.slice(from, from + accountsAtOnce).map(reads.factsOf));
       found.push(...some.filter((each) => each !== null));

@@ -1,4 +1,5 @@
 import { healthState, type HealthState } from '../../polling/health.ts';
+import { isThrottledAt } from '../../subscriptions/settings/throttled.ts';
 import type { SubscriptionState } from '../../subscriptions/subscription.ts';
 import type { Metrics } from '../metrics.ts';
 import type { AccountFacts } from './account-facts.ts';
@@ -28,16 +29,23 @@ const badness: Readonly<Partial<Record<HealthState, number>>> = {
   stale: 2,
   backing_off: 1,
 };
-const subscriptionStates = ['active', 'failing', 'disabled'] as const satisfies readonly SubscriptionState[];
+const subscriptionStates = [
+  'active',
+  'failing',
+  'unverified',
+  'disabled',
+] as const satisfies readonly SubscriptionState[];
 
 /** The gauges that come from the facts of accounts. */
 export type AccountGauges = Pick<
   Metrics,
   | 'accounts'
   | 'accountHealth'
+  | 'allCertificateEnd'
   | 'allFilings'
   | 'allOldestFiling'
   | 'allSubscriptionLag'
+  | 'certificateEnd'
   | 'filings'
   | 'lastCompletePoll'
   | 'oldestFiling'
@@ -47,6 +55,7 @@ export type AccountGauges = Pick<
   | 'subscriptionLag'
   | 'subscriptionLags'
   | 'subscriptions'
+  | 'throttledSubscriptions'
 >;
 
 /**
@@ -68,6 +77,7 @@ export function showGauges(
   showTotals(gauges, accounts, now);
   for (const gauge of [
     gauges.accountHealth,
+    gauges.certificateEnd,
     gauges.filings,
     gauges.lastCompletePoll,
     gauges.oldestFiling,
@@ -88,18 +98,21 @@ function showTotals(gauges: AccountGauges, accounts: readonly Shown[], now: numb
   const byHealth = new Map<HealthState, number>(healthStates.map((state) => [state, 0]));
   const filings = new Map<string, number>();
   const oldest = new Map<string, number>();
-  const byState = { active: 0, failing: 0, disabled: 0 };
-  let lag = 0;
+  const byState = { active: 0, failing: 0, unverified: 0, disabled: 0 };
+  let [lag, throttled] = [0, 0];
+  let certificateEnd = Infinity;
   gauges.pollAge.reset();
   gauges.subscriptionLags.reset();
-  for (const { health, marks, counts, oldest: own, subscriptions } of accounts) {
+  for (const { health, marks, counts, oldest: own, subscriptions, certificateEnd: end } of accounts) {
     byHealth.set(health, (byHealth.get(health) ?? 0) + 1);
     for (const status in counts) filings.set(status, (filings.get(status) ?? 0) + (counts[status] ?? 0));
     for (const [status, since] of own) oldest.set(status, Math.min(oldest.get(status) ?? since, since));
     if (marks.lastCompletePollAt > 0)
       gauges.pollAge.observe(Math.max(0, now - marks.lastCompletePollAt) / 1000);
+    certificateEnd = Math.min(certificateEnd, end ?? Infinity);
     if (subscriptions === null) continue;
     for (const state of subscriptionStates) byState[state] += subscriptions.byState[state];
+    throttled += subscriptions.throttledUntil.filter((until) => isThrottledAt(until, now)).length;
     for (const [id, each] of subscriptions.lags) {
       lag += each;
       if (id !== otherSubscriptions) gauges.subscriptionLags.observe(each);
@@ -114,14 +127,17 @@ function showTotals(gauges: AccountGauges, accounts: readonly Shown[], now: numb
   gauges.allOldestFiling.reset();
   for (const [status, since] of oldest) gauges.allOldestFiling.set({ status }, age(since, now));
   gauges.allSubscriptionLag.set(lag);
+  gauges.allCertificateEnd.set(certificateEnd === Infinity ? NaN : certificateEnd / 1000);
+  gauges.throttledSubscriptions.set(throttled);
 }
 
 function showAccount(gauges: AccountGauges, shown: Shown, now: number): void {
-  const { account, health, marks, counts, oldest } = shown;
+  const { account, health, marks, counts, oldest, certificateEnd } = shown;
   for (const [status, since] of oldest) gauges.oldestFiling.set({ account, status }, age(since, now));
   for (const state of healthStates) gauges.accountHealth.set({ account, state }, state === health ? 1 : 0);
   for (const [status, count] of Object.entries(counts)) gauges.filings.set({ account, status }, count);
   if (marks.lastCompletePollAt > 0) gauges.lastCompletePoll.set({ account }, marks.lastCompletePollAt / 1000);
+  if (certificateEnd !== null) gauges.certificateEnd.set({ account }, certificateEnd / 1000);
 }
 
 // Beside the totals: who waits for the operator, who is late, and whose filings wait for their owner.
@@ -145,6 +161,10 @@ function showWorstAccounts(
       worstPerStatusMax,
     ))
       gauges.oldestFiling.set({ account, status }, age(oldest.get(status) ?? now, now));
+  // The sooner the end, the higher the score; ends are far below that number.
+  const nearness = ({ certificateEnd: end }: Shown) => (end === null ? 0 : Number.MAX_SAFE_INTEGER - end);
+  for (const { account, certificateEnd: end } of worstOf(accounts, nearness, worstMax))
+    gauges.certificateEnd.set({ account }, (end ?? 0) / 1000);
   const rejected = ({ account, counts }: Shown) =>
     rejecting.has(account) ? Number.MAX_VALUE : (counts.REJECTED ?? 0);
   for (const { account, counts } of worstOf(accounts, rejected, rejectedMax))

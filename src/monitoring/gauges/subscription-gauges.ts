@@ -19,6 +19,8 @@ export interface SubscriptionGauges {
   readonly otherLags: readonly number[];
   /** Since when the failing ones have failed (ms), by subscription; the thousand first of them. */
   readonly failing: ReadonlyMap<string, number>;
+  /** Until when subscriptions with pending events wait for their turn (ms); times that have passed, too. */
+  readonly throttledUntil: readonly number[];
 }
 
 // Maximum number of subscriptions of an account that a gauge names.
@@ -41,16 +43,19 @@ export async function readSubscriptionGauges(
 ): Promise<SubscriptionGauges> {
   const ids = await progress.ids(account);
   const { position: head } = await log.head(account);
-  const byState = { active: 0, failing: 0, disabled: 0 };
+  const byState = { active: 0, failing: 0, unverified: 0, disabled: 0 };
   const lagOf = new Map<string, number>();
   const failing = new Map<string, number>();
   const behind: Progress[] = [];
+  const throttledUntil: number[] = [];
   for (const slice of slices(ids)) {
     for (const each of await progress.progress(account, slice)) {
       const state = stateOf(each);
       byState[state] += 1;
       if (state === 'failing' && failing.size < namedMax) failing.set(each.id, each.failingSince);
-      lagOf.set(each.id, subscriptionLag(each, head));
+      const lag = subscriptionLag(each, head);
+      lagOf.set(each.id, lag);
+      if (each.enabled && lag > 0 && each.throttledUntil > 0) throttledUntil.push(each.throttledUntil);
       if (each.cursor < head && behind.length < countedMax) behind.push(each);
     }
     await nextTurn();
@@ -72,7 +77,7 @@ export async function readSubscriptionGauges(
     for (const [i, { filter }] of shown.entries()) lagOf.set(filter.id, counted[i] ?? 0);
     await nextTurn();
   }
-  return { byState, ...named(lagOf, namedMax), failing };
+  return { byState, ...named(lagOf, namedMax), failing, throttledUntil };
 }
 
 /** The largest of these lags by name, with the sum of all others, and the others; pure. */
@@ -87,8 +92,9 @@ export function named(
   return { lags: new Map([...sorted.slice(0, max), [otherSubscriptions, rest]]), otherLags };
 }
 
-function stateOf({ enabled, failures, isBlocked }: Progress): SubscriptionState {
+function stateOf({ enabled, failures, isBlocked, isUnverified }: Progress): SubscriptionState {
   if (!enabled) return 'disabled';
+  if (isUnverified) return 'unverified';
   return failures > 0 || isBlocked ? 'failing' : 'active';
 }
 

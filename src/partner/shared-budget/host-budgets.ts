@@ -1,4 +1,5 @@
-import { createHostBudget, createReplyTimes, type HostBudget } from './host-budget.ts';
+import { createReplyTimes } from '../../memory/reply-times.ts';
+import { createHostBudget, type HostBudget } from './host-budget.ts';
 import type { TurnLimiter } from './turn-limiter.ts';
 import type { Urgency } from './urgency.ts';
 

@@ -4,6 +4,13 @@ export interface PlacedWorker {
   limit(count: number): void;
 }
 
+/** Places for work beside that of jobs: a job may stand for many. */
+export interface JobRoom {
+  /** Takes places although none may be free. */
+  take(count: number): void;
+  give(count: number): void;
+}
+
 /** The places of a process for jobs of one queue, shared by the workers of all shards. */
 export interface JobPlaces {
   /** Adds a worker; each may take up all places that the others leave. */
@@ -11,11 +18,12 @@ export interface JobPlaces {
   hasPlace(): boolean;
   /** Runs the work of a job in a place. */
   occupy<T>(work: () => Promise<T>): Promise<T>;
+  readonly room: JobRoom;
 }
 
 /**
  * Bounds the jobs under way at once to `max`, plus one for each worker: a worker is always allowed one, so
- * that its shard is never left out. A worker alone bounds its jobs itself.
+ * that its shard is never left out.
  */
 export function createJobPlaces(max: number): JobPlaces {
   const workers: PlacedWorker[] = [];
@@ -23,9 +31,14 @@ export function createJobPlaces(max: number): JobPlaces {
   let isFull = false;
 
   function limitAll(): void {
-    if (workers.length < 2 || isFull === occupied >= max) return;
+    if (isFull === occupied >= max) return;
     isFull = !isFull;
     for (const worker of workers) worker.limit(isFull ? 1 : max);
+  }
+
+  function change(count: number): void {
+    occupied += count;
+    limitAll();
   }
 
   return {
@@ -35,14 +48,13 @@ export function createJobPlaces(max: number): JobPlaces {
     },
     hasPlace: () => occupied < max,
     async occupy(work) {
-      occupied += 1;
-      limitAll();
+      change(1);
       try {
         return await work();
       } finally {
-        occupied -= 1;
-        limitAll();
+        change(-1);
       }
     },
+    room: { take: change, give: (count) => change(-count) },
   };
 }

@@ -3,7 +3,7 @@ import { Cluster } from 'ioredis';
 import type { RedisClient } from '../connection/connect.ts';
 import { openNode } from '../connection/open-client.ts';
 import type { QueueShards } from '../shards/queue-shards.ts';
-import { createJobPlaces } from './job-places.ts';
+import { createJobPlaces, type JobRoom } from './job-places.ts';
 import { createMarkerWait, type MarkerWait } from './marker-wait.ts';
 import { PromptWorker } from './prompt-worker.ts';
 
@@ -27,6 +27,7 @@ export interface JobWorkerOptions<Data> {
 
 /** The workers of a queue, one for each shard. */
 export interface JobWorker {
+  readonly room: JobRoom;
   /** Takes no more jobs; resolves when those under way have ended, which may be never. */
   close(): Promise<void>;
 }
@@ -88,6 +89,7 @@ export function createJobWorker<Data>(options: JobWorkerOptions<Data>): JobWorke
   startAll();
   shards.onGrown(startAll);
   return {
+    room: places.room,
     async close() {
       isClosing = true;
       await Promise.all(workers.map((worker) => worker.close()));

@@ -61,7 +61,7 @@ export function createAgeOrder(
   keys: Keys,
   createdAt: (account: string, id: string, text: string) => number,
 ): AgeOrder {
-  const readScript = loadScript(new URL('read-by-age.lua', import.meta.url));
+  const readScript = loadScript(new URL('scripts/read-by-age.lua', import.meta.url));
   const ofAccount = (account: string) => {
     const { subscriptions, byAge } = keys.account(account);
     return [byAge, subscriptions] as const;
@@ -109,4 +109,17 @@ function toPlaces(flat: readonly string[]): AgePlace[] {
   const places: AgePlace[] = [];
   for (let i = 0; i < flat.length; i += 2) places.push({ id: flat[i] ?? '', createdAt: Number(flat[i + 1]) });
   return places;
+}
+
+/** The place that a text of `ageKey` means. Throws RangeError when it is no such text. */
+export function placeOf(text: string): AgePlace {
+  const [, createdAt, id] = /^(\d{15}) ([^]+)$/.exec(text) ?? [];
+  if (createdAt === undefined || id === undefined)
+    throw new RangeError('not a place in the list of subscriptions');
+  return { id, createdAt: Number(createdAt) };
+}
+
+/** The text of a place. It sorts as the places do: by age, then by id. */
+export function ageKey({ createdAt, id }: AgePlace): string {
+  return `${String(createdAt).padStart(15, '0')} ${id}`;
 }

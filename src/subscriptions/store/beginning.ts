@@ -1,3 +1,5 @@
+import { firstBlock, type Subscription } from '../subscription.ts';
+
 /** A replay that a subscription begins with. */
 export interface FirstReplay {
   readonly id: string;
@@ -18,5 +20,13 @@ export interface Beginning {
 
 /** The first replay as create-subscription.lua takes it. */
 export function replayArguments(first: FirstReplay | null): (string | number)[] {
-  return first === null ? [''] : [first.id, first.request, first.replay, first.state, first.filings];
+  return first === null
+    ? ['', '', '', '', 0]
+    : [first.id, first.request, first.replay, first.state, first.filings];
+}
+
+/** The block that such settings begin with, as the scripts take it: JSON, empty where there is none. */
+export function blockText(subscription: Subscription): string {
+  const block = firstBlock(subscription);
+  return block === null ? '' : JSON.stringify(block);
 }

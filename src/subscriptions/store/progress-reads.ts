@@ -1,14 +1,16 @@
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { isUnreadable, parseShaped } from '../../redis/unreadable-record.ts';
-import type { Delivered, DeliveryState, Subscription } from '../subscription.ts';
+import type { Block, Delivered, DeliveryState, Subscription } from '../subscription.ts';
 import type { Wishes } from '../matches-event.ts';
 import { parseStored } from './stored-subscription.ts';
 
 /** The progress of delivery to a subscription, without what only a drain needs. */
-export interface Progress extends Delivered, Pick<DeliveryState, 'enabled' | 'failures'> {
+export interface Progress extends Delivered, Pick<DeliveryState, 'enabled' | 'failures' | 'throttledUntil'> {
   readonly id: string;
   readonly isBlocked: boolean;
+  /** Whether that is because its endpoint has yet to be verified. */
+  readonly isUnverified: boolean;
   /**
    * Since when it fails or is blocked (ms on Redis's clock); 0 where it does not, or where that cannot be
    * read.
@@ -39,6 +41,7 @@ const fields = [
   'replaying',
   'snapshots',
   'failingSince',
+  'throttledUntil',
 ];
 
 /** Reads over one connection. */
@@ -51,7 +54,7 @@ export function createProgressReads(redis: RedisClient, keys: Keys): ProgressRea
           const values = await redis.hmget(keys.account(account).subscription(id).state, ...fields);
           const [cursor = null, done, parked = null, enabled, failures = null, blocked, ...ofSnapshot] =
             values;
-          const [replaying = null, snapshots = null, failingSince = null] = ofSnapshot;
+          const [replaying = null, snapshots = null, failingSince = null, throttledUntil = null] = ofSnapshot;
           return {
             id,
             cursor: Number(cursor ?? 0),
@@ -60,9 +63,12 @@ export function createProgressReads(redis: RedisClient, keys: Keys): ProgressRea
             enabled: enabled !== '0',
             failures: Number(failures ?? 0),
             isBlocked: blocked != null,
-            failingSince: Number(failures ?? 0) > 0 ? Number(failingSince ?? 0) || 0 : blockedSince(blocked),
+            isUnverified: blockOf(blocked)?.unverified === true,
+            failingSince:
+              Number(failures ?? 0) > 0 ? Number(failingSince ?? 0) || 0 : (blockOf(blocked)?.since ?? 0),
             replaying: Number(replaying ?? 0) || 0,
             snapshots: Number(snapshots ?? 0) || 0,
+            throttledUntil: Number(throttledUntil ?? 0) || 0,
           };
         }),
       );
@@ -79,19 +85,19 @@ export function createProgressReads(redis: RedisClient, keys: Keys): ProgressRea
   };
 }
 
-function blockedSince(text: string | null | undefined): number {
-  if (text == null) return 0;
+function blockOf(text: string | null | undefined): Pick<Block, 'since' | 'unverified'> | null {
+  if (text == null) return null;
   try {
-    return parseShaped<{ since: number }>(text, { since: 'number' })?.since ?? 0;
+    return parseShaped<Pick<Block, 'since' | 'unverified'>>(text, { since: 'number' });
   } catch {
-    return 0;
+    return null;
   }
 }
 
 function wantedOf(text: string, place: { readonly key: string; readonly field: string | null }): Wanted[] {
   try {
-    const { id, eventTypes, states, statuses = null } = parseStored(text, place);
-    return [{ id, eventTypes, states, statuses }];
+    const { id, eventTypes, states, statuses = null, confined = false } = parseStored(text, place);
+    return [{ id, eventTypes, states, statuses, confined }];
   } catch (error) {
     if (!isUnreadable(error)) throw error;
     return [];

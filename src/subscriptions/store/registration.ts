@@ -3,6 +3,8 @@ import { decodeRecord, parseShaped } from '../../redis/unreadable-record.ts';
 import { registrationPlace } from '../../secrets/seal-place.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import type { Subscription } from '../subscription.ts';
+import { publicKeyOf } from '../public-keys/ed25519-key.ts';
+import { currentOf } from '../signing-secret.ts';
 import { openSubscription } from './stored-subscription.ts';
 
 /** A registration under an idempotency key; `request` is the same text for the same request. */
@@ -25,22 +27,40 @@ export interface RememberedRegistration {
 interface Remembered {
   /** SHA-256 of the request. */
   readonly request: string;
+  /** The secret of `v1`; empty where callbacks have no such signature. */
   readonly secret: string;
+  /** Id of the token that made it; absent where the operator did. */
+  readonly createdBy?: string;
+  /** The public key of `v1a`; absent where callbacks have no such signature. */
+  readonly publicKey?: string;
 }
 
-/** The digest of an idempotency key, by which its registration is found. */
-export function keyDigest(key: string): string {
-  return hash('sha256', key);
+/**
+ * The digest of an idempotency key, by which its registration is found. A token that manages only its own
+ * subscriptions has keys of its own: those of others would tell it of theirs.
+ */
+export function keyDigest({ createdBy, confined }: Maker, key: string): string {
+  // No key that a client may send holds a line break.
+  return hash('sha256', confined === true ? `${createdBy ?? ''}\n${key}` : key);
 }
+
+type Maker = Pick<Subscription, 'createdBy' | 'confined'>;
 
 /** The stored text of a registration. */
 export function rememberRegistration(
   sealer: Sealer,
-  { account, id, createdAt, secrets }: Subscription,
+  subscription: Subscription,
   { key, request }: Registration,
 ): string {
-  const remembered: Remembered = { request: hash('sha256', request), secret: secrets[0]?.text ?? '' };
-  const place = registrationPlace(account, id, keyDigest(key));
+  const { account, id, createdAt, createdBy = null, secrets } = subscription;
+  const privateKey = currentOf(secrets, 'v1a');
+  const remembered: Remembered = {
+    request: hash('sha256', request),
+    secret: currentOf(secrets, 'v1') ?? '',
+    ...(createdBy === null ? {} : { createdBy }),
+    ...(privateKey === null ? {} : { publicKey: publicKeyOf(privateKey) }),
+  };
+  const place = registrationPlace(account, id, keyDigest(subscription, key));
   const record: RememberedRegistration = {
     id,
     createdAt,
@@ -51,8 +71,8 @@ export function rememberRegistration(
 
 /**
  * The subscription as the earlier registration made it, from that one's text and the one that the repeated
- * request would make; null when the two requests differ. Throws SealError and UnreadableRecordError, with
- * `place` as the key.
+ * request would make, with its public key in place of the private one; null when the two requests differ.
+ * Throws SealError and UnreadableRecordError, with `place` as the key.
  */
 export function recallRegistration(
   sealer: Sealer,
@@ -67,11 +87,15 @@ export function recallRegistration(
   if ('subscription' in earlier)
     return earlier.request === digest ? openSubscription(sealer, account, earlier.subscription) : null;
   const { id, createdAt, sealed } = earlier;
-  const opened = sealer.open(sealed, registrationPlace(account, id, keyDigest(key)));
+  const opened = sealer.open(sealed, registrationPlace(account, id, keyDigest(repeated, key)));
   const remembered = JSON.parse(opened) as Remembered;
   if (remembered.request !== digest) return null;
-  const secrets = [{ text: remembered.secret, expiresAt: null }];
-  return { ...repeated, id, createdAt, updatedAt: createdAt, secrets };
+  const { secret, publicKey, createdBy = null } = remembered;
+  const secrets = [
+    ...(secret === '' ? [] : [{ text: secret, expiresAt: null }]),
+    ...(publicKey === undefined ? [] : [{ text: publicKey, expiresAt: null, since: createdAt }]),
+  ];
+  return { ...repeated, id, createdAt, updatedAt: createdAt, createdBy, secrets };
 }
 
 /** The record of a registration, as versions before this one stored it or as this one does. */

@@ -4,7 +4,13 @@ import { replaceField } from '../../redis/replace-field.ts';
 import { escapeGlob, scanKeys } from '../../redis/scan-keys.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { defineScript } from '../../redis/scripts.ts';
-import { headersPlace, registrationPlace, secretsPlace } from '../../secrets/seal-place.ts';
+import {
+  accessTokenPlace,
+  headersPlace,
+  privateSettingsPlace,
+  registrationPlace,
+  secretsPlace,
+} from '../../secrets/seal-place.ts';
 import type { PlacedText, SealedRecord } from '../../secrets/stored-secrets.ts';
 import { parseRegistration } from './registration.ts';
 import { parseStored } from './stored-subscription.ts';
@@ -15,6 +21,13 @@ import type { StoredSubscription } from './stored-subscription.ts';
 const replaceText = defineScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
+return 1`);
+
+// KEYS 1 an access token. ARGV expected and new sealed text. Replies 1, or 0 when it is no longer the
+// expected one.
+const replaceToken = defineScript(`
+if redis.call('HGET', KEYS[1], 'sealed') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'sealed', ARGV[2])
 return 1`);
 
 // Number of subscriptions that are read at once: each may have ten KB.
@@ -47,9 +60,27 @@ async function* listOfAccount(redis: RedisClient, keys: Keys, account: string): 
       const [id = '', text = ''] = [flat[i], flat[i + 1]];
       const replace = (value: string) => replaceField(redis, key, id, { expected: text, value });
       yield* sealedRecord(account, id, text, replace);
+      yield* await readToken(redis, keys, account, id, text);
     }
     cursor = next;
   } while (cursor !== '0');
+}
+
+// Only where a subscription has credentials: the others have no token.
+async function readToken(
+  redis: RedisClient,
+  keys: Keys,
+  account: string,
+  id: string,
+  settings: string,
+): Promise<SealedRecord[]> {
+  if (!settings.includes('"privateSettings"')) return [];
+  const key = keys.account(account).subscription(id).accessToken;
+  const [sealed, revision] = await redis.hmget(key, 'sealed', 'revision').catch(noFields);
+  if (sealed == null || revision == null) return [];
+  const replace = async ([text = sealed]: readonly string[]) =>
+    (await replaceToken.run(redis, [key], [sealed, text])) === 1;
+  return [{ texts: [{ text: sealed, place: accessTokenPlace(account, id, revision) }], replace }];
 }
 
 async function readRemembered(redis: RedisClient, key: string): Promise<SealedRecord[]> {
@@ -80,6 +111,11 @@ function nothingIfUnreadable(error: unknown): [next: string, found: string[]] {
   return ['0', []];
 }
 
+function noFields(error: unknown): null[] {
+  if (toUnreadable(error) === null) throw error;
+  return [];
+}
+
 function tryRead<T>(read: () => T): T | null {
   try {
     return read();
@@ -104,20 +140,22 @@ function toSealed(
   stored: StoredSubscription,
   replace: (text: string) => Promise<boolean>,
 ): SealedRecord {
-  const secrets: PlacedText[] = stored.secrets.map(({ text }) => ({
-    text,
-    place: secretsPlace(account, id),
-  }));
-  const headers: PlacedText[] =
-    typeof stored.headers === 'string'
-      ? [{ text: stored.headers, place: headersPlace(account, id, stored.url) }]
-      : [];
+  const { secrets, headers, privateSettings, url } = stored;
+  const placed: PlacedText[] = secrets.map(({ text }) => ({ text, place: secretsPlace(account, id) }));
+  if (typeof headers === 'string') placed.push({ text: headers, place: headersPlace(account, id, url) });
+  if (privateSettings !== undefined)
+    placed.push({ text: privateSettings, place: privateSettingsPlace(account, id, url) });
   return {
-    texts: [...secrets, ...headers],
+    texts: placed,
     replace(texts) {
-      const sealed = stored.secrets.map((secret, i) => ({ ...secret, text: texts[i] ?? secret.text }));
-      const sealedHeaders = headers.length === 0 ? stored.headers : (texts.at(-1) ?? stored.headers);
-      return replace(JSON.stringify({ ...stored, headers: sealedHeaders, secrets: sealed }));
+      const rest = [...texts];
+      const sealed = secrets.map((secret) => ({ ...secret, text: rest.shift() ?? secret.text }));
+      const sealedHeaders = typeof headers === 'string' ? (rest.shift() ?? headers) : headers;
+      const sealedSettings =
+        privateSettings === undefined ? {} : { privateSettings: rest.shift() ?? privateSettings };
+      return replace(
+        JSON.stringify({ ...stored, headers: sealedHeaders, ...sealedSettings, secrets: sealed }),
+      );
     },
   };
 }

@@ -8,19 +8,26 @@ import {
 } from '../../redis/unreadable-record.ts';
 import { SealError } from '../../secrets/seal.ts';
 import type { Sealer } from '../../secrets/seal.ts';
-import { headersPlace, secretsPlace } from '../../secrets/seal-place.ts';
+import { headersPlace, privateSettingsPlace, secretsPlace } from '../../secrets/seal-place.ts';
 import type { SealPlace } from '../../secrets/seal-place.ts';
+import { hasPublicKeys } from '../settings/signatures.ts';
+import { hasLimits } from '../settings/limits.ts';
+import { asksForProof } from '../settings/verification.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
+import { moveSeal } from './seals/move-seal.ts';
+import { hasPrivateSettings, openPrivateSettings, sealPrivateSettings } from './seals/private-settings.ts';
+import type { PrivateSettings, StoredPrivateSettings } from './seals/private-settings.ts';
 
 /**
  * A subscription as it is in Redis. Headers are one sealed text, because their values are often credentials;
  * format 1 has them in clear. Format 3 is that of a subscription with `statuses`, the event type `*` or
- * `from: 'state'`.
+ * `from: 'state'`; format 4 that of one with settings that a process of the version before would pass over.
  */
-export type StoredSubscription = Omit<Subscription, 'account' | 'headers'> & {
-  readonly v: number;
-  readonly headers: string | Subscription['headers'];
-};
+export type StoredSubscription = Omit<Subscription, 'account' | 'headers' | keyof PrivateSettings> &
+  StoredPrivateSettings & {
+    readonly v: number;
+    readonly headers: string | Subscription['headers'];
+  };
 
 /** A subscription as far as it can be read. */
 export interface ReadSubscription {
@@ -28,6 +35,8 @@ export interface ReadSubscription {
   readonly subscription: Subscription;
   /** Why some cannot, and what to do; null where all can. */
   readonly unreadable: SealError | UnreadableRecordError | NewerFormatError | null;
+  /** True where it has private settings that cannot be opened: `auth`, `tls` or both. */
+  readonly hasUnreadableSettings?: boolean;
 }
 
 /** Settings and delivery state of one subscription, read together. */
@@ -36,16 +45,16 @@ export interface SubscriptionRecord extends ReadSubscription {
 }
 
 /**
- * The stored form of a subscription. `former` is the one it was made from: its headers and secrets stay
- * sealed as they were when they are unchanged, even those that could not be read. Headers that go to another
- * origin now are sealed anew.
+ * The stored form of a subscription. `former` is the one it was made from: its headers, secrets
+ * and private settings stay sealed as they were when they are unchanged, even those that could not be read.
+ * They are sealed anew for another origin.
  */
 export function sealSubscription(
   sealer: Sealer,
   subscription: Subscription,
   former?: { readonly text: string; readonly subscription: Subscription },
 ): string {
-  const { account, secrets, headers, ...rest } = subscription;
+  const { account, secrets, headers, auth: _auth, tls: _tls, ...rest } = subscription;
   const { id, url } = rest;
   const place = headersPlace(account, id, url);
   const before = former === undefined ? null : (JSON.parse(former.text) as StoredSubscription);
@@ -56,14 +65,19 @@ export function sealSubscription(
   const stored: StoredSubscription = {
     v: formatOf(subscription),
     ...rest,
+    ...sealPrivateSettings(
+      sealer,
+      subscription,
+      before === null || former === undefined ? null : { stored: before, settings: former.subscription },
+    ),
     headers: keepsHeaders
       ? moveSeal(sealer, before.headers, headersPlace(account, id, before.url), place)
       : sealedHeaders(),
     secrets: keepsSecrets
       ? before.secrets
-      : secrets.map(({ text, expiresAt }) => ({
-          text: sealer.seal(text, secretsPlace(account, id)),
-          expiresAt,
+      : secrets.map((secret) => ({
+          ...secret,
+          text: sealer.seal(secret.text, secretsPlace(account, id)),
         })),
   };
   return JSON.stringify(stored);
@@ -72,20 +86,20 @@ export function sealSubscription(
 // A process that knows only the formats before would pass over `statuses` and a snapshot, and would
 // understand neither `*` nor messages for Teams: it would send what is not wanted and miss what is. The
 // format keeps it from delivering.
-function formatOf({ statuses = null, eventTypes, from, format }: Subscription): number {
+function formatOf(subscription: Subscription): number {
+  if (isOfFormat4(subscription)) return 4;
+  const { statuses = null, eventTypes, from, format } = subscription;
   const isNew = statuses !== null || eventTypes.includes(everyType) || from === 'state' || format === 'teams';
   return isNew ? 3 : 2;
 }
 
-// A text that does not open stays as it is: it opens again in its own place only.
-function moveSeal(sealer: Sealer, sealed: string, from: SealPlace, to: SealPlace): string {
-  if (from.peer === to.peer) return sealed;
-  try {
-    return sealer.seal(sealer.open(sealed, from), to);
-  } catch (error) {
-    if (!(error instanceof SealError)) throw error;
-    return sealed;
-  }
+// The same for the settings that came after them: a process that passes over them would call an endpoint
+// without its token, from the wrong identity, too often, too long, before it is verified, with signatures
+// that it does not take, or with what it does not want or may not see.
+function isOfFormat4(subscription: Subscription): boolean {
+  if (subscription.confined === true || subscription.expiresAt != null) return true;
+  if (subscription.filter != null || asksForProof(subscription) || hasPublicKeys(subscription)) return true;
+  return hasPrivateSettings(subscription) || hasLimits(subscription);
 }
 
 /**
@@ -105,7 +119,7 @@ export interface StoredPlace {
 function toStored(text: string): StoredSubscription | null {
   const stored = parseShaped<StoredSubscription>(text, { v: 'number' });
   if (stored === null) return null;
-  if (stored.v > 3) throw new NewerFormatError('subscription', stored.v, 'formats 1 to 3');
+  if (stored.v > 4) throw new NewerFormatError('subscription', stored.v, 'formats 1 to 4');
   return isShaped(stored, storedShape) && Array.isArray(stored.eventTypes) && Array.isArray(stored.secrets)
     ? stored
     : null;
@@ -130,7 +144,7 @@ export function readSubscription(
   stored: string,
   place: StoredPlace = { key: 'subscription', field: null },
 ): ReadSubscription {
-  const { v: _, secrets, headers, ...rest } = parseStored(stored, place);
+  const { v: _, secrets, headers, privateSettings, ...rest } = parseStored(stored, place);
   let unreadable: SealError | null = null;
   function open(text: string, sealPlace: SealPlace): string | null {
     try {
@@ -143,10 +157,15 @@ export function readSubscription(
   }
   // The field is where it is stored; the id within is only what the text says of itself.
   const id = place.field ?? rest.id;
-  const opened = secrets.map(({ text, expiresAt }) => ({
-    text: open(text, secretsPlace(account, id)),
-    expiresAt,
+  const opened = secrets.map((secret) => ({
+    ...secret,
+    text: open(secret.text, secretsPlace(account, id)),
   }));
+  const settings = openPrivateSettings(
+    { privateSettings },
+    privateSettingsPlace(account, id, rest.url),
+    open,
+  );
   const subscription: Subscription = {
     ...rest,
     id,
@@ -155,9 +174,11 @@ export function readSubscription(
       typeof headers === 'string'
         ? (JSON.parse(open(headers, headersPlace(account, id, rest.url)) ?? '{}') as Subscription['headers'])
         : headers,
-    secrets: opened.flatMap(({ text, expiresAt }) => (text === null ? [] : [{ text, expiresAt }])),
+    ...settings,
+    secrets: opened.flatMap(({ text, ...secret }) => (text === null ? [] : [{ ...secret, text }])),
   };
-  return { subscription, unreadable };
+  const hasUnreadableSettings = privateSettings !== undefined && !hasPrivateSettings(settings);
+  return { subscription, unreadable, ...(hasUnreadableSettings ? { hasUnreadableSettings } : {}) };
 }
 
 /**

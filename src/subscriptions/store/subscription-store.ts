@@ -1,4 +1,3 @@
-import { createTurns } from '../../json/in-turns.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { quotaBytesMax, throwIfOverQuota } from '../../redis/quota/account-quota.ts';
@@ -6,15 +5,20 @@ import { committing, loadScript } from '../../redis/scripts.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import { isUnreadable } from '../../redis/unreadable-record.ts';
 import type { OnUnreadable } from '../../redis/unreadable-record.ts';
+import { changedEnds, endsChangedBy } from '../certificates/changed-ends.ts';
+import { createExpiryIndex } from '../expiry/expiry-index.ts';
 import { byRequest } from '../subscription.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
-import { replayArguments, type Beginning } from './beginning.ts';
+import { blockText, replayArguments, type Beginning } from './beginning.ts';
+import { madeByMember } from './made-by.ts';
 import { keyDigest, recallRegistration, rememberRegistration } from './registration.ts';
 import type { Registration } from './registration.ts';
 import { parseStored, sealSubscription } from './stored-subscription.ts';
-import type { ReadSubscription, SubscriptionRecord } from './stored-subscription.ts';
-import { createAgeOrder, type AgePlace } from './age-order.ts';
+import type { SubscriptionRecord } from './stored-subscription.ts';
+import { createKeyIndex } from '../public-keys/key-index.ts';
+import { hasPublicKeys } from '../settings/signatures.ts';
 import type { Wanted } from './progress-reads.ts';
+import { createSubscriptionList, type SubscriptionList } from './subscription-list.ts';
 import { createSubscriptionReads } from './subscription-reads.ts';
 
 /** Maximum number of subscriptions of an account. */
@@ -22,12 +26,6 @@ export const subscriptionsMax = 20_000;
 
 /** Maximum number of idempotency keys that are remembered of an account. */
 export const registrationsMax = 25_000;
-
-/** A page of subscriptions; `next` is null at the end of the list. */
-export interface SubscriptionPage {
-  readonly subscriptions: ReadSubscription[];
-  readonly next: string | null;
-}
 
 /** The result of a registration. */
 export type CreateResult =
@@ -50,7 +48,7 @@ export interface SubscriptionChange {
 }
 
 /** The subscriptions of all accounts. */
-export interface SubscriptionStore {
+export interface SubscriptionStore extends SubscriptionList {
   /**
    * Registers a subscription with its cursor at `from`; atomic, once per idempotency key. A disabled one
    * keeps that place until it is enabled. Throws AccountQuotaError.
@@ -60,14 +58,11 @@ export interface SubscriptionStore {
     idempotency: Registration | null,
     beginning?: Beginning,
   ): Promise<CreateResult>;
-  /** Null when there is no such subscription. Throws NewerFormatError and UnreadableRecordError. */
-  get(account: string, id: string): Promise<SubscriptionRecord | null>;
   /**
-   * A page of an account's subscriptions, oldest first; `after` is the `next` of the page before. Only those
-   * of the page are read (`AgeOrder`). Unreadable ones have nothing but their id and the reason. A page may
-   * be shorter than `limit` where some are removed meanwhile. Throws RangeError when `after` is no such text.
+   * With its settings as stored; null when there is no such subscription. Throws NewerFormatError and
+   * UnreadableRecordError.
    */
-  list(account: string, after: string | null, limit: number): Promise<SubscriptionPage>;
+  get(account: string, id: string): Promise<(SubscriptionRecord & { readonly text: string }) | null>;
   /**
    * The filters of an account's subscriptions, in no order; secrets stay sealed. Unreadable ones are reported
    * and left out.
@@ -86,7 +81,8 @@ export interface SubscriptionStore {
   /**
    * Applies a change to the stored subscription, again after a concurrent change; null when there is none.
    * Unreadable secrets and headers stay sealed as they are, until a change sets others. A block ends with any
-   * change. Throws NewerFormatError, UnreadableRecordError and AccountQuotaError.
+   * change; one that has yet to be verified begins a new one. Throws NewerFormatError, UnreadableRecordError
+   * and AccountQuotaError.
    */
   update(
     account: string,
@@ -95,13 +91,11 @@ export interface SubscriptionStore {
   ): Promise<SubscriptionRecord | null>;
   /**
    * Removes a subscription with its state, lanes, attempts, dead letters and replays; atomic. A running drain
-   * stops. False when there is none.
+   * stops. False when there is none, or its settings are stored as another text than `expected`.
    */
-  remove(account: string, id: string): Promise<boolean>;
+  remove(account: string, id: string, expected?: string): Promise<boolean>;
 }
 
-// Number of subscriptions of a page that are opened at once: a few milliseconds, with ten KB each.
-const openedAtOnce = 8;
 const idempotencyMs = 24 * 3_600_000;
 
 /** Subscriptions in Redis, signing secrets and custom headers sealed. */
@@ -112,21 +106,28 @@ export function createSubscriptionStore(
   onUnreadable: OnUnreadable = () => undefined,
 ): SubscriptionStore {
   const script = (file: string) => loadScript(new URL(file, import.meta.url));
-  const createScript = committing(script('create-subscription.lua'));
-  const updateScript = committing(script('update-subscription.lua'));
-  const removeScript = script('remove-subscription.lua');
+  const createScript = committing(script('scripts/create-subscription.lua'));
+  const updateScript = committing(script('scripts/update-subscription.lua'));
+  const removeScript = script('scripts/remove-subscription.lua');
   const state = (account: string, id: string) => keys.account(account).subscription(id).state;
 
   const reads = createSubscriptionReads(redis, keys, sealer, onUnreadable);
-  const inTurns = createTurns(openedAtOnce);
-  const ages = createAgeOrder(redis, keys, reads.createdAt);
+  const expiries = createExpiryIndex(redis, keys);
+  const index = createKeyIndex(redis, keys);
+  // Before the subscription is written: a public key is found before its first signature is sent.
+  const publish = async (settings: Subscription) => hasPublicKeys(settings) && index.add(settings);
+  // Before the subscription is written, so that no crash makes it forgotten.
+  const expire = async (settings: Subscription) =>
+    settings.expiresAt != null && expiries.add(settings, settings.expiresAt);
 
   return {
     async create(subscription, idempotency, { enabled = true, snapshot = null } = {}) {
       const { account, id, from = 'now' } = subscription;
       const key = keys.account(account);
+      await publish(subscription);
+      await expire(subscription);
       const text = sealSubscription(sealer, subscription);
-      const remembered = key.idempotency(keyDigest(idempotency?.key ?? ''));
+      const remembered = key.idempotency(keyDigest(subscription, idempotency?.key ?? ''));
       const record = idempotency === null ? '' : rememberRegistration(sealer, subscription, idempotency);
       const first = await createScript.run(
         redis,
@@ -144,6 +145,9 @@ export function createSubscriptionStore(
           key.resting,
           key.subscription(id).replays,
           key.lagging,
+          key.certificates,
+          key.certificateWarnings,
+          key.byMaker,
         ],
         [
           id,
@@ -156,9 +160,13 @@ export function createSubscriptionStore(
           registrationsMax,
           subscription.createdAt,
           enabled ? '' : byRequest,
+          blockText(subscription),
           ...replayArguments(snapshot),
+          madeByMember(subscription),
+          ...changedEnds(null, subscription.tls ?? null),
         ],
       );
+      if (first !== '' && hasPublicKeys(subscription)) await index.remove([id]);
       if (first === 'gone' || first === 'full' || first === 'keys') return { kind: first };
       throwIfOverQuota(first);
       if (first === '' || idempotency === null) return { kind: 'created', subscription };
@@ -166,24 +174,7 @@ export function createSubscriptionStore(
       return earlier === null ? { kind: 'key_reused' } : { kind: 'replayed', subscription: earlier };
     },
     get: reads.one,
-    async list(account, after, limit) {
-      const found = await ages.read(account, after === null ? null : toPlace(after), limit + 1);
-      const page = found.slice(0, limit);
-      const texts =
-        page.length === 0
-          ? []
-          : await redis.hmget(keys.account(account).subscriptions, ...page.map(({ id }) => id));
-      const last = found.length > limit ? page.at(-1) : undefined;
-      // One that was removed meanwhile has no text.
-      const there = page.flatMap(({ id }, i) => {
-        const text = texts[i] ?? null;
-        return text === null ? [] : [{ id, text }];
-      });
-      return {
-        subscriptions: await inTurns(there, ({ id, text }) => reads.listed(account, id, text)),
-        next: last === undefined ? null : ageKey(last),
-      };
-    },
+    ...createSubscriptionList(redis, keys, reads),
     async filters(account) {
       const key = keys.account(account).subscriptions;
       try {
@@ -205,10 +196,22 @@ export function createSubscriptionStore(
         const before = await reads.one(account, id);
         if (before === null) return null;
         const { subscription, enabled, release } = change(before);
+        await publish(subscription);
+        await expire(subscription);
         const { subscriptions, resting, ...key } = keys.account(account);
         const written = await updateScript.run(
           redis,
-          [subscriptions, state(account, id), resting, key.quota, key.registrations, key.tokens, key.lagging],
+          [
+            subscriptions,
+            state(account, id),
+            resting,
+            key.quota,
+            key.registrations,
+            key.tokens,
+            key.lagging,
+            key.certificates,
+            key.certificateWarnings,
+          ],
           [
             id,
             before.text,
@@ -217,34 +220,41 @@ export function createSubscriptionStore(
             enabled === false ? byRequest : '',
             release ? '1' : '',
             quotaBytesMax,
+            blockText(subscription),
+            ...endsChangedBy(before, subscription),
           ],
         );
         throwIfOverQuota(written);
-        if (written === 1) return reads.one(account, id);
+        if (written !== 1) continue;
+        // Once more, as the round may have deferred what it read before the change (due-expiries.ts).
+        await expire(subscription);
+        if (before.subscription.auth?.revision !== subscription.auth?.revision)
+          await redis.unlink(key.subscription(id).accessToken);
+        return reads.one(account, id);
       }
     },
-    async remove(account, id) {
+    async remove(account, id, expected = '') {
       const key = keys.account(account);
       const own = key.subscription(id);
-      const gone = [own.replays, own.state, own.lanes, own.attempts, own.dead, own.replayLanes];
+      const { replays, ...others } = own;
+      const gone = [replays, ...Object.values(others)];
       const removed = await removeScript.run(
         redis,
-        [key.subscriptions, key.resting, key.quota, key.byAge, ...gone],
-        [id],
+        [
+          key.subscriptions,
+          key.resting,
+          key.quota,
+          key.byAge,
+          key.certificates,
+          key.certificateWarnings,
+          key.byMaker,
+          ...gone,
+        ],
+        [id, expected],
       );
+      if (removed !== 1 && expected !== '') return false;
+      await index.remove([id]);
       return removed === 1;
     },
   };
-}
-
-function toPlace(text: string): AgePlace {
-  const [, createdAt, id] = /^(\d{15}) ([^]+)$/.exec(text) ?? [];
-  if (createdAt === undefined || id === undefined)
-    throw new RangeError('not a place in the list of subscriptions');
-  return { id, createdAt: Number(createdAt) };
-}
-
-// Sorts as text: by age, then by id.
-function ageKey({ createdAt, id }: Pick<Subscription, 'createdAt' | 'id'>): string {
-  return `${String(createdAt).padStart(15, '0')} ${id}`;
 }

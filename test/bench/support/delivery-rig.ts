@@ -6,9 +6,12 @@ import { toCheckpoint } from '../../../src/events/event-log.ts';
 import { createLogStream } from '../../../src/monitoring/log-stream.ts';
 import type { RedisClient } from '../../../src/redis/connection/connect.ts';
 import type { AccountKeys } from '../../../src/redis/keys.ts';
+import { secretsFor } from '../../../src/subscriptions/signing-secret.ts';
+import type { Subscription } from '../../../src/subscriptions/subscription.ts';
 import { appendScript } from '../../support/redis/append-script.ts';
 import { createProduct, testConfig } from '../../support/daemon/product.ts';
-import { ownMicros, redisMicros } from './processor-time.ts';
+import { ownMicros, redisCommands, redisMicros } from './processor-time.ts';
+import type { DeliveryLimits } from '../../../src/subscriptions/settings/limits.ts';
 
 /** An event that was put into the log. */
 export interface FilledEvent {
@@ -18,8 +21,8 @@ export interface FilledEvent {
 
 /** Delivery as the daemon wires it, logs and metrics included, over a log that benchmarks fill. */
 export interface DeliveryRig extends AsyncDisposable {
-  /** Registers subscriptions of an account, one per URL. */
-  subscribe(account: string, urls: readonly string[]): Promise<void>;
+  /** Registers subscriptions of an account, one per URL, with these settings. Those signed by `v1a` have a key each. */
+  subscribe(account: string, urls: readonly string[], settings?: Partial<Subscription>): Promise<void>;
   /** Appends an event for each of so many filings, whose notes are of so many bytes (900). */
   fill(account: string, events: number, notesBytes?: number): Promise<FilledEvent[]>;
   /** Wakes the account's subscriptions. */
@@ -28,6 +31,8 @@ export interface DeliveryRig extends AsyncDisposable {
   delivered(): number;
   /** Microseconds of processor time that this process and its Redis have used so far. */
   cpuMicros(): Promise<number>;
+  /** What its Redis has used so far: microseconds of processor time, and commands, those of scripts included. */
+  redisUse(): Promise<{ readonly micros: number; readonly commands: number }>;
   /** Resolves when so many are. */
   untilDelivered(count: number): Promise<void>;
 }
@@ -61,13 +66,18 @@ export async function createDeliveryRig(redisUrl: string): Promise<DeliveryRig> 
   const { subscriptions } = stores;
   const worker = startDelivery();
   return {
-    async subscribe(account, urls) {
-      await Promise.all(urls.map((url) => subscriptions.create(newSubscription(account, url), null)));
+    async subscribe(account, urls, settings = {}) {
+      const all = urls.map((url) => {
+        const one = { ...newSubscription(account, url), ...settings };
+        return { ...one, secrets: secretsFor(one.secrets, settings.signatures ?? ['v1'], Date.now()) };
+      });
+      await Promise.all(all.map((subscription) => subscriptions.create(subscription, null)));
     },
     fill: (account, events, notesBytes = usualNotes) =>
       fillLog(redis, keys.account(account), account, events, notesBytes),
     wake: (account) => waker.wakeMatching(account, [{ type: eventType, state: 'TX', status: '' }]),
     delivered: () => delivered,
+    redisUse: async () => ({ micros: await redisMicros(redis), commands: await redisCommands(redis) }),
     cpuMicros: async () => ownMicros() + (await redisMicros(redis)),
     untilDelivered: (count) =>
       new Promise((resolve) => {
@@ -142,7 +152,7 @@ function eventOf(account: string, position: number, notesBytes: number) {
 }
 
 /** A subscription of an account to all changes of filings. */
-export function newSubscription(account: string, url: string) {
+export function newSubscription(account: string, url: string, limits: DeliveryLimits = {}) {
   return {
     id: `sub_${randomBytes(8).toString('hex')}`,
     account,
@@ -156,5 +166,6 @@ export function newSubscription(account: string, url: string) {
     secrets: [{ text: benchSecret, expiresAt: null }],
     createdAt: Date.now(),
     updatedAt: Date.now(),
+    ...limits,
   } as const;
 }

@@ -12,3 +12,12 @@ export async function redisMicros(redis: RedisClient): Promise<number> {
   const seconds = [...info.matchAll(/^used_cpu_(?:sys|user)(?:_children)?:([\d.]+)/gm)];
   return seconds.reduce((sum, [, value]) => sum + Number(value), 0) * 1_000_000;
 }
+
+/** Commands that a Redis has carried out, those of scripts included. */
+export async function redisCommands(redis: RedisClient): Promise<number> {
+  const info = await redis.info('commandstats');
+  return [...info.matchAll(/^cmdstat_[^:]+:calls=(\d+)/gm)].reduce(
+    (sum, [, calls]) => sum + Number(calls),
+    0,
+  );
+}

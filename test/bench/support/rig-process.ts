@@ -1,3 +1,4 @@
+import type { Subscription } from '../../../src/subscriptions/subscription.ts';
 import type { CallsTaken } from './bare-process.ts';
 import { answer, isChild, startChild } from './child.ts';
 import { createDeliveryRig, type DeliveryRig } from './delivery-rig.ts';
@@ -6,10 +7,15 @@ import { testCertificate } from './receiver-process.ts';
 /** Delivery in a process of its own, as a daemon is one. */
 export interface RigProcess extends AsyncDisposable {
   /**
-   * Registers subscriptions of a new account, one per URL, and puts so many events into its log; resolves
-   * with the bodies of the first hundred.
+   * Registers subscriptions of a new account, one per URL, with these settings, and puts so many events into
+   * its log; resolves with the bodies of the first hundred.
    */
-  prepare(account: string, urls: readonly string[], events: number): Promise<readonly Buffer[]>;
+  prepare(
+    account: string,
+    urls: readonly string[],
+    events: number,
+    settings?: Partial<Subscription>,
+  ): Promise<readonly Buffer[]>;
   /**
    * Wakes the account's subscriptions; resolves when so many callbacks are acknowledged and written, with
    * what they took of time and of the processor: that of this process and of its Redis.
@@ -23,6 +29,7 @@ type Order =
       readonly account: string;
       readonly urls: readonly string[];
       readonly events: number;
+      readonly settings: Partial<Subscription>;
     }
   | { readonly kind: 'deliver'; readonly account: string; readonly callbacks: number };
 
@@ -35,8 +42,8 @@ export async function startRigProcess(redisUrl: string): Promise<RigProcess> {
     environment: { NODE_EXTRA_CA_CERTS: testCertificate },
   });
   return {
-    prepare: async (account, urls, events) =>
-      (await child.ask<Uint8Array[]>({ kind: 'prepare', account, urls, events })).map((body) =>
+    prepare: async (account, urls, events, settings = {}) =>
+      (await child.ask<Uint8Array[]>({ kind: 'prepare', account, urls, events, settings })).map((body) =>
         Buffer.from(body),
       ),
     deliver: (account, callbacks) => child.ask<CallsTaken>({ kind: 'deliver', account, callbacks }),
@@ -49,7 +56,7 @@ const bodiesReturned = 100;
 
 async function carryOut(rig: DeliveryRig, order: Order): Promise<readonly Buffer[] | CallsTaken> {
   if (order.kind === 'prepare') {
-    await rig.subscribe(order.account, order.urls);
+    await rig.subscribe(order.account, order.urls, order.settings);
     const filled = await rig.fill(order.account, order.events);
     return filled.slice(0, bodiesReturned).map(({ body }) => body);
   }

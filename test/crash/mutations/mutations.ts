@@ -107,8 +107,8 @@ export const mutations: readonly Mutation[] = [
     find: 'if (filing === null) await noteAbsence(id, span);',
     replace:
       "if (filing === null || filing.status !== 'COMPLETED') await observer.observe([{ id, filing: null }], span);",
-    project: 'integration',
-    test: 'test/integration/polling/hostile-lists.test.ts',
+    project: 'long',
+    test: 'test/integration/polling/hostile-lists.long.test.ts',
     title: '',
   },
   {
@@ -236,6 +236,24 @@ export const mutations: readonly Mutation[] = [
     project: 'integration',
     test: 'test/integration/delivery/drain/retention.test.ts',
     title: 'count in the lag until they are told',
+  },
+  {
+    name: 'a connection of one identity is used for another',
+    file: 'src/callbacks/connections/connection-pool.ts',
+    find: 'return identity === undefined ? origin :',
+    replace: 'return identity !== undefined ? origin :',
+    project: 'integration',
+    test: 'test/integration/callbacks/tls-identities.test.ts',
+    title: 'never share a connection',
+  },
+  {
+    name: 'the account is warned of a certificate by each process',
+    file: 'src/subscriptions/certificates/warn.lua',
+    find: "redis.call('ZSCORE', warnings, name) ~= ARGV[4] or ",
+    replace: '',
+    project: 'integration',
+    test: 'test/integration/subscriptions/certificates/certificate-warnings.test.ts',
+    title: 'warns thirty days before',
   },
   {
     name: 'callbacks are signed with the newest secret alone',

@@ -78,7 +78,15 @@ test.each(lists)('HEAD of %s reads nothing of it', async (_, path) => {
   const { filings, log, subscriptions, tokens, delivery, attempts, accounts } = api.deps;
   const watched = { filings, log, subscriptions, tokens, delivery, attempts, accounts };
   for (const [name, store] of Object.entries(watched))
-    for (const verb of ['list', 'listNewest', 'outlineAfter', 'outlineBefore', 'attempts', 'deadLetters']) {
+    for (const verb of [
+      'list',
+      'page',
+      'listNewest',
+      'outlineAfter',
+      'outlineBefore',
+      'attempts',
+      'deadLetters',
+    ]) {
       const each = store as unknown as Record<string, (...args: unknown[]) => unknown>;
       const real = each[verb];
       if (real === undefined) continue;

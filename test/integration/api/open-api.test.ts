@@ -1,3 +1,4 @@
+import { buildExpiryEvent } from '../../../src/subscriptions/certificates/expiry-event.ts';
 import { createHash } from 'node:crypto';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Counter, Registry } from 'prom-client';
@@ -111,6 +112,10 @@ function realBody(type: string, filingBytesMax: number): string {
   if (type === 'subscription.fell_behind') {
     const about = { subscription: 'sub_1', url: 'https://a', events: 3 };
     return buildOperationalEvent('a', type, '1', 1, about).body;
+  }
+  if (type === 'account.certificate_expiring') {
+    const about = { account: 'a', id: 'sub_1', url: 'https://a', tls: null };
+    return buildExpiryEvent(about, { kind: 'ca', notAfter: 1 }, 1).body;
   }
   if (type.startsWith('account.')) return buildOperationalEvent('a', type, '1', 1, details).body;
   const change = {

@@ -373,3 +373,43 @@ test('a subscription of one account is not there in another', async () => {
   const other = await api.createAccount(`${account}-other`);
   expect((await api.call('GET', `${other}/subscriptions/${String(id)}`)).status).toBe(404);
 });
+
+test('limits of delivery are taken at registration and by PATCH, and null gives back what the operator has set', async () => {
+  const limits = { timeoutMs: 5_000, retryMs: [1_000, 60_000], maxInFlight: 1, rate: 0.5 };
+  const { id, ...registered } = await register(limits);
+  expect(registered).toMatchObject({ ...limits, throttled: false });
+  const at = `${path}/${String(id)}`;
+  expect(await api.ok('PATCH', at, { rate: 5, retryMs: null })).toMatchObject({
+    ...limits,
+    rate: 5,
+    retryMs: null,
+  });
+  expect(await api.ok('GET', at)).toMatchObject({ timeoutMs: 5_000, rate: 5, retryMs: null });
+  expect(await register()).toMatchObject({ timeoutMs: null, retryMs: null, maxInFlight: null, rate: null });
+});
+
+test('limits beyond their bounds are refused with the field', async () => {
+  const wrong = {
+    timeoutMs: [99, 60_001, 1.5],
+    retryMs: [[], [9], [604_800_001], Array(21).fill(1_000)],
+    maxInFlight: [0, 65, 1_001],
+    rate: [0, 0.009, 1_001, '5'],
+  };
+  for (const [field, values] of Object.entries(wrong))
+    for (const value of values) {
+      const { status, body } = await api.call('POST', path, { url: hookUrl, [field]: value });
+      expect({ status, value }).toEqual({ status: 422, value });
+      expect(body).toMatchObject({ errors: [{ path: expect.stringMatching(new RegExp(`^${field}`)) }] });
+    }
+});
+
+test('a subscription that waits for its turn says so, and when that is', async () => {
+  const { id } = await register({ rate: 0.1 });
+  const at = `${path}/${String(id)}`;
+  const turnAt = Date.now() + 9_000;
+  const { state } = api.keys.account(account).subscription(String(id));
+  await redis.connect().hset(state, 'throttledUntil', turnAt, 'parked', 2);
+  const shown = { throttled: true, nextAttemptAt: new Date(turnAt).toISOString(), state: 'active' };
+  expect(await api.ok('GET', at)).toMatchObject(shown);
+  expect(await api.ok('PATCH', at, { rate: null })).toMatchObject({ throttled: false, nextAttemptAt: null });
+});

@@ -45,6 +45,10 @@ const subscriptionCases: readonly Case[] = [
   ['headers.x-a', { 'x-a': '***' }],
   ['format', 'xml'],
   ['payload', 'medium'],
+  ['signatures', []],
+  ['signatures', 'v1a'],
+  ['signatures.0', ['v2']],
+  ['signatures', ['v1', 'v1']],
   ['secret', 'whsec_c2hvcnQ='],
   ['secret', 'no prefix'],
   ['secret', 12],
@@ -195,6 +199,12 @@ const bodies: Readonly<Record<string, readonly [right: object, cases: readonly C
 };
 
 const queries: Readonly<Record<string, readonly Case[]>> = {
+  'GET /.well-known/webhook-keys': [
+    ['subscription', ''],
+    ['subscription', '../accounts'],
+    ['subscription', `sub_${long(65)}`],
+    ['kid', 'x'],
+  ],
   'GET /v1/accounts': pageCases,
   [`POST ${A}/poll`]: [
     ['mode', 'full'],

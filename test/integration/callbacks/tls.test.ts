@@ -3,10 +3,10 @@ import { createServer as createPlainServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { createServer } from 'node:tls';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { TLSSocket } from 'node:tls';
+import type { TlsOptions, TLSSocket } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { createCallbackClient } from '../../../src/callbacks/callback-client.ts';
-import { classifyOutcome } from '../../../src/callbacks/outcome.ts';
+import { classifyOutcome, type CallbackOutcome } from '../../../src/callbacks/outcome.ts';
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
 import { startRawReceiver } from '../../support/receivers/raw-receiver.ts';
 import type { RawReceiver } from '../../support/receivers/raw-receiver.ts';
@@ -34,7 +34,7 @@ async function startTlsReceiver(
   return Object.assign(receiver, { handshakes });
 }
 
-async function outcomesOf(ca: string | undefined, ...urls: string[]): Promise<unknown[]> {
+async function outcomesOf(ca: string | undefined, ...urls: string[]): Promise<CallbackOutcome[]> {
   const client = createCallbackClient({
     policy: createEgressPolicy({ allowCidrs: ['127.0.0.0/8'] }),
     allowHttp: false,
@@ -60,6 +60,27 @@ describe('https', () => {
       { kind: 'delivered', code: 'delivered' },
     ]);
     expect(receiver.handshakes).toEqual([['callback.test', 'http/1.1']]);
+  });
+
+  it('begins TLS with a few at a time, and their deadlines with them', async () => {
+    let connecting = 0;
+    let connectingMax = 0;
+    const choose: TlsOptions['SNICallback'] = (_name, done) => {
+      connecting += 1;
+      connectingMax = Math.max(connectingMax, connecting);
+      setTimeout(() => {
+        connecting -= 1;
+        done(null);
+      }, 250);
+    };
+    await using receiver = await startRawReceiver((socket) => socket.write(okResponse), {
+      wrap: (onSocket) => createServer({ cert, key, SNICallback: choose }, onSocket),
+    });
+    const urls = Array.from({ length: 400 }, (_, n) => `https://callback.test:${receiver.port}/${n}`);
+    const outcomes = await outcomesOf(cert, ...urls);
+    expect(outcomes.filter(({ kind }) => kind !== 'delivered')).toEqual([]);
+    // 32, and those that were held up for so long that others came.
+    expect(connectingMax).toBeLessThan(200);
   });
 
   it('refuses a certificate for another name', async () => {

@@ -60,3 +60,13 @@ test('an old Node is refused with what to do', async () => {
     stderr: expect.stringContaining('run npm ci') as string,
   });
 });
+
+test('a package of the sources, which Node would refuse, is refused with what to do', async () => {
+  const installed = join(folder, 'node_modules/filing-webhooks/src/cli/filing-webhooks');
+  await mkdir(dirname(installed), { recursive: true });
+  await cp(launcher, installed);
+  expect(await run(installed)).toMatchObject({
+    exitCode: 69,
+    stderr: expect.stringContaining('npm run pack') as string,
+  });
+});

@@ -16,6 +16,7 @@ import type { SubscriptionWaker } from '../../../src/delivery/wake.ts';
 import { buildFilingEvent } from '../../../src/events/event.ts';
 import type { EventLog } from '../../../src/events/event-log.ts';
 import type { SnapshotStore } from '../../../src/filings/snapshot-store.ts';
+import { parseProxyAddress, type ProxyAddress } from '../../../src/proxy/proxy-address.ts';
 import type { RedisClient } from '../../../src/redis/connection/connect.ts';
 import { createKeys, type AccountKeys } from '../../../src/redis/keys.ts';
 import type { Block, DeliveryState, Subscription } from '../../../src/subscriptions/subscription.ts';
@@ -34,6 +35,10 @@ export interface HarnessOptions {
   readonly retentionMs?: number;
   /** Events that a replay counts one by one. */
   readonly countMax?: number;
+  /** Address of the page as others open it. */
+  readonly publicUrl?: string;
+  /** Address of the forward proxy for callbacks; none by default. */
+  readonly egressProxy?: string;
   /** Drains at once of the worker. */
   readonly concurrency?: number;
   /** Milliseconds; by default the clock of this machine. */
@@ -105,6 +110,8 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
   const config = {
     ...base,
     eventRetentionMs: retentionMs,
+    publicUrl: options.publicUrl ?? null,
+    proxies: { ...base.proxies, egress: proxyAddressOf(options.egressProxy) },
     delivery: { ...base.delivery, retryMs, maxInFlight, timeoutMs, disableAfterMs },
   };
   const overrides: Overrides = {
@@ -265,4 +272,11 @@ export function eventOf(account: string, filingId: string, sequence: number) {
     notAfter: 1_700_000_000_000 + sequence,
     document: { id: filingId, insuredsName: 'Ö & Söhne <Ltd>', filingState: { stateAbbr: 'TX' } },
   });
+}
+
+function proxyAddressOf(url: string | undefined): ProxyAddress | null {
+  if (url === undefined) return null;
+  const parsed = parseProxyAddress(url);
+  if (!parsed.ok) throw new Error(parsed.problem);
+  return parsed.value;
 }

@@ -24,25 +24,8 @@ export const runtimes: readonly Runtime[] = [
   interpreted('node.mjs', process.execPath),
   interpreted('python.py', 'python3'),
   interpreted('php/verify.php', 'php'),
-  {
-    file: 'java/Verify.java',
-    probe: ['javac', '--version'],
-    inDebian: true,
-    async prepare(directory) {
-      await runFile('javac', ['-Xlint:all', '-d', directory, join(root, 'java/Verify.java')]);
-      return ['java', '-cp', directory, 'Verify'];
-    },
-  },
-  {
-    file: 'go/main.go',
-    probe: ['go', 'version'],
-    inDebian: true,
-    async prepare(directory) {
-      const env = { ...process.env, GO111MODULE: 'off', GOCACHE: join(directory, 'cache') };
-      await runFile('go', ['build', '-o', join(directory, 'verify'), join(root, 'go/main.go')], { env });
-      return [join(directory, 'verify')];
-    },
-  },
+  java('java/Verify.java'),
+  go('go/main.go'),
   {
     file: 'csharp/Verify.cs',
     probe: ['dotnet', '--list-sdks'],
@@ -54,6 +37,21 @@ export const runtimes: readonly Runtime[] = [
       return ['dotnet', join(directory, 'out', 'Verify.dll')];
     },
   },
+];
+
+/** Every language that docs/endpoints/signatures.md shows a verifier in. */
+export const publicKeyRuntimes: readonly Runtime[] = [
+  interpreted('public-key/node.mjs', process.execPath),
+  {
+    ...interpreted('public-key/python.py', 'python3'),
+    probe: ['python3', '-c', 'import cryptography; print(cryptography.__version__)'],
+  },
+  {
+    ...interpreted('public-key/verify.php', 'php'),
+    probe: ['php', '-r', 'exit(function_exists("sodium_crypto_sign_verify_detached") ? 0 : 1);'],
+  },
+  java('public-key/Verify.java'),
+  go('public-key/main.go'),
 ];
 
 /** Why a verifier is not run on this machine; null when it can be, or has to be where tools are required. */
@@ -70,5 +68,30 @@ function interpreted(file: string, command: string): Runtime {
     probe: [command, '--version'],
     inDebian: true,
     prepare: () => Promise.resolve([command, join(root, file)]),
+  };
+}
+
+function java(file: string): Runtime {
+  return {
+    file,
+    probe: ['javac', '--version'],
+    inDebian: true,
+    async prepare(directory) {
+      await runFile('javac', ['-Xlint:all', '-d', directory, join(root, file)]);
+      return ['java', '-cp', directory, 'Verify'];
+    },
+  };
+}
+
+function go(file: string): Runtime {
+  return {
+    file,
+    probe: ['go', 'version'],
+    inDebian: true,
+    async prepare(directory) {
+      const env = { ...process.env, GO111MODULE: 'off', GOCACHE: join(directory, 'cache') };
+      await runFile('go', ['build', '-o', join(directory, 'verify'), join(root, file)], { env });
+      return [join(directory, 'verify')];
+    },
   };
 }

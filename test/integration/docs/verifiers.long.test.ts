@@ -8,8 +8,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyCallback } from '../../../src/cli/events/verify-callback.ts';
 import { parseSecret } from '../../../src/subscriptions/signing-secret.ts';
 import type { Captured } from './captured-callback.ts';
-import { cases } from './cases.ts';
-import { runtimes, unusable, type Runtime } from './runtimes.ts';
+import { cases, publicKeyCases, type Case } from './cases.ts';
+import { publicKeyRuntimes, runtimes, unusable, type Runtime } from './runtimes.ts';
+import { parsePublicKey } from '../../../src/subscriptions/public-keys/ed25519-key.ts';
+import { skipIfFails } from '../../support/skip-without.ts';
 
 describe('standardwebhooks, the reference,', () => {
   it.each(cases)('$title', async ({ callback, holds, accepted }) => {
@@ -27,6 +29,40 @@ describe('filing-webhooks verify', () => {
   });
 });
 
+describe('filing-webhooks verify with public keys', () => {
+  it.each(publicKeyCases)('$title', async ({ callback, holds, accepted }) => {
+    const { headers, body } = await callback();
+    const captured = { headers: new Map(Object.entries(headers)), body };
+    const keys = holds.split(' ').filter((text) => text !== '');
+    const verdict = () => assert(verifyCallback(captured, keys.map(parsePublicKey), Date.now()).ok);
+    expect(succeeds(verdict)).toBe(accepted);
+  });
+});
+
+const isInstalled = !skipIfFails('openssl', 'version');
+
+// Beside OpenSSL within Node: its command line, over the bytes that the specification names.
+describe.skipIf(!isInstalled)('openssl pkeyutl', () => {
+  it.each(publicKeyCases.filter(({ title }) => !title.includes('minutes')))('$title', async (one) => {
+    await using folder = await temporaryFolder();
+    const { headers, body } = await one.callback();
+    const signed = [headers['webhook-id'], headers['webhook-timestamp'], ''].join('.');
+    const content = join(folder.path, 'content');
+    await writeFile(content, Buffer.concat([Buffer.from(signed), body]));
+    const verdicts: boolean[] = [];
+    for (const key of one.holds.split(' ').filter((text) => text !== ''))
+      for (const [, text = ''] of (headers['webhook-signature'] ?? '').matchAll(/(?:^| )v1a,(\S+)/g)) {
+        const [keyFile, signatureFile] = [join(folder.path, 'key'), join(folder.path, 'signature')];
+        await writeFile(keyFile, parsePublicKey(key).export({ type: 'spki', format: 'pem' }));
+        await writeFile(signatureFile, Buffer.from(text, 'base64'));
+        const args = ['-verify', '-pubin', '-rawin', '-inkey', keyFile, '-in', content];
+        const { exitCode } = await run(['openssl', 'pkeyutl', ...args, '-sigfile', signatureFile], '');
+        verdicts.push(exitCode === 0);
+      }
+    expect(verdicts.includes(true)).toBe(one.accepted);
+  });
+});
+
 describe('docs/verification/node-library.mjs', () => {
   it.each(cases)('$title', async ({ callback, holds, accepted }) => {
     const file = new URL('../../../docs/verification/node-library.mjs', import.meta.url);
@@ -37,11 +73,17 @@ describe('docs/verification/node-library.mjs', () => {
   });
 });
 
-const known = runtimes.map((runtime) => ({ runtime, file: runtime.file, reason: unusable(runtime) }));
+const known = [
+  ...runtimes.map((runtime) => ({ runtime, tested: cases })),
+  ...publicKeyRuntimes.map((runtime) => ({ runtime, tested: publicKeyCases })),
+].map((each) => ({ ...each, file: each.runtime.file, reason: unusable(each.runtime) }));
 
-describe.each(known.filter(({ reason }) => reason === null))('docs/verification/$file', ({ runtime }) => {
-  describeVerifier(runtime);
-});
+describe.each(known.filter(({ reason }) => reason === null))(
+  'docs/verification/$file',
+  ({ runtime, tested }) => {
+    describeVerifier(runtime, tested);
+  },
+);
 
 // One skipped test stands for all of a language that is missing here.
 it.skipIf(true).each(known.filter(({ reason }) => reason !== null))(
@@ -51,7 +93,7 @@ it.skipIf(true).each(known.filter(({ reason }) => reason !== null))(
   },
 );
 
-function describeVerifier(runtime: Runtime): void {
+function describeVerifier(runtime: Runtime, tested: readonly Case[]): void {
   let directory = '';
   let command: readonly string[] = [];
 
@@ -61,7 +103,7 @@ function describeVerifier(runtime: Runtime): void {
   }, 120_000);
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
-  it.each(cases)('$title', async ({ callback, holds, accepted }) => {
+  it.each(tested)('$title', async ({ callback, holds, accepted }) => {
     const files = await store(directory, await callback());
     const { exitCode, stdout, stderr } = await run([...command, ...files], holds);
     expect({ exitCode, stdout, refused: stderr.startsWith('refused: ') }).toEqual({
@@ -70,6 +112,11 @@ function describeVerifier(runtime: Runtime): void {
       refused: !accepted,
     });
   });
+}
+
+async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'filing-webhooks-verifier-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
 function succeeds(verify: () => unknown): boolean {
@@ -91,7 +138,7 @@ async function store(directory: string, { headers, body }: Captured): Promise<[s
 
 function run([file = '', ...args]: readonly string[], secret: string) {
   return new Promise<{ exitCode: number | null; stdout: string; stderr: string }>((resolve) => {
-    const env = { ...process.env, WEBHOOK_SECRET: secret };
+    const env = { ...process.env, WEBHOOK_SECRET: secret, WEBHOOK_PUBLIC_KEYS: secret };
     const child = execFile(file, args, { env }, (_, stdout, stderr) =>
       resolve({ exitCode: child.exitCode, stdout: stdout.trim(), stderr: stderr.trim() }),
     );

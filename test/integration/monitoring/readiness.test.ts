@@ -22,7 +22,7 @@ beforeAll(async () => {
   admin = new Redis(server.url);
   const watch = createStoreWatch(connections.failFast(), keys);
   await watch.begin();
-  readiness = createReadiness(connections.failFast(), watch, keys.probe);
+  readiness = createReadiness({ redis: connections.failFast(), watch, probeKey: keys.probe });
 });
 
 afterAll(async () => {

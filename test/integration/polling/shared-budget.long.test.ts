@@ -11,7 +11,7 @@ import { testRedis } from '../../support/redis/test-redis.ts';
 const redis = testRedis();
 afterAll(() => redis.cleanup());
 
-const totalRps = 20;
+const totalRps = 40;
 const small = Array.from({ length: 14 }, (_, i) => `small-${i}`);
 // Their polls are deltas, and they are swept again and again.
 const large = Array.from({ length: 6 }, (_, i) => `large-${i}`);

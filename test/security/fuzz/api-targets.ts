@@ -192,7 +192,7 @@ function checkTaken(input: SubscriptionInput): void {
   notEqual(fingerprint({ ...input, url: `${input.url}x` }), fingerprint(input));
   const secret = 'whsec_that-nobody-sends';
   const subscription = { ...taken, secrets: [{ text: secret, expiresAt: null }] };
-  const shown = subscriptionView({ subscription, delivery: parseDeliveryState({}), unreadable: null }, 0);
+  const shown = subscriptionView({ subscription, delivery: parseDeliveryState({}), unreadable: null }, 0, 1);
   ok(!JSON.stringify(shown).includes(secret));
   ok(Object.values(shown.headers).every((value) => value === '***'));
   deepEqual(JSON.parse(JSON.stringify(taken)), taken, 'it can be stored');

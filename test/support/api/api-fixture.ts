@@ -210,6 +210,18 @@ function notingHooks(calls: unknown[][]): ApiHooks {
         responseHeaders: null,
       };
     },
+    async verify(_settings, { id }) {
+      calls.push(['verify', id]);
+      const reason = 'The receiver answered 500.';
+      const outcome = { kind: 'retry', code: 'http_error', sent: true, reason } as const;
+      const asked = {
+        permission: { granted: false, reason },
+        outcome,
+        statusCode: 500,
+        durationMs: 12,
+      } as const;
+      return { kind: 'asked', asked, proof: null };
+    },
     async replay(account, id, request) {
       calls.push(['replay', account, id, request]);
       return { id: 'rpl_1', matched: 3 };

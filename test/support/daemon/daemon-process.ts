@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { openApi, type ApiCaller } from '../api/api-caller.ts';
 import { startOptions } from './start-options.ts';
+import { testNetwork } from './test-network.ts';
 
 /** The daemon as its users run it: a process of its own, spoken to over HTTP and signals. */
 export interface DaemonProcess extends AsyncDisposable {
@@ -84,9 +85,14 @@ function spawnDaemon(environment: Readonly<Record<string, string>>, openFiles: n
     openFiles === null
       ? [process.execPath]
       : ['/bin/sh', '-c', `ulimit -n ${openFiles} && exec "$0" "$@"`, process.execPath];
-  return spawn(command ?? '', [...before, ...startOptions, main], {
+  const [first = '', ...words] = [...(testNetwork?.command ?? []), command ?? '', ...before];
+  return spawn(first, [...words, ...startOptions, main], {
     cwd: fileURLToPath(new URL('.', import.meta.url)), // no .env there
-    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: compiled, ...environment },
+    env: {
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: compiled,
+      ...(testNetwork?.environment(environment) ?? environment),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }

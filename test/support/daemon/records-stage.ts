@@ -69,7 +69,22 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
     garbage: (redis, key, own) => redis.hset(key, own, 'garbage'),
     waits: { wrongType: 'all', garbage: 'own' },
   },
+  certificates: {
+    garbage: (redis, key) => redis.zadd(key, 0, 'garbage'),
+    waits: nobodyWaits,
+    silent: ['garbage'],
+  },
+  certificateWarnings: {
+    garbage: (redis, key) => redis.zadd(key, 0, 'garbage'),
+    waits: nobodyWaits,
+    silent: ['garbage'],
+  },
   byAge: { garbage: (redis, key) => redis.zadd(key, 0, 'garbage'), waits: nobodyWaits, silent: ['garbage'] },
+  byMaker: {
+    garbage: (redis, key) => redis.zadd(key, 0, 'garbage'),
+    waits: nobodyWaits,
+    silent: ['garbage'],
+  },
   resting: {
     garbage: (redis, key, own) => redis.hset(key, own, 'garbage'),
     waits: nobodyWaits,
@@ -91,6 +106,7 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
 
 export const subscriptionCases: Record<keyof SubscriptionKeys, Case> = {
   state: { garbage: spoilFields, waits: nobodyWaits },
+  accessToken: { garbage: addField, waits: nobodyWaits, silent: ['garbage', 'wrongType'] },
   lanes: { garbage: addField, waits: nobodyWaits },
   attempts: { garbage: addEntry, waits: nobodyWaits },
   dead: { garbage: addEntry, waits: nobodyWaits },
@@ -115,11 +131,16 @@ export const deploymentKeys: Record<keyof Keys, string> = {
   taken: 'counts what was taken; one that cannot be added to is named by background.error',
   marks: 'only save a wait; what is marked is read again in any case',
   polled: 'a time each; one that cannot be written is named by background.error',
+  proxyOutage: 'a sentence that is shown as it is, for two minutes',
   hostBudget: 'lives for seconds, and begins anew where it cannot be read',
+  proofs: 'lives for a minute, and begins anew where it cannot be read',
   accounts: 'tested below',
   sessions: 'tested in test/security/sessions.test.ts',
+  expiring: 'only says when to look; a subscription says itself when it expires',
+  signed: 'holds no key, and what is lost of it is found again (src/subscriptions/public-keys/mend-index.ts)',
   commits: 'a channel',
   publishedCommits: 'tested with the accounts',
+  publishedCommitsApart: 'copies of those in a cluster, read by the same code',
   account: 'tested with the accounts',
 };
 

@@ -20,7 +20,11 @@ export type TestRedis = {
 
 /** A share of the run's Redis under a prefix of its own; call once per file and `cleanup` in afterAll. */
 export function testRedis(): TestRedis {
-  const url = inject('redisUrl');
+  return shareOf(inject('redisUrl'));
+}
+
+/** The same of another Redis. */
+export function shareOf(url: string): TestRedis {
   const prefix = `t${randomBytes(6).toString('hex')}`;
   const clients: Redis[] = [];
   const connect = (): Redis => {

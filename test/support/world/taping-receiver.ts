@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { TLSSocket } from 'node:tls';
 import type { TapedCallback } from '../journals/journals.ts';
 
 /** What a receiver answers; `afterMs` holds the answer back, and so does `after` until it resolves. */
@@ -10,21 +12,36 @@ export interface TapedAnswer {
   readonly after?: Promise<unknown>;
 }
 
+/** Decides by the name of the subscriber and the headers. */
+type Decide = (subscriber: string, request: Pick<IncomingMessage, 'headers'>) => TapedAnswer;
+
 /** Subscribers at one address, told apart by path, that keep every callback as it came. */
 export interface TapingReceiver extends AsyncDisposable {
   /** Where the subscriber with that name is called; on the tape it bears the name. */
   urlOf(name: string): string;
   readonly callbacks: readonly TapedCallback[];
+  /** Callbacks over connections with the certificate of another subscriber. */
+  readonly strangers: readonly string[];
   /** Callbacks whose answer is not written yet. */
   waiting(): number;
-  /** Decides on every callback from now on, by the name of its subscriber; 200 at once at first. */
-  answer(decide: (subscriber: string) => TapedAnswer): void;
+  /** Decides on every callback from now on; 200 at once at first. */
+  answer(decide: Decide): void;
 }
 
-/** Starts one on loopback. */
-export async function startTapingReceiver(): Promise<TapingReceiver> {
+/** Certificate and key (PEM) of a receiver, and the authority whose clients it asks for. */
+export interface MutualTls {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca: string;
+}
+
+/**
+ * Starts one on loopback; over https with `mutual`, and then for callbacks only whose client certificate bears
+ * the name of their subscriber.
+ */
+export async function startTapingReceiver(mutual?: MutualTls): Promise<TapingReceiver> {
   const callbacks: TapedCallback[] = [];
-  let decide: (subscriber: string) => TapedAnswer = () => ({ status: 200 });
+  let decide: Decide = () => ({ status: 200 });
   let waiting = 0;
 
   async function tape(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -32,7 +49,7 @@ export async function startTapingReceiver(): Promise<TapingReceiver> {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const arrivedAt = Date.now();
     const subscription = request.url?.slice(1) ?? '';
-    const { status, afterMs = 0, after } = decide(subscription);
+    const { status, afterMs = 0, after } = decide(subscription, request);
     waiting += 1;
     if (afterMs > 0) await delay(afterMs);
     await after;
@@ -50,14 +67,23 @@ export async function startTapingReceiver(): Promise<TapingReceiver> {
     response.writeHead(status).end();
   }
 
-  const server = createServer((request, response) => {
+  const strangers: string[] = [];
+  function onRequest(request: IncomingMessage, response: ServerResponse): void {
+    const shown = mutual === undefined ? null : (request.socket as TLSSocket).getPeerCertificate().subject.CN;
+    if (shown !== null && `/${String(shown)}` !== request.url)
+      strangers.push(`${String(shown)} ${request.url}`);
     tape(request, response).catch(() => response.destroy());
-  });
+  }
+  const server =
+    mutual === undefined
+      ? createServer(onRequest)
+      : createSecureServer({ ...mutual, requestCert: true, rejectUnauthorized: true }, onRequest);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    urlOf: (name) => `http://127.0.0.1:${port}/${name}`,
+    urlOf: (name) => `${mutual === undefined ? 'http' : 'https'}://127.0.0.1:${port}/${name}`,
     callbacks,
+    strangers,
     waiting: () => waiting,
     answer(next) {
       decide = next;

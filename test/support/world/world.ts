@@ -7,6 +7,7 @@ import { createFilingLives, type FilingLives } from './filing-lives.ts';
 import type { Journals, Subscriber } from '../journals/journals.ts';
 import { startPartnerRecorder, type PartnerRecorder } from './partner-recorder.ts';
 import { superviseDaemon, type SupervisedDaemon } from './supervised-daemon.ts';
+import type { TestAuthority } from '../receivers/certificates.ts';
 import { startTapingReceiver, type TapingReceiver } from './taping-receiver.ts';
 import { seededRandom } from '../seeded-random.ts';
 
@@ -38,7 +39,11 @@ export interface WorldOptions {
   readonly filings?: number;
   /** Subscribers of each account, named `<account>.a` and so on; default 2. */
   readonly subscribers?: number;
+  /** Settings of each subscription besides its URL and secret. */
+  readonly settings?: object;
   readonly random?: () => number;
+  /** Subscribers that each ask for a client certificate of their own, issued by this authority. */
+  readonly mutual?: TestAuthority;
   readonly environment?: Readonly<Record<string, string>>;
   /** What each daemon has beside the environment of all. */
   readonly environments?: readonly Readonly<Record<string, string>>[];
@@ -70,7 +75,10 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       (key) => accounts.find((account) => partnerKeys[account] === key) ?? key,
     ),
   );
-  const receiver = stack.use(await startTapingReceiver());
+  const { mutual } = options;
+  const receiver = stack.use(
+    await startTapingReceiver(mutual && { ...(await mutual.issue('receiver')), ca: mutual.cert }),
+  );
   const owners = await ownersOf(sandbox.baseUrl);
   const lives = createFilingLives(
     new URL(sandbox.baseUrl).origin,
@@ -108,8 +116,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   await api().ok('PUT', '/v1/accounts/second', { baseUrl: recorder.baseUrl, partnerKey: 'sandbox-key-2' });
   for (const account of accounts) await untilBaselined(api, account);
   const subscribers: Subscriber[] = [];
-  for (const account of accounts)
-    subscribers.push(...(await subscribe(api(), receiver, account, options.subscribers ?? 2)));
+  for (const account of accounts) subscribers.push(...(await subscribe(api(), receiver, account, options)));
   lives.begin();
 
   const polls = () => daemons.flatMap((daemon) => daemon.polls());
@@ -158,13 +165,15 @@ async function subscribe(
   api: ApiCaller,
   receiver: TapingReceiver,
   account: string,
-  count: number,
+  { subscribers: count = 2, settings, mutual }: WorldOptions,
 ): Promise<Subscriber[]> {
   const subscribers: Subscriber[] = [];
   for (let i = 0; i < count; i += 1) {
     const id = `${account}.${letters[i]}`;
     const secret = `whsec_${randomBytes(32).toString('base64')}`;
-    await api.ok('POST', `/v1/accounts/${account}/subscriptions`, { url: receiver.urlOf(id), secret });
+    const tls = mutual && { ...(await mutual.issue(id)), ca: mutual.cert };
+    const body = { ...settings, url: receiver.urlOf(id), secret, tls };
+    await api.ok('POST', `/v1/accounts/${account}/subscriptions`, body);
     subscribers.push({ id, account, secret });
   }
   return subscribers;

@@ -2,7 +2,12 @@ import { readFileSync } from 'node:fs';
 import { errors } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { failureDetails, failureCodeOf } from '../../../src/callbacks/result.ts';
-import { outcomeKinds, classifyOutcome } from '../../../src/callbacks/outcome.ts';
+import {
+  outcomeKinds,
+  classifyOutcome,
+  keptReason,
+  outcomeWithoutToken,
+} from '../../../src/callbacks/outcome.ts';
 import type { CallbackFailureCode, CallbackResponse } from '../../../src/callbacks/result.ts';
 
 function isFailureCode(code: string): code is CallbackFailureCode {
@@ -154,5 +159,20 @@ describe('docs/callback-outcomes.md', () => {
 
   it('lists every outcome code once, with what it leads to, in the order of the code', () => {
     expect(rows).toEqual(Object.entries(outcomeKinds));
+  });
+});
+
+describe('keptReason', () => {
+  it('is the reason of what code and status do not say, in 200 characters', () => {
+    const failed = (code: CallbackFailureCode, detail: string) =>
+      keptReason(classifyOutcome({ kind: 'failure', code, detail, sent: false, durationMs: 1 }));
+    for (const code of ['tls_error', 'proxy_error', 'proxy_refused'] as const)
+      expect(failed(code, 'Which of them.')).toBe('Which of them.');
+    expect(failed('tls_error', 'x'.repeat(200))).toHaveLength(200);
+    expect(failed('tls_error', 'x'.repeat(201))).toBe(`${'x'.repeat(199)}…`);
+    const tokens = outcomeWithoutToken({ kind: 'failed', reason: 'answered 429', retryAfterMs: 1_000 });
+    expect(keptReason(tokens)).toBe('answered 429');
+    expect(failed('timeout', failureDetails.timeout)).toBeNull();
+    for (const status of [200, 302, 410, 500]) expect(keptReason(classifyOutcome(answer(status)))).toBeNull();
   });
 });

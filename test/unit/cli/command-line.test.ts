@@ -46,12 +46,17 @@ describe('the command line', () => {
   });
 
   test.each([
-    ['listn', /no command "listn"\. Did you mean "listen"\? There are status, listen, trigger/],
-    ['nothing-like-it', /no command "nothing-like-it"\. There are status/],
+    [
+      'listn',
+      /no command "listn"\. Did you mean "listen"\? There are start, demo, sandbox, status, listen, trigger/,
+    ],
+    ['nothing-like-it', /no command "nothing-like-it"\. There are start/],
     [
       'subscriptions crate',
       /no command "subscriptions crate"\. Did you mean "subscriptions create"\?.*rotate-secret/,
     ],
+    ['start now', /There is no argument "now"/],
+    ['sandbox --port 1', /Unknown option '--port'/],
     ['tokens list me', /no command "tokens list".*create, revoke/],
     ['events tial', /no command "events tial"\. Did you mean "events tail"\?/],
     ['listen --nothing', /Unknown option '--nothing'.*listen --help/],

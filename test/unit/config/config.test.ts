@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { variables } from '../../../src/config/variables.ts';
-import { loadConfig, readEnvironment } from '../../../src/config/config.ts';
+import { loadConfig } from '../../../src/config/config.ts';
+import { readEnvironment } from '../../../src/config/environment.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { defaultDoubtLimits } from '../../../src/polling/doubt/doubt-policy.ts';
 
@@ -57,7 +58,9 @@ describe('the defaults', () => {
         disableAfterMs: 432_000_000,
         attemptDetails: 'failures',
       },
+      proxies: { egress: null, egressResolves: false, partner: null, noProxy: [] },
       doubt: defaultDoubtLimits,
+      verification: { required: false, exemptHosts: [] },
       filingBytesMax: 262_144,
       eventRetentionMs: 2_592_000_000,
       roles: new Set(['api', 'poll', 'deliver']),
@@ -80,6 +83,10 @@ describe('right values', () => {
     [{ TRUSTED_PROXIES: '10.0.0.0/8, ::1/128' }, { trustedProxies: ['10.0.0.0/8', '::1/128'] }],
     [{ PUBLIC_URL: 'https://Filings.example.com//' }, { publicUrl: 'https://filings.example.com' }],
     [{ PUBLIC_URL: 'http://a.example/hooks/' }, { publicUrl: 'http://a.example/hooks' }],
+    [
+      { REQUIRE_VERIFICATION: 'true', VERIFICATION_EXEMPT_HOSTS: 'Hooks.slack.com, *.example.com' },
+      { verification: { required: true, exemptHosts: ['hooks.slack.com', '*.example.com'] } },
+    ],
     [
       { FRAME_ANCESTORS: 'https://a.example.com, http://B.example:8080/' },
       { frameAncestors: ['https://a.example.com', 'http://b.example:8080'] },
@@ -200,6 +207,17 @@ const wrongEndpoints = [
   'http://b?key=a',
   'http://b#a',
 ];
+const wrongProxies = [
+  'proxy:3128',
+  'socks5://proxy:1080',
+  'http://',
+  'http://proxy:0',
+  'http://proxy:65536',
+  'http://proxy:3128/path',
+  'http://proxy:3128?a=b',
+  'http://us%er:password@proxy:3128',
+  'http://us%3Aer:password@proxy:3128',
+];
 const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   REDIS_URL: [
     'localhost:6379',
@@ -249,6 +267,11 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
     'ftp://a.example.com',
   ],
   METRICS_PORT: [...wrongNumbers.filter((value) => value !== '0'), '65536'],
+  EGRESS_PROXY: wrongProxies,
+  EGRESS_PROXY_RESOLVES: wrongBooleans,
+  PARTNER_PROXY: wrongProxies,
+  // An entry that cannot be read is left out, as other programs do that read this variable.
+  NO_PROXY: [],
   API_TOKEN: [
     'short',
     'x'.repeat(23),
@@ -323,6 +346,15 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   DELIVERY_ALLOW_HTTP: wrongBooleans,
   DELIVERY_ATTEMPT_DETAILS: ['some', 'ALL', 'true'],
   DELIVERY_DISABLE_AFTER_MS: [...wrongNumbers, '9'],
+  REQUIRE_VERIFICATION: wrongBooleans,
+  VERIFICATION_EXEMPT_HOSTS: [
+    'https://a.example.com',
+    'a.example.com:443',
+    '*',
+    'a.*.com',
+    '.example.com',
+    'a,,b',
+  ],
   EVENT_RETENTION_MS: [...wrongNumbers, '9'],
   ROLES: ['all', 'api,', 'api;poll', 'API', 'api,worker'],
   LOG_LEVEL: ['verbose', 'INFO', '30'],
@@ -352,7 +384,7 @@ describe('a wrong value', () => {
     const problems = problemsOf(Object.fromEntries(names.map((name) => [name, 'wrong!\n']))).toSorted();
     expect(problems.map((problem) => problem.split(' ')[0])).toEqual(
       // Those that may contain an exclamation mark.
-      names.filter((name) => name !== 'PARTNER_KEY' && name !== 'OTEL_SERVICE_NAME').toSorted(),
+      names.filter((name) => !['PARTNER_KEY', 'OTEL_SERVICE_NAME', 'NO_PROXY'].includes(name)).toSorted(),
     );
   });
 

@@ -1,4 +1,5 @@
-import { loadConfig, type Environment } from '../../../src/config/config.ts';
+import { loadConfig } from '../../../src/config/config.ts';
+import type { Environment } from '../../../src/config/environment.ts';
 import { variables } from '../../../src/config/variables.ts';
 
 /** Secrets as an operator would make them. */

@@ -6,6 +6,8 @@ import { readText } from '../docs/documents.ts';
 const keyOf: Readonly<Record<string, string>> = {
   'src/callbacks/sign.ts': 'a signing secret of a subscription: signs callbacks',
   'src/subscriptions/signing-secret.ts': 'the same, read',
+  'src/subscriptions/public-keys/ed25519-key.ts': 'the same of v1a, made and read',
+  'src/api/subscriptions/settings/tls-errors.ts': 'the key of a client certificate: read to be judged',
   'src/secrets/seal.ts': 'ENCRYPTION_KEY: seals secrets',
   'src/accounts/sessions/session-store.ts':
     "derived from API_TOKEN by HKDF: digests of the operator's sessions",
@@ -13,7 +15,7 @@ const keyOf: Readonly<Record<string, string>> = {
   'src/sandbox/filings/uploads.ts': 'random, of the process: signs links of the sandbox',
 };
 const keyed =
-  /createHmac|create(Cipher|Decipher)iv|createSecretKey|createSign|createVerify|hkdf|scrypt|pbkdf2|subtle/;
+  /createHmac|create(Cipher|Decipher)iv|create(Secret|Private|Public)Key|generateKey|createSign|createVerify|hkdf|scrypt|pbkdf2|subtle/;
 
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((path) => /\.[jt]s$/.test(path) && !path.includes('vendor'))

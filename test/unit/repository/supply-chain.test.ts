@@ -72,6 +72,27 @@ describe('the image', () => {
     expect(dockerfile).toMatch(/npm ci --omit=dev .*--ignore-scripts/);
   });
 
+  test('says what it is, and of which commit a release made it', () => {
+    const labels = Object.fromEntries(
+      [...dockerfile.matchAll(/org\.opencontainers\.image\.(\w+)="([^"]*)"/g)].map(([, name = '', value]) => [
+        name,
+        value,
+      ]),
+    );
+    expect(labels).toEqual({
+      title: packageJson.name,
+      description: packageJson.description,
+      licenses: packageJson.license,
+      source: '${SOURCE}',
+      version: '${VERSION}',
+      revision: '${REVISION}',
+      created: '${CREATED}',
+    });
+    const [, last = ''] = dockerfile.split(/^FROM \$\{NODE_IMAGE\}$/m);
+    for (const argument of ['SOURCE', 'VERSION', 'REVISION', 'CREATED'])
+      expect(last).toMatch(new RegExp(`^ARG ${argument}=`, 'm'));
+  });
+
   test('starts the daemon as `npm start` does', () => {
     const command = /^CMD (.*)$/m.exec(dockerfile)?.[1] ?? '';
     expect((JSON.parse(command) as string[]).join(' ')).toBe(packageJson.scripts.start);

@@ -9,6 +9,7 @@ interface ShownToken {
   readonly name: string;
   readonly readOnly: boolean;
   readonly link?: boolean;
+  readonly subscriptions?: 'all' | 'own';
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
 }
@@ -16,11 +17,16 @@ interface ShownToken {
 const columns: readonly Column<ShownToken>[] = [
   { heading: 'ID', text: ({ id }) => id },
   { heading: 'KIND', text: ({ link }) => (link === true ? 'link' : 'token') },
-  { heading: 'MAY', text: ({ readOnly }) => (readOnly ? 'read' : 'read and write') },
+  { heading: 'MAY', text: rightsOf },
   { heading: 'EXPIRES', text: ({ expiresAt }) => expiresAt },
   { heading: 'LAST USED', text: ({ lastUsedAt }) => lastUsedAt },
   { heading: 'NAME', text: ({ name }) => name },
 ];
+
+function rightsOf({ readOnly, subscriptions }: ShownToken): string {
+  if (subscriptions !== 'own') return readOnly ? 'read' : 'read and write';
+  return readOnly ? 'read, without subscriptions' : 'read, own subscriptions';
+}
 
 /** `tokens`: the tokens and links of an account. */
 export const tokens: Command = {
@@ -48,11 +54,15 @@ export const createToken: Command = {
   options: {
     name: { value: 'NAME', text: 'who has it' },
     'read-only': { text: 'it may only read' },
+    'own-subscriptions': { text: 'it may read, and manage only the subscriptions that it makes' },
     expires: { value: 'SPAN', text: 'it ends after this, e.g. 90d (default: never)' },
     json: { text: 'the answer as a JSON object' },
     ...apiOptions,
   },
-  examples: ['filing-webhooks tokens create --account acme --name "Grafana" --read-only --expires 90d'],
+  examples: [
+    'filing-webhooks tokens create --account acme --name "Grafana" --read-only --expires 90d',
+    'filing-webhooks tokens create --account acme --name "n8n" --own-subscriptions',
+  ],
   async run(input, context) {
     atMost(input, 0);
     const name = input.text('name');
@@ -62,6 +72,7 @@ export const createToken: Command = {
     const made = await client.post<{ id: string; token: string }>('/tokens', {
       name,
       readOnly: input.flag('read-only'),
+      ...(input.flag('own-subscriptions') ? { subscriptions: 'own' } : {}),
       ...(expires === null ? {} : { expiresAt: new Date(Date.now() + expires).toISOString() }),
     });
     context.out(input.flag('json') ? JSON.stringify(made, null, 2) : made.token);

@@ -1,9 +1,11 @@
-import { readFile } from 'node:fs/promises';
+import type { KeyObject } from 'node:crypto';
 import { styleText } from 'node:util';
 import { CliError, exitCodes } from '../../cli-error.ts';
 import { atMost, type Command, type Context, type Input } from '../../command.ts';
 import { parseHeaders, verifyCallback } from '../../events/verify-callback.ts';
+import { readKeySet, readPublicKey } from '../../events/public-keys.ts';
 import { readSigningKey } from '../../events/signing-key.ts';
+import { readNamed } from '../../read-file.ts';
 
 /** `verify`: whether a captured callback is genuine, and the reason if not. */
 export const verify: Command = {
@@ -14,6 +16,15 @@ export const verify: Command = {
     secret: {
       value: 'SECRET',
       text: 'the secret of the subscription, whsec_… (better: FILING_WEBHOOKS_SECRET)',
+    },
+    key: {
+      value: 'KEY',
+      multiple: true,
+      text: 'a public key of the subscription, whpk_…, in place of the secret: only v1a counts; repeatable',
+    },
+    keys: {
+      value: 'FROM',
+      text: 'a file or an address with a JWKS, such as …/.well-known/webhook-keys?subscription=sub_…',
     },
     header: {
       value: 'LINE',
@@ -28,14 +39,13 @@ export const verify: Command = {
   examples: [
     'filing-webhooks verify --headers headers.txt --body body.json --ignore-age',
     'filing-webhooks verify --header "webhook-id: evt_1" --header "webhook-timestamp: 1795255203" --header "webhook-signature: v1,…" < body.json',
+    'filing-webhooks verify --keys "https://filings.example.com/.well-known/webhook-keys?subscription=sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506" --headers headers.txt --body body.json',
   ],
   async run(input, context) {
     atMost(input, 0);
-    const secret = input.text('secret') ?? context.env['FILING_WEBHOOKS_SECRET'];
-    if (!secret) throw new CliError('usage', 'No secret: set FILING_WEBHOOKS_SECRET, or give --secret.');
-    const key = readSigningKey(secret);
+    const keys = await readKeys(input, context);
     const callback = { headers: await readHeaders(input), body: await readBody(input, context) };
-    const found = verifyCallback(callback, key, input.flag('ignore-age') ? null : Date.now());
+    const found = verifyCallback(callback, keys, input.flag('ignore-age') ? null : Date.now());
     if (input.flag('json')) context.out(JSON.stringify(found));
     else if (found.ok)
       context.out(
@@ -46,6 +56,21 @@ export const verify: Command = {
   },
 };
 
+async function readKeys(input: Input, context: Context): Promise<KeyObject[]> {
+  const source = input.text('keys');
+  const publicKeys = input.texts('key').map(readPublicKey);
+  if (source !== null) publicKeys.push(...(await readKeySet(source, context.signal)));
+  const given = input.text('secret');
+  if (publicKeys.length > 0) {
+    if (given === null) return publicKeys;
+    throw new CliError('usage', 'Give --secret for v1, or --key or --keys for v1a, not both.');
+  }
+  const secret = given ?? context.env['FILING_WEBHOOKS_SECRET'];
+  if (!secret)
+    throw new CliError('usage', 'No secret: set FILING_WEBHOOKS_SECRET, or give --secret, --key or --keys.');
+  return [readSigningKey(secret)];
+}
+
 async function readHeaders(input: Input): Promise<Map<string, string>> {
   const file = input.text('headers');
   const lines = file === null ? [] : (await readNamed(file)).toString().split(/\r?\n/);
@@ -55,15 +80,4 @@ async function readHeaders(input: Input): Promise<Map<string, string>> {
 async function readBody(input: Input, context: Context): Promise<Buffer> {
   const file = input.text('body');
   return file === null || file === '-' ? context.readInput() : readNamed(file);
-}
-
-async function readNamed(file: string): Promise<Buffer> {
-  try {
-    return await readFile(file);
-  } catch (error) {
-    throw new CliError(
-      'noInput',
-      `${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)}): check its name.`,
-    );
-  }
 }

@@ -14,6 +14,7 @@ interface ShownAttempt {
   readonly outcome: string;
   readonly statusCode: number | null;
   readonly durationMs: number;
+  readonly reason: string | null;
 }
 
 const columns: readonly Column<ShownAttempt>[] = [
@@ -25,6 +26,7 @@ const columns: readonly Column<ShownAttempt>[] = [
   { heading: 'FILING', text: ({ filingId }) => filingId },
   { heading: 'EVENT', text: ({ eventId }) => eventId },
   { heading: 'ATTEMPT', text: ({ id }) => id },
+  { heading: 'REASON', text: ({ reason }) => reason },
 ];
 
 /** `attempts`: the latest attempts of an account's deliveries; or one, with request and response. */

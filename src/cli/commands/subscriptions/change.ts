@@ -96,14 +96,24 @@ export const rotateSecret: Command = {
     const client = createApiClient(input, context);
     await agree(input, context, `Make a new secret for ${input.positionals[0]}?`);
     const rotated = await rotate(client, path, grace);
-    context.out(
-      input.flag('json') ? JSON.stringify(rotated, null, 2) : `Secret  ${String(rotated['secret'])}`,
-    );
-    context.note('The secret is shown only now: give it to the receiver.');
+    const { secret, publicKeys = [] } = rotated;
+    const lines = [
+      ...(secret === null ? [] : [`Secret  ${secret}`]),
+      ...publicKeys.slice(0, 1).map(({ key }) => `Key     ${key}`),
+    ];
+    context.out(input.flag('json') ? JSON.stringify(rotated, null, 2) : lines.join('\n'));
+    if (secret !== null) context.note('The secret is shown only now: give it to the receiver.');
     return exitCodes.ok;
   },
 };
 
+interface Rotated {
+  /** Null with `v1a` alone. */
+  readonly secret: string | null;
+  /** The new one first; absent without `v1a`. */
+  readonly publicKeys?: readonly { readonly key: string }[];
+}
+
 function rotate(client: ApiClient, path: string, graceMs: number | null) {
-  return client.post<Record<string, unknown>>(`${path}/rotate-secret`, graceMs === null ? {} : { graceMs });
+  return client.post<Rotated>(`${path}/rotate-secret`, graceMs === null ? {} : { graceMs });
 }

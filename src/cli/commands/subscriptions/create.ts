@@ -2,6 +2,7 @@ import { apiOptions, createApiClient } from '../../daemon/api-client.ts';
 import { exitCodes } from '../../cli-error.ts';
 import { onlyArgument, type Command } from '../../command.ts';
 import { formatFields } from '../../table.ts';
+import { endpointOptions, endpointSettingsOf } from './endpoint-settings.ts';
 import { settingOptions, settingsOf } from './settings.ts';
 
 /** `subscriptions create`: registers an endpoint. Its secret is printed once. */
@@ -11,6 +12,7 @@ export const createSubscription: Command = {
   usage: 'ENDPOINT',
   options: {
     ...settingOptions,
+    ...endpointOptions,
     disabled: { text: 'deliver nothing until it is enabled' },
     json: { text: 'the answer as a JSON object' },
     ...apiOptions,
@@ -18,15 +20,19 @@ export const createSubscription: Command = {
   examples: [
     'filing-webhooks subscriptions create https://hooks.example.com/filings --statuses REJECTED --description Rejections',
     'filing-webhooks subscriptions create https://hooks.slack.com/services/… --format slack --statuses REJECTED',
+    'filing-webhooks subscriptions create https://hooks.example.com/filings --tls-cert-file client.pem --tls-key-file client.key --rate 5',
+    'filing-webhooks subscriptions create https://hooks.example.com/filings --auth-token-url https://login.example.com/oauth2/token --auth-client-id filings --auth-client-secret-file secret.txt',
   ],
   async run(input, context) {
     const url = onlyArgument(input, 'ENDPOINT');
-    const settings = settingsOf(input, context.env);
+    const settings = { ...settingsOf(input, context.env), ...(await endpointSettingsOf(input, context)) };
     const body = { url, ...settings, ...(input.flag('disabled') ? { enabled: false } : {}) };
     const client = createApiClient(input, context);
     const made = await client.post<Record<string, unknown>>('/subscriptions', body);
     context.out(input.flag('json') ? JSON.stringify(made, null, 2) : formatFields(made));
-    if (!('secret' in settings)) context.note('The secret is shown only now: give it to the receiver.');
+    if (made['secret'] === null)
+      context.note('There is no secret: the receiver verifies with the public keys.');
+    else if (!('secret' in settings)) context.note('The secret is shown only now: give it to the receiver.');
     return exitCodes.ok;
   },
 };
@@ -39,6 +45,7 @@ export const updateSubscription: Command = {
   options: {
     endpoint: { value: 'URL', text: 'where callbacks go' },
     ...settingOptions,
+    ...endpointOptions,
     json: { text: 'the answer as a JSON object' },
     ...apiOptions,
   },
@@ -49,7 +56,11 @@ export const updateSubscription: Command = {
   async run(input, context) {
     const id = onlyArgument(input, 'ID');
     const endpoint = input.text('endpoint');
-    const body = { ...(endpoint === null ? {} : { url: endpoint }), ...settingsOf(input) };
+    const body = {
+      ...(endpoint === null ? {} : { url: endpoint }),
+      ...settingsOf(input),
+      ...(await endpointSettingsOf(input, context)),
+    };
     const client = createApiClient(input, context);
     const path = `/subscriptions/${encodeURIComponent(id)}`;
     const changed = await client.send<Record<string, unknown>>('PATCH', path, body);

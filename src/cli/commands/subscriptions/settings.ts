@@ -6,6 +6,7 @@ export const settingOptions = {
   types: { value: 'TYPES', text: 'event types with commas between, e.g. filing.rejected,account.*' },
   statuses: { value: 'STATUSES', text: 'only events after which the filing has one of these, e.g. REJECTED' },
   states: { value: 'STATES', text: 'only filings of these states, e.g. TX,CA' },
+  filter: { value: 'EXPRESSION', text: 'only events for which this is true, e.g. "filing.premium > 10000"' },
   description: { value: 'TEXT', text: 'for people' },
   header: {
     value: 'LINE',
@@ -13,28 +14,35 @@ export const settingOptions = {
     text: 'a header of each callback, e.g. "x-team: billing"; repeatable',
   },
   format: { value: 'FORMAT', text: 'standard, slack or teams' },
+  signatures: { value: 'VERSIONS', text: 'v1 (the secret), v1a (a public key) or v1,v1a' },
   from: { value: 'WHERE', text: 'now, earliest or state: what is delivered first' },
   secret: { value: 'SECRET', text: 'sign with this whsec_… (better: FILING_WEBHOOKS_SECRET)' },
 } satisfies Record<string, Option>;
 
 /**
  * The fields of a request that the options give; those that are not given are left out. `all` stands for
- * every status or state. Throws CliError.
+ * every status, state or event. Throws CliError.
  */
 export function settingsOf(
   input: Input,
   env: Readonly<Record<string, string | undefined>> = {},
 ): Record<string, unknown> {
   const lines = input.texts('header');
+  const signatures = listOf(input.text('signatures'));
+  // A secret of the environment is meant for subscriptions that have one.
+  const hasSecret = signatures === undefined || signatures.includes('v1');
+  const fromEnvironment = hasSecret ? env['FILING_WEBHOOKS_SECRET'] : undefined;
   const fields = {
     eventTypes: listOf(input.text('types')),
     statuses: choiceOf(input.text('statuses')),
     states: choiceOf(input.text('states')),
+    filter: input.text('filter') === 'all' ? null : (input.text('filter') ?? undefined),
     description: input.text('description') ?? undefined,
     headers: lines.length === 0 ? undefined : Object.fromEntries(lines.map(headerOf)),
     format: input.text('format') ?? undefined,
+    signatures,
     from: input.text('from') ?? undefined,
-    secret: (input.text('secret') ?? env['FILING_WEBHOOKS_SECRET']) || undefined,
+    secret: (input.text('secret') ?? fromEnvironment) || undefined,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -55,15 +55,21 @@ export function RotateButton({ path, onDone }) {
 }
 
 /** @param {{ rotation: Rotation, onClose: () => void }} props */
-function NewSecret({ rotation: { secret, previousExpiresAt }, onClose }) {
-  return html`<p role="status">
-      <strong>This secret is shown only now.</strong> Give it to the receiver before you close this.
-    </p>
-    <${SecretField} label="New secret" value=${secret} />
+function NewSecret({ rotation: { secret, publicKeys, previousExpiresAt }, onClose }) {
+  return html`${
+      secret &&
+      html`<p role="status">
+        <strong>This secret is shown only now.</strong> Give it to the receiver before you close this.
+      </p>`
+    }
+    <${SecretField}
+      label=${`New ${secret ? 'secret' : 'public key'}`}
+      value=${secret ?? publicKeys[0]?.key}
+    />
     <p class="quiet">
       ${
         previousExpiresAt === null
-          ? 'The old secret is no longer valid.'
+          ? 'The old one is no longer valid.'
           : html`Requests are signed with the old one as well until
             ${fullTime(Date.parse(previousExpiresAt))}.`
       }

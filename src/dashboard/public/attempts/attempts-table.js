@@ -35,7 +35,7 @@ export function AttemptsTable({ account, attempts, empty, more, onMore, present 
       cells: [link, event, filing, attempt.attempt, outcome, status, took, response],
       card: html`<div class="card-line"><span>${outcome} ${attempt.statusCode}</span> ${link}</div>
         <div>${event} ${filing} <span class="card-quiet">attempt ${attempt.attempt}, ${took}</span></div>
-        ${attempt.response && !isAsAbove(attempt, attempts[place - 1]) && response}`,
+        ${said(attempt) && !isAsAbove(attempt, attempts[place - 1]) && response}`,
     };
   });
   return html`<${Table}
@@ -60,11 +60,15 @@ function AttemptLink({ account, attempt: { id, attempt, eventType, at }, isPrese
 /** @param {{ attempt: Attempt, above: Attempt | undefined }} props */
 function Response({ attempt, above }) {
   if (isAsAbove(attempt, above)) return html`<span class="quiet">as above</span>`;
-  return html`<span class="clamp answer"><${Text} value=${attempt.response} /></span>`;
+  return html`<span class="clamp answer"><${Text} value=${said(attempt)} /></span>`;
 }
 
 /** @type {(attempt: Attempt, above: Attempt | undefined) => boolean} */
-function isAsAbove({ response, statusCode }, above) {
-  if (response === null || response === '') return false;
-  return above?.response === response && above.statusCode === statusCode;
+function isAsAbove(attempt, above) {
+  const text = said(attempt);
+  return !!text && !!above && said(above) === text && above.statusCode === attempt.statusCode;
 }
+
+// The response of the endpoint, or why it could not be asked.
+/** @type {(attempt: Attempt) => string | null} */
+const said = ({ response, reason }) => response ?? reason;

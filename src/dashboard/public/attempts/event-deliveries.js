@@ -71,14 +71,14 @@ function Deliveries({ account, eventId, filingId }) {
 
 /** @param {{ account: string, delivery: EventDelivery }} props */
 function Delivery({ account, delivery }) {
-  const { subscription, description, url, state, lastAttempt } = delivery;
+  const { subscription, description, url, state, lastAttempt, lastReason } = delivery;
   const [word, tone] = states[state] ?? [state, 'plain'];
   return html`<li>
     <${Badge} word=${word} tone=${tone} />
     <a href=${href('accounts', account, 'subscriptions', subscription)}
       ><${Text} value=${description || url}
     /></a>
-    <span class="quiet">${progressOf(delivery)}</span>
+    <span class="quiet">${progressOf(delivery)}${lastReason && html`. ${lastReason}`}</span>
     ${lastAttempt !== null && html`<a href=${href('accounts', account, 'attempts', lastAttempt)}>Latest attempt</a>`}
   </li>`;
 }

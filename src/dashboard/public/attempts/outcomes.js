@@ -80,6 +80,21 @@ export const outcomes = {
     'The daemon could not send. The endpoint is not at fault.',
     'See the log of the daemon. The event is retried by itself and loses no attempt.',
   ],
+  token_error: [
+    'No token',
+    'The token endpoint gave no token. Nothing was sent.',
+    'The last error of the subscription says what to check.',
+  ],
+  proxy_refused: [
+    'Refused by proxy',
+    'The forward proxy did not connect to the endpoint.',
+    'If others work, check the endpoint, then the rules of the proxy.',
+  ],
+  proxy_error: [
+    'Proxy down',
+    'The forward proxy does not work. Nothing was counted.',
+    'Deliveries go on when it is back.',
+  ],
   aborted: [
     'Aborted',
     'The daemon was stopping before a response came.',
@@ -129,7 +144,7 @@ export function outcomeName(outcome) {
  */
 export function outcomeTone(outcome) {
   if (outcome === 'delivered') return 'good';
-  return outcome === 'aborted' || outcome === 'slow_down' ? 'plain' : 'bad';
+  return ['aborted', 'slow_down', 'proxy_error'].includes(outcome) ? 'plain' : 'bad';
 }
 
 /**

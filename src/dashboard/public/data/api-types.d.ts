@@ -82,10 +82,15 @@ export interface Subscription {
   from: string;
   format: string;
   payload: string;
+  filter: string | null;
+  /** Events that were delivered because the filter could not decide. */
+  undecided: number;
   enabled: boolean;
   state: string;
   disabledReason: string | null;
   lag: number;
+  /** True while its events wait only because of its rate. */
+  throttled: boolean;
   consecutiveFailures: number;
   nextAttemptAt: Time | null;
   lastSuccessAt: Time | null;
@@ -106,6 +111,8 @@ export interface Attempt {
   statusCode: number | null;
   durationMs: number;
   response: string | null;
+  /** Why it failed, where outcome and status do not say it. */
+  reason: string | null;
   at: Time;
   /** Id of the replay that it belongs to. */
   replay?: string | null;
@@ -155,12 +162,15 @@ export interface RegisteredSubscription extends Subscription {
 
 export interface ChangedSubscription extends Subscription {
   dropped?: ('headers' | 'secret')[];
-  secret?: string;
+  secret?: string | null;
   warnings?: string[];
 }
 
 export interface Rotation {
-  secret: string;
+  /** Null with public keys alone. */
+  secret: string | null;
+  /** The new one first; none without `v1a`. */
+  publicKeys: { key: string }[];
   previousExpiresAt: Time | null;
 }
 

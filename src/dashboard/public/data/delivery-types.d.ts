@@ -13,6 +13,8 @@ export interface EventDelivery {
   attempts: number | null;
   lastOutcome: string | null;
   lastStatusCode: number | null;
+  /** Why it failed, where the outcome does not say it. */
+  lastReason: string | null;
   deliveredAt: Time | null;
   nextAttemptAt: Time | null;
   /** Id of the latest attempt that is still kept. */
@@ -34,6 +36,7 @@ export interface Token {
   id: string;
   name: string;
   readOnly: boolean;
+  subscriptions?: 'all' | 'own';
   /** Whether it is a link to the page. */
   link?: boolean;
   parent: string | null;

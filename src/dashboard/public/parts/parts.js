@@ -25,6 +25,7 @@ const tones = new Map([
   ['stale', 'bad'],
   ['active', 'good'],
   ['failing', 'warn'],
+  ['unverified', 'warn'],
   ['disabled', 'plain'],
   ['delivered', 'good'],
 ]);

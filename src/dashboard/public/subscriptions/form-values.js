@@ -8,6 +8,7 @@
  * @property {readonly string[]} eventTypes
  * @property {readonly string[]} statuses none: every status
  * @property {readonly string[]} states none: every state
+ * @property {string} filter empty: none
  * @property {readonly { name: string, value: string }[] | null} headers null: those that there are stay
  * @property {string} format
  * @property {string} payload
@@ -29,6 +30,7 @@ export function newValues() {
     eventTypes: ['filing.*'],
     statuses: [],
     states: [],
+    filter: '',
     headers: [],
     format: 'standard',
     payload: 'full',
@@ -43,13 +45,14 @@ export function newValues() {
  * @param {Subscription} subscription
  * @returns {FormValues}
  */
-export function valuesOf({ url, description, eventTypes, statuses, states, format, payload, from }) {
+export function valuesOf({ url, description, eventTypes, statuses, states, filter, format, payload, from }) {
   return {
     url,
     description: description ?? '',
     eventTypes,
     statuses: statuses ?? [],
     states: states ?? [],
+    filter: filter ?? '',
     headers: null,
     format,
     payload,
@@ -97,14 +100,26 @@ export function isMoved(before, after) {
   return from !== null && to !== null && from.origin !== to.origin;
 }
 
-/** @param {FormValues} values */
-function settingsOf({ description, eventTypes, statuses, states, headers, format, payload }) {
-  const named = headers?.filter(({ name, value }) => name.trim() !== '' || value !== '');
+/**
+ * The settings that select events; pure.
+ * @param {FormValues} values
+ */
+export function selection({ eventTypes, statuses, states, filter }) {
   return {
-    description: description.trim() === '' ? null : description.trim(),
     eventTypes,
     statuses: statuses.length === 0 ? null : statuses,
     states: states.length === 0 ? null : states,
+    filter: filter.trim() || null,
+  };
+}
+
+/** @param {FormValues} values */
+function settingsOf(values) {
+  const { description, headers, format, payload } = values;
+  const named = headers?.filter(({ name, value }) => name.trim() !== '' || value !== '');
+  return {
+    description: description.trim() === '' ? null : description.trim(),
+    ...selection(values),
     ...(named === undefined
       ? {}
       : { headers: Object.fromEntries(named.map(({ name, value }) => [name.trim(), value])) }),

@@ -1,12 +1,21 @@
+import { useState } from '../vendor/hooks.js';
+import { ActionButton, useAction } from '../actions/actions.js';
 import { ChoiceField, problemOf, TextField } from '../actions/fields.js';
 import { CopyButton } from '../actions/copy.js';
+import { apiPath } from '../data/api-client.js';
+import { useClient } from '../data/use-resource.js';
+import { number } from '../parts/format.js';
 import { html } from '../parts/html.js';
+import { Failure } from '../parts/parts.js';
 import { EventTicks, StatusTicks } from './event-ticks.js';
+import { selection } from './form-values.js';
 import { HeaderFields } from './header-fields.js';
 import { StateChips } from './state-chips.js';
 
+/** @import { Action } from '../actions/actions.js' */
 /** @import { ApiError } from '../data/api-client.js' */
 /** @import { FormValues } from './form-values.js' */
+/** @typedef {{ matched: number, of: number, undecided: number }} PreviewAnswer */
 
 /** The fields of a request that stand on the form, each with its own fault beside it. */
 export const shownFields = /** @type {const} */ ([
@@ -15,6 +24,7 @@ export const shownFields = /** @type {const} */ ([
   'eventTypes',
   'statuses',
   'states',
+  'filter',
   'headers',
   'format',
   'payload',
@@ -47,7 +57,7 @@ const beginnings = /** @type {const} */ ([
  * there are
  */
 export function SubscriptionFields({ account, values, onChange, error, known = [], isNew }) {
-  const text = (/** @type {'url' | 'description' | 'secret'} */ name) => ({
+  const text = (/** @type {'url' | 'description' | 'filter' | 'secret'} */ name) => ({
     name,
     value: values[name],
     onInput: (/** @type {string} */ value) => onChange({ [name]: value }),
@@ -61,6 +71,7 @@ export function SubscriptionFields({ account, values, onChange, error, known = [
     onChange: (/** @type {string[]} */ chosen) => onChange({ [name]: chosen }),
     problem: problemOf(error, name),
   });
+  const trial = useAction();
   return html`<${TextField}
       ...${text('url')}
       label="Endpoint URL"
@@ -76,6 +87,14 @@ export function SubscriptionFields({ account, values, onChange, error, known = [
     <${EventTicks} ...${ticks('eventTypes')} />
     <${StatusTicks} ...${ticks('statuses')} />
     <${StateChips} account=${account} ...${ticks('states')} />
+    <${TextField}
+      ...${text('filter')}
+      problem=${problemOf(trial.error ?? error, 'filter')}
+      label="Filter"
+      help="An expression on the event; empty: all."
+      beside=${html`<${Preview} trial=${trial} path=${apiPath('accounts', account, 'subscriptions', 'preview')} values=${values} />`}
+      more=${{ maxlength: 2000, placeholder: 'filing.premium > 10000', autocomplete: 'off', spellcheck: false }}
+    />
     <div class="halves">
       <${ChoiceField} ...${choice('format')} label="Format" options=${formats} />
       <${ChoiceField} ...${choice('payload')} label="Payload" options=${payloads} />
@@ -97,4 +116,22 @@ export function SubscriptionFields({ account, values, onChange, error, known = [
         more=${{ class: 'secret', autocomplete: 'off', spellcheck: false }}
       />`
     }`;
+}
+
+/**
+ * A button that says how many of the latest events the settings select.
+ * @param {{ trial: Action, path: string, values: FormValues }} props
+ */
+function Preview({ trial, path, values }) {
+  const client = useClient();
+  const [found, setFound] = useState(/** @type {PreviewAnswer | null} */ (null));
+  const work = async () => {
+    setFound(null);
+    setFound(await client.send('POST', path, selection(values)));
+  };
+  return html`<${ActionButton} action=${trial} work=${work}>Try on the latest events<//>
+    <span role="status"
+      >${found && `${number(found.matched)} of ${number(found.of)} match, ${number(found.undecided)} undecided.`}</span
+    >
+    ${!trial.error?.errors.length && html`<${Failure} error=${trial.error} what="try it" />`}`;
 }

@@ -60,6 +60,26 @@ describe('the attempts of an account', () => {
     expect((await listAll(harness)).items).toHaveLength(3);
   });
 
+  test('keep why they failed where outcome and status do not say it, and nothing more otherwise', async () => {
+    await using receiver = await startReceiver(({ filingId }) => (filingId === 'bad' ? 422 : 200));
+    await using harness = await createHarness(redis, { retryMs: [3_600_000] });
+    const id = await harness.subscribe(receiver.url);
+    const mute = await harness.subscribe(receiver.url.replace('http:', 'https:'));
+    await harness.append('good', 'bad');
+    for (const each of [id, mute]) await harness.drain(each);
+    const reason = 'The port of the endpoint does not speak TLS.';
+    const { items } = await listAll(harness, { subscription: mute });
+    expect(items.map((each) => [each.outcome, each.reason])).toEqual([
+      ['tls_error', reason],
+      ['tls_error', reason],
+    ]);
+    const stored = await harness.redis.xrange(harness.keys.subscription(id).attempts, '-', '+');
+    expect(stored.map(([, [, text]]) => Object.hasOwn(JSON.parse(text ?? '') as object, 'reason'))).toEqual([
+      false,
+      false,
+    ]);
+  });
+
   test('are found by event, filing, outcome and time, also far behind others', async () => {
     await using receiver = await startReceiver(({ filingId }) => (filingId === 'bad' ? 422 : 200));
     await using harness = await createHarness(redis, { retryMs: [3_600_000] });

@@ -1,5 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import type { EventDelivery } from '../../../../src/delivery/attempts/event-deliveries.ts';
+import { eventWith } from '../../../support/filter-expressions.ts';
+import { appendEvent } from '../../../support/redis/append-script.ts';
 import { startReceiver } from '../../../support/receivers/receiver.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness, startReplay, type Harness } from '../drain-harness.ts';
@@ -115,4 +117,23 @@ test('an event is not selected by another type, nor by a subscription that began
   expect(await deliveryOf(harness, late, 1)).toMatchObject({ state: 'waiting' });
   await harness.drain(late);
   expect(await deliveryOf(harness, late, 1)).toMatchObject({ state: 'delivered', attempts: 1 });
+});
+
+test('an event that the filter holds back is not selected, before and after its turn', async () => {
+  await using receiver = await startReceiver();
+  await using harness = await createHarness(redis);
+  const filter = 'filing.premium > 10000';
+  const id = await harness.subscribe(receiver.url, { filter });
+  const premiums = [5, 20_000, undefined];
+  for (const [i, premium] of premiums.entries()) {
+    const event = { ...eventWith({ premium }), id: `evt_${i}`, filingId: `f${i}` };
+    await appendEvent(harness.redis, harness.keys, event, Date.now());
+  }
+  const wordsOf = () =>
+    Promise.all(premiums.map(async (_, i) => (await deliveryOf(harness, id, i + 1)).state));
+  expect(await wordsOf()).toEqual(['not_selected', 'waiting', 'waiting']);
+  await harness.drain(id);
+  expect(await wordsOf()).toEqual(['not_selected', 'delivered', 'delivered']);
+  await drop(harness, id);
+  expect(await wordsOf()).toEqual(['not_selected', 'delivered', 'delivered']);
 });

@@ -82,7 +82,7 @@ describe('a subscription that cannot be opened', () => {
     await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('a');
-    await rewrite(harness, id, (text) => text.replace('"v":2', '"v":4'));
+    await rewrite(harness, id, (text) => text.replace('"v":2', '"v":5'));
     await harness.drain(id);
     expect(harness.blocks).toMatchObject([
       { reason: expect.stringContaining('run the newer filing-webhooks') },

@@ -1,4 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { createLaggards } from '../../../../src/delivery/lagging/laggards.ts';
+import { createKeys } from '../../../../src/redis/keys.ts';
 import { startReceiver } from '../../../support/receivers/receiver.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness } from '../drain-harness.ts';
@@ -60,6 +63,35 @@ describe('a look after a poll', () => {
     expect(await woken()).toEqual([first]);
     await harness.drain(first);
     expect([await woken(), await woken()]).toEqual([[], []]);
+  });
+
+  test('believes no look of before a step of the clock', async () => {
+    await using rig = await watchedHarness();
+    const { harness } = rig;
+    let [aheadMs, steadySince] = [0, 0];
+    const { log, subscriptions } = harness;
+    const laggards = createLaggards({
+      redis: client,
+      keys: createKeys(redis.prefix),
+      log,
+      filters: subscriptions.filters,
+      deliveries: subscriptions.deliveries,
+      now: () => Date.now() + aheadMs,
+      steadySince: () => steadySince,
+    });
+    const id = await rig.subscribe();
+    await harness.append('poison');
+    await laggards.find(harness.account, false);
+    // The retry is written by a clock that is ahead, after the look at all of them.
+    rig.pass(120_000);
+    await harness.drain(id);
+    aheadMs = 120_000;
+    expect(await laggards.find(harness.account, false)).toMatchObject({ ids: [] });
+    aheadMs = 0;
+    expect(await laggards.find(harness.account, false)).toMatchObject({ ids: [] });
+    await delay(5);
+    steadySince = Date.now();
+    expect(await laggards.find(harness.account, false)).toMatchObject({ ids: [id] });
   });
 
   test('wakes one with a retry much later for a new event at once, although its next look was later', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { undecidedCount } from '../../../../src/subscriptions/content-filter/undecided-count.ts';
 import {
   createLatch,
   startReceiver,
@@ -75,6 +76,28 @@ describe('a subscription that begins with what is', () => {
     await harness.drain(elsewhere);
     expect(typesOf(receiver)).toEqual(['filing.snapshot bad']);
     expect(await harness.state(rejections)).toMatchObject({ replaying: 0, snapshots: 0 });
+  });
+
+  test('gets what its filter lets pass, and filings of which too little is kept to decide', async () => {
+    await using receiver = await startReceiver();
+    await using harness = await createHarness(redis);
+    const filings = createFilings(harness);
+    await filings.baseline('COMPLETED', ['unread']);
+    await filings.change('PAID', ['known']);
+    const filters = ['filing.premium > 5', 'filing.premium > 10', 'has(data.filing) && filing.premium > 5'];
+    const heard: string[][] = [];
+    for (const filter of filters) {
+      const id = await harness.subscribe(receiver.url, { filter }, 'state');
+      const before = receiver.accepted.length;
+      await harness.drain(id);
+      heard.push(typesOf(receiver).slice(before).toSorted());
+      const state = await harness.state(id);
+      expect(state).toMatchObject({ replaying: 0, snapshots: 0, parked: 0 });
+      // Only events of the log count.
+      expect(undecidedCount(state.undecided, filter)).toBe(0);
+    }
+    const [unread, known] = ['filing.snapshot unread', 'filing.snapshot known'];
+    expect(heard).toEqual([[known, unread], [unread], [known]]);
   });
 
   test('may get it again, under the same ids where nothing changed', async () => {

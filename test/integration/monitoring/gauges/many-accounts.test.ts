@@ -91,6 +91,32 @@ test('what is marked shows at a later scrape, and an account that is gone does n
   expect(samples.get('accounts{state="auth_failed"}')).toBe(0);
 });
 
+test('the first end of a certificate is shown of the accounts that use any, and over all', async () => {
+  const { accountMarks, keys, redis: client } = parts;
+  expect(await sample('all_certificate_end_timestamp_seconds')).toBeNaN();
+  for (const i of [11, 12]) {
+    const [later, first] = [3_000_000_000_000 + i, 2_000_000_000_000 + i * 1_000];
+    await client.zadd(
+      keys.account(accountName(i)).certificates,
+      later,
+      `sub_${i} ca`,
+      first,
+      `sub_${i} cert`,
+    );
+    accountMarks.changed(accountName(i));
+  }
+  await eventually('all_certificate_end_timestamp_seconds').toBe(2_000_000_011);
+  const samples = await scrape();
+  expect(namesOf(samples, 'certificate_end_timestamp_seconds').map((name) => samples.get(name))).toEqual([
+    2_000_000_011, 2_000_000_012,
+  ]);
+  for (const i of [11, 12]) {
+    await client.del(keys.account(accountName(i)).certificates);
+    accountMarks.changed(accountName(i));
+  }
+  await eventually('all_certificate_end_timestamp_seconds').toBeNaN();
+});
+
 test('METRICS_PER_ACCOUNT=true names every account at any number', async () => {
   await using product = await createProduct({ ...config, metricsPerAccount: 'true' }, {});
   const all = scraperOf(product.parts);

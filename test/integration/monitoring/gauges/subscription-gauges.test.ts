@@ -46,9 +46,16 @@ test('counts what each subscription wants and has not got, and their states', as
   await put('one', 'other_type', ['filing.rejected'], { failures: '2' });
   await put('one', 'up_to_date', ['filing.*'], { cursor: '5', parked: '2', enabled: '0' });
   await put('one', 'blocked', ['filing.*'], { cursor: '4', blocked: '{}' });
+  await put('one', 'unproven', ['filing.*'], { cursor: '4', blocked: '{"since":1,"unverified":true}' });
   const { byState, lags: lagOf } = await read('one');
-  expect(byState).toEqual({ active: 1, failing: 2, disabled: 1 });
-  expect(Object.fromEntries(lagOf)).toEqual({ behind: 5, other_type: 0, up_to_date: 2, blocked: 1 });
+  expect(byState).toEqual({ active: 1, failing: 2, unverified: 1, disabled: 1 });
+  expect(Object.fromEntries(lagOf)).toEqual({
+    behind: 5,
+    other_type: 0,
+    up_to_date: 2,
+    blocked: 1,
+    unproven: 1,
+  });
 });
 
 test('names a thousand subscriptions of an account at most, and adds up the rest', async () => {

@@ -1,7 +1,10 @@
 import { afterAll, expect, test } from 'vitest';
 import { createKeys } from '../../../../src/redis/keys.ts';
 import { createSealer } from '../../../../src/secrets/seal.ts';
-import { secretsPlace } from '../../../../src/secrets/seal-place.ts';
+import { accessTokenPlace, secretsPlace } from '../../../../src/secrets/seal-place.ts';
+import { resealOld } from '../../../../src/secrets/stored-secrets.ts';
+import { listSealedSubscriptions } from '../../../../src/subscriptions/store/sealed-subscriptions.ts';
+import { openSubscription } from '../../../../src/subscriptions/store/stored-subscription.ts';
 import { createSubscriptionStore } from '../../../../src/subscriptions/store/subscription-store.ts';
 import type { Subscription } from '../../../../src/subscriptions/subscription.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
@@ -28,6 +31,7 @@ const subscription: Subscription = {
   secrets: [{ text: secret, expiresAt: null }],
   createdAt: 1,
   updatedAt: 1,
+  createdBy: 'tok_1',
 };
 const stored = (id: string) => client.hget(keys.account('acme').subscriptions, id);
 
@@ -53,6 +57,60 @@ test('reads what was stored with its headers in clear, and seals them with the n
 });
 
 test('refuses what a newer version has stored, and says what to do', async () => {
-  await client.hset(keys.account('other').subscriptions, 'sub_3', JSON.stringify({ v: 4, secrets: [] }));
+  await client.hset(keys.account('other').subscriptions, 'sub_3', JSON.stringify({ v: 5, secrets: [] }));
   await expect(store.get('other', 'sub_3')).rejects.toThrow('run the newer filing-webhooks');
+});
+
+const auth = {
+  type: 'oauth2',
+  tokenUrl: 'https://login.example/token',
+  clientId: 'c',
+  clientSecret: 'of-the-client',
+  scope: null,
+  audience: null,
+  clientAuthentication: 'basic',
+  revision: 'r',
+} as const;
+const tokenKey = (id: string) => keys.account('acme').subscription(id).accessToken;
+
+async function createWithToken(id: string, revision: string): Promise<string> {
+  await store.create({ ...subscription, id, headers: {}, auth: { ...auth, revision } }, null);
+  const sealed = sealer.seal('the-token', accessTokenPlace('acme', id, revision));
+  await client.hset(tokenKey(id), { sealed, revision });
+  return sealed;
+}
+
+test('a new encryption key seals private settings and kept tokens anew', async () => {
+  const before = await createWithToken('sub_4', 'r');
+  const keyring = [
+    { id: 'new', key: Buffer.alloc(32, 5) },
+    { id: 'k', key: Buffer.alloc(32, 3) },
+  ];
+  const rotated = createSealer(keyring);
+  const records = listSealedSubscriptions(client, keys, ['acme']);
+  expect(await resealOld(rotated, records)).toBeGreaterThan(1);
+  const [onlyNew] = keyring.map((key) => createSealer([key]));
+  const text = (await stored('sub_4')) ?? '';
+  if (onlyNew === undefined) throw new Error('no key');
+  expect(openSubscription(onlyNew, 'acme', text).auth).toEqual(auth);
+  const after = (await client.hget(tokenKey('sub_4'), 'sealed')) ?? '';
+  expect(after).not.toBe(before);
+  expect(onlyNew.open(after, accessTokenPlace('acme', 'sub_4', 'r'))).toBe('the-token');
+});
+
+test('a token goes with the credentials that it was requested with, and with the subscription', async () => {
+  await createWithToken('sub_5', 'r');
+  const change = (settings: Partial<Subscription>) =>
+    store.update('acme', 'sub_5', (found) => ({
+      subscription: { ...found.subscription, ...settings },
+      release: false,
+    }));
+  await change({ description: 'other' });
+  expect(await client.exists(tokenKey('sub_5'))).toBe(1);
+  await change({ auth: null });
+  expect(await client.exists(tokenKey('sub_5'))).toBe(0);
+  expect(await stored('sub_5')).not.toContain('privateSettings');
+  await createWithToken('sub_6', 'r');
+  await store.remove('acme', 'sub_6');
+  expect(await client.exists(tokenKey('sub_6'))).toBe(0);
 });

@@ -20,13 +20,14 @@ test.each([
   expect(bearerToken(header)).toBe(token);
 });
 
-const token = (readOnly: boolean): AccountToken => ({
+const token = (readOnly: boolean, subscriptions: 'all' | 'own' = 'all'): AccountToken => ({
   id: 'tok_1',
   account: 'own',
   name: 'a',
   link: false,
   parent: null,
   readOnly,
+  subscriptions,
   createdAt: 0,
   expiresAt: null,
   lastUsedAt: null,
@@ -35,6 +36,8 @@ const callers: Record<string, Caller> = {
   operator: { kind: 'operator' },
   account: { kind: 'account', token: token(false) },
   reader: { kind: 'account', token: token(true) },
+  tool: { kind: 'account', token: token(false, 'own') },
+  'reading tool': { kind: 'account', token: token(true, 'own') },
 };
 const access = (given: Partial<Access>): Access => ({
   operatorOnly: false,
@@ -57,6 +60,11 @@ describe('refusal', () => {
     ['reader', access({ changes: true }), 'read_only_token'],
     ['reader', access({ account: 'other', changes: true }), 'not_found'],
     ['reader', access({ operatorOnly: true, changes: true }), 'not_found'],
+    ['tool', access({}), null],
+    ['tool', access({ changes: true }), 'own_subscriptions_only'],
+    ['tool', access({ changes: true, ofSubscriptions: true }), null],
+    ['tool', access({ account: 'other', changes: true, ofSubscriptions: true }), 'not_found'],
+    ['reading tool', access({ changes: true, ofSubscriptions: true }), 'read_only_token'],
   ])('%s asking for %j: %s', (name, wanted, code) => {
     const caller = callers[name];
     if (caller === undefined) throw new Error(name);

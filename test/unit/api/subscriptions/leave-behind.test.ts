@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { leaveBehind } from '../../../../src/api/subscriptions/leave-behind.ts';
 import { newSubscription } from '../../../../src/api/subscriptions/input.ts';
+import { requireBothAnew } from '../../../../src/api/subscriptions/settings/auth.ts';
 import { SealError } from '../../../../src/secrets/seal.ts';
 import { parseDeliveryState } from '../../../../src/subscriptions/delivery-state.ts';
 
@@ -41,4 +42,31 @@ test('without headers there are none to drop; those that cannot be read are drop
   expect(leaveBehind(record({}), patch, null)).toEqual({ patch, dropped: [] });
   const unreadable = new SealError('the key is missing');
   expect(leaveBehind(record({}, unreadable), patch, null).dropped).toEqual(['headers']);
+});
+
+const auth = {
+  type: 'oauth2',
+  tokenUrl: 'https://login.example/token',
+  clientId: 'c',
+  clientSecret: 'hidden',
+} as const;
+const tls = { cert: null, key: null, ca: null, pin: ['p'], shown: { cert: null, ca: null } };
+
+test('credentials and identities stay behind, and those that cannot be read', () => {
+  const found = record({});
+  const withBoth = { ...found, subscription: { ...newSubscription('acme', { url, auth }, 1), tls } };
+  const patch = { url: 'https://other.example/' };
+  const left = { patch: { ...patch, auth: null, tls: null }, dropped: ['auth', 'tls'] };
+  expect(leaveBehind(withBoth, patch, null)).toEqual(left);
+  expect(leaveBehind({ ...found, hasUnreadableSettings: true }, patch, null)).toEqual(left);
+  expect(leaveBehind(withBoth, { ...patch, auth }, null).dropped).toEqual(['tls']);
+  expect(leaveBehind(withBoth, { url: `${url}/2` }, null).dropped).toEqual([]);
+});
+
+test('one of the private settings that cannot be read is not changed without the other', () => {
+  const unreadable = { hasUnreadableSettings: true };
+  expect(() => requireBothAnew(unreadable, { auth: null })).toThrow('give tls as well');
+  expect(() => requireBothAnew(unreadable, { auth: null, tls: null })).not.toThrow();
+  expect(() => requireBothAnew(unreadable, {})).not.toThrow();
+  expect(() => requireBothAnew({}, { auth: null })).not.toThrow();
 });

@@ -23,7 +23,7 @@ test('ids and secrets of new subscriptions are their own', () => {
 });
 
 test('a view holds neither secrets nor header values', () => {
-  const text = JSON.stringify(subscriptionView(record(untouched), 0));
+  const text = JSON.stringify(subscriptionView(record(untouched), 0, now));
   expect(text).not.toMatch(/whsec_|hidden/);
 });
 
@@ -34,7 +34,7 @@ test('a view shows the state of delivery', () => {
     pausedUntil: String(now + 9),
     lastSuccessAt: String(now),
   });
-  expect(subscriptionView(record(delivery), 5)).toMatchObject({
+  expect(subscriptionView(record(delivery), 5, now)).toMatchObject({
     enabled: true,
     state: 'failing',
     disabledReason: null,
@@ -49,17 +49,17 @@ test('a view shows the state of delivery', () => {
 test('a view says why the daemon can send nothing, and when it tries again', () => {
   const block = { reason: 'a key is missing', since: now, times: 2, nextAt: now + 9 };
   const delivery = parseDeliveryState({ blocked: JSON.stringify(block) });
-  expect(subscriptionView(record(delivery), 0)).toMatchObject({
+  expect(subscriptionView(record(delivery), 0, now)).toMatchObject({
     state: 'failing',
     lastError: 'a key is missing',
     nextAttemptAt: new Date(now + 9).toISOString(),
   });
-  expect(subscriptionView(record(untouched), 0)).toMatchObject({ lastError: null });
+  expect(subscriptionView(record(untouched), 0, now)).toMatchObject({ lastError: null });
 });
 
 test('a disabled subscription has a reason and no next attempt', () => {
   const delivery = parseDeliveryState({ enabled: '0', disabledReason: 'gone', nextAttemptAt: String(now) });
-  expect(subscriptionView(record(delivery), 0)).toMatchObject({
+  expect(subscriptionView(record(delivery), 0, now)).toMatchObject({
     state: 'disabled',
     disabledReason: 'gone',
     nextAttemptAt: null,

@@ -31,6 +31,8 @@ it.each<[string, object, string]>([
   ['account.doubtful', {}, 'Changes are held back'],
   ['account.stale', {}, 'The filings can no longer be read'],
   ['account.recovered', {}, 'The filings are read again'],
+  ['account.certificate_expiring', { subscription: 's' }, 'A certificate is about to expire'],
+  ['account.certificate_expiring', { subscription: 's', expired: true }, 'A certificate has expired'],
   ['subscription.disabled', { subscription: 's' }, 'Subscription disabled'],
   ['subscription.fell_behind', { subscription: 's' }, 'Subscription has lost events'],
   ['ping', { subscription: 's' }, 'Test: messages arrive'],

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { parseHeaders, verifyCallback } from '../../../../src/cli/events/verify-callback.ts';
 import { signedHeaders } from '../../../../src/callbacks/sign.ts';
-import { generateSecret, parseSecret } from '../../../../src/subscriptions/signing-secret.ts';
+import {
+  generatePrivateKey,
+  parsePublicKey,
+  publicKeyOf,
+} from '../../../../src/subscriptions/public-keys/ed25519-key.ts';
+import { generateSecret, parseSecret, parseSigner } from '../../../../src/subscriptions/signing-secret.ts';
 
 const key = parseSecret(generateSecret());
 const other = parseSecret(generateSecret());
@@ -67,6 +72,43 @@ describe('a captured callback', () => {
   ])('is refused with %s, and the reason says so', (_, captured, held, at, reason) => {
     const found = verifyCallback(captured, held, at);
     expect(found).toEqual({ ok: false, reason: expect.stringMatching(reason) as string });
+  });
+
+  describe('with public keys', () => {
+    const [one, two] = [generatePrivateKey(), generatePrivateKey()];
+    const publicKey = (text: string) => parsePublicKey(publicKeyOf(text));
+    const signed = (...texts: string[]) =>
+      callback({ ...signedHeaders(texts.map(parseSigner), 'evt_1', timestamp, body) });
+
+    test('is genuine with the key that signed it, among others and beside v1', () => {
+      const both = callback({ ...signedHeaders([key, parseSigner(one)], 'evt_1', timestamp, body) });
+      for (const captured of [signed(one), signed(two, one), both]) {
+        expect(verifyCallback(captured, [publicKey(one)], now)).toMatchObject({ ok: true });
+        expect(verifyCallback(captured, [publicKey(two), publicKey(one)], now)).toMatchObject({ ok: true });
+      }
+      expect(verifyCallback(both, key, now)).toMatchObject({ ok: true });
+    });
+
+    test.each([
+      ['another key', signed(two), /another key/],
+      ['v1 alone', callback(), /no v1a signature, only v1, which the secret verifies/],
+      [
+        'a v1 signature called v1a',
+        callback({ 'webhook-signature': `v1a,${'A'.repeat(43)}=` }),
+        /another key/,
+      ],
+      ['a changed body', { ...signed(one), body: Buffer.from('{}') }, /another key/],
+    ])('is refused with %s', (_, captured, reason) => {
+      const found = verifyCallback(captured, [publicKey(one)], now);
+      expect(found).toEqual({ ok: false, reason: expect.stringMatching(reason) as string });
+    });
+
+    test('a secret does not verify v1a alone, and the reason says what does', () => {
+      expect(verifyCallback(signed(one), key, now)).toEqual({
+        ok: false,
+        reason: expect.stringContaining('a public key (--key, --keys)') as string,
+      });
+    });
   });
 
   test('may be of any age where that is asked for', () => {

@@ -11,6 +11,7 @@ const outcomes = {
   refused: { kind: 'retry', code: 'connection_refused', sent: false, reason: '' },
   gone: { kind: 'gone', code: 'gone', reason: '' },
   slow: { kind: 'slow_down', code: 'slow_down', retryAfterMs: 5_000, reason: '' },
+  held: { kind: 'held', code: 'proxy_error', retryAfterMs: 700, reason: '' },
   aborted: { kind: 'aborted', code: 'aborted', reason: '' },
 } as const satisfies Record<string, CallbackOutcome>;
 

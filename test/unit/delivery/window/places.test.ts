@@ -66,12 +66,12 @@ describe('the places of a drain', () => {
 
   it('are those of a new endpoint once the URL changes', () => {
     const places = createSubscriptionWindows(64).open('a', 'sub', 0);
-    places.sendTo('https://one.example', 0);
+    places.sendTo({ url: 'https://one.example' }, 0);
     grow(createDrain(places), 0);
     expect(places.limit()).toBe(64);
-    places.sendTo('https://one.example', 400);
+    places.sendTo({ url: 'https://one.example' }, 400);
     expect(places.limit()).toBe(64);
-    places.sendTo('https://two.example', 400);
+    places.sendTo({ url: 'https://two.example' }, 400);
     expect(places.limit()).toBe(10);
   });
 

@@ -46,9 +46,9 @@ function follow(times: { lookMs: number; roundMs: number }): FactFollower {
 }
 
 function factsOf(account: string, createdAt: number): AccountFacts {
-  const byState = { active: subscriptions, failing: 0, disabled: 0 };
-  const own = { byState, lags: new Map(), otherLags: [], failing: new Map() };
-  const none = { counts: {}, oldest: new Map() };
+  const byState = { active: subscriptions, failing: 0, unverified: 0, disabled: 0 };
+  const own = { byState, lags: new Map(), otherLags: [], failing: new Map(), throttledUntil: [] };
+  const none = { counts: {}, oldest: new Map(), certificateEnd: null };
   return { account, pollIntervalMs: 1, createdAt, marks: noMarks, ...none, subscriptions: own };
 }
 

@@ -63,12 +63,15 @@ export function TokensPage({ account }) {
 }
 
 /** @type {(token: Token, tokens: readonly Token[]) => unknown[]} */
-function cellsOf({ name, readOnly, link, parent, createdAt, lastUsedAt, expiresAt }, tokens) {
+function cellsOf({ name, readOnly, link, subscriptions, parent, createdAt, lastUsedAt, expiresAt }, tokens) {
   const maker = parent === null ? 'the operator' : (tokens.find(({ id }) => id === parent)?.name ?? parent);
   return [
     html`<${Text} value=${name} />`,
     link ? 'link' : 'token',
-    html`<${Badge} word=${readOnly ? 'read only' : 'read and write'} tone=${readOnly ? 'plain' : 'info'} />`,
+    html`<${Badge}
+      word=${readOnly ? 'read only' : subscriptions === 'own' ? 'own subscriptions' : 'read and write'}
+      tone=${readOnly ? 'plain' : 'info'}
+    />`,
     html`<${Text} value=${maker} />`,
     html`<${When} at=${createdAt} />`,
     html`<${When} at=${lastUsedAt} />`,

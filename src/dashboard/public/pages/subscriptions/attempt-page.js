@@ -53,7 +53,8 @@ function Details({ account, attempt }) {
   const { meaning, advice } = explain(attempt);
   const mayWrite = useMayWrite();
   return html`<p class=${`notice ${attempt.outcome === 'delivered' ? 'good' : 'warn'}`}>
-      <strong>${meaning} ${attempt.statusCode !== null && `Status ${attempt.statusCode}.`}</strong> ${advice}
+      <strong>${meaning} ${attempt.statusCode !== null && `Status ${attempt.statusCode}.`}</strong>
+      ${attempt.reason ?? advice}
     </p>
     <${AttemptFacts} account=${account} attempt=${attempt} />
     ${mayWrite && html`<${SendAgain} account=${account} attempt=${attempt} />`}

@@ -122,7 +122,7 @@ function Saved({ changed: { dropped = [], secret, warnings }, to }) {
     }
     <${Warnings} warnings=${warnings} />
     ${
-      secret !== undefined &&
+      secret &&
       html`<p role="status"><strong>This secret is shown only now.</strong></p>
         <${SecretField} label="New signing secret" value=${secret} />`
     }

@@ -76,17 +76,21 @@ export function SubscriptionPage({ account, id }) {
 
 /** @param {{ subscription: Subscription }} props */
 function Settings({ subscription }) {
-  const { id, url, eventTypes, statuses, states, headers, format, payload, createdAt } = subscription;
+  const { id, url, eventTypes, statuses, states, filter, headers, format, payload, createdAt } = subscription;
   return html`<${Facts}
     items=${[
       ['Endpoint', html`<${Text} value=${url} />`, 'wide'],
-      ['Pending deliveries', number(subscription.lag)],
+      ['Pending deliveries', number(subscription.lag) + (subscription.throttled ? ', throttled' : '')],
       ['Failures in a row', number(subscription.consecutiveFailures)],
       ['Next retry', html`<${When} at=${subscription.nextAttemptAt} never="none" />`],
       ['Last success', html`<${When} at=${subscription.lastSuccessAt} />`],
       ['Events', html`<${Text} value=${eventTypes.join(', ')} />`],
       ['Statuses', html`<${Text} value=${statuses?.join(', ') ?? 'all'} />`],
       ['States', html`<${Text} value=${states?.join(', ') ?? 'all'} />`],
+      [
+        'Filter',
+        filter === null ? 'none' : html`<${Text} value=${filter} />, ${subscription.undecided} undecided`,
+      ],
       ['Format', `${format}, ${payload}`],
       ['Custom headers', html`<${Text} value=${Object.keys(headers).join(', ') || 'none'} />`],
       ['Created', fullTime(Date.parse(createdAt))],

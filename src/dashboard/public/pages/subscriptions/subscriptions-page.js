@@ -30,7 +30,7 @@ const columns = [
 ];
 
 // Trouble stands on top.
-const ranks = ['failing', 'degraded', 'disabled', 'active'];
+const ranks = ['failing', 'degraded', 'unverified', 'disabled', 'active'];
 
 /**
  * The subscriptions of an account with the state of their delivery, failing ones first.

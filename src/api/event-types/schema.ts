@@ -1,0 +1,52 @@
+import { Type } from 'typebox';
+import { eventTypes, type EventType } from '../../events/event-types.ts';
+import { problems, record } from '../shared/schema.ts';
+
+const anyObject = (description: string) =>
+  Type.Unsafe<object>({ type: 'object', additionalProperties: true, description });
+
+const entrySchema = record({
+  type: Type.Unsafe<EventType>({ type: 'string', examples: Object.keys(eventTypes).slice(0, 1) }),
+  description: Type.String({ description: 'When such an event is sent.' }),
+  operational: Type.Boolean({
+    description: 'Whether only subscriptions that name the type get its events.',
+  }),
+  schema: anyObject('JSON Schema (2020-12) of the whole event as the format `standard` sends it.'),
+  example: anyObject('Such an event.'),
+});
+
+/** Request and responses of GET /v1/event-types. */
+export const listEventTypes = {
+  tags: ['Events'],
+  operationId: 'listEventTypes',
+  summary: 'Every event type, with the schema of its events',
+  description:
+    'The same for every token. Later versions add types and fields; a field is neither removed nor given another type within a version 1 of this path.',
+  response: {
+    // An entry as an example would be taken for a schema, because it has a type and an example.
+    200: record({ items: Type.Array(entrySchema, { examples: [[]] }) }, { description: 'Every event type.' }),
+    ...problems(),
+  },
+};
+
+/** Request and responses of GET /v1/asyncapi.json. */
+export const getAsyncApi = {
+  tags: ['Events'],
+  operationId: 'getAsyncApi',
+  summary: 'The callbacks as an AsyncAPI document',
+  description: 'AsyncAPI 3.0, with the schemas of GET /v1/event-types. The same for every token.',
+  response: {
+    200: record(
+      {
+        asyncapi: Type.String({ examples: ['3.0.0'] }),
+        info: anyObject('Title, version and licence.'),
+        defaultContentType: Type.String({ examples: ['application/json'] }),
+        channels: anyObject('One channel: the endpoint of a subscription.'),
+        operations: anyObject('One operation: the daemon sends.'),
+        components: anyObject('Messages and schemas of all event types.'),
+      },
+      { description: 'The document.' },
+    ),
+    ...problems(),
+  },
+};

@@ -1,0 +1,25 @@
+import { Type } from 'typebox';
+import type { FieldError } from '../../../json/validation-problems.ts';
+import {
+  compileFilter,
+  filterLengthMax,
+} from '../../../subscriptions/content-filter/language/compile-filter.ts';
+import { nullable } from '../../shared/schema.ts';
+
+const example = 'filing.premium > 10000 && filing.filingState.stateAbbr in ["TX", "CA"]';
+
+/** The field `filter` of a subscription. */
+export const filterSchema = nullable(Type.String({ minLength: 1, maxLength: filterLengthMax }), {
+  description:
+    'An expression (CEL) that is true for the events of filings that the subscription wants; null = all. It sees the event as its callbacks carry it: `event`, `type`, `timestamp`, `data`, and `filing` for `data.filing`. An event on which it cannot decide, because a field is missing, is delivered. Operational events pass. See docs/endpoints/filters.md.',
+  examples: [example],
+});
+
+/** What is wrong with a filter of a request. Empty where there is none, and for what the schema refuses. */
+export function filterErrors(filter: unknown): FieldError[] {
+  if (typeof filter !== 'string' || filter.length > filterLengthMax) return [];
+  const result = compileFilter(filter);
+  if ('judge' in result) return [];
+  const message = `cannot be a filter: at character ${result.at}, ${result.message}. An example that can: ${example}`;
+  return [{ path: 'filter', message }];
+}

@@ -1,0 +1,80 @@
+import type { FastifyRequest } from 'fastify';
+import { loggedEventTypes, type EventType } from '../../events/event-types.ts';
+import { isAboutReceivers, matchesType, type Wishes } from '../../subscriptions/matches-event.ts';
+import { callerOf } from '../access/auth.ts';
+import { subscriptionIn, type PathIds } from '../access/path-ids.ts';
+import type { ApiDeps } from '../deps.ts';
+import type { Api } from '../server/api-instance.ts';
+import { attemptNotFound, replayNotFound, subscriptionNotFound } from '../shared/not-found.ts';
+import { invalidRequest } from '../shared/problem.ts';
+
+/** The id of the token whose subscriptions are the only ones that the caller may see; null = all. */
+export function ownerOf(request: FastifyRequest): string | null {
+  const caller = callerOf(request);
+  return caller?.kind === 'account' && caller.token.subscriptions === 'own' ? caller.token.id : null;
+}
+
+/**
+ * Refuses paths with a subscription that another token made, as if it did not exist; also those with a replay
+ * or an attempt of one. Runs after the checks of account and ids, and before the body is read.
+ */
+export function addOwnCheck(app: Api, { subscriptions }: Pick<ApiDeps, 'subscriptions'>): void {
+  app.addHook('onRequest', async (request) => {
+    const owner = ownerOf(request);
+    if (owner === null || request.routeOptions.config.refusesMethod === true) return;
+    const ids = request.params as PathIds;
+    const id = subscriptionIn(request.routeOptions.url ?? '', ids);
+    if (id === null || (await subscriptions.isMadeBy(ids.account ?? '', id, owner))) return;
+    if (ids.attempt !== undefined) throw attemptNotFound();
+    throw ids.replay === undefined ? subscriptionNotFound() : replayNotFound();
+  });
+}
+
+/** Refuses a subscription that the caller may not see, where a query names it. */
+export async function requireOwn(
+  { subscriptions }: Pick<ApiDeps, 'subscriptions'>,
+  request: FastifyRequest,
+  account: string,
+  id: string,
+): Promise<void> {
+  const owner = ownerOf(request);
+  if (owner !== null && !(await subscriptions.isMadeBy(account, id, owner))) throw subscriptionNotFound();
+}
+
+/**
+ * The types of events that the caller may see of those that it asks for; null = all. Events about
+ * subscriptions name the endpoints of all of them, so a token with its own sees none.
+ */
+export function typesSeen(
+  request: FastifyRequest,
+  types: readonly string[] | null,
+): readonly string[] | null {
+  return ownerOf(request) === null ? types : withoutReceivers(types);
+}
+
+/** Whether the caller may see events of this type. */
+export function seesType(request: FastifyRequest, type: string): boolean {
+  return ownerOf(request) === null || !isAboutReceivers(type);
+}
+
+/** The types without those about subscriptions, each by its name; null = all that are logged; pure. */
+function withoutReceivers(types: readonly string[] | null): readonly EventType[] {
+  return loggedEventTypes.filter(
+    (type) => !isAboutReceivers(type) && (types === null || types.some((asked) => matchesType(asked, type))),
+  );
+}
+
+/** Refuses event types of which a confined subscription would never get an event. */
+export function requireSeenTypes({ eventTypes, confined }: Wishes): void {
+  if (confined !== true) return;
+  const errors = eventTypes.flatMap((pattern, i) => {
+    const logged = loggedEventTypes.filter((type) => matchesType(pattern, type));
+    return logged.length > 0 && logged.every(isAboutReceivers)
+      ? [{ path: `eventTypes.${i}`, message: unseen }]
+      : [];
+  });
+  if (errors.length > 0) throw invalidRequest(errors);
+}
+
+const unseen =
+  'is about the subscriptions of all tokens: leave it out, or register a subscription with a token that was made without "subscriptions": "own"';

@@ -1,0 +1,160 @@
+import type { Socket } from 'node:net';
+import { Client, type Dispatcher } from 'undici';
+import type { ConnectionIdentity } from '../tls/identity.ts';
+
+/**
+ * Connections to receivers. Each serves one request at a time and is kept for the next one to the same
+ * origin with the same identity.
+ */
+export interface ConnectionPool {
+  /**
+   * Sends on the connection that became free last, or on a new one. The cost does not depend on the number of
+   * busy connections: one host may have thousands of subscriptions that all hang.
+   */
+  dispatch(request: PooledRequest, handler: Dispatcher.DispatchHandler): void;
+  /** Whether `dispatch` would send on a connection that is there. */
+  hasFree(request: PooledRequest): boolean;
+  /** Sends on a new connection, even when another one is free. */
+  dial(request: PooledRequest, handler: Dispatcher.DispatchHandler): void;
+  /** Ends all connections at once; requests in flight, and later ones, fail with `UND_ERR_DESTROYED`. */
+  destroy(): Promise<void>;
+}
+
+/**
+ * A request to an origin. A connection that is made for it is made for this account. One with an identity
+ * goes only over connections that were made for this account and identity.
+ */
+export type PooledRequest = Dispatcher.DispatchOptions & {
+  readonly origin: string;
+  readonly account: string;
+  readonly identity?: ConnectionIdentity | undefined;
+  /** Called once, when its connection is open or cannot be opened; at once where one was free. */
+  readonly onConnected?: (() => void) | undefined;
+};
+
+/**
+ * A pool without connections. `optionsFor` gives those of a connection for an account and an identity;
+ * `freeMax` is the maximum number of free ones.
+ */
+export function createConnectionPool(
+  optionsFor: (account: string, identity: ConnectionIdentity | undefined) => Client.Options,
+  freeMax: number,
+): ConnectionPool {
+  const connections = new Set<Client>();
+  const free = createFreeConnections();
+  let destroyed = false;
+
+  function connectionTo(request: PooledRequest): Client {
+    const connection = new Client(request.origin, optionsFor(request.account, request.identity));
+    const place = placeOf(request);
+    if (destroyed) void connection.destroy();
+    else connections.add(connection);
+    let open = true;
+    const forget = () => connections.delete(connection);
+    const retire = (): void => {
+      if (!open) return;
+      open = false;
+      free.remove(place, connection);
+      // A request dispatched to a closing connection is still sent, over a new socket that is not kept.
+      connection.close().then(forget, forget);
+    };
+    connection.on('drain', () => {
+      if (free.count() >= freeMax) retire();
+      else if (open) free.push(place, connection);
+    });
+    connection.on('disconnect', retire);
+    connection.on('connectionError', retire);
+    const { onConnected } = request;
+    if (onConnected !== undefined) {
+      let isConnected = false;
+      const connected = (): void => {
+        if (!isConnected) onConnected();
+        isConnected = true;
+      };
+      connection.once('connect', connected);
+      connection.once('connectionError', connected);
+      connection.once('disconnect', connected);
+    }
+    return connection;
+  }
+
+  return {
+    dispatch(request, handler) {
+      const kept = free.pop(placeOf(request));
+      if (kept !== undefined) request.onConnected?.();
+      (kept ?? connectionTo(request)).dispatch(request, handler);
+    },
+    hasFree: (request) => free.has(placeOf(request)),
+    dial: (request, handler) => void connectionTo(request).dispatch({ ...request, reset: true }, handler),
+    async destroy() {
+      destroyed = true;
+      await Promise.all([...connections].map((connection) => connection.destroy()));
+    },
+  };
+}
+
+// A key that no plain origin is.
+function placeOf({ origin, account, identity }: PooledRequest): string {
+  return identity === undefined ? origin : `${identity.digest} ${account} ${origin}`;
+}
+
+interface FreeConnections {
+  push(place: string, connection: Client): void;
+  pop(place: string): Client | undefined;
+  has(place: string): boolean;
+  remove(place: string, connection: Client): void;
+  count(): number;
+}
+
+// The connection that became free last goes first: receivers close those that have been idle for long.
+function createFreeConnections(): FreeConnections {
+  const stacks = new Map<string, Client[]>();
+  let count = 0;
+  return {
+    push(place, connection) {
+      count += 1;
+      const stack = stacks.get(place);
+      if (stack === undefined) stacks.set(place, [connection]);
+      else stack.push(connection);
+    },
+    pop(place) {
+      const connection = stacks.get(place)?.pop();
+      if (connection !== undefined) count -= 1;
+      return connection;
+    },
+    remove(place, connection) {
+      const stack = stacks.get(place) ?? [];
+      const at = stack.lastIndexOf(connection);
+      if (at !== -1) count -= stack.splice(at, 1).length;
+      if (stack.length === 0) stacks.delete(place);
+    },
+    has: (place) => (stacks.get(place)?.length ?? 0) > 0,
+    count: () => count,
+  };
+}
+
+/** Remembers which sockets of a client were used before. */
+export interface SocketWatch {
+  /** Watches a socket that has just been connected. */
+  readonly add: (socket: Socket) => void;
+  /** Whether an error comes from a socket that had received an earlier response. */
+  wasReused(error: Error): boolean;
+}
+
+/** A watch without sockets. */
+export function createSocketWatch(): SocketWatch {
+  const ofReused = new WeakSet<Error>();
+  return {
+    add(socket) {
+      // Bytes on the wire do not count: over TLS they include tickets and alerts.
+      let hasBrought = false;
+      socket.once('readable', () => {
+        hasBrought = socket.readableLength > 0;
+      });
+      socket.once('error', (error: Error) => {
+        if (hasBrought) ofReused.add(error);
+      });
+    },
+    wasReused: (error) => ofReused.has(error),
+  };
+}

@@ -1,0 +1,137 @@
+import type { Logger } from 'pino';
+import { accountsAtOnce, type AccountSlice } from '../../../accounts/account-slices.ts';
+import type { Account, AccountStore } from '../../../accounts/account-store.ts';
+import type { WorkWatch } from '../../../monitoring/due-work/work-watch.ts';
+import type { PollQueue } from '../../../polling/schedule/poll-queue.ts';
+import { isPollMissing } from '../../../polling/schedule/poll-schedule.ts';
+import type { PollingStore } from '../../../polling/store/polling-store.ts';
+import { toUnreadable } from '../../../redis/unreadable-record.ts';
+
+/** Upkeep of all accounts at a bounded cost per call, however many accounts there are. */
+export interface AccountRounds {
+  /**
+   * Repairs schedules whose poll is overdue, and looks at the next accounts of the round: are they scheduled,
+   * have they old events, certificates that end, or public keys that are not found. To be called every three
+   * seconds. Up to five hundred accounts are looked at each time, and ten times as many while some account
+   * has no schedule.
+   */
+  look(): Promise<void>;
+}
+
+export interface AccountRoundsDeps {
+  readonly accounts: Pick<AccountStore, 'slice' | 'count' | 'get'>;
+  readonly polling: Pick<PollingStore, 'read'>;
+  readonly pollQueue: Pick<
+    PollQueue,
+    'suspects' | 'overdue' | 'scheduledCount' | 'reschedule' | 'unschedule'
+  >;
+  /** Removes an account's old events if some are due. */
+  readonly trim: (account: string) => Promise<void>;
+  /** Warns of its certificates that end, if some are due. */
+  readonly warn: (account: string) => Promise<void>;
+  /** Mends its part of the index of public keys, if that is due. */
+  readonly mend: (account: string) => Promise<void>;
+  readonly work: Pick<WorkWatch, 'expect'>;
+  /** Milliseconds on Redis's clock. */
+  readonly now: () => number;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+// Maximum number of slices in one look while schedules are missing.
+const slicesMax = 10;
+
+/** The findings of a round so far. */
+interface Found {
+  readonly accounts: number;
+  /** Records that have no schedule because they are no readable account. */
+  readonly others: number;
+  readonly shortestMs: number;
+}
+
+const nothing: Found = { accounts: 0, others: 0, shortestMs: Infinity };
+
+/** Rounds over the accounts in Redis. Several processes may make rounds at once. */
+export function createAccountRounds(deps: AccountRoundsDeps): AccountRounds {
+  const { accounts, polling, pollQueue, trim, warn, mend, work, now, logger } = deps;
+  let place = '0';
+  let found = nothing;
+  let lastRound = nothing;
+  let overdueFrom = 0;
+  let underWay: Promise<void> | null = null;
+
+  // Returns the accounts that were scheduled anew. The mark that polls leave decides, as clocks may differ.
+  async function repair(suspects: readonly Account[]): Promise<string[]> {
+    const repaired: string[] = [];
+    for (const suspect of suspects) {
+      const marks = await polling.read(suspect.account);
+      if (!isPollMissing(marks, suspect.pollIntervalMs, now())) continue;
+      await pollQueue.reschedule(suspect);
+      repaired.push(suspect.account);
+    }
+    return repaired;
+  }
+
+  async function repairOverdue(): Promise<string[]> {
+    const names = await pollQueue.overdue(overdueFrom, accountsAtOnce);
+    // Polls may be late because all places are taken: those behind them have their turn with the next look.
+    overdueFrom = names.length < accountsAtOnce ? 0 : overdueFrom + names.length;
+    const late = await Promise.all(names.map(findLate));
+    return repair(await pollQueue.suspects(late.filter((account) => account !== null)));
+  }
+
+  async function findLate(name: string): Promise<Account | null> {
+    try {
+      const account = await accounts.get(name);
+      // A removal was interrupted between the account and its schedule.
+      if (account === null) await pollQueue.unschedule(name);
+      return account;
+    } catch (error) {
+      // One that cannot be read is reported with its slice.
+      if (toUnreadable(error) === null) throw error;
+      return null;
+    }
+  }
+
+  async function visit(slice: AccountSlice): Promise<string[]> {
+    const repaired = await repair(await pollQueue.suspects(slice.accounts));
+    for (const { account } of slice.accounts) {
+      await trim(account);
+      await warn(account);
+      await mend(account);
+    }
+    found = {
+      accounts: found.accounts + slice.accounts.length,
+      others: found.others + slice.leaving.length + slice.unreadable,
+      shortestMs: slice.accounts.reduce(
+        (least, { pollIntervalMs }) => Math.min(least, pollIntervalMs),
+        found.shortestMs,
+      ),
+    };
+    place = slice.next;
+    if (place !== '0') return repaired;
+    lastRound = found;
+    found = nothing;
+    return repaired;
+  }
+
+  async function isScheduleMissing(): Promise<boolean> {
+    const [records, scheduled] = await Promise.all([accounts.count(), pollQueue.scheduledCount()]);
+    return scheduled < records - lastRound.others;
+  }
+
+  async function lookOnce(): Promise<void> {
+    const repaired = await repairOverdue();
+    for (let slices = 0; slices < slicesMax; slices += 1) {
+      repaired.push(...(await visit(await accounts.slice(place, accountsAtOnce))));
+      if (place === '0' || !(await isScheduleMissing())) break;
+    }
+    // Repairing a schedule is not enough: the daemon is ready only once polls run.
+    const shortestMs = Math.min(found.shortestMs, lastRound.shortestMs);
+    work.expect('poll', shortestMs === Infinity ? null : shortestMs);
+    if (repaired.length > 0) logger.warn({ accounts: repaired }, 'poll.rescheduled');
+  }
+
+  return {
+    look: () => (underWay ??= lookOnce().finally(() => (underWay = null))),
+  };
+}

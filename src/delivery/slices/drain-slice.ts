@@ -1,0 +1,59 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { DrainResult } from '../drain/drain.ts';
+
+/** A subscription's drain that has ended. */
+export interface EndedDrain extends DrainResult {
+  readonly subscription: string;
+}
+
+export interface SliceDeps {
+  /** Drains one subscription. */
+  readonly drain: (subscription: string) => Promise<DrainResult>;
+  /** Receives the error of a drain that failed; returns when it begins again. */
+  readonly failed: (subscription: string, error: Error) => DrainResult;
+  /** Gives back the drains that have ended, and wakes those that are not through. */
+  readonly conclude: (ended: readonly EndedDrain[]) => Promise<void>;
+}
+
+// Milliseconds in which drains that end are concluded together.
+const gatherMs = 10;
+
+/**
+ * Drains the subscriptions of a slice side by side. Each is given back when it has ended, whatever becomes of
+ * the others: an endpoint that hangs holds no other. Rejects when one could not be given back, once all have
+ * ended.
+ */
+export async function drainSlice(
+  subscriptions: readonly string[],
+  { drain, failed, conclude }: SliceDeps,
+): Promise<void> {
+  let underWay = subscriptions.length;
+  let ended: EndedDrain[] = [];
+  let wakeUp = Promise.withResolvers<void>();
+  const failures: unknown[] = [];
+
+  async function drainOne(subscription: string): Promise<void> {
+    let result: DrainResult;
+    try {
+      result = await drain(subscription);
+    } catch (error) {
+      result = failed(subscription, error as Error);
+    }
+    ended.push({ subscription, wakeAt: result.wakeAt });
+    underWay -= 1;
+    wakeUp.resolve();
+  }
+
+  for (const subscription of subscriptions) void drainOne(subscription);
+  while (underWay > 0 || ended.length > 0) {
+    // oxlint-disable no-await-in-loop
+    if (ended.length === 0) await wakeUp.promise;
+    if (underWay > 0) await delay(gatherMs);
+    wakeUp = Promise.withResolvers();
+    const some = ended;
+    ended = [];
+    await conclude(some).catch((error: unknown) => failures.push(error));
+    // oxlint-enable no-await-in-loop
+  }
+  if (failures.length > 0) throw failures[0];
+}

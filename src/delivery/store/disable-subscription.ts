@@ -1,0 +1,30 @@
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { committing, loadScript } from '../../redis/scripts.ts';
+import type { OperationalNotice } from './settle-arguments.ts';
+
+/**
+ * Disables a subscription and appends the notice about it, atomically. False and nothing is written where the
+ * stored settings are others than `settings`, or where it is disabled or gone.
+ */
+export type DisableSubscription = (
+  account: string,
+  id: string,
+  settings: string,
+  reason: string,
+  notice: OperationalNotice,
+) => Promise<boolean>;
+
+/** Disables subscriptions in Redis. */
+export function createDisabler(redis: RedisClient, keys: Keys): DisableSubscription {
+  const script = committing(loadScript(new URL('disable-subscription.lua', import.meta.url)));
+  return async (account, id, settings, reason, { event, at }) => {
+    const { subscriptions, resting, head, events, bodies, subscription } = keys.account(account);
+    const written = await script.run(
+      redis,
+      [subscriptions, subscription(id).state, resting, head, events, bodies],
+      [id, settings, reason, event.id, event.type, at, event.body],
+    );
+    return written === 1;
+  };
+}

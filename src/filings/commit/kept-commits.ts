@@ -1,0 +1,127 @@
+import type { Checkpoint } from '../../events/timeline.ts';
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { toUnreadable, type OnUnreadable } from '../../redis/unreadable-record.ts';
+import { parsePublished, type PublishedBatch, type PublishedEvent } from './published-batch.ts';
+
+/** The newest commits that the keys know. */
+export interface NewestKept {
+  /**
+   * Head of the newest batch in each key; empty when none has one of this generation. They differ after one
+   * of the keys was set back.
+   */
+  readonly heads: readonly Checkpoint[];
+  /** Events that were announced after that and perhaps never written. */
+  readonly announced: readonly PublishedEvent[];
+}
+
+/**
+ * The outlines of the latest commits in the keys `publishedCommits`, or in a Redis Cluster in its copies on
+ * other primaries. Each key lives for an hour after the last.
+ */
+export interface KeptCommits {
+  /**
+   * Keeps a batch that is about to be written. Does nothing where Redis is one server: that would be set back
+   * together with the log.
+   */
+  announce(account: string, outline: () => string): Promise<void>;
+  /** Keeps a batch that was written; what was announced before it counts no more. Never rejects. */
+  keep(account: string, outline: string): Promise<void>;
+  /** The newest batches and announcements; rejects when Redis does. */
+  newest(account: string, generation: string): Promise<NewestKept>;
+  /** The events of the batches behind a position, those of each key oldest first. */
+  behind(account: string, generation: string, position: number): Promise<readonly PublishedEvent[]>;
+}
+
+// Approximate maximum of batches and announcements in a key of an account.
+const keptMax = 2_000;
+// Number of the newest of them in which a batch is looked for: a crash leaves one announcement without a
+// batch.
+const newestOfKept = 4;
+// Milliseconds after its last batch when the key of an account expires.
+const keptMs = 3_600_000;
+
+/** The names of the fields in the keys: what was written, and what is about to be. */
+const keptFields = { batch: 'b', announcement: 'a' } as const;
+
+/** A batch or an announcement, which has no head, in a key. */
+interface Kept extends PublishedBatch {
+  readonly isAnnounced: boolean;
+}
+
+/** The outlines in Redis. A key that cannot be read is reported and begins anew. */
+export function createKeptCommits(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable): KeptCommits {
+  const keysOf = (account: string) =>
+    redis.isCluster ? keys.publishedCommitsApart(account) : [keys.publishedCommits(account)];
+
+  async function add(account: string, field: string, outline: string): Promise<void> {
+    await Promise.allSettled(
+      keysOf(account).map((key) =>
+        redis.pipeline().xadd(key, 'MAXLEN', '~', keptMax, '*', field, outline).pexpire(key, keptMs).exec(),
+      ),
+    );
+  }
+
+  /**
+   * The newest batches and announcements of each key that can be reached, newest first. Rejects when none
+   * can.
+   */
+  async function read(account: string, generation: string, count: number): Promise<Kept[][]> {
+    const reads = await Promise.allSettled(keysOf(account).map((key) => readKey(account, key, count)));
+    const copies = reads.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    if (copies.length === 0) throw (reads[0] as PromiseRejectedResult).reason;
+    return copies.map((all) => all.filter((batch) => batch.generation === generation));
+  }
+
+  async function readKey(account: string, key: string, count: number): Promise<Kept[]> {
+    const entries = await redis
+      .xrevrange(key, '+', '-', 'COUNT', count)
+      .catch(forgetUnreadable(account, key));
+    return entries.flatMap(([, [field, text = '']]) => {
+      const batch = parsePublished(text)?.batch;
+      return batch === undefined ? [] : { ...batch, isAnnounced: field === keptFields.announcement };
+    });
+  }
+
+  // A key that cannot be read is of no use; it is removed and begins anew.
+  const forgetUnreadable = (account: string, key: string) => async (error: unknown) => {
+    const unreadable = toUnreadable(error);
+    if (unreadable === null) throw error;
+    await redis.unlink(key);
+    onUnreadable({
+      account,
+      kind: 'witness',
+      key,
+      field: null,
+      reason: unreadable.message,
+      remedy: 'set_aside',
+    });
+    return [];
+  };
+
+  return {
+    async announce(account, outline) {
+      if (redis.isCluster) await add(account, keptFields.announcement, outline());
+    },
+    keep: (account, outline) => add(account, keptFields.batch, outline),
+    async newest(account, generation) {
+      const copies = (await read(account, generation, newestOfKept)).map((all) => {
+        const at = all.findIndex(({ isAnnounced }) => !isAnnounced);
+        return { head: all[at]?.head, announced: all.slice(0, at < 0 ? all.length : at) };
+      });
+      return {
+        heads: copies.flatMap(({ head }) => head ?? []),
+        announced: copies.flatMap(({ announced }) => announced.flatMap(({ events }) => events)),
+      };
+    },
+    async behind(account, generation, position) {
+      const copies = await read(account, generation, keptMax);
+      return copies.flatMap((all) => {
+        const batches = all.filter(({ isAnnounced }) => !isAnnounced);
+        const end = batches.findIndex(({ head }) => head.position <= position);
+        const behind = end < 0 ? batches : batches.slice(0, end);
+        return behind.toReversed().flatMap(({ events }) => events);
+      });
+    },
+  };
+}

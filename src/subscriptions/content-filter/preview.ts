@@ -1,0 +1,85 @@
+import { setImmediate as othersFirst } from 'node:timers/promises';
+import type { EventLog, LogEntry, OutlinedEntry } from '../../events/event-log.ts';
+import { fitting } from '../../events/log-entry.ts';
+import { matchesEvent } from '../matches-event.ts';
+import type { FilterJudge } from './judge.ts';
+import { choose, type Selecting } from './selection.ts';
+
+/** The part of the latest events that a subscription with some settings would have got. */
+export interface Preview {
+  /** Number of events that it wants. */
+  readonly matched: number;
+  /** Number of events that were looked at. */
+  readonly of: number;
+  /** Number of events that it would get because its filter cannot decide. */
+  readonly undecided: number;
+  /** The latest of the events that it wants. */
+  readonly samples: readonly LogEntry[];
+}
+
+export interface PreviewDeps {
+  readonly log: Pick<EventLog, 'head' | 'outlineBefore' | 'load'>;
+  readonly judge: FilterJudge;
+}
+
+// Maximum number of events that are read at a time, and bytes of their bodies.
+const entriesAtOnce = 200;
+const bytesAtOnce = 512 * 1024;
+// Maximum bytes of bodies that one preview reads: ten thousand ordinary events have half of that.
+const bytesMax = 32 * 1024 * 1024;
+// Maximum number of samples, and bytes of their bodies.
+const samplesMax = 5;
+const sampleBytesMax = 1024 * 1024;
+
+/**
+ * Judges the latest `last` events of a log, fewer where their bodies have more than 32 MiB. Other work of the
+ * process has its turn between slices of half a megabyte. `onRead` is called with the number of events of
+ * each slice and may throw to end it.
+ */
+export async function previewEvents(
+  { log, judge }: PreviewDeps,
+  account: string,
+  selecting: Selecting,
+  last: number,
+  onRead: (events: number) => void,
+): Promise<Preview> {
+  let [of, matched, undecided, bytes] = [0, 0, 0, 0];
+  const sampled: OutlinedEntry[] = [];
+  const { filter = null } = selecting;
+
+  async function judgeAll(entries: readonly OutlinedEntry[]): Promise<void> {
+    for (let rest = entries; rest.length > 0;) {
+      const some = fitting(rest, bytesAtOnce);
+      rest = rest.slice(some.length);
+      const bodies = filter === null ? some : await log.load(account, some);
+      for (const [i, entry] of bodies.entries()) {
+        // Trimmed meanwhile.
+        if (entry === null) continue;
+        const choice = choose(judge, selecting, entry);
+        if (choice === 'undecided') undecided += 1;
+        if (choice !== 'wanted') continue;
+        matched += 1;
+        if (sampled.length < samplesMax) sampled.push(some[i] ?? entry);
+      }
+      await othersFirst();
+    }
+  }
+
+  let before = (await log.head(account)).position + 1;
+  while (of < last && bytes < bytesMax) {
+    const found = await log.outlineBefore(account, before, Math.min(entriesAtOnce, last - of));
+    const entries = filter === null ? found : fitting(found, bytesMax - bytes);
+    if (entries.length === 0) break;
+    onRead(entries.length);
+    of += entries.length;
+    before = entries.at(-1)?.position ?? before;
+    // An event that type, state or status excludes needs no body.
+    const open = entries.filter((entry) => matchesEvent(selecting, entry));
+    if (filter !== null) bytes += entries.reduce((sum, entry) => sum + entry.bytes, 0);
+    await judgeAll(open);
+  }
+  const samples = (await log.load(account, fitting(sampled, sampleBytesMax))).filter(
+    (entry) => entry !== null,
+  );
+  return { matched, of, undecided, samples };
+}

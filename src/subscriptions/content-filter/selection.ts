@@ -1,0 +1,78 @@
+import { matchesEvent, type Matchable } from '../matches-event.ts';
+import type { Subscription } from '../subscription.ts';
+import type { FilterJudge } from './judge.ts';
+import { undecidedCount, undecidedText } from './undecided-count.ts';
+
+/** The fields of a subscription that decide which events it gets. */
+export type Selecting = Pick<Subscription, 'eventTypes' | 'states' | 'statuses' | 'filter' | 'confined'>;
+
+/** An event, with the body that its log holds where that has been read. */
+export interface Selectable extends Matchable {
+  readonly body?: Buffer | string;
+}
+
+/** The fate of an event; `undecided` ones are delivered. */
+export type Choice = 'wanted' | 'undecided' | 'unwanted';
+
+// Operational events are about the account and have no filing: a filter does not judge them.
+const filingPrefix = 'filing.';
+
+/**
+ * Whether a subscription gets an event: first by its type, state and status (`matchesEvent`), then by its
+ * filter. An event without its body counts as wanted until the body is read. One on which the filter cannot
+ * decide is delivered, because an unwanted callback is better than a missed rejection.
+ */
+export function choose(judge: FilterJudge, subscription: Selecting, event: Selectable): Choice {
+  if (!matchesEvent(subscription, event)) return 'unwanted';
+  const { filter = null } = subscription;
+  if (filter === null || !event.type.startsWith(filingPrefix)) return 'wanted';
+  if (event.body === undefined) return 'wanted';
+  const verdict = judge.judge(filter, event.body);
+  return verdict === 'passes' ? 'wanted' : verdict === 'stays' ? 'unwanted' : 'undecided';
+}
+
+/** The choice among the events of one subscription, whose settings may change meanwhile. */
+export interface Selection {
+  /** Whether the subscription gets the event. */
+  wants(event: Selectable): boolean;
+  /** The same for an event that is accepted from the log: it counts where the filter cannot decide. */
+  accepts(event: Selectable): boolean;
+  /**
+   * Number of events that counted, as it is stored; it begins anew with each other filter. Null without one.
+   */
+  undecided(): string | null;
+}
+
+export interface SelectionDeps {
+  readonly judge: FilterJudge;
+  /** Called for each event that counts. */
+  readonly onUndecided: () => void;
+}
+
+/** Chooses by the settings that are in effect; `before` is what `undecided` of the drain before returned. */
+export function createSelection(
+  { judge, onUndecided }: SelectionDeps,
+  inEffect: () => Selecting,
+  before: string,
+): Selection {
+  let { filter = null } = inEffect();
+  let undecided = undecidedCount(before, filter);
+  return {
+    wants: (event) => choose(judge, inEffect(), event) !== 'unwanted',
+    accepts(event) {
+      const subscription = inEffect();
+      const choice = choose(judge, subscription, event);
+      if (choice !== 'undecided') return choice === 'wanted';
+      const { filter: asked = null } = subscription;
+      if (asked !== filter) undecided = 0;
+      filter = asked;
+      undecided += 1;
+      onUndecided();
+      return true;
+    },
+    undecided() {
+      const { filter: asked = null } = inEffect();
+      return asked === null ? null : undecidedText(asked, asked === filter ? undecided : 0);
+    },
+  };
+}

@@ -1,0 +1,25 @@
+-- Removes a subscription with everything of its delivery.
+--
+-- KEYS   1 subscriptions  2 resting  3 quota  4 by age  5 certificates  6 certificate warnings  7 by maker,
+--        then the keys of its delivery, the first of which holds its replays
+-- ARGV   1 id  2 its settings as stored ('' = whatever they are)
+-- Reply  1, or 0 when there was no such subscription, or its settings are others
+-- @include ../../../redis/quota/quota.lua
+-- @include ../../certificates/note-ends.lua
+if ARGV[2] ~= '' and redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 and redis.call('EXISTS', KEYS[3]) == 1 then
+  local bytes = subscription_bytes(redis.call('HSTRLEN', KEYS[1], ARGV[1])) + kept_replays_bytes(KEYS[8])
+  -- Garbage is counted anew at the next look.
+  redis.pcall('DECRBY', KEYS[3], bytes)
+end
+redis.call('HDEL', KEYS[2], ARGV[1])
+redis.pcall('ZREM', KEYS[4], ARGV[1])
+forget_ends(KEYS[5], KEYS[6], ARGV[1])
+local text = redis.call('HGET', KEYS[1], ARGV[1]) or ''
+-- A quote within a text is escaped in JSON, so that no description looks like the fields.
+local maker, created_at = string.match(text, '"createdBy":"(tok_%w+)"'), string.match(text, '"createdAt":(%d+)')
+if maker and created_at then
+  redis.pcall('ZREM', KEYS[7], string.format('%s %015d %s', maker, created_at, ARGV[1]))
+end
+redis.call('UNLINK', unpack(KEYS, 8))
+return redis.call('HDEL', KEYS[1], ARGV[1])

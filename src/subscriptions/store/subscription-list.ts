@@ -1,0 +1,72 @@
+import { createTurns } from '../../json/in-turns.ts';
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { ageKey, createAgeOrder, placeOf } from './age-order.ts';
+import { createMadeBy } from './made-by.ts';
+import type { ReadSubscription } from './stored-subscription.ts';
+import type { SubscriptionReads } from './subscription-reads.ts';
+
+/** A page of subscriptions; `next` is null at the end of the list. */
+export interface SubscriptionPage {
+  readonly subscriptions: ReadSubscription[];
+  readonly next: string | null;
+}
+
+/** The lists of an account's subscriptions. */
+export interface SubscriptionList {
+  /**
+   * A page of an account's subscriptions, oldest first; `after` is the `next` of the page before. Only those
+   * of the page are read (`AgeOrder`). Unreadable ones have nothing but their id and the reason. A page may
+   * be shorter than `limit` where some are removed meanwhile. Throws RangeError when `after` is no such text.
+   * With a `maker` only those of this token, which manages only its own.
+   */
+  list(
+    account: string,
+    after: string | null,
+    limit: number,
+    maker?: string | null,
+  ): Promise<SubscriptionPage>;
+  /** Whether there is such a subscription and this token made it. */
+  isMadeBy(account: string, id: string, token: string): Promise<boolean>;
+  /** The ids of all subscriptions of a token that manages only its own, oldest first. */
+  idsMadeBy(account: string, token: string): Promise<string[]>;
+}
+
+// Number of subscriptions of a page that are opened at once: a few milliseconds, with ten KB each.
+const openedAtOnce = 8;
+
+/** The lists over one connection. */
+export function createSubscriptionList(
+  redis: RedisClient,
+  keys: Keys,
+  reads: SubscriptionReads,
+): SubscriptionList {
+  const inTurns = createTurns(openedAtOnce);
+  const ages = createAgeOrder(redis, keys, reads.createdAt);
+  const made = createMadeBy(redis, keys);
+  return {
+    isMadeBy: made.isMadeBy,
+    idsMadeBy: async (account, token) => (await made.read(account, token)).map(({ id }) => id),
+    async list(account, after, limit, maker = null) {
+      const place = after === null ? null : placeOf(after);
+      const found = await (maker === null
+        ? ages.read(account, place, limit + 1)
+        : made.read(account, maker, place, limit + 1));
+      const page = found.slice(0, limit);
+      const texts =
+        page.length === 0
+          ? []
+          : await redis.hmget(keys.account(account).subscriptions, ...page.map(({ id }) => id));
+      const last = found.length > limit ? page.at(-1) : undefined;
+      // One that was removed meanwhile has no text.
+      const there = page.flatMap(({ id }, i) => {
+        const text = texts[i] ?? null;
+        return text === null ? [] : [{ id, text }];
+      });
+      return {
+        subscriptions: await inTurns(there, ({ id, text }) => reads.listed(account, id, text)),
+        next: last === undefined ? null : ageKey(last),
+      };
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import { execFileSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApiFixture, type ApiFixture } from '../../support/api/api-fixture.ts';
+import {
+  createTestAuthority,
+  pinOf,
+  type Issued,
+  type TestAuthority,
+} from '../../support/receivers/certificates.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { skipWithout } from '../../support/skip-without.ts';
+import { tlsErrors } from '../../../src/api/subscriptions/settings/tls-errors.ts';
+
+const redis = testRedis();
+const client = redis.connect();
+const url = 'https://hooks.example.com/tls';
+let fixture: ApiFixture;
+let path: string;
+let authority: TestAuthority;
+let [alice, bob]: Issued[] = [];
+
+const day = 86_400_000;
+const generated = (...args: string[]) =>
+  execFileSync('openssl', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+
+describe.skipIf(skipWithout('openssl'))('tls of a subscription (skipped without openssl)', () => {
+  beforeAll(async () => {
+    fixture = await createApiFixture(client, redis.prefix);
+    path = `${await fixture.createAccount('tls')}/subscriptions`;
+    authority = await createTestAuthority();
+    [alice, bob] = await Promise.all([authority.issue('alice'), authority.issue('bob')]);
+  });
+  afterAll(async () => {
+    await authority[Symbol.asyncDispose]();
+    await fixture.app.close();
+    await redis.cleanup();
+  });
+
+  it('is shown without its key and replaced as a whole, and null removes it', async () => {
+    const pin = pinOf(bob?.cert ?? '');
+    const tls = { ...alice, ca: `Corporate bundle\n${authority.cert}`, pin: `sha256/${pin}` };
+    const made = await fixture.ok('POST', path, { url, tls });
+    expect(made['tls']).toMatchObject({
+      cert: { subject: 'CN=alice', issuer: 'CN=test authority', notAfter: expect.stringMatching(/Z$/) },
+      ca: { certificates: 1, subject: 'CN=test authority' },
+      pin: [pin],
+    });
+    const own = `${path}/${String(made['id'])}`;
+    const answers = [made, await fixture.ok('GET', own), await fixture.ok('GET', path)];
+    expect(JSON.stringify(answers)).not.toMatch(/PRIVATE KEY|BEGIN/);
+    expect(answers[1]).toMatchObject({ tls: made['tls'] });
+    const stored = Object.values(await client.hgetall(fixture.keys.account('tls').subscriptions)).join();
+    expect(stored).not.toMatch(/BEGIN|alice/);
+    expect(await fixture.ok('PATCH', own, { description: 'x' })).toMatchObject({ tls: made['tls'] });
+    expect(await fixture.ok('PATCH', own, { tls: { pin: [pin, pin.toLowerCase()] } })).toMatchObject({
+      tls: { cert: null, ca: null, pin: [pin, pin.toLowerCase()] },
+    });
+    expect(await fixture.ok('PATCH', own, { tls: null })).toMatchObject({ tls: null });
+    expect((await fixture.ok('POST', path, { url }))['tls']).toBeNull();
+  });
+
+  it('does not go along to another origin, nor with http', async () => {
+    const made = await fixture.ok('POST', path, { url, tls: alice });
+    const own = `${path}/${String(made['id'])}`;
+    expect(await fixture.ok('PATCH', own, { url: `${url}/elsewhere` })).toMatchObject({ tls: made['tls'] });
+    const moved = await fixture.ok('PATCH', own, { url: 'https://elsewhere.example.com/' });
+    expect(moved).toMatchObject({ tls: null, dropped: ['tls'] });
+    const needsHttps = {
+      status: 422,
+      body: { errors: [{ path: 'tls', message: 'needs a URL with https' }] },
+    };
+    const plain = 'http://127.0.0.1:9000/hook';
+    expect(await fixture.call('POST', path, { url: plain, tls: alice })).toMatchObject(needsHttps);
+    expect(await fixture.call('PATCH', own, { url: plain, tls: alice })).toMatchObject(needsHttps);
+    await fixture.ok('PATCH', own, { url: plain });
+    expect(await fixture.call('PATCH', own, { tls: alice })).toMatchObject(needsHttps);
+  });
+
+  it('is refused with what to do, and no word of the key', async () => {
+    const { cert = '', key = '' } = alice ?? {};
+    const passphrase = generated('genpkey', '-algorithm', 'ed25519', '-aes256', '-pass', 'pass:word');
+    const weak = await authority.issue('weak', { key: ['rsa:1024'] });
+    const cases: [Record<string, unknown>, string, RegExp][] = [
+      [{}, 'tls', /is empty/],
+      [{ cert }, 'tls.key', /is missing/],
+      [{ key }, 'tls.cert', /is missing/],
+      [{ cert: 'hello', key }, 'tls.cert', /is not PEM/],
+      [{ cert: cert.replaceAll('\n', '\\n'), key }, 'tls.cert', /backslash/],
+      [{ cert: cert + key, key }, 'tls.cert', /belongs in tls.key/],
+      [{ cert: cert.replace(/MII.{40}/, 'MII'), key }, 'tls.cert', /cannot be read/],
+      [{ cert, key: 'hello' }, 'tls.key', /is not PEM/],
+      [{ cert, key: passphrase }, 'tls.key', /passphrase.*openssl pkey/],
+      [{ cert, key: key.replace(/M.{30}/, 'M') }, 'tls.key', /cannot be read/],
+      [{ cert, key: bob?.key }, 'tls.key', /does not belong/],
+      [{ cert: authority.cert + cert, key }, 'tls.cert', /does not begin with the certificate of the key/],
+      [{ cert: cert + String(bob?.cert), key }, 'tls.cert', /2 \(bob\) behind a certificate/],
+      [{ ...weak }, 'tls.cert', /too weak/],
+      [{ ca: cert }, 'tls.ca', /no certificate of an authority/],
+      [{ ca: 'hello' }, 'tls.ca', /is not PEM/],
+      [{ pin: 'hello' }, 'tls.pin', /./],
+      [{ cert: 'x'.repeat(16_385), key }, 'tls.cert', /./],
+      [{ passphrase: 'word' }, 'tls.passphrase', /./],
+    ];
+    for (const [tls, at, message] of cases) {
+      const answer = await fixture.call('POST', path, { url, tls });
+      const { errors } = answer.body as { errors: { path: string; message: string }[] };
+      expect([answer.status, errors.map((each) => each.path)]).toEqual([422, [at]]);
+      expect(errors[0]?.message).toMatch(message);
+      expect(answer.text).not.toContain(key.split('\n')[1]);
+    }
+  });
+
+  it('is refused before and after the time of its certificates', () => {
+    const tls = { ...alice, ca: authority.cert };
+    expect(tlsErrors(tls, Date.now())).toEqual([]);
+    expect(tlsErrors(tls, Date.now() - 2 * day)).toEqual([
+      { path: 'tls.cert', message: expect.stringMatching(/1 \(alice\), which is not valid before 20/) },
+    ]);
+    expect(tlsErrors(tls, Date.now() + 366 * day)).toEqual([
+      { path: 'tls.cert', message: expect.stringMatching(/1 \(alice\), which ended on 20/) },
+    ]);
+    expect(tlsErrors(tls, Date.now() + 3_660 * day)).toMatchObject([
+      { path: 'tls.cert' },
+      { path: 'tls.ca', message: expect.stringMatching(/ended on .*leave it out/) },
+    ]);
+  });
+});

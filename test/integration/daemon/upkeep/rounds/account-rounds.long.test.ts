@@ -1,0 +1,88 @@
+import { afterAll, expect, test } from 'vitest';
+import { createAccountRounds } from '../../../../../src/daemon/upkeep/rounds/account-rounds.ts';
+import { createProduct, testConfig } from '../../../../support/daemon/product.ts';
+import { testRedis } from '../../../../support/redis/test-redis.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+const client = redis.connect();
+const accounts = 1_200;
+let stages = 0;
+
+/** Rounds over 1 200 accounts, all of them scheduled, whose polls no worker takes. */
+async function stage() {
+  stages += 1;
+  const prefix = `${redis.prefix}${stages}`;
+  const product = await createProduct(testConfig(prefix, redis.url), {});
+  const { stores, pollQueue, clock, keys } = product.parts;
+  const settings = { baseUrl: 'https://a.example', partnerKey: 'k', sweepIntervalMs: null };
+  await stores.accounts.put('first', { ...settings, pollIntervalMs: 60_000 }, 1);
+  const text = (await client.hget(keys.accounts, 'first')) ?? '';
+  const names = ['first', ...Array.from({ length: accounts - 1 }, (_, i) => `account-${i}`)];
+  await client.hset(keys.accounts, Object.fromEntries(names.map((name) => [name, text])));
+  const repeat = `${keys.queues}:poll:repeat`;
+  const soon = Date.now() + 30_000;
+  await client.zadd(repeat, ...names.flatMap((name) => [soon, `poll-${name}`]));
+  const rescheduled: string[] = [];
+  const trimmed: string[] = [];
+  let expected: number | null = null;
+  const rounds = createAccountRounds({
+    ...stores,
+    pollQueue,
+    trim: async (account) => void trimmed.push(account),
+    warn: async () => undefined,
+    mend: async () => undefined,
+    work: { expect: (_, everyMs) => void (expected = everyMs) },
+    now: clock.now,
+    logger: { warn: (facts: { accounts: string[] }) => void rescheduled.push(...facts.accounts) } as never,
+  });
+  return {
+    rounds,
+    keys,
+    stores,
+    repeat,
+    soon,
+    rescheduled,
+    trimmed,
+    expected: () => expected,
+    [Symbol.asyncDispose]: () => product[Symbol.asyncDispose](),
+  };
+}
+
+test('a look reads a part of the accounts, and a round all of them', async () => {
+  await using staged = await stage();
+  const { rounds, trimmed, expected } = staged;
+  await rounds.look();
+  expect(trimmed.length).toBeLessThan(accounts);
+  const first = trimmed.length;
+  for (let looks = 1; looks < 4; looks += 1) await rounds.look();
+  expect(trimmed.length).toBeLessThanOrEqual(first * 4 + 100);
+  expect(new Set(trimmed).size).toBe(accounts);
+  expect(expected()).toBe(60_000);
+});
+
+test('a poll that is overdue is scheduled anew with the next look, whatever part its account is in', async () => {
+  await using staged = await stage();
+  const { rounds, repeat, rescheduled, soon } = staged;
+  const late = ['first', 'account-7', 'account-1100'];
+  await client.zadd(repeat, ...late.flatMap((name) => [soon - 60_000, `poll-${name}`]));
+  await rounds.look();
+  expect(rescheduled.toSorted()).toEqual(late.toSorted());
+});
+
+test('schedules that are missing are found with the next look, however many there are', async () => {
+  await using staged = await stage();
+  const { rounds, repeat, rescheduled } = staged;
+  const lost = ['first', 'account-7', 'account-1100'];
+  await client.zrem(repeat, ...lost.map((name) => `poll-${name}`));
+  await rounds.look();
+  expect(rescheduled.toSorted()).toEqual(lost.toSorted());
+});
+
+test('the overdue schedule of an account that is gone is removed', async () => {
+  await using staged = await stage();
+  const { rounds, repeat, soon } = staged;
+  await client.zadd(repeat, soon - 60_000, 'poll-gone');
+  await rounds.look();
+  expect(await client.zscore(repeat, 'poll-gone')).toBeNull();
+});

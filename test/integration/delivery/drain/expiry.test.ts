@@ -1,0 +1,198 @@
+import { afterAll, expect, test, vi } from 'vitest';
+import { createDueExpiries } from '../../../../src/daemon/upkeep/rounds/due-expiries.ts';
+import { createDisabler } from '../../../../src/delivery/store/disable-subscription.ts';
+import { createKeys } from '../../../../src/redis/keys.ts';
+import { expiredReason, whileItLasts } from '../../../../src/subscriptions/expiry/expiry.ts';
+import type { Subscription } from '../../../../src/subscriptions/subscription.ts';
+import { startReceiver } from '../../../support/receivers/receiver.ts';
+import { rowsRead } from '../../../support/redis/rows-read.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
+import { createHarness, type Harness } from '../drain-harness.ts';
+
+const redis = testRedis();
+const keptMs = 60_000;
+const client = redis.connect();
+const unused = 'http://127.0.0.1:9/';
+afterAll(() => redis.cleanup());
+
+/** Delivery under a clock that the test moves. */
+async function createStage({ clockRight = true } = {}) {
+  const clock = { at: Date.now() };
+  const harness = await createHarness(redis, { now: () => clock.at, maxInFlight: 1 });
+  const keys = createKeys(redis.prefix);
+  const onDisabled = vi.fn<(subscription: Subscription, reason: string) => void>();
+  const info = vi.fn<(line: object, message: string) => void>();
+  const look = createDueExpiries({
+    expiries: harness.stores.expiries,
+    subscriptions: harness.subscriptions,
+    disable: createDisabler(harness.redis, keys),
+    waker: harness.waker,
+    onDisabled,
+    logger: { info } as never,
+    keptMs,
+    before: () => clock.at - keptMs,
+    isClockRight: () => clockRight,
+    now: () => clock.at,
+  });
+  const dueAt = (id: string) => harness.redis.zscore(keys.expiring, `${harness.account} ${id}`);
+  return { harness, clock, keys, look, onDisabled, info, dueAt };
+}
+
+const types = async ({ log, account }: Harness) =>
+  (await log.outlineAfter(account, 0, 100)).map(({ type }) => type);
+
+test('nothing is sent after its time, what was under way is settled, and a renewal delivers the rest', async () => {
+  const { harness, clock, look, onDisabled } = await createStage();
+  await using _ = harness;
+  await using receiver = await startReceiver();
+  const expiresAt = clock.at + 5_000;
+  const id = await harness.subscribe(receiver.url, { expiresAt });
+  receiver.answer(({ filingId }) => {
+    if (filingId === 'f2') clock.at = expiresAt;
+    return 200;
+  });
+  await harness.append('f1', 'f2', 'f3', 'f4');
+  expect(await harness.drain(id)).toEqual({ wakeAt: null });
+  const got = () => receiver.accepted.map(({ filingId }) => filingId);
+  expect(got()).toEqual(['f1', 'f2']);
+  await harness.drain(id);
+  expect(receiver.received).toHaveLength(2);
+  expect(whileItLasts(await harness.state(id), { expiresAt }, clock.at)).toMatchObject({
+    enabled: false,
+    disabledReason: expiredReason,
+  });
+
+  await look();
+  await look();
+  expect(await harness.state(id)).toMatchObject({ enabled: false, disabledReason: expiredReason });
+  expect(onDisabled).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ id }), expiredReason);
+  expect(await types(harness)).toEqual([...Array<string>(4).fill('filing.pending'), 'subscription.disabled']);
+
+  await harness.append('f5');
+  await harness.change(id, { expiresAt: clock.at + 5_000 }, { enabled: true, release: true });
+  await harness.drain(id);
+  expect(got()).toEqual(['f1', 'f2', 'f3', 'f4', 'f5']);
+  expect(receiver.received).toHaveLength(5);
+});
+
+test('one that has been expired for as long as events are kept is removed, and no other', async () => {
+  const { harness, clock, look, info, dueAt } = await createStage();
+  await using _ = harness;
+  const id = await harness.subscribe(unused, { expiresAt: clock.at + 1_000 });
+  const other = await harness.subscribe(unused);
+  await look();
+  expect((await harness.state(id)).enabled).toBe(true);
+  clock.at += 1_000;
+  await look();
+  expect(Number(await dueAt(id))).toBe(clock.at + keptMs);
+  clock.at += keptMs - 1;
+  await look();
+  expect((await harness.state(id)).enabled).toBe(false);
+  clock.at += 1;
+  await look();
+  expect(await harness.subscriptions.get(harness.account, id)).toBeNull();
+  expect(info).toHaveBeenCalledExactlyOnceWith(
+    { account: harness.account, subscription: id },
+    'subscription.removed_expired',
+  );
+  expect(await dueAt(id)).toBeNull();
+  expect((await harness.state(other)).enabled).toBe(true);
+});
+
+test('one that a client has disabled keeps that reason, and is removed as well', async () => {
+  const { harness, clock, look, onDisabled } = await createStage();
+  await using _ = harness;
+  const id = await harness.subscribe(unused, { expiresAt: clock.at + 1_000 });
+  await harness.change(id, {}, { enabled: false });
+  clock.at += 1_000;
+  await look();
+  expect((await harness.state(id)).disabledReason).toBe('by request');
+  expect(onDisabled).not.toHaveBeenCalled();
+  clock.at += keptMs;
+  await look();
+  expect(await harness.subscriptions.get(harness.account, id)).toBeNull();
+});
+
+test.each(['later', 'earlier', 'never'] as const)('a time that is moved to %s counts', async (moved) => {
+  const { harness, clock, look, dueAt } = await createStage();
+  await using _ = harness;
+  const id = await harness.subscribe(unused, { expiresAt: clock.at + 10_000 });
+  const expiresAt = { later: clock.at + 20_000, earlier: clock.at + 5_000, never: null }[moved];
+  await harness.change(id, { expiresAt });
+  clock.at += 5_000;
+  await look();
+  expect((await harness.state(id)).enabled).toBe(moved !== 'earlier');
+  clock.at += 5_000;
+  await look();
+  expect((await harness.state(id)).enabled).toBe(moved !== 'earlier');
+  expect((await dueAt(id)) === null).toBe(moved === 'never');
+  clock.at += 10_000;
+  await look();
+  expect((await harness.state(id)).enabled).toBe(moved === 'never');
+});
+
+test('a renewal during the look counts, whichever of the two comes first', async () => {
+  const { harness, clock, look, dueAt } = await createStage();
+  await using _ = harness;
+  const id = await harness.subscribe(unused, { expiresAt: clock.at + 1_000 });
+  clock.at += 1_000;
+  const renewedAt = clock.at + 2_000;
+  const { get } = harness.subscriptions;
+  const read = vi.spyOn(harness.subscriptions, 'get').mockImplementationOnce(async (account, of) => {
+    const found = await get(account, of);
+    await harness.change(id, { expiresAt: renewedAt });
+    return found;
+  });
+  await look();
+  read.mockRestore();
+  expect((await harness.state(id)).enabled).toBe(true);
+  expect(Number(await dueAt(id))).toBe(renewedAt);
+});
+
+test('one that is gone is forgotten, and one that cannot be read is looked at later', async () => {
+  const { harness, clock, look, dueAt } = await createStage();
+  await using _ = harness;
+  const [gone, garbage] = [
+    await harness.subscribe(unused, { expiresAt: clock.at + 1_000 }),
+    await harness.subscribe(unused, { expiresAt: clock.at + 1_000 }),
+  ];
+  await harness.subscriptions.remove(harness.account, gone);
+  await harness.redis.hset(harness.keys.subscriptions, garbage, 'garbage');
+  clock.at += 1_000;
+  await look();
+  expect(await dueAt(gone)).toBeNull();
+  expect(Number(await dueAt(garbage))).toBeGreaterThan(clock.at);
+});
+
+test('nothing is decided while the clocks contradict each other', async () => {
+  const { harness, clock, look } = await createStage({ clockRight: false });
+  await using _ = harness;
+  const id = await harness.subscribe(unused, { expiresAt: clock.at + 1_000 });
+  clock.at += keptMs * 10;
+  await look();
+  expect((await harness.state(id)).enabled).toBe(true);
+});
+
+test('a look is one command while nothing is due, however many expire', async () => {
+  const { harness, clock, look, keys } = await createStage();
+  await using _ = harness;
+  for (let i = 0; i < 20; i += 1) await harness.subscribe(unused, { expiresAt: clock.at + 3_600_000 });
+  const before = await harness.redis.zcard(keys.expiring);
+  await harness.subscribe(unused);
+  expect(await harness.redis.zcard(keys.expiring)).toBe(before);
+  clock.at = 1;
+  expect((await rowsRead(client, look)).commands).toBe(1);
+});
+
+test('a process of the version before does not deliver to one that expires, nor to one that is confined', async () => {
+  const { harness, clock } = await createStage();
+  await using _ = harness;
+  const formatOf = async (settings: Partial<Subscription>) => {
+    const id = await harness.subscribe(unused, settings);
+    const stored = await harness.redis.hget(harness.keys.subscriptions, id);
+    return (JSON.parse(stored ?? '') as { v: number }).v;
+  };
+  expect(await formatOf({ expiresAt: clock.at + 1_000 })).toBe(4);
+  expect(await formatOf({ confined: true, createdBy: 'tok_1' })).toBe(4);
+  expect(await formatOf({ expiresAt: null, createdBy: 'tok_1' })).toBe(2);
+});

@@ -1,0 +1,98 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { createTurnStore } from '../../../../src/delivery/pace/turn-store.ts';
+import { createKeys } from '../../../../src/redis/keys.ts';
+import { createLatch, startReceiver } from '../../../support/receivers/receiver.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
+import { createHarness } from '../drain-harness.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+
+const filings = (count: number) => Array.from({ length: count }, (_, i) => `f${i}`);
+const soon = { timeout: 10_000, interval: 10 };
+
+describe('a rate', () => {
+  test('is not held up by turns of a clock that was ahead, nor given to a drain that another one has followed', async () => {
+    await using harness = await createHarness(redis);
+    const id = await harness.subscribe('http://127.0.0.1:9/', { rate: 5 });
+    const turns = createTurnStore(harness.redis, createKeys(redis.prefix));
+    const claim = await harness.delivery.claim(harness.account, id, 1, null);
+    const epoch = claim?.delivery.epoch ?? '';
+    const take = (of: string, spacingMs = 214) =>
+      turns.take(harness.account, id, of, { wanted: 2, spacingMs, aheadMs: 300, version: 0 });
+    const { state } = harness.keys.subscription(id);
+    expect(await take(epoch)).toEqual({ taken: 2, inMs: 0 });
+    expect(await take(epoch)).toMatchObject({ taken: 0 });
+    await harness.redis.hset(state, 'turn', Date.now() + 3_600_000);
+    expect(await take(epoch)).toEqual({ taken: 1, inMs: 214 });
+    // A turn that is further away than turns are taken comes nearer.
+    await harness.redis.hset(state, 'turn', Date.now() + 3_600_000);
+    expect(await take(epoch, 2_070)).toEqual({ taken: 0, inMs: 2_070 });
+    await vi.waitFor(async () => expect((await take(epoch, 2_070))?.inMs).toBeLessThan(2_000), soon);
+    expect(await take('another')).toBeNull();
+    await harness.subscriptions.remove(harness.account, id);
+    expect(await take(epoch)).toBeNull();
+    expect(await harness.redis.exists(state)).toBe(0);
+  });
+});
+
+describe('a subscription with limits of its own', () => {
+  test('gets one event after the other with one callback in flight at most, and more once that is lifted', async () => {
+    await using receiver = await startReceiver();
+    await using harness = await createHarness(redis);
+    const id = await harness.subscribe(receiver.url, { maxInFlight: 1 });
+    await harness.append(...filings(20));
+    await harness.drain(id);
+    expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(filings(20));
+    expect(receiver.inFlightMax()).toBe(1);
+    const latch = createLatch();
+    receiver.answer(async () => {
+      await latch.opened;
+      return 200;
+    });
+    await harness.append(...filings(20));
+    const drained = harness.drain(id);
+    await vi.waitFor(() => expect(receiver.inFlight()).toBe(1), soon);
+    await harness.change(id, { maxInFlight: 5 });
+    await vi.waitFor(() => expect(receiver.inFlight()).toBe(5), soon);
+    latch.open();
+    await drained;
+    expect(receiver.inFlightMax()).toBe(5);
+    expect(receiver.overlapping).toEqual([]);
+  });
+
+  test('waits for an answer as long as it says, whatever the daemon does', async () => {
+    await using receiver = await startReceiver(async ({ filingId }) => {
+      await delay(filingId === 'slow' ? 300 : 0);
+      return 200;
+    });
+    await using harness = await createHarness(redis, { timeoutMs: 200, retryMs: [60_000] });
+    const [short, long, usual] = await Promise.all(
+      [{ timeoutMs: 100 }, { timeoutMs: 2_000 }, {}].map((own) => harness.subscribe(receiver.url, own)),
+    );
+    await harness.append('slow');
+    await Promise.all([short, long, usual].map((id) => harness.drain(id ?? '')));
+    const outcome = (id: string | undefined) =>
+      harness.reports.find(({ subscription }) => subscription.id === id)?.attempt;
+    expect(outcome(short)).toMatchObject({ outcome: 'timeout' });
+    expect(outcome(short)?.durationMs).toBeLessThan(200);
+    expect(outcome(usual)).toMatchObject({ outcome: 'timeout' });
+    expect(outcome(long)).toMatchObject({ outcome: 'delivered' });
+  });
+
+  test('is given up after as many attempts as its own schedule has', async () => {
+    await using receiver = await startReceiver(({ filingId }) => (filingId === 'bad' ? 500 : 200));
+    await using harness = await createHarness(redis, { retryMs: [60_000, 60_000] });
+    const id = await harness.subscribe(receiver.url, { retryMs: [20, 20, 20] });
+    harness.startWorker();
+    await harness.publish('bad', 'good');
+    await vi.waitFor(
+      async () =>
+        expect((await harness.delivery.deadLetters(harness.account, id, null, 5)).items).toMatchObject([
+          { attempts: 4, filingId: 'bad' },
+        ]),
+      soon,
+    );
+  });
+});

@@ -1,0 +1,100 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ProxyError, type ProxyReason } from '../../../src/proxy/proxy-error.ts';
+import { createProxyWatch } from '../../../src/proxy/proxy-watch.ts';
+
+const target = (name: string) => ({ name, authority: `${name}:443` });
+const error = (reason: ProxyReason) => new ProxyError(reason);
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+function startWatch(probe: (authority: string | null) => ProxyReason | null = () => null) {
+  const probes: (string | null)[] = [];
+  const outages: (string | null)[] = [];
+  const watch = createProxyWatch({
+    random: () => 0,
+    probe(authority) {
+      probes.push(authority);
+      const reason = probe(authority);
+      return reason === null ? Promise.resolve() : Promise.reject(error(reason));
+    },
+    onOutage: (outage) => void outages.push(outage?.reason ?? null),
+  });
+  return { watch, probes, outages };
+}
+
+describe('an outage', () => {
+  it('begins with trouble of the proxy itself, holds everything, and ends with a probe that succeeds', async () => {
+    let works = false;
+    const { watch, probes, outages } = startWatch(() => (works ? null : 'unreachable'));
+    expect(watch.failed(target('a'), error('unreachable'))).toMatchObject({
+      fault: 'proxy',
+      retryAfterMs: 1_000,
+    });
+    expect(watch.enter(target('b'))).toMatchObject({ reason: 'unreachable', fault: 'proxy' });
+    // 1, 2 and 4 seconds, then five each.
+    await vi.advanceTimersByTimeAsync(21_000);
+    expect(probes).toHaveLength(6);
+    works = true;
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect([watch.outage(), watch.enter(target('b'))]).toEqual([null, null]);
+    expect(outages).toEqual([...Array<string>(7).fill('unreachable'), null]);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(probes).toHaveLength(7);
+  });
+
+  it('of a 407 that one endpoint alone gets ends with a probe for another, and then it is that endpoint that fails', async () => {
+    const { watch, probes } = startWatch((authority) => (authority === 'bad:443' ? 'credentials' : null));
+    watch.failed(target('bad'), error('credentials'));
+    watch.failed(target('good'), error('credentials'));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([probes, watch.outage()]).toEqual([['bad:443', 'good:443'], null]);
+    expect(watch.failed(target('bad'), error('credentials'))).toMatchObject({
+      reason: 'refused',
+      fault: 'endpoint',
+    });
+    expect(watch.enter(target('good'))).toBeNull();
+    expect(watch.failed(target('good'), error('credentials'))).toMatchObject({ fault: 'proxy' });
+    watch.close();
+  });
+
+  it('ends when the proxy answers about an endpoint, and not when it stays silent', async () => {
+    let answer: ProxyReason = 'silent';
+    const { watch, outages } = startWatch(() => answer);
+    watch.isGone(error('unreachable'));
+    watch.failed(target('a'), error('unreachable'));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(outages.at(-1)).toBe('unreachable');
+    answer = 'no_connection';
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(outages.at(-1)).toBeNull();
+  });
+});
+
+describe('refusals', () => {
+  it('of one or two endpoints are theirs, of three in a row the doubt of the proxy, until one gets a tunnel', async () => {
+    const { watch, probes, outages } = startWatch();
+    const refuse = (name: string) => watch.failed(target(name), error('no_connection'));
+    for (const name of ['a', 'a', 'b', 'a', 'b']) expect(refuse(name)).toMatchObject({ fault: 'endpoint' });
+    expect(refuse('c')).toMatchObject({ reason: 'doubted', fault: 'proxy', retryAfterMs: 4_000 });
+    expect(refuse('a')).toMatchObject({ reason: 'doubted' });
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(refuse('a')).toMatchObject({ reason: 'doubted', retryAfterMs: 240_000 });
+    expect(watch.enter(target('d'))).toBeNull();
+    watch.opened(target('d'));
+    for (const name of ['a', 'b']) expect(refuse(name)).toMatchObject({ fault: 'endpoint' });
+    expect([probes, outages]).toEqual([[], []]);
+  });
+
+  it('in doubt let sixteen endpoints be tried at once, and those besides that had a tunnel last time', () => {
+    const { watch } = startWatch();
+    watch.opened(target('good'));
+    for (const name of ['a', 'b', 'c']) watch.failed(target(name), error('silent'));
+    for (let n = 0; n < 16; n += 1) expect(watch.enter(target(`h${n}`))).toBeNull();
+    expect(watch.enter(target('more'))).toMatchObject({ reason: 'doubted' });
+    expect(watch.enter(target('good'))).toBeNull();
+    watch.leave();
+    watch.leave();
+    expect(watch.enter(target('more'))).toBeNull();
+  });
+});

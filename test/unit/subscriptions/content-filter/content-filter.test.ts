@@ -1,0 +1,148 @@
+import { Environment } from '@marcbachmann/cel-js';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createFilterJudge } from '../../../../src/subscriptions/content-filter/judge.ts';
+import { compileFilter } from '../../../../src/subscriptions/content-filter/language/compile-filter.ts';
+import { createSelection } from '../../../../src/subscriptions/content-filter/selection.ts';
+import { eventWith, expressions, usualFiling } from '../../../support/filter-expressions.ts';
+
+function judge(filter: string, filing: object | null = usualFiling): string {
+  const compiled = compileFilter(filter);
+  if (!('judge' in compiled)) return `${compiled.at}: ${compiled.message}`;
+  return compiled.judge(JSON.parse(eventWith(filing as Record<string, unknown> | null).body));
+}
+
+describe('a filter', () => {
+  test.each([
+    ['filing.premium > 10000', { premium: 10_001 }, 'passes'],
+    ['filing.premium > 10000.0', { premium: 10_001 }, 'passes'],
+    ['filing.premium > 10000', { premium: '10000.50' }, 'passes'],
+    ['filing.premium > 10000', { premium: '9999.99' }, 'stays'],
+    ['10000 < filing.premium', { premium: '10000.50' }, 'passes'],
+    ['filing.premium == 10000', { premium: '10000.00' }, 'passes'],
+    ['filing.premium in [1, 10000]', { premium: '10000.00' }, 'passes'],
+    ['filing.premium - 1 > 9999', { premium: '10000.50' }, 'passes'],
+    ['filing.premium > "10000"', { premium: 9_000 }, 'stays'],
+    ['double(filing.premium) > double(filing.fee)', { premium: '9', fee: '10' }, 'stays'],
+    ['filing.premium > 10000', { premium: 'much' }, 'undecided'],
+    ['filing.premium > 10000', { premium: '10,001.00' }, 'undecided'],
+    ['filing.premium > 10000', { premium: null }, 'undecided'],
+    ['filing.premium > 10000', { premium: true }, 'undecided'],
+    ['filing.premium > 10000', { premium: [1] }, 'undecided'],
+    ['filing.premium > 10000', { premium: { amount: 1 } }, 'undecided'],
+    ['filing.premium > 10000', {}, 'undecided'],
+    ['filing.premium > 10000', null, 'undecided'],
+    ['filing.premium == null', { premium: null }, 'passes'],
+    ['filing.premium != null', {}, 'undecided'],
+    ['filing.flag', { flag: true }, 'passes'],
+    ['filing.flag', { flag: 'true' }, 'undecided'],
+    ['!filing.flag', { flag: 1 }, 'undecided'],
+    ['has(filing.filingState.stateAbbr)', {}, 'undecided'],
+    ['filing.a == filing.b', { a: { x: 1 }, b: { x: 1 } }, 'undecided'],
+    ['filing.a == filing.b', { a: [1, ['2']], b: [1, [2]] }, 'passes'],
+    ['filing.a.exists(x, x.big)', { a: [1, { big: true }] }, 'passes'],
+    ['filing.a.all(x, x.big)', { a: [1, { big: true }] }, 'undecided'],
+    ['filing.a.all(x, x.exists(y, y == x[0]))', { a: [[1], [2, 3]] }, 'passes'],
+    ['filing.a.exists(x, filing.a.exists(x, x == 2) && x == 1)', { a: [1, 2] }, 'passes'],
+  ])('%s of %j: %s', (filter, filing, verdict) => expect(judge(filter, filing)).toBe(verdict));
+
+  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'length'])(
+    'reads nothing of an object but its own fields: %s',
+    (name) => {
+      for (const value of ['filing', 'filing.filingState', 'filing.userFiles', 'filing.insuredsName'])
+        expect(judge(`${value}["${name}"] != 0`)).toMatch(/undecided|only objects and lists|an item has/);
+      expect(judge(`filing.odd["${name}"] != 0`)).toBe('undecided');
+      const own: unknown = JSON.parse(`{"data":{"filing":{"${name}":5}}}`);
+      const compiled = compileFilter(`filing["${name}"] == 5`);
+      expect('judge' in compiled && compiled.judge(own)).toBe('passes');
+    },
+  );
+
+  test.each([
+    [`filing.premium > ${'1'.repeat(2_000)}`, /more than 2000 characters/],
+    [`[${'1,'.repeat(900)}1] == [1]`, /more than 500/],
+    [`${'('.repeat(100)}data.inferred${')'.repeat(100)}`, /24 levels/],
+    [`${'!'.repeat(1_000)}data.inferred`, /more than 500/],
+    ['filing.premium', /is a number/],
+    ['1 < 2', /same for every event/],
+    ['"a" + "b" == "ab"', /for numbers/],
+    ['filing.matches("(a+)+$")', /no regular expressions/],
+    ['timestamp(data.completedAt) > 1', /no times/],
+    ['data.nothing == 1', /Known: account/],
+    ['data.status = "PAID"', /write == for =/],
+    ['data.status == PAID', /PAID is not known/],
+    ['filing.premium > 1 AND data.inferred', /write && for AND/],
+    ['b"abc" == filing.premium', /a value is a number/],
+    ['5u == filing.premium', /a value is a number/],
+    ['filing.userFiles.map(x, x.name)', /gives a list/],
+    ['cel.bind(x, 1, x == 1)', /no function bind|not known/],
+    ['data.status.contains(5)', /takes a text/],
+    ['data.status.startsWith()', /takes one text/],
+    ['filing.premium > 1 &&', /ends before a value/],
+    ['#', /not expected here/],
+  ])('refuses %s', (filter, message) => {
+    const compiled = compileFilter(filter);
+    expect(compiled).toMatchObject({ at: expect.any(Number), message: expect.stringMatching(message) });
+  });
+
+  test('decides as the library does that brings the language, wherever both decide', () => {
+    const library = new Environment({ unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false });
+    const event = JSON.parse(eventWith(usualFiling).body) as {
+      type: string;
+      timestamp: string;
+      data: { filing: object };
+    };
+    const context = { ...event, event, filing: event.data.filing };
+    const decided = { passes: 0, stays: 0, undecided: 0 };
+    fc.assert(
+      fc.property(expressions, (text) => {
+        const compiled = compileFilter(text);
+        if (!('judge' in compiled)) return;
+        const verdict = compiled.judge(event);
+        decided[verdict] += 1;
+        let expected: unknown;
+        try {
+          expected = library.parse(text)(context);
+        } catch {
+          return;
+        }
+        expect([expected === true ? 'passes' : 'stays', 'undecided']).toContain(verdict);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(Math.min(...Object.values(decided))).toBeGreaterThan(20);
+  });
+});
+
+test('operational events are not judged, and events without a body pass', () => {
+  const subscription = { eventTypes: ['*'], states: null, filter: 'filing.premium > 1' };
+  const undecided: string[] = [];
+  const selection = createSelection(
+    { judge: createFilterJudge(), onUndecided: () => void undecided.push('one') },
+    () => subscription,
+    '',
+  );
+  const event = (type: string, body?: string) => ({
+    type,
+    state: '',
+    status: '',
+    ...(body === undefined ? {} : { body: Buffer.from(body) }),
+  });
+  const small = eventWith({ premium: 1 }).body;
+  expect(selection.accepts(event('filing.paid', small))).toBe(false);
+  expect(selection.accepts(event('filing.paid'))).toBe(true);
+  expect(selection.accepts(event('account.stale', small))).toBe(true);
+  expect(selection.accepts(event('filing.paid', eventWith({}).body))).toBe(true);
+  expect(selection.accepts(event('filing.paid', '{"cut'))).toBe(true);
+  expect(undecided).toHaveLength(2);
+  expect(selection.undecided()).toMatch(/^2 /);
+  subscription.filter = 'filing.premium > 2';
+  expect(selection.undecided()).toMatch(/^0 /);
+});
+
+test('a problem with a name of any length is told in a few words', () => {
+  for (const text of [`data.${'e'.repeat(1_900)} > 1`, `data${'.premium'.repeat(200)} > 1`]) {
+    const compiled = compileFilter(text);
+    expect('message' in compiled ? compiled.message.length : Infinity).toBeLessThan(600);
+  }
+});
