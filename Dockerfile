@@ -16,6 +16,18 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
 COPY src ./src
+# The labels of the OCI image specification. A release names its version, commit and time (docs/releasing.md); a build by hand need not.
+ARG VERSION=unreleased
+ARG REVISION=unknown
+ARG CREATED=1970-01-01T00:00:00Z
+ARG SOURCE=unknown
+LABEL org.opencontainers.image.title="filing-webhooks" \
+  org.opencontainers.image.description="Watches the filings of a surplus-lines partner service that can only be polled, and delivers every change as a signed webhook." \
+  org.opencontainers.image.licenses="Apache-2.0" \
+  org.opencontainers.image.source="${SOURCE}" \
+  org.opencontainers.image.version="${VERSION}" \
+  org.opencontainers.image.revision="${REVISION}" \
+  org.opencontainers.image.created="${CREATED}"
 USER node
 EXPOSE 3000 9464
 # Probes have a port of their own, in any role: clients of the API cannot take its places.

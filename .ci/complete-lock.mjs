@@ -1,11 +1,13 @@
 // Adds to package-lock.json what npm leaves out of it on one machine: optional packages for other platforms that its packages name, and the
 // integrity of each entry, as the registry gives it. Run it after a change of dependencies. The exit code is 1 if the registry lacks a package:
-// `.ci/without-hash.txt` has to name it then.
+// `.ci/without-hash.txt` has to name it then. An argument names another folder, such as integrations/zapier.
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-const file = new URL('../package-lock.json', import.meta.url);
+const place = process.argv[2] ?? new URL('..', import.meta.url).pathname;
+const file = join(place, 'package-lock.json');
 const lock = JSON.parse(readFileSync(file, 'utf8'));
 const nameOf = (path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
