@@ -227,8 +227,8 @@ export async function startRecordsStage(
       await garbage(client, key, own);
     } else {
       const isText = (await client.type(key)) === 'string';
-      await client.del(key);
-      await (isText ? client.rpush(key, 'a list') : client.set(key, 'a text'));
+      const emptied = client.multi().del(key);
+      await (isText ? emptied.rpush(key, 'a list') : emptied.set(key, 'a text')).exec();
     }
     return before;
   }
@@ -248,11 +248,16 @@ export async function startRecordsStage(
       const named = daemon.logs.filter(({ msg, key }) => msg === 'record.unreadable' && key === keyOf(own));
       expect([account, named.length > 0]).toEqual([account, true]);
     }
-    if (of.waits[damage] !== 'nobody')
-      expect([account, (await healthOf(account)).lastError]).toEqual([
-        account,
-        expect.stringContaining(keyOf(own)),
-      ]);
+    if (of.waits[damage] === 'nobody') return;
+    // Named by the next poll of the account or the next look of its drain.
+    await vi.waitFor(
+      async () =>
+        expect([account, (await healthOf(account)).lastError]).toEqual([
+          account,
+          expect.stringContaining(keyOf(own)),
+        ]),
+      { timeout: 10_000, interval: 50 },
+    );
   }
 
   await inTurns(worlds, setUp);
