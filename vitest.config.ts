@@ -13,6 +13,7 @@ const inGroup = (groupOrder: number) => ({ sequence: { groupOrder } });
 const withRedis = {
   globalSetup: ['test/support/redis/global-redis.ts'],
   hookTimeout: 60_000,
+  setupFiles: ['test/support/patient-wait.ts'],
   // A condition that takes a second by itself needs more than the default of one.
   expect: { poll: { timeout: 10_000 } },
 };

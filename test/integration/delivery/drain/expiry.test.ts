@@ -6,20 +6,19 @@ import { expiredReason, whileItLasts } from '../../../../src/subscriptions/expir
 import type { Subscription } from '../../../../src/subscriptions/subscription.ts';
 import { startReceiver } from '../../../support/receivers/receiver.ts';
 import { rowsRead } from '../../../support/redis/rows-read.ts';
-import { testRedis } from '../../../support/redis/test-redis.ts';
+import { shareOf, startPrivateRedis, testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness, type Harness } from '../drain-harness.ts';
 
 const redis = testRedis();
 const keptMs = 60_000;
-const client = redis.connect();
 const unused = 'http://127.0.0.1:9/';
 afterAll(() => redis.cleanup());
 
 /** Delivery under a clock that the test moves. */
-async function createStage({ clockRight = true } = {}) {
+async function createStage({ clockRight = true, on = redis } = {}) {
   const clock = { at: Date.now() };
-  const harness = await createHarness(redis, { now: () => clock.at, maxInFlight: 1 });
-  const keys = createKeys(redis.prefix);
+  const harness = await createHarness(on, { now: () => clock.at, maxInFlight: 1 });
+  const keys = createKeys(on.prefix);
   const onDisabled = vi.fn<(subscription: Subscription, reason: string) => void>();
   const info = vi.fn<(line: object, message: string) => void>();
   const look = createDueExpiries({
@@ -174,14 +173,18 @@ test('nothing is decided while the clocks contradict each other', async () => {
 });
 
 test('a look is one command while nothing is due, however many expire', async () => {
-  const { harness, clock, look, keys } = await createStage();
+  // Commands of other files would count.
+  await using own = await startPrivateRedis();
+  const on = shareOf(own.url);
+  await using _clients = { [Symbol.asyncDispose]: on.cleanup };
+  const { harness, clock, look, keys } = await createStage({ on });
   await using _ = harness;
   for (let i = 0; i < 20; i += 1) await harness.subscribe(unused, { expiresAt: clock.at + 3_600_000 });
   const before = await harness.redis.zcard(keys.expiring);
   await harness.subscribe(unused);
   expect(await harness.redis.zcard(keys.expiring)).toBe(before);
   clock.at = 1;
-  expect((await rowsRead(client, look)).commands).toBe(1);
+  expect((await rowsRead(on.connect(), look)).commands).toBe(1);
 });
 
 test('a process of the version before does not deliver to one that expires, nor to one that is confined', async () => {
