@@ -5,7 +5,15 @@ import { defineConfig } from 'vitest/config';
 // or provides, `browser` a Chromium besides. `npm test` is all of them but the files of every kind whose
 // names end in .long.test.ts, and `crash`.
 const long = 'test/**/*.long.test.ts';
-const waiting = ['test/browser/**/*.long.test.ts', 'test/integration/docs/**/*.long.test.ts'];
+// Those that measure time, memory, files, a rate or what Redis does, or try as many random lives as a time allows.
+const measuring = [
+  'test/{crash,unit}/**/*.long.test.ts',
+  'test/e2e/{delivery-hostile-receivers,delivery-isolation,delivery-rate,delivery-takeover,stop}.long.test.ts',
+  'test/integration/{callbacks,daemon,delivery,events,filings,names,redis}/**/*.long.test.ts',
+  'test/integration/polling/{random-lives,refused-pace,shared-budget,slow-line}.long.test.ts',
+  'test/security/{dead-names,slow-clients}.long.test.ts',
+  'test/security/{fuzz,slow-search}/*.long.test.ts',
+];
 
 /** Groups run one after the other. */
 const inGroup = (groupOrder: number) => ({ sequence: { groupOrder } });
@@ -37,16 +45,22 @@ export default defineConfig({
       kind('security', 60_000),
       kind('e2e', 60_000),
       kind('browser', 60_000),
-      // Browsers and compilers, which wait most of the time: two files at once.
+      // They wait most of the time, for browsers, compilers, daemons: two files at once.
       {
-        test: { name: 'long-parallel', include: waiting, testTimeout: 60_000, ...withRedis, ...inGroup(1) },
+        test: {
+          name: 'long-parallel',
+          include: [long],
+          exclude: measuring,
+          testTimeout: 60_000,
+          ...withRedis,
+          ...inGroup(1),
+        },
       },
-      // One file after the other: some of these measure time or memory.
+      // One file after the other, since another would change what they measure.
       {
         test: {
           name: 'long',
-          include: [long],
-          exclude: waiting,
+          include: measuring,
           testTimeout: 60_000,
           fileParallelism: false,
           ...withRedis,
