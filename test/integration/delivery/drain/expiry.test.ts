@@ -174,9 +174,9 @@ test('nothing is decided while the clocks contradict each other', async () => {
 
 test('a look is one command while nothing is due, however many expire', async () => {
   // Commands of other files would count.
-  await using own = await startPrivateRedis();
-  const on = shareOf(own.url);
-  await using _clients = { [Symbol.asyncDispose]: on.cleanup };
+  await using stack = new AsyncDisposableStack();
+  const on = shareOf(stack.use(await startPrivateRedis()).url);
+  stack.defer(on.cleanup);
   const { harness, clock, look, keys } = await createStage({ on });
   await using _ = harness;
   for (let i = 0; i < 20; i += 1) await harness.subscribe(unused, { expiresAt: clock.at + 3_600_000 });
