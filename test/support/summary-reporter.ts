@@ -15,7 +15,7 @@ export default class SummaryReporter implements Reporter {
     this.vitest = vitest;
   }
 
-  onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly { readonly message: string }[]): void {
     const { project = [], testNamePattern } = this.vitest?.config ?? {};
     const count = { passed: 0, failed: errors.length, skipped: 0, pending: 0 };
     const lines: string[] = [];
@@ -39,7 +39,7 @@ export default class SummaryReporter implements Reporter {
         lines.push(`failed outside of its tests: ${module.relativeModuleId}: ${message}`);
       }
     }
-    if (errors.length > 0) lines.unshift(`failed outside of all tests: ${String(errors[0])}`);
+    if (errors.length > 0) lines.unshift(`failed outside of all tests: ${errors[0]?.message}`);
     lines.splice(listedMax);
     if (project.includes('!long')) lines.push('The longer tests: npm run test:long');
     lines.push(`${count.passed} passed, ${count.failed} failed, ${count.skipped + count.pending} skipped`);

@@ -68,7 +68,8 @@ export async function drainSubscription(
         if (left !== null) deps.laneCache.keep(account, id, left);
         return { wakeAt: turnAt(pacer, stop, deps.now()) ?? session.wakeAt(stop) };
       }
-      const turnInMs = pacer.actMs();
+      // A drain that starts no more attempts has no use for its turn.
+      const turnInMs = stop === null ? pacer.actMs() : null;
       if (session.isIdle())
         await delay(Math.ceil(turnInMs ?? 0), undefined, { signal }).catch(() => undefined);
       else await session.waitForResults(turnInMs);

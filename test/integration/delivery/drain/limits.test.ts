@@ -35,6 +35,28 @@ describe('a rate', () => {
     expect(await take(epoch)).toBeNull();
     expect(await harness.redis.exists(state)).toBe(0);
   });
+
+  test('costs nothing while a drain that ends waits for callbacks in flight', async () => {
+    const latch = createLatch();
+    await using receiver = await startReceiver(async () => {
+      await latch.opened;
+      return 200;
+    });
+    await using harness = await createHarness(redis);
+    const id = await harness.subscribe(receiver.url, { rate: 5 });
+    await harness.append(...filings(60));
+    const stopping = new AbortController();
+    const drained = harness.drain(id, stopping.signal);
+    await vi.waitFor(() => expect(receiver.inFlight()).toBe(2), soon);
+    stopping.abort();
+    const looks = vi.spyOn(harness.delivery, 'settle');
+    // Its next turn comes and goes.
+    await delay(1_500);
+    const count = looks.mock.calls.length;
+    latch.open();
+    await drained;
+    expect(count).toBeLessThan(10);
+  });
 });
 
 describe('a subscription with limits of its own', () => {
