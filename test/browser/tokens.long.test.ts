@@ -50,7 +50,7 @@ describe('tokens', () => {
     await page.getByRole('button', { name: 'New token …' }).click();
     const dialog = page.getByRole('dialog', { name: 'New token' });
     await dialog.getByLabel('Name').fill('The workflows');
-    await dialog.getByLabel(/^Own subscriptions/).check();
+    await dialog.getByLabel(/Own subscriptions/).check();
     await dialog.getByRole('button', { name: 'Make the token' }).click();
     const token = await dialog.getByLabel('Token', { exact: true }).inputValue();
     await dialog.getByRole('button', { name: 'Close' }).click();

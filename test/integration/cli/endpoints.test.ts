@@ -91,6 +91,8 @@ describe('settings of an endpoint', () => {
       'challenge',
       '--signatures',
       'v1,v1a',
+      '--payload',
+      'thin',
     ]);
     expect(made).toMatchObject({
       auth: { clientId: 'filings', scope: 'a b', audience: 'hooks', clientAuthentication: 'post' },
@@ -100,6 +102,7 @@ describe('settings of an endpoint', () => {
       maxInFlight: 2,
       verification: 'challenge',
       signatures: ['v1', 'v1a'],
+      payload: 'thin',
     });
     const stored = await api.deps.subscriptions.get('default', made.id);
     expect(stored?.subscription.auth?.clientSecret).toBe(secret);

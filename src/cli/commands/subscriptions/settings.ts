@@ -13,7 +13,8 @@ export const settingOptions = {
     multiple: true,
     text: 'a header of each callback, e.g. "x-team: billing"; repeatable',
   },
-  format: { value: 'FORMAT', text: 'standard, slack or teams' },
+  format: { value: 'FORMAT', text: 'standard, cloudevents, slack or teams' },
+  payload: { value: 'PAYLOAD', text: 'full, or thin: without the filing' },
   signatures: { value: 'VERSIONS', text: 'v1 (the secret), v1a (a public key) or v1,v1a' },
   from: { value: 'WHERE', text: 'now, earliest or state: what is delivered first' },
   expires: {
@@ -44,6 +45,7 @@ export function settingsOf(
     description: input.text('description') ?? undefined,
     headers: lines.length === 0 ? undefined : Object.fromEntries(lines.map(headerOf)),
     format: input.text('format') ?? undefined,
+    payload: input.text('payload') ?? undefined,
     signatures,
     from: input.text('from') ?? undefined,
     expiresAt: expiryOf(input),
