@@ -1,13 +1,15 @@
 // Holds package-lock.json, package.json and .npmrc of a folder (default: this repository) to what an installation relies on; prints each
-// thing that is wrong and what to do, and exits with 1. Runs before `npm ci`, with nothing but Node.
-import { readFileSync } from 'node:fs';
+// thing that is wrong and what to do, and exits with 1. A folder without `.ci/without-hash.txt` has no package without a hash, and only one in
+// which no package has an install script needs no .npmrc. Runs before `npm ci`, with nothing but Node.
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const folder = process.argv[2] ?? new URL('..', import.meta.url).pathname;
 const read = (name) => readFileSync(join(folder, name), 'utf8');
+const readIfThere = (name) => (existsSync(join(folder, name)) ? read(name) : '');
 const lock = JSON.parse(read('package-lock.json'));
 const { allowScripts = {} } = JSON.parse(read('package.json'));
-const withoutHash = new Set(read('.ci/without-hash.txt').match(/^[^#\s]+/gm) ?? []);
+const withoutHash = new Set(readIfThere('.ci/without-hash.txt').match(/^[^#\s]+/gm) ?? []);
 
 const entries = Object.entries(lock.packages).filter(([path]) => path !== '');
 const nameOf = (path) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
@@ -72,8 +74,10 @@ for (const [name, allowed] of Object.entries(allowScripts)) {
     `allowScripts of package.json names ${name}, which has no install script in the lock`,
   );
 }
-for (const line of ['ignore-scripts=true', 'omit-lockfile-registry-resolved=true'])
-  check(read('.npmrc').split('\n').includes(line), `.npmrc lacks the line ${line}`);
+const settings = readIfThere('.npmrc');
+if (settings !== '' || scripted.size > 0)
+  for (const line of ['ignore-scripts=true', 'omit-lockfile-registry-resolved=true'])
+    check(settings.split('\n').includes(line), `.npmrc lacks the line ${line}`);
 
 for (const sentence of wrong) console.log(`lock: ${sentence}`);
 if (wrong.length === 0)

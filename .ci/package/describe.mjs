@@ -15,6 +15,10 @@ const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 const tarballs = readdirSync(folder)
   .filter((name) => name.endsWith('.tgz'))
   .toSorted();
+// For Python; they have no parts.
+const others = readdirSync(folder)
+  .filter((name) => /\.(?:whl|tar\.gz)$/.test(name))
+  .toSorted();
 const commit = git('rev-parse', 'HEAD');
 const committed = new Date(git('log', '-1', '--format=%cI')).toISOString();
 
@@ -86,7 +90,7 @@ function provenance() {
   return {
     _type: 'https://in-toto.io/Statement/v1',
     subject: [
-      ...tarballs.map((name) => ({ name, digest: { sha256: digestOf(name) } })),
+      ...[...tarballs, ...others].map((name) => ({ name, digest: { sha256: digestOf(name) } })),
       ...images.map((image) => {
         const [, name, digest] = /^(.+)=sha256:([0-9a-f]{64})$/.exec(image) ?? [];
         if (digest === undefined) throw new Error(`${image} is not NAME=sha256:DIGEST of an image`);

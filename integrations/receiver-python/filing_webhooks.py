@@ -1079,7 +1079,10 @@ def main() -> None:
         )
     except ValueError as error:
         parser.exit(78, f"WEBHOOK_SECRET: {error}\n")
-    server = http.server.ThreadingHTTPServer((options.host, options.port), receiver.handler_class())
+    try:
+        server = http.server.ThreadingHTTPServer((options.host, options.port), receiver.handler_class())
+    except OSError as error:
+        parser.exit(69, f"{options.host} port {options.port}: {error.strerror}; choose others with --host and --port\n")
     logger.info("listening on http://%s:%d/", *server.server_address[:2])
     with contextlib.suppress(KeyboardInterrupt):
         server.serve_forever()

@@ -91,7 +91,7 @@ function spellingProblem(text: string, allowHttp: boolean): string | null {
   const authority = text.slice(text.indexOf('//') + 2).split(/[/?#]/, 1)[0] ?? '';
   if (authority === '') return 'it has no host';
   if (authority.includes('@'))
-    return 'it contains user information; give credentials as a custom header, such as Authorization';
+    return 'it contains user information; give credentials in a custom header, such as Authorization, or in auth';
   if (authority.endsWith(':')) return 'it has a colon without a port';
   return text.includes('#') ? 'it has a fragment, which is never sent' : null;
 }

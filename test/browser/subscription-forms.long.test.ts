@@ -209,6 +209,38 @@ describe('a subscription that is edited', () => {
     expect(tab.problems).toEqual([]);
   });
 
+  test('expires at the time that the form names, shows it, and goes on once the time is taken out', async () => {
+    const id = await subscribe({ description: 'For a while' });
+    await using tab = await stage.visit(`#/accounts/default/subscriptions/${id}/edit`);
+    const { page } = tab;
+    const expires = page.getByLabel('Expires', { exact: true });
+    await expires.fill('2001-01-01T00:00:00');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('must lie in the future').waitFor();
+    expect(await expires.getAttribute('aria-invalid')).toBe('true');
+    await expires.fill('2100-01-02T03:04:05');
+    await tab.picture('edit-subscription-expiry');
+    await expectAccessible(tab);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText(/Jan 2, 2100/).waitFor();
+    await tab.picture('subscription-expiry');
+    const { expiresAt } = await stage.daemon.api.ok<{ expiresAt: string }>('GET', `${path}/${id}`);
+    expect(await page.evaluate(`new Date('2100-01-02T03:04:05').toISOString()`)).toBe(expiresAt);
+
+    const soon = new Date(Date.now() + 1_500).toISOString();
+    await stage.daemon.api.ok('PATCH', `${path}/${id}`, { expiresAt: soon });
+    await page.getByText('another time under Edit, or none, delivers what it missed').waitFor();
+    await page.getByRole('link', { name: 'Edit' }).click();
+    await expires.fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect
+      .poll(() => stage.daemon.api.ok('GET', `${path}/${id}`))
+      .toMatchObject({ expiresAt: null, enabled: true });
+    await page.locator('dt', { hasText: 'Expires' }).locator('xpath=following-sibling::dd[1]').waitFor();
+    // The browser logs the refusal of the time in the past.
+    expect(tab.problems.filter((problem) => !problem.includes('422'))).toEqual([]);
+  });
+
   test('says what it does not take along to another host, and shows the new secret', async () => {
     const id = await subscribe({ headers: { authorization: 'Basic abc' } });
     const tokens = '/v1/accounts/default/tokens';

@@ -44,6 +44,24 @@ describe('tokens', () => {
     expect([...tab.problems, ...reader.problems]).toEqual([]);
   });
 
+  test('for a tool manage only the subscriptions that they make', async () => {
+    await using tab = await stage.visit(hash);
+    const { page } = tab;
+    await page.getByRole('button', { name: 'New token …' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New token' });
+    await dialog.getByLabel('Name').fill('The workflows');
+    await dialog.getByLabel(/Own subscriptions/).check();
+    await dialog.getByRole('button', { name: 'Make the token' }).click();
+    const token = await dialog.getByLabel('Token', { exact: true }).inputValue();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('row', { name: /The workflows token own subscriptions/ }).waitFor();
+    const session = await fetch(`${stage.daemon.url}/v1/session`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(await session.json()).toMatchObject({ subscriptions: 'own', readOnly: false });
+    expect(tab.problems).toEqual([]);
+  });
+
   test('are revoked after a question that names those that end with them', async () => {
     const parent = await make('A parent');
     await make('A child', parent);

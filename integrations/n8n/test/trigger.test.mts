@@ -95,6 +95,30 @@ test('a subscription that is gone is made anew, and one to a former address of n
   await remove.call(functionsFor(moved));
 });
 
+test('a subscription that listens for a test event expires by itself, and others do not', async () => {
+  const run = runOf();
+  await activate(run);
+  assert.equal((await subscriptions())[0]?.['expiresAt'], null);
+  await remove.call(functionsFor(run));
+
+  const testing = runOf({
+    mode: 'manual',
+    webhookUrl: 'http://127.0.0.1:4999/webhook-test/1/filing-webhooks',
+  });
+  await activate(testing);
+  const [made] = await subscriptions();
+  const minutes = (Date.parse(String(made?.['expiresAt'])) - Date.now()) / 60_000;
+  assert.ok(minutes > 5 && minutes <= 10, `it expires in ${minutes} minutes`);
+  const path = `/v1/accounts/${stage.account}/subscriptions/${String(made?.['id'])}`;
+  await stage.api.ok('PATCH', path, { expiresAt: new Date(Date.now() + 300).toISOString() });
+  await until('the expiry', async () => (await subscriptions())[0]?.['disabledReason'] === 'expired');
+  await activate(testing);
+  const [renewed, ...others] = await subscriptions();
+  assert.equal(others.length, 0);
+  assert.deepEqual([renewed?.['id'], renewed?.['enabled']], [made?.['id'], true]);
+  await remove.call(functionsFor(testing));
+});
+
 test('a disabled subscription is enabled by a person who publishes, not by a start of n8n', async () => {
   const run = runOf();
   await activate(run);

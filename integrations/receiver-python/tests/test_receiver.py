@@ -13,6 +13,7 @@ import json
 import logging
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -394,6 +395,17 @@ class ProgramTest(unittest.TestCase):
         )
         self.assertEqual(ended.returncode, 78)
         self.assertIn("WEBHOOK_SECRET", ended.stderr)
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = str(taken.getsockname()[1])
+            ended = subprocess.run(
+                [*program, "--port", port],
+                env={**os.environ, "WEBHOOK_SECRET": SECRET},
+                capture_output=True,
+                text=True,
+                timeout=30,
+            )
+        self.assertEqual(ended.returncode, 69)
+        self.assertRegex(ended.stderr, f"^127.0.0.1 port {port}: .*; choose others with --host and --port\n$")
         process = subprocess.Popen(
             [*program, "--port", "0"],
             env={**os.environ, "WEBHOOK_SECRET": f"{OTHER_SECRET} {SECRET}"},

@@ -51,3 +51,8 @@ function onExistingDay<T extends TSchema>(schema: T) {
     () => timeWords,
   );
 }
+
+/** The message about a time that has passed; `now` is milliseconds on the clock that it was compared with. */
+export function mustBeLater(now: number): string {
+  return `must lie in the future; now it is ${new Date(now).toISOString()}`;
+}

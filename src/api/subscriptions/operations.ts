@@ -92,8 +92,8 @@ export const updateSubscription = {
   operationId: 'updateSubscription',
   summary: 'Change a subscription, or enable or disable it',
   description:
-    'Fields that are left out stay as they are; null clears `states`, `statuses`, `filter` and `description`; `headers` are replaced as a whole. A new `secret` ' +
-    'counts at once and alone: rotate-secret gives receivers time. Another `url`, `headers`, `format`, `payload` or secret, and enabling, forget how the ' +
+    'Fields that are left out stay as they are; null clears those that may be null; `headers`, `auth` and `tls` are replaced as a whole. A new `secret` ' +
+    'counts at once and alone: rotate-secret gives receivers time. Another `url`, `headers`, `format`, `payload`, `auth`, `tls`, `verification` or signature, and enabling, forget how the ' +
     'endpoint did and try at once what waits; any other change keeps its pause, failures and next attempt. A `url` of another origin (scheme, host, port) ' +
     'drops `headers` that are not given anew; with the token of an account it also replaces a `secret` that is not given anew, and the `publicKeys`. `dropped` says so. ' +
     '`signatures` count from the answer on; a secret that is made for `v1` is in it.',

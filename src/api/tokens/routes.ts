@@ -12,7 +12,7 @@ import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
 import { accountNotFound, tokenNotFound } from '../shared/not-found.ts';
-import { instantMs } from '../shared/instant.ts';
+import { instantMs, mustBeLater } from '../shared/instant.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
 import { createToken, listTokens, deleteToken, type tokenInputSchema } from './schema.ts';
 
@@ -81,7 +81,7 @@ export function orRefusal(made: MadeToken): Extract<MadeToken, { kind: 'made' }>
  */
 function endOf(asked: number | null, makersEndsAt: number | null, now: number): number | null {
   if (asked !== null && asked <= now) {
-    throw invalidRequest([{ path: 'expiresAt', message: 'must lie in the future' }]);
+    throw invalidRequest([{ path: 'expiresAt', message: mustBeLater(now) }]);
   }
   if (asked !== null && makersEndsAt !== null && asked > makersEndsAt) {
     throw invalidRequest([
@@ -118,7 +118,7 @@ function warningsOf(
   return [
     ...(name === undefined ? ['It has no name, so the list does not show its holder: give `name`.'] : []),
     ...(readOnly === undefined && subscriptions !== 'own'
-      ? ['It may change everything of the account: give `readOnly`.']
+      ? ['It may change everything of the account: give `readOnly`, or `subscriptions` for a tool.']
       : []),
     ...(expiresAt === undefined && token.expiresAt === null ? ['It never expires: give `expiresAt`.'] : []),
   ];

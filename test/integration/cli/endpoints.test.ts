@@ -91,6 +91,8 @@ describe('settings of an endpoint', () => {
       'challenge',
       '--signatures',
       'v1,v1a',
+      '--payload',
+      'thin',
     ]);
     expect(made).toMatchObject({
       auth: { clientId: 'filings', scope: 'a b', audience: 'hooks', clientAuthentication: 'post' },
@@ -100,6 +102,7 @@ describe('settings of an endpoint', () => {
       maxInFlight: 2,
       verification: 'challenge',
       signatures: ['v1', 'v1a'],
+      payload: 'thin',
     });
     const stored = await api.deps.subscriptions.get('default', made.id);
     expect(stored?.subscription.auth?.clientSecret).toBe(secret);
@@ -119,6 +122,20 @@ describe('settings of an endpoint', () => {
       auth: null,
       retryMs: null,
     });
+  });
+
+  test('an expiry is a time, or a span from now on, and never takes it away', async () => {
+    const create = ['subscriptions', 'create', hookUrl, '--expires'];
+    const { id, expiresAt } = await json([...create, '2100-01-01T01:00:00+01:00']);
+    expect(expiresAt).toBe('2100-01-01T00:00:00.000Z');
+    const update = ['subscriptions', 'update', id, '--expires'];
+    const renewed = await json([...update, '30d']);
+    const days = (Date.parse(String(renewed['expiresAt'])) - Date.now()) / 86_400_000;
+    expect(days).toBeCloseTo(30, 1);
+    expect(await json([...update, 'never'])).toMatchObject({ expiresAt: null });
+    const past = await run([...update, '2001-01-01T00:00:00Z']);
+    expect(past).toMatchObject({ exitCode: 64, out: '' });
+    expect(past.notes).toMatch(/expiresAt must lie in the future/);
   });
 
   test.skipIf(skipWithout('openssl'))('take certificates from files, and pins', async () => {
@@ -151,6 +168,8 @@ describe('settings of an endpoint', () => {
     [['--tls-key-file', '-', '--auth-client-secret-file', '-'], 64, /Only one file can be standard input/],
     [['--rate', 'fast'], 64, /--rate must be a number, or default/],
     [['--retry', '5s,soon'], 64, /--retry takes spans such as 800ms/],
+    [['--expires', 'soon'], 64, /--expires must be a span such as 12h or 30d, a time with its zone/],
+    [['--expires', '2100-01-01'], 64, /--expires must be a time with its zone/],
     [['--auth-client-secret', secret], 64, /Unknown option '--auth-client-secret'/],
   ])('%j end with what to do', async (words, exitCode, message) => {
     const answer = await run(['subscriptions', 'create', hookUrl, ...words]);

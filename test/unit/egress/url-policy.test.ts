@@ -119,7 +119,7 @@ describe('the words of a refusal', () => {
     ['hooks.example.com', 'it does not begin with https://'],
     [
       'https://user:pw@example.com/',
-      'it contains user information; give credentials as a custom header, such as Authorization',
+      'it contains user information; give credentials in a custom header, such as Authorization, or in auth',
     ],
     ['https://example.com/#frag', 'it has a fragment, which is never sent'],
     ['https://example.com:22/', 'port 22 is not permitted; 443 is, 80, and those above 1023'],

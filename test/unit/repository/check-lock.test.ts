@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,8 +35,8 @@ function edit(name: string, from: string | RegExp, to: string): void {
 }
 
 /** The lines of `.ci/check-lock.mjs` for the folder, and its exit code. */
-function check(): string[] {
-  const { stdout, status } = spawnSync('node', ['.ci/check-lock.mjs', folder], {
+function check(of = folder): string[] {
+  const { stdout, status } = spawnSync('node', ['.ci/check-lock.mjs', of], {
     cwd: root,
     encoding: 'utf8',
   });
@@ -47,6 +56,23 @@ function setEntry(fields: Record<string, unknown>, path = fastify): void {
 describe('.ci/check-lock.mjs', () => {
   test('is content with this repository', () => {
     expect(check()).toEqual([expect.stringMatching(/^lock: \d+ packages, \d+ by hash/), '0']);
+  });
+
+  test.each(
+    readdirSync(join(root, 'integrations')).filter((name) =>
+      existsSync(join(root, 'integrations', name, 'package-lock.json')),
+    ),
+  )('is content with integrations/%s', (name) => {
+    expect(check(join('integrations', name))).toEqual([expect.stringMatching(/by hash, 0 for other/), '0']);
+  });
+
+  test('wants .npmrc where a package has an install script', () => {
+    rmSync(join(folder, '.npmrc'));
+    expect(check()).toEqual([
+      expect.stringContaining('.npmrc lacks the line ignore-scripts=true'),
+      expect.stringContaining('.npmrc lacks the line omit-lockfile-registry-resolved=true'),
+      '1',
+    ]);
   });
 
   test.each<[string, Record<string, unknown>, RegExp]>([

@@ -18,6 +18,7 @@ import {
   renew,
   settingsFor,
   subscribe,
+  testExpiry,
   unsubscribe,
   writeSubscription,
   type OwnSubscription,
@@ -114,7 +115,7 @@ async function ofThisWebhook(
 
 function settings(this: IHookFunctions): IDataObject {
   const workflow = this.getWorkflow();
-  return settingsFor(
+  const settings = settingsFor(
     {
       eventTypes: this.getNodeParameter('eventTypes', []) as string[],
       statuses: this.getNodeParameter('statuses', []) as string[],
@@ -123,6 +124,7 @@ function settings(this: IHookFunctions): IDataObject {
     },
     `n8n: ${workflow.name ?? workflow.id ?? ''} (${this.getNode().name})`,
   );
+  return this.getMode() === 'manual' ? { ...settings, expiresAt: testExpiry() } : settings;
 }
 
 function webhookUrl(this: IHookFunctions): string {

@@ -53,6 +53,17 @@ export function settingsFor(choice: TriggerChoice, description: string): IDataOb
   };
 }
 
+/**
+ * When the subscription of "Listen for test event" expires. n8n listens for two minutes and then removes it; one that it could not remove,
+ * because it was killed or the daemon was away, ends by itself.
+ */
+export function testExpiry(): string {
+  return new Date(Date.now() + testMs).toISOString();
+}
+
+// Milliseconds: what n8n listens for and as much as its clock may be off for the signatures to hold, with room.
+const testMs = 600_000;
+
 /** Maximum number of characters of a description that the API takes. */
 const descriptionMax = 500;
 

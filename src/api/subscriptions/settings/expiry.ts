@@ -2,7 +2,7 @@ import type { SubscriptionRecord } from '../../../subscriptions/store/stored-sub
 import { expiredReason, isExpired } from '../../../subscriptions/expiry/expiry.ts';
 import type { Subscription } from '../../../subscriptions/subscription.ts';
 import type { FieldError } from '../../../json/validation-problems.ts';
-import { instantMs, instantOrNullSchema } from '../../shared/instant.ts';
+import { instantMs, instantOrNullSchema, mustBeLater } from '../../shared/instant.ts';
 import { invalidRequest } from '../../shared/problem.ts';
 import { timeOrNull } from '../../shared/schema.ts';
 
@@ -21,7 +21,7 @@ export const expiryShown = timeOrNull('Nothing is sent from then on; null = it d
 /** The errors of an expiry that a body sets; `now` is milliseconds on Redis's clock. */
 export function expiryErrors({ expiresAt }: ExpiryInput, now: number): FieldError[] {
   const at = instantMs(expiresAt);
-  return at === null || at > now ? [] : [{ path: 'expiresAt', message: 'must lie in the future' }];
+  return at === null || at > now ? [] : [{ path: 'expiresAt', message: mustBeLater(now) }];
 }
 
 /** The expiry that a checked body sets; nothing where it names none. */

@@ -7,6 +7,7 @@ import {
 } from '../../../subscriptions/settings/certificates.ts';
 import type { Tls } from '../../../subscriptions/settings/tls.ts';
 import type { Subscription } from '../../../subscriptions/subscription.ts';
+import { pinPattern } from '../../shared/patterns.ts';
 import { invalidRequest } from '../../shared/problem.ts';
 import { nullable, record, time } from '../../shared/schema.ts';
 
@@ -15,7 +16,6 @@ const certLengthMax = 16_384;
 const keyLengthMax = 8_192;
 const caLengthMax = 32_768;
 const pinsMax = 5;
-const pinPattern = '^(sha256//?)?[A-Za-z0-9+/]{43}=$';
 
 const cert = nullable(Type.String({ minLength: 1, maxLength: certLengthMax }), {
   description:

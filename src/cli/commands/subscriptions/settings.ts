@@ -1,5 +1,5 @@
 import { CliError } from '../../cli-error.ts';
-import type { Input, Option } from '../../command.ts';
+import { spanMs, timeOf, type Input, type Option } from '../../command.ts';
 
 /** The options for the settings of a subscription. */
 export const settingOptions = {
@@ -13,9 +13,14 @@ export const settingOptions = {
     multiple: true,
     text: 'a header of each callback, e.g. "x-team: billing"; repeatable',
   },
-  format: { value: 'FORMAT', text: 'standard, slack or teams' },
+  format: { value: 'FORMAT', text: 'standard, cloudevents, slack or teams' },
+  payload: { value: 'PAYLOAD', text: 'full, or thin: without the filing' },
   signatures: { value: 'VERSIONS', text: 'v1 (the secret), v1a (a public key) or v1,v1a' },
   from: { value: 'WHERE', text: 'now, earliest or state: what is delivered first' },
+  expires: {
+    value: 'WHEN',
+    text: 'nothing is sent from then on: after a span (30d) or at a time with its zone; never removes it',
+  },
   secret: { value: 'SECRET', text: 'sign with this whsec_… (better: FILING_WEBHOOKS_SECRET)' },
 } satisfies Record<string, Option>;
 
@@ -40,11 +45,26 @@ export function settingsOf(
     description: input.text('description') ?? undefined,
     headers: lines.length === 0 ? undefined : Object.fromEntries(lines.map(headerOf)),
     format: input.text('format') ?? undefined,
+    payload: input.text('payload') ?? undefined,
     signatures,
     from: input.text('from') ?? undefined,
+    expiresAt: expiryOf(input),
     secret: (input.text('secret') ?? fromEnvironment) || undefined,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function expiryOf(input: Input): string | null | undefined {
+  const text = input.text('expires');
+  if (text === null) return undefined;
+  if (text === 'never') return null;
+  const ms = spanMs(text);
+  if (ms !== null) return new Date(Date.now() + ms).toISOString();
+  if (/^\d{4}-/.test(text)) return timeOf(input, 'expires');
+  throw new CliError(
+    'usage',
+    '--expires must be a span such as 12h or 30d, a time with its zone such as 2026-11-21T10:00:00Z, or never.',
+  );
 }
 
 function choiceOf(text: string | null): readonly string[] | null | undefined {

@@ -97,6 +97,8 @@ export interface Subscription {
   lastError: string | null;
   unreadable: string | null;
   previousSecretExpiresAt: Time | null;
+  /** Nothing is sent from then on; null: never. */
+  expiresAt: Time | null;
   createdAt: Time;
 }
 

@@ -1,3 +1,5 @@
+import { fromLocal, toLocal } from '../attempts/local-time.js';
+
 /** @import { Subscription } from '../data/api-types.d.ts' */
 
 /**
@@ -12,6 +14,7 @@
  * @property {readonly { name: string, value: string }[] | null} headers null: those that there are stay
  * @property {string} format
  * @property {string} payload
+ * @property {string} expires local time; empty: never
  * @property {string} from
  * @property {string} secret
  */
@@ -34,6 +37,7 @@ export function newValues() {
     headers: [],
     format: 'standard',
     payload: 'full',
+    expires: '',
     from: 'now',
     secret: `whsec_${btoa(String.fromCharCode(...bytes))}`,
   };
@@ -41,28 +45,30 @@ export function newValues() {
 
 /**
  * The values of a form for a subscription that there is. The values of its headers are not known, so they
- * stay unless the form gives others; pure.
+ * stay unless the form gives others; pure but for the time zone.
  * @param {Subscription} subscription
  * @returns {FormValues}
  */
-export function valuesOf({ url, description, eventTypes, statuses, states, filter, format, payload, from }) {
+export function valuesOf(subscription) {
+  const { url, eventTypes, format, payload, from } = subscription;
   return {
     url,
-    description: description ?? '',
+    description: subscription.description ?? '',
     eventTypes,
-    statuses: statuses ?? [],
-    states: states ?? [],
-    filter: filter ?? '',
+    statuses: subscription.statuses ?? [],
+    states: subscription.states ?? [],
+    filter: subscription.filter ?? '',
     headers: null,
     format,
     payload,
+    expires: toLocal(subscription.expiresAt),
     from,
     secret: '',
   };
 }
 
 /**
- * The body of a registration; pure.
+ * The body of a registration; pure but for the time zone.
  * @param {FormValues} values
  */
 export function registration(values) {
@@ -76,7 +82,8 @@ export function registration(values) {
 }
 
 /**
- * The body of a change: only what differs, so nothing that another user changed meanwhile is set back; pure.
+ * The body of a change: only what differs, so nothing that another user changed meanwhile is set back;
+ * pure but for the time zone.
  * @param {FormValues} before
  * @param {FormValues} after
  */
@@ -115,7 +122,7 @@ export function selection({ eventTypes, statuses, states, filter }) {
 
 /** @param {FormValues} values */
 function settingsOf(values) {
-  const { description, headers, format, payload } = values;
+  const { description, headers, format, payload, expires } = values;
   const named = headers?.filter(({ name, value }) => name.trim() !== '' || value !== '');
   return {
     description: description.trim() === '' ? null : description.trim(),
@@ -125,5 +132,6 @@ function settingsOf(values) {
       : { headers: Object.fromEntries(named.map(({ name, value }) => [name.trim(), value])) }),
     format,
     payload,
+    expiresAt: fromLocal(expires),
   };
 }

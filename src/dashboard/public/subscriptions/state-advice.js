@@ -33,8 +33,8 @@ export function StateAdvice({ subscription, state, attempts, now }) {
     return html`<p class="notice warn">
       It is disabled, so nothing is sent.
       ${disabledReason !== null && html`Reason: <${Text} value=${disabledReason} />.`} Its place in the log is
-      kept; ${disabledReason === 'expired' ? 'PATCH with a later expiresAt' : 'enabling it'} delivers what it
-      missed.
+      kept; ${disabledReason === 'expired' ? 'another time under Edit, or none,' : 'enabling it'} delivers
+      what it missed.
     </p>`;
   if (state === 'degraded')
     return html`<p class="notice warn">

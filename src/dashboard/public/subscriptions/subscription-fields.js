@@ -2,6 +2,7 @@ import { useState } from '../vendor/hooks.js';
 import { ActionButton, useAction } from '../actions/actions.js';
 import { ChoiceField, problemOf, TextField } from '../actions/fields.js';
 import { CopyButton } from '../actions/copy.js';
+import { timeZone } from '../attempts/local-time.js';
 import { apiPath } from '../data/api-client.js';
 import { useClient } from '../data/use-resource.js';
 import { number } from '../parts/format.js';
@@ -28,6 +29,7 @@ export const shownFields = /** @type {const} */ ([
   'headers',
   'format',
   'payload',
+  'expiresAt',
   'from',
   'secret',
 ]);
@@ -57,7 +59,7 @@ const beginnings = /** @type {const} */ ([
  * there are
  */
 export function SubscriptionFields({ account, values, onChange, error, known = [], isNew }) {
-  const text = (/** @type {'url' | 'description' | 'filter' | 'secret'} */ name) => ({
+  const text = (/** @type {'url' | 'description' | 'filter' | 'expires' | 'secret'} */ name) => ({
     name,
     value: values[name],
     onInput: (/** @type {string} */ value) => onChange({ [name]: value }),
@@ -98,6 +100,13 @@ export function SubscriptionFields({ account, values, onChange, error, known = [
     <div class="halves">
       <${ChoiceField} ...${choice('format')} label="Format" options=${formats} />
       <${ChoiceField} ...${choice('payload')} label="Payload" options=${payloads} />
+      <${TextField}
+        ...${text('expires')}
+        problem=${problemOf(error, 'expiresAt')}
+        label="Expires"
+        help=${`Nothing is sent from then on; empty: never. In ${timeZone()}.`}
+        more=${{ type: 'datetime-local', step: 1 }}
+      />
       ${isNew && html`<${ChoiceField} ...${choice('from')} label="Begin with" options=${beginnings} />`}
     </div>
     <${HeaderFields}

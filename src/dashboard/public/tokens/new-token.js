@@ -17,9 +17,11 @@ export function NewTokenButton({ path, onDone }) {
   const [text, setText] = useState(/** @type {string | null} */ (null));
   const make = async (/** @type {FormData} */ form) => {
     const span = Number(form.get('span'));
+    const rights = form.get('rights');
     const { token } = await client.send('POST', path, {
       name: textOf(form, 'name'),
-      readOnly: form.get('rights') === 'read',
+      readOnly: rights === 'read',
+      ...(rights === 'own' ? { subscriptions: 'own' } : {}),
       ...(span === 0 ? {} : { expiresAt: new Date(client.now() + span).toISOString() }),
     });
     setText(token);
@@ -54,6 +56,10 @@ export function NewTokenButton({ path, onDone }) {
                 <label
                   ><input type="radio" name="rights" value="read" checked /> Read only: sees everything but
                   what gives access to receivers</label
+                >
+                <label
+                  ><input type="radio" name="rights" value="own" /> Own subscriptions: sees the same, and
+                  manages those subscriptions that it makes; for a tool such as n8n</label
                 >
                 <label
                   ><input type="radio" name="rights" value="write" /> Read and write: may also change

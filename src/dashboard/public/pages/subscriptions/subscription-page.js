@@ -76,7 +76,8 @@ export function SubscriptionPage({ account, id }) {
 
 /** @param {{ subscription: Subscription }} props */
 function Settings({ subscription }) {
-  const { id, url, eventTypes, statuses, states, filter, headers, format, payload, createdAt } = subscription;
+  const { id, url, eventTypes, statuses, states, filter, headers, format, payload, createdAt, expiresAt } =
+    subscription;
   return html`<${Facts}
     items=${[
       ['Endpoint', html`<${Text} value=${url} />`, 'wide'],
@@ -94,6 +95,7 @@ function Settings({ subscription }) {
       ['Format', `${format}, ${payload}`],
       ['Custom headers', html`<${Text} value=${Object.keys(headers).join(', ') || 'none'} />`],
       ['Created', fullTime(Date.parse(createdAt))],
+      ['Expires', expiresAt === null ? 'never' : fullTime(Date.parse(expiresAt))],
       ...oldSecret(subscription),
       [
         'Id',
