@@ -15,6 +15,9 @@ const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 const tarballs = readdirSync(folder)
   .filter((name) => name.endsWith('.tgz'))
   .toSorted();
+const charts = readdirSync(folder)
+  .filter((name) => name.endsWith('.tar.gz'))
+  .toSorted();
 const commit = git('rev-parse', 'HEAD');
 const committed = new Date(git('log', '-1', '--format=%cI')).toISOString();
 
@@ -86,7 +89,7 @@ function provenance() {
   return {
     _type: 'https://in-toto.io/Statement/v1',
     subject: [
-      ...tarballs.map((name) => ({ name, digest: { sha256: digestOf(name) } })),
+      ...[...tarballs, ...charts].map((name) => ({ name, digest: { sha256: digestOf(name) } })),
       ...images.map((image) => {
         const [, name, digest] = /^(.+)=sha256:([0-9a-f]{64})$/.exec(image) ?? [];
         if (digest === undefined) throw new Error(`${image} is not NAME=sha256:DIGEST of an image`);
