@@ -15,7 +15,7 @@ const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 const tarballs = readdirSync(folder)
   .filter((name) => name.endsWith('.tgz'))
   .toSorted();
-// For Python; they have no parts.
+// For Python and Kubernetes; they have no parts.
 const others = readdirSync(folder)
   .filter((name) => /\.(?:whl|tar\.gz)$/.test(name))
   .toSorted();

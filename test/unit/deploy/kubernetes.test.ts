@@ -1,13 +1,12 @@
-import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { createMetrics } from '../../../src/monitoring/metrics.ts';
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
 import { expectNone } from '../../support/expect-none.ts';
-import { skipIfFails } from '../../support/skip-without.ts';
-import { readText, root } from '../docs/documents.ts';
+import { readText } from '../docs/documents.ts';
 import { exampleSecrets, problemsOf, rolesOf } from './daemon-environment.ts';
+import { kustomizeIsMissing, overlays as folder, renderKustomization } from './renderers.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -49,18 +48,9 @@ interface Resource {
   };
 }
 
-const renderer =
-  spawnSync('kustomize', ['version']).status === 0 ? ['kustomize', 'build'] : ['kubectl', 'kustomize'];
-const [command = '', verb = ''] = renderer;
-const folder = 'deploy/kubernetes/overlays';
-const isMissing = skipIfFails(command, verb, `${root}/${folder}/one-process`);
-const skipped = isMissing ? ' (skipped: neither kustomize nor a kubectl that renders it is installed)' : '';
-
-function render(overlay: string): Resource[] {
-  const { stdout, stderr, status } = spawnSync(command, [verb, overlay], { cwd: root, encoding: 'utf8' });
-  if (status !== 0) throw new Error(stderr);
-  return parseAllDocuments(stdout).map((document) => document.toJS() as Resource);
-}
+const skipped = kustomizeIsMissing
+  ? ' (skipped: neither kustomize nor a kubectl that renders it is installed)'
+  : '';
 
 const isWithin = (labels: Labels, selector: Labels) =>
   Object.entries(selector).every(([name, value]) => labels[name] === value);
@@ -90,8 +80,8 @@ const overlays = [
   ['cluster', 3],
 ] as const;
 
-describe.skipIf(isMissing).each(overlays)(`the overlay %s${skipped}`, (overlay, count) => {
-  const resources = isMissing ? [] : render(`${folder}/${overlay}`);
+describe.skipIf(kustomizeIsMissing).each(overlays)(`the overlay %s${skipped}`, (overlay, count) => {
+  const resources = kustomizeIsMissing ? [] : renderKustomization<Resource>(`${folder}/${overlay}`);
   const ofKind = (kind: string) => resources.filter((resource) => resource.kind === kind);
   const deployments = ofKind('Deployment');
   const settings = ofKind('ConfigMap');

@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { readText, root } from '../docs/documents.ts';
+import {
+  chart,
+  helmIsMissing,
+  kustomizeIsMissing,
+  overlays,
+  renderChart,
+  renderKustomization,
+} from './renderers.ts';
+import { alike, isLabelledBy, selectorsOf } from './resources.ts';
+import type { Resource } from './resources.ts';
+
+const skipped = helmIsMissing || kustomizeIsMissing;
+const title = `deploy/helm${skipped ? ' (skipped: helm or kustomize is not installed)' : ''}`;
+const secret = ['--set', 'existingSecret=filing-webhooks'];
+
+/** The overlay of the chart with this name, and further options. */
+const valuesOf = (overlay: string, ...more: readonly string[]) => [
+  '--values',
+  `${chart}/overlays/${overlay}.yaml`,
+  ...secret,
+  ...more,
+];
+
+/** What kustomize renders of an overlay with a component. */
+function withComponent(overlay: string, component: string): Resource[] {
+  const folder = mkdtempSync(join(tmpdir(), 'filing-webhooks-kustomize-'));
+  const path = (of: string) => relative(folder, join(root, 'deploy/kubernetes', of));
+  try {
+    const resources = [path(`overlays/${overlay}`)];
+    const components = [path(`components/${component}`)];
+    writeFileSync(join(folder, 'kustomization.yaml'), JSON.stringify({ resources, components }));
+    return renderKustomization(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe.skipIf(skipped)(title, () => {
+  test.each(['one-process', 'split-roles', 'cluster', 'trial'])(
+    'renders for %s what kustomize renders, but for what differs on purpose',
+    (overlay) => {
+      const ofKustomize = renderKustomization<Resource>(`${overlays}/${overlay}`);
+      const ofHelm = renderChart<Resource>('filing-webhooks', ...valuesOf(overlay));
+      expect(ofKustomize.length).toBeGreaterThan(8);
+      expect(alike(ofHelm)).toEqual(alike(ofKustomize));
+    },
+  );
+
+  test('renders the same for the Prometheus operator', () => {
+    const options = valuesOf('one-process', '--set', 'podMonitor.enabled=true');
+    const ofKustomize = alike(withComponent('one-process', 'pod-monitor'));
+    expect(Object.keys(ofKustomize)).toContain('PodMonitor/filing-webhooks');
+    expect(alike(renderChart('filing-webhooks', ...options))).toEqual(ofKustomize);
+  });
+
+  test('has the same defaults without an overlay as with one-process', () => {
+    expect(renderChart('any', ...secret)).toEqual(renderChart('any', ...valuesOf('one-process')));
+  });
+
+  test.each(['one-process', 'cluster', 'trial'])(
+    'keeps two releases of %s in one namespace apart',
+    (overlay) => {
+      const [first, second] = ['first', 'second'].map((release) =>
+        renderChart<Resource>(release, ...valuesOf(overlay, '--set', 'podMonitor.enabled=true')),
+      ) as [Resource[], Resource[]];
+      const nameOf = ({ kind, metadata }: Resource) => `${kind}/${metadata.name}`;
+      const names = [...first, ...second].map(nameOf);
+      expect(new Set(names).size).toBe(names.length);
+      const pods = (of: readonly Resource[]) =>
+        of.flatMap(({ spec }) => spec?.template?.metadata.labels ?? []);
+      const selectors = first.flatMap(selectorsOf);
+      expect(selectors.length).toBeGreaterThan(4);
+      for (const selector of selectors) {
+        expect(pods(first).filter((labels) => isLabelledBy(labels, selector))).not.toEqual([]);
+        expect(pods(second).filter((labels) => isLabelledBy(labels, selector))).toEqual([]);
+      }
+    },
+  );
+
+  test('replaces the processes where a setting has changed, and only there', () => {
+    const sumsWith = (option: string) =>
+      renderChart<Resource>('any', ...valuesOf('split-roles', '--set', option)).flatMap(
+        ({ spec }) => spec?.template?.metadata.annotations?.['checksum/settings'] ?? [],
+      );
+    const before = sumsWith('settings.LOG_LEVEL=info');
+    expect(new Set(before).size).toBe(1);
+    expect(before.length).toBe(3);
+    expect(sumsWith('service.port=81')).toEqual(before);
+    expect(sumsWith('settings.LOG_LEVEL=warn')).not.toEqual(before);
+  });
+});
+
+test('the chart has the version of the daemon', () => {
+  const { version, appVersion } = parse(readText(`${chart}/Chart.yaml`)) as Record<string, string>;
+  expect([version, appVersion]).toEqual([packageJson.version, packageJson.version]);
+});
