@@ -56,21 +56,6 @@ export interface ReplaySourceDeps {
   readonly now: () => number;
 }
 
-/** The source of a subscription without replays; it never has any. */
-export const noReplays: ReplaySource = {
-  set: () => false,
-  setBack: () => undefined,
-  readOn: () => Promise.resolve(false),
-  current: () => null,
-  make: () => Promise.resolve(null),
-  snapshotsLeft: () => null,
-  letterAt: () => null,
-  count: () => undefined,
-  removeChanges: () => null,
-  written: () => undefined,
-  leave: () => null,
-};
-
 /**
  * The source of these unfinished replays; `kept` is the replay that an earlier drain left, if still current.
  */

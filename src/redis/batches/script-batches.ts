@@ -15,9 +15,10 @@ export interface BatchedReply {
 /** A script whose calls for one group are sent together. */
 export interface ScriptBatches {
   /**
-   * Adds a call to the batch of a group, whose keys all share a hash slot; all calls have as many. The batch is sent within this turn
-   * of the event loop, or at once when it is full. A call that fails because of the value of a key, or in the
-   * script's own code, fails alone. Every other failure is that of the whole batch.
+   * Adds a call to the batch of a group, whose keys all share a hash slot; all calls have as many keys. The
+   * batch is sent within this turn of the event loop, or at once when it is full. A call that fails because
+   * of the value of a key, or in the script's own code, fails alone. Every other failure is that of the whole
+   * batch.
    */
   run(group: string, keys: readonly string[], args: readonly Argument[]): Promise<BatchedReply>;
 }
