@@ -7,24 +7,72 @@ export interface BoundedMap<K, V> {
   delete(key: K): void;
 }
 
-/** A map of at most `max` entries. Each operation takes constant time. */
+interface Entry<K, V> {
+  readonly key: K;
+  value: V;
+  /** The entries used just before and after it. */
+  older: Entry<K, V> | null;
+  newer: Entry<K, V> | null;
+}
+
+/**
+ * A map of at most `max` entries. Each operation takes constant time. The entries are linked in the order of
+ * their use: a Map whose entries are removed and set again at each use is copied again and again.
+ */
 export function createBoundedMap<K, V>(max: number): BoundedMap<K, V> {
-  // In the order of their last use: a Map keeps the order of insertion.
-  const entries = new Map<K, V>();
-  function set(key: K, value: V): void {
-    entries.delete(key);
-    entries.set(key, value);
-    if (entries.size <= max) return;
-    const [oldest] = entries.keys();
-    entries.delete(oldest as K);
+  const entries = new Map<K, Entry<K, V>>();
+  let oldest: Entry<K, V> | null = null;
+  let newest: Entry<K, V> | null = null;
+
+  function unlink(entry: Entry<K, V>): void {
+    const { older, newer } = entry;
+    if (older === null) oldest = newer;
+    else older.newer = newer;
+    if (newer === null) newest = older;
+    else newer.older = older;
   }
+
+  function append(entry: Entry<K, V>): void {
+    entry.older = newest;
+    entry.newer = null;
+    if (newest === null) oldest = entry;
+    else newest.newer = entry;
+    newest = entry;
+  }
+
+  function use(entry: Entry<K, V>): void {
+    if (entry === newest) return;
+    unlink(entry);
+    append(entry);
+  }
+
+  function remove(entry: Entry<K, V>): void {
+    unlink(entry);
+    entries.delete(entry.key);
+  }
+
   return {
     get(key) {
-      const value = entries.get(key);
-      if (value !== undefined) set(key, value);
-      return value;
+      const entry = entries.get(key);
+      if (entry === undefined) return undefined;
+      use(entry);
+      return entry.value;
     },
-    set,
-    delete: (key) => void entries.delete(key),
+    set(key, value) {
+      const known = entries.get(key);
+      if (known !== undefined) {
+        known.value = value;
+        use(known);
+        return;
+      }
+      const entry: Entry<K, V> = { key, value, older: null, newer: null };
+      append(entry);
+      entries.set(key, entry);
+      if (entries.size > max && oldest !== null) remove(oldest);
+    },
+    delete(key) {
+      const entry = entries.get(key);
+      if (entry !== undefined) remove(entry);
+    },
   };
 }

@@ -4,7 +4,8 @@ import { createCursor } from '../../subscriptions/cursor.ts';
 import { createSelection, type SelectionDeps } from '../../subscriptions/content-filter/selection.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { HeldSubscriptions } from '../held/held-subscriptions.ts';
-import { createReplaySource } from '../replay/replay-source.ts';
+import { noReplays } from '../replay/no-replays.ts';
+import { createReplaySource, type ReplaySource } from '../replay/replay-source.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
 import { healthOf, pauseAt } from '../schedule/endpoint-health.ts';
 import { createScheduler, type SchedulerRules } from '../schedule/scheduler.ts';
@@ -51,7 +52,7 @@ export interface SessionDeps extends SchedulerRules, SelectionDeps {
    */
   readonly heldUntil?: HeldSubscriptions['heldUntil'];
   /** Whether this process drains other subscriptions of the account now. */
-  readonly othersRead: () => boolean;
+  readonly othersRead: (account: string) => boolean;
   readonly onAttempt: (report: AttemptReport) => void;
   /** Called after retention removed events before the subscription got them. */
   readonly onExpired: (subscription: Subscription, events: number) => void;
@@ -105,7 +106,7 @@ export function openSession(
   { lanes, replay }: Pick<LanesOfDrain, 'lanes' | 'replay'>,
   { places, pacer }: { readonly places: Places; readonly pacer: Pacer },
 ): DrainSession {
-  const { log, now, disableAfterMs, othersRead } = deps;
+  const { log, now, disableAfterMs } = deps;
   const { epoch, timeline, releasedAt, cursor: position, done } = claim.delivery;
   const cursor = createCursor(position, done);
   const stored = { cursor, lanes, health: healthOf(claim.delivery), releasedAt };
@@ -117,6 +118,7 @@ export function openSession(
   let lost = false;
   // Whether accepted events, or lanes made due, are still to be written.
   let dirty = false;
+  let wasAheadMs = 0;
   let lookMs = firstLookMs;
   const selection = createSelection(deps, () => inEffect.subscription, claim.delivery.undecided);
   const { wants } = selection;
@@ -124,15 +126,14 @@ export function openSession(
     cursor.isDone(at) && lanes.get(filingId)?.positions.includes(at) !== true;
   const wantsAgain = (entry: LogEntry) => wants(entry) && isThrough(entry);
   const batch = entriesAtOnce(deps.maxInFlight);
-  const reading = { log, account, scheduler, batch, now, othersRead };
-  const reader = createLogReader({ ...reading, cursor, wants: selection.accepts }, { position, timeline });
-  const readTo = () => reader.known().position;
-  const own = { ...reading, subscription: id };
-  const readSnapshot = createSnapshotReader({ ...own, filings: deps.filings, wants, readTo });
-  const replaying = { ...own, replays: deps.replays, wants: wantsAgain, readSnapshot };
-  const replays = createReplaySource(replaying, claim.replays, replay);
-  const send = createSend({ log, account, replays, wants, inEffect: () => inEffect });
-  const state = createStateChanges(cursor, lanes, scheduler, reader, replays, selection.undecided);
+  const othersRead = () => deps.othersRead(account);
+  const reader = createLogReader(
+    { log, account, scheduler, batch, now, othersRead, cursor, wants: selection.accepts },
+    { position, timeline },
+  );
+  let replays = claim.replays.length === 0 && replay === null ? noReplays : openReplays(claim.replays);
+  const send = createSend({ log, account, replays: () => replays, wants, inEffect: () => inEffect });
+  const state = createStateChanges(cursor, lanes, scheduler, reader, () => replays, selection.undecided);
   const { laneOf } = scheduler;
 
   if (claim.delivery.release) retryNow();
@@ -143,6 +144,14 @@ export function openSession(
     dirty = true;
   }
   reader.headIs(claim.head);
+
+  function openReplays(ids: readonly string[]): ReplaySource {
+    const readTo = () => reader.known().position;
+    const own = { account, subscription: id, scheduler, batch, now };
+    const readSnapshot = createSnapshotReader({ ...own, filings: deps.filings, wants, readTo });
+    const source = { ...own, log, replays: deps.replays, wants: wantsAgain, readSnapshot };
+    return createReplaySource(source, ids, replay);
+  }
 
   function effectOf({ settings, delivery: { version, endpointVersion } }: CurrentSettings) {
     const opened = deps.open(account, id, settings);
@@ -159,7 +168,10 @@ export function openSession(
   function takeUp(changed: CurrentSettings): void {
     inEffect = effectOf(changed);
     state.forgetEndpoint();
-    if (replays.set(changed.replays)) dirty = true;
+    if (replays === noReplays && changed.replays.length > 0) {
+      replays = openReplays(changed.replays);
+      replays.setBack(wasAheadMs);
+    } else if (replays.set(changed.replays)) dirty = true;
     if (changed.delivery.release) retryNow();
   }
 
@@ -169,6 +181,7 @@ export function openSession(
     if (aheadMs > 0) {
       scheduler.setBack(aheadMs, at);
       replays.setBack(aheadMs);
+      wasAheadMs = aheadMs;
       dirty = true;
     } else if (expectedAt > 0) scheduler.resume(expectedAt, at);
     settledAt = at;
@@ -184,6 +197,7 @@ export function openSession(
       reader.accept(stretch);
       dirty = true;
     }
+    if (replays === noReplays) return null;
     for (let reads = 0; reads < readsMax && (await replays.readOn()); reads += 1) dirty = true;
     return null;
   }

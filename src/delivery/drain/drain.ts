@@ -14,9 +14,10 @@ export interface DrainResult {
   readonly wakeAt: number | null;
 }
 
+/** Whether other subscriptions wait for this one's place. */
+type OthersWait = () => Promise<boolean>;
+
 export interface DrainDeps extends SessionDeps {
-  /** Whether other subscriptions wait for this one's place. */
-  readonly othersWait: () => Promise<boolean>;
   readonly laneCache: LaneCache;
   readonly windows: SubscriptionWindows;
   readonly pacers: Pacers;
@@ -43,6 +44,7 @@ export async function drainSubscription(
   account: string,
   id: string,
   signal: AbortSignal,
+  othersWait: OthersWait,
 ): Promise<DrainResult> {
   const kept = deps.laneCache.remove(account, id);
   const claim = await deps.store.claim(account, id, entriesAtOnce(deps.maxInFlight), kept);
@@ -51,18 +53,23 @@ export async function drainSubscription(
   const pacer = deps.pacers.open(account, id, claim.delivery.epoch);
   const session = openSession(deps, account, id, claim, lanesOf(claim, kept), { places, pacer });
   if (claim.delivery.blocked !== null) await deps.blocks.set(account, id, claim.settings, null);
-  const isOver = createTimeSlice(deps);
+  let sliceEndsAt = performance.now() + timeSliceMs;
   let stop: Stop | null = null;
   try {
     const heldUntil = session.heldUntil();
     if (heldUntil !== null) return { wakeAt: heldUntil };
     for (;;) {
-      stop ??= signal.aborted ? 'shutdown' : (await isOver()) ? 'slice_over' : null;
+      if (signal.aborted) stop ??= 'shutdown';
+      // The slice is measured on the monotonic clock, because a clock that is set back would lengthen it.
+      else if (stop === null && performance.now() >= sliceEndsAt) {
+        sliceEndsAt = performance.now() + sliceExtensionMs;
+        if (await othersWait()) stop = 'slice_over';
+      }
       if (stop === null) {
         stop = await session.readOn();
         if (stop === null) stop = await session.startAll();
       }
-      if (session.isIdle() && (stop !== null || !(await staysForTurn(deps, pacer)))) {
+      if (session.isIdle() && (stop !== null || !(await staysForTurn(othersWait, pacer)))) {
         await pacer.leave();
         const left = session.leave();
         if (left !== null) deps.laneCache.keep(account, id, left);
@@ -94,7 +101,7 @@ function lanesOf(
 
 // A drain that waits for its turn sends nothing meanwhile: it ends where that takes long, or where its place
 // is of use to others, and is woken again when the turn comes. A turn at hand would be lost.
-async function staysForTurn({ othersWait }: DrainDeps, pacer: Pacer): Promise<boolean> {
+async function staysForTurn(othersWait: OthersWait, pacer: Pacer): Promise<boolean> {
   const turnInMs = pacer.turnMs();
   if (turnInMs === null || turnInMs > stayMsMax) return false;
   return pacer.holdsTurn() || !(await othersWait());
@@ -103,14 +110,4 @@ async function staysForTurn({ othersWait }: DrainDeps, pacer: Pacer): Promise<bo
 function turnAt(pacer: Pacer, stop: Stop | null, now: number): number | null {
   const turnInMs = stop === null || stop === 'slice_over' ? pacer.turnMs() : null;
   return turnInMs === null ? null : now + Math.ceil(turnInMs);
-}
-
-// The slice is measured on the monotonic clock, because a clock that is set back would lengthen it.
-function createTimeSlice({ othersWait }: DrainDeps): () => Promise<boolean> {
-  let endsAt = performance.now() + timeSliceMs;
-  return async () => {
-    if (performance.now() < endsAt) return false;
-    endsAt = performance.now() + sliceExtensionMs;
-    return othersWait();
-  };
 }

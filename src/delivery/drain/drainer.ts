@@ -36,7 +36,7 @@ export interface SubscriptionDrainer {
 
 export interface SubscriptionDrainerDeps
   extends
-    Omit<DrainDeps, 'open' | 'othersWait' | 'laneCache' | 'windows' | 'pacers' | 'othersRead' | 'judge'>,
+    Omit<DrainDeps, 'open' | 'laneCache' | 'windows' | 'pacers' | 'othersRead' | 'judge'>,
     SendCallbackDeps {
   readonly sealer: Sealer;
   readonly verifier: Pick<Verifier, 'whenDue'>;
@@ -66,6 +66,9 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
   const windows = createSubscriptionWindows(deps.maxInFlight);
   const pacers = createPacers({ turns: deps.turns, now: () => performance.now() });
   const drains = createCounts();
+  const othersRead = (account: string) => drains.of(account) > 1;
+  // Made once: a short drain is cheaper than a copy of what all drains have in common.
+  const ofAll: DrainDeps = { ...deps, open, laneCache, windows, pacers, othersRead, judge };
 
   function open(account: string, id: string, settings: string): ReadySubscription {
     const key = `${account}/${id}`;
@@ -127,11 +130,9 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
 
   return {
     async drain(account, id, signal, othersWait) {
-      const othersRead = () => drains.of(account) > 1;
-      const own = { open, othersWait, laneCache, windows, pacers, othersRead, judge };
       drains.add(account);
       try {
-        return await drainSubscription({ ...deps, ...own }, account, id, signal);
+        return await drainSubscription(ofAll, account, id, signal, othersWait);
       } catch (error) {
         if (error instanceof UnusableSettingsError) return holdBackOrMend(account, id, error);
         if (error instanceof UnverifiedError)

@@ -8,7 +8,7 @@ import type { SendResult } from './settlement.ts';
 export interface SendDeps {
   readonly log: Pick<EventLog, 'readAt'>;
   readonly account: string;
-  readonly replays: Pick<ReplaySource, 'make'>;
+  readonly replays: () => Pick<ReplaySource, 'make'>;
   /** Whether the subscription asks for the event. */
   readonly wants: (entry: Selectable) => boolean;
   /** The subscription as it is now. */
@@ -25,7 +25,7 @@ export function createSend({ log, account, replays, wants, inEffect }: SendDeps)
   }
 
   return async (work: Work): Promise<SendResult> => {
-    const made = work.track === 'replay' ? await replays.make(work) : null;
+    const made = work.track === 'replay' ? await replays().make(work) : null;
     if (made?.kind === 'waits') return { kind: 'waits', work, until: made.until };
     if (made?.kind === 'unwanted') return { kind: 'unwanted', work };
     const entry = made?.entry ?? work.entry ?? (await read(work));

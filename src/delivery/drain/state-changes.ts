@@ -19,7 +19,7 @@ export function createStateChanges(
   lanes: Lanes,
   scheduler: SendScheduler,
   reader: LogReader,
-  replays: Pick<ReplaySource, 'snapshotsLeft'>,
+  replays: () => Pick<ReplaySource, 'snapshotsLeft'>,
   undecided: () => string | null,
 ): StateChanges {
   let progress: ProgressFields | null = null;
@@ -29,7 +29,7 @@ export function createStateChanges(
       const former = { progress, endpoint };
       const position = cursor.position();
       const timeline = reader.timelineAt(position);
-      const snapshots = replays.snapshotsLeft();
+      const snapshots = replays().snapshotsLeft();
       progress = {
         cursor: position,
         timeline,

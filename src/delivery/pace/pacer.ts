@@ -72,74 +72,128 @@ export function createPacers({ turns, now }: PacersDeps): Pacers {
   const used = createBoundedMap<string, number>(knownMax);
   const replies = createReplyTimes();
 
-  return {
-    open(account, id, epoch) {
-      const key = `${account}/${id}`;
-      let rate: number | null = null;
-      let version = 0;
-      let book: TurnBook = emptyBook;
-      // When the next turn is that could not be taken yet.
-      let nextAt = -Infinity;
-      let waits = false;
-      const ways = createSlowWays();
+  function paced(account: string, id: string, epoch: string): Pacer {
+    const key = `${account}/${id}`;
+    let rate: number | null = null;
+    let version = 0;
+    let book: TurnBook = emptyBook;
+    // When the next turn is that could not be taken yet.
+    let nextAt = -Infinity;
+    let waits = false;
+    const ways = createSlowWays();
 
-      const take = (perSecond: number, wanted: number) =>
-        turns.take(account, id, epoch, { wanted, spacingMs: spacingMs(perSecond), aheadMs, version });
+    const take = (perSecond: number, wanted: number) =>
+      turns.take(account, id, epoch, { wanted, spacingMs: spacingMs(perSecond), aheadMs, version });
 
-      function heldMs(): number | null {
-        book = bookAt(book, now());
-        if (rate !== null) book = bookFrom(book, ways.nextFrom(rate, now()));
-        return nextTurnMs(book, now());
-      }
+    function heldMs(): number | null {
+      book = bookAt(book, now());
+      if (rate !== null) book = bookFrom(book, ways.nextFrom(rate, now()));
+      return nextTurnMs(book, now());
+    }
 
-      const untilMs = (at: number) => Math.max(0, at - now());
+    const untilMs = (at: number) => Math.max(0, at - now());
 
-      return {
-        follow(asked, of) {
-          version = of;
-          if (asked === rate) return;
-          rate = asked;
-          book = { turns: [], usedAt: Math.max(book.usedAt, used.get(key) ?? -Infinity) };
-          nextAt = -Infinity;
-          waits = false;
-        },
-        mayStart: () => rate === null || heldMs() === 0,
-        started(attempt) {
-          if (rate === null) return;
-          book = bookAfterUse(book);
-          ways.started(attempt, now());
-          used.set(key, book.usedAt);
-        },
-        ended(attempt, durationMs) {
-          if (rate === null) return;
-          if (durationMs === null) book = bookAfterReturn(book);
-          ways.ended(attempt, durationMs);
-        },
-        async ask(wanted) {
-          if (rate === null) return true;
-          waits = true;
-          const askedAt = now();
-          if (heldMs() !== null || askedAt < nextAt - aheadMs) return true;
-          const answer = await take(rate, wanted);
-          if (answer === null) return false;
-          const { taken, inMs } = answer;
-          const answeredAt = now();
-          replies.note(answeredAt - askedAt);
-          const granted = { taken, inMs, askedAt, answeredAt, replyMs: replies.least() };
-          if (taken === 0) nextAt = answeredAt + inMs;
-          else book = bookAfter(book, granted, spacingMs(rate));
-          return true;
-        },
-        waitsNot() {
-          waits = false;
-        },
-        turnMs: () => (waits ? (heldMs() ?? untilMs(nextAt)) : null),
-        actMs: () => (waits ? (heldMs() ?? untilMs(nextAt - aheadMs)) : null),
-        holdsTurn: () => heldMs() !== null,
-        async leave() {
-          if (rate !== null && waits && heldMs() === null && untilMs(nextAt) > farMs) await take(rate, 0);
-        },
-      };
-    },
-  };
+    return {
+      follow(asked, of) {
+        version = of;
+        if (asked === rate) return;
+        rate = asked;
+        book = { turns: [], usedAt: Math.max(book.usedAt, used.get(key) ?? -Infinity) };
+        nextAt = -Infinity;
+        waits = false;
+      },
+      mayStart: () => rate === null || heldMs() === 0,
+      started(attempt) {
+        if (rate === null) return;
+        book = bookAfterUse(book);
+        ways.started(attempt, now());
+        used.set(key, book.usedAt);
+      },
+      ended(attempt, durationMs) {
+        if (rate === null) return;
+        if (durationMs === null) book = bookAfterReturn(book);
+        ways.ended(attempt, durationMs);
+      },
+      async ask(wanted) {
+        if (rate === null) return true;
+        waits = true;
+        const askedAt = now();
+        if (heldMs() !== null || askedAt < nextAt - aheadMs) return true;
+        const answer = await take(rate, wanted);
+        if (answer === null) return false;
+        const { taken, inMs } = answer;
+        const answeredAt = now();
+        replies.note(answeredAt - askedAt);
+        const granted = { taken, inMs, askedAt, answeredAt, replyMs: replies.least() };
+        if (taken === 0) nextAt = answeredAt + inMs;
+        else book = bookAfter(book, granted, spacingMs(rate));
+        return true;
+      },
+      waitsNot() {
+        waits = false;
+      },
+      turnMs: () => (waits ? (heldMs() ?? untilMs(nextAt)) : null),
+      actMs: () => (waits ? (heldMs() ?? untilMs(nextAt - aheadMs)) : null),
+      holdsTurn: () => heldMs() !== null,
+      async leave() {
+        if (rate !== null && waits && heldMs() === null && untilMs(nextAt) > farMs) await take(rate, 0);
+      },
+    };
+  }
+
+  return { open: (account, id, epoch) => new RatedPacer(() => paced(account, id, epoch)) };
+}
+
+/**
+ * A pacer that is opened with the first rate. Most subscriptions have none, and their drains are short: one
+ * object without methods of its own costs them the least.
+ */
+class RatedPacer implements Pacer {
+  readonly #open: () => Pacer;
+  #pacer: Pacer | null = null;
+
+  constructor(open: () => Pacer) {
+    this.#open = open;
+  }
+
+  follow(rate: number | null, version: number): void {
+    if (rate !== null) this.#pacer ??= this.#open();
+    this.#pacer?.follow(rate, version);
+  }
+
+  mayStart(): boolean {
+    return this.#pacer?.mayStart() ?? true;
+  }
+
+  started(attempt: object): void {
+    this.#pacer?.started(attempt);
+  }
+
+  ended(attempt: object, durationMs: number | null): void {
+    this.#pacer?.ended(attempt, durationMs);
+  }
+
+  ask(wanted: number): Promise<boolean> {
+    return this.#pacer?.ask(wanted) ?? Promise.resolve(true);
+  }
+
+  waitsNot(): void {
+    this.#pacer?.waitsNot();
+  }
+
+  turnMs(): number | null {
+    return this.#pacer?.turnMs() ?? null;
+  }
+
+  actMs(): number | null {
+    return this.#pacer?.actMs() ?? null;
+  }
+
+  holdsTurn(): boolean {
+    return this.#pacer?.holdsTurn() ?? false;
+  }
+
+  leave(): Promise<void> {
+    return this.#pacer?.leave() ?? Promise.resolve();
+  }
 }

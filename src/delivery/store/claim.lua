@@ -1,6 +1,6 @@
 -- Begins a drain: from now on only this drain's writes are accepted.
 --
--- KEYS  1 subscriptions  2 delivery state  3 lanes  4 head  5 events  6 bodies  7 replays
+-- KEYS  1 subscriptions  2 head  3 events  4 bodies; of the subscription 5 delivery state  6 lanes  7 replays
 -- ARGV  1 subscription id  2 entries wanted  3 bytes of bodies wanted  4 epoch of the new drain
 --       5 epoch and 6 number of settles after which the caller has the lanes ('' = it has none)
 -- Reply { settings, state as JSON of fields and values, lanes as filing and JSON (nil if the caller's are
@@ -12,7 +12,7 @@
 -- A cursor that is not of the log's timeline, or beyond its head, is brought back to where the two part: the
 -- events after that are sent again.
 -- @include ../../events/log.lua
-local state_key, lanes_key, head, events, bodies = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local head, events, bodies, state_key, lanes_key = KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local settings = redis.call('HGET', KEYS[1], ARGV[1])
 if not settings then return nil end
 local state = redis.call('HMGET', state_key, 'cursor', 'timeline', 'enabled', 'replaying', 'epoch', 'settles')
@@ -67,5 +67,6 @@ if state[3] ~= '0' then
   end
 end
 if (state[4] or '0') ~= '0' then running = redis.call('HGET', KEYS[7], 'running') or '' end
-local newest, timeline = read_head(head)
-return { settings, cjson.encode(redis.call('HGETALL', state_key)), lanes, newest, timeline, entries, first_bodies, running }
+if not batch.head then batch.head = { read_head(head) } end
+return { settings, cjson.encode(redis.call('HGETALL', state_key)), lanes, batch.head[1], batch.head[2], entries, first_bodies,
+  running }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { bodiesAtOnceMax, lostBody } from '../../events/event-log.ts';
 import type { Checkpoint } from '../../events/timeline.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
@@ -86,9 +86,9 @@ export function createDeliveryStore(
     new URL('claim.lua', import.meta.url),
     new URL('settle.lua', import.meta.url),
   ];
-  const claims = createScriptBatches(claimFile, { redis, buffers: true });
-  const looks = createScriptBatches(settleFile, { redis });
-  const settles = createScriptBatches(settleFile, { redis, commits: true });
+  const claims = createScriptBatches(claimFile, { redis, shared: 4, buffers: true });
+  const looks = createScriptBatches(settleFile, { redis, shared: 5 });
+  const settles = createScriptBatches(settleFile, { redis, shared: 5, commits: true });
 
   function readEntry<T>(
     account: string,
@@ -125,11 +125,11 @@ export function createDeliveryStore(
     async claim(account, id, entries, known) {
       const key = keys.account(account);
       const own = key.subscription(id);
-      const epoch = randomBytes(9).toString('base64url');
+      const epoch = randomUUID();
       const wanted = Math.min(entries, claimedMax);
       const { reply, of } = await claims.run(
         account,
-        [key.subscriptions, own.state, own.lanes, key.head, key.events, key.bodies, own.replays],
+        [key.subscriptions, key.head, key.events, key.bodies, own.state, own.lanes, own.replays],
         [id, wanted, claimedBytesMax, epoch, known?.epoch ?? '', known?.settles ?? ''],
       );
       if (reply === null) return null;
@@ -145,15 +145,15 @@ export function createDeliveryStore(
         account,
         [
           key.subscriptions,
+          key.head,
+          key.events,
+          key.bodies,
+          key.resting,
           own.state,
           own.lanes,
           own.attempts,
           own.dead,
           own.replays,
-          key.head,
-          key.events,
-          key.resting,
-          key.bodies,
           own.replayLanes,
         ],
         [

@@ -97,11 +97,16 @@ const nothing: readonly number[] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 // Fields and values; returns how many of both there are. A field without a value is left out.
 function pushFields(values: Values, fields: Partial<ProgressFields> | Partial<EndpointFields>): number {
   const { length } = values;
-  for (const [name, value] of Object.entries(fields)) if (value !== null) values.push(name, fieldText(value));
+  for (const name in fields) {
+    const value = fields[name as keyof typeof fields] as FieldValue | null;
+    if (value !== null) values.push(name, fieldText(value));
+  }
   return values.length - length;
 }
 
-function fieldText(value: number | string | boolean | readonly string[]): string | number {
+type FieldValue = number | string | boolean | readonly string[];
+
+function fieldText(value: FieldValue): string | number {
   if (typeof value === 'boolean') return value ? 1 : 0;
   return typeof value === 'object' ? JSON.stringify(value) : value;
 }

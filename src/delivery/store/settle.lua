@@ -2,8 +2,8 @@
 -- set back under this one; with nothing to write it only looks. The endpoint's fields are left out when it
 -- may answer otherwise since a change of the settings.
 --
--- KEYS  1 subscriptions  2 delivery state  3 lanes  4 attempts  5 dead letters  6 replays  7 head  8 events
---       9 resting  10 bodies  11 lanes of the oldest unfinished replay
+-- KEYS  1 subscriptions  2 head  3 events  4 bodies  5 resting; of the subscription 6 delivery state  7 lanes
+--       8 attempts  9 dead letters  10 replays  11 lanes of the oldest unfinished replay
 -- ARGV  1 subscription id  2 epoch  3 number of settles of this drain so far  4 version  5 endpoint version
 --       6 newest position of the log that the drain knows  7 its timeline
 --       8 the head when that position was last found in the log ('' = not yet)
@@ -21,18 +21,22 @@
 --       of this one is missing;
 --       { -1 } when the log is not the one that the drain knows: Redis was set back.
 -- @include ../../events/log.lua
-local state = redis.call('HMGET', KEYS[2], 'epoch', 'version', 'enabled', 'settles', 'endpointVersion')
+local state = redis.call('HMGET', KEYS[6], 'epoch', 'version', 'enabled', 'settles', 'endpointVersion')
 -- The list of subscriptions goes first when an account is removed, the state some time later.
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return { 0 } end
-local head_now = redis.call('GET', KEYS[7]) or '0'
-if head_now ~= ARGV[8] and not is_same_log(KEYS[7], KEYS[8], tonumber(ARGV[6]), ARGV[7]) then return { -1 } end
+-- Calls of one batch are of one moment, up to an event that one of them appends.
+batch.head = batch.head or redis.call('GET', KEYS[2]) or '0'
+local head_now = batch.head
+if head_now ~= ARGV[8] and not is_same_log(KEYS[2], KEYS[3], tonumber(ARGV[6]), ARGV[7]) then return { -1 } end
 if state[1] ~= ARGV[2] or state[4] ~= ARGV[3] then return { 0 } end
 local same, same_endpoint = state[2] == ARGV[4], (state[5] or '0') == ARGV[5]
 local enabled, oldest_kept = state[3], ARGV[9]
 if ARGV[10] == '1' and ARGV[3] == '0' then
   -- The drain's first: fails here, with nothing written, if one of these keys is of the wrong type.
-  for _, place in ipairs({ 3, 6, 9, 10, 11 }) do redis.call('HLEN', KEYS[place]) end
-  for place = 4, 5 do redis.call('XLEN', KEYS[place]) end
+  for place = batch.checked and 7 or 4, 11 do
+    if place ~= 6 then redis.call((place == 8 or place == 9) and 'XLEN' or 'HLEN', KEYS[place]) end
+  end
+  batch.checked = true
 end
 local progress_end = 12 + ARGV[11]
 local endpoint_end = progress_end + ARGV[12]
@@ -52,53 +56,54 @@ end
 local has_appended = false
 local function append(first)
   has_appended = true
-  append_event(KEYS[7], KEYS[8], KEYS[10], ARGV[first], ARGV[first + 1], '', '', '', ARGV[first + 2], ARGV[first + 3])
+  batch.head = nil
+  append_event(KEYS[2], KEYS[3], KEYS[4], ARGV[first], ARGV[first + 1], '', '', '', ARGV[first + 2], ARGV[first + 3])
 end
 
 -- The cursor is written last. If Redis carries out only the first half, after its file was cut, events may be
 -- repeated and none is lost.
 local from, to = list()
-write_lanes(KEYS[3], from, to)
+write_lanes(KEYS[7], from, to)
 from, to = list()
 for i = from, to do
-  if i == from then redis.call('XADD', KEYS[4], 'MINID', '~', oldest_kept, '*', 'a', ARGV[i])
-  else redis.call('XADD', KEYS[4], '*', 'a', ARGV[i]) end
+  if i == from then redis.call('XADD', KEYS[8], 'MINID', '~', oldest_kept, '*', 'a', ARGV[i])
+  else redis.call('XADD', KEYS[8], '*', 'a', ARGV[i]) end
 end
 from, to = list()
-for i = from, to do redis.call('XADD', KEYS[5], 'MINID', '~', oldest_kept, '*', 'd', ARGV[i]) end
+for i = from, to do redis.call('XADD', KEYS[9], 'MINID', '~', oldest_kept, '*', 'd', ARGV[i]) end
 from, to = list()
-for i = from, to do redis.call('XDEL', KEYS[5], ARGV[i]) end
+for i = from, to do redis.call('XDEL', KEYS[9], ARGV[i]) end
 
 local lanes_from, lanes_to = list()
 from, to = list()
 -- A replay that was cancelled meanwhile does not run any more: nothing of it is written.
 local running, runs = {}, false
 if to >= from then
-  for id in string.gmatch(redis.call('HGET', KEYS[6], 'running') or '', '%S+') do
+  for id in string.gmatch(redis.call('HGET', KEYS[10], 'running') or '', '%S+') do
     if id == ARGV[from] then runs = true else running[#running + 1] = id end
   end
 end
 if runs then
   write_lanes(KEYS[11], lanes_from, lanes_to)
-  if ARGV[from + 1] ~= '' then redis.call('HSET', KEYS[6], ARGV[from] .. ':state', ARGV[from + 1]) end
+  if ARGV[from + 1] ~= '' then redis.call('HSET', KEYS[10], ARGV[from] .. ':state', ARGV[from + 1]) end
   if ARGV[from + 2] == '1' then
     redis.call('UNLINK', KEYS[11])
-    redis.call('HSET', KEYS[6], 'running', table.concat(running, ' '))
-    redis.call('HSET', KEYS[2], 'replaying', #running)
+    redis.call('HSET', KEYS[10], 'running', table.concat(running, ' '))
+    redis.call('HSET', KEYS[6], 'replaying', #running)
   end
 end
 
 if ARGV[10] == '1' then
-  redis.call('HSET', KEYS[2], 'settles', ARGV[3] + 1, unpack(ARGV, 13, same_endpoint and endpoint_end or progress_end))
+  redis.call('HSET', KEYS[6], 'settles', ARGV[3] + 1, unpack(ARGV, 13, same_endpoint and endpoint_end or progress_end))
 end
 -- The cursor comes first, its timeline behind it.
 if progress_end > 12 and ARGV[13] == 'cursor' and ARGV[15] ~= 'timeline' then
-  redis.call('HSET', KEYS[2], 'timeline', timeline_at(KEYS[7], KEYS[8], tonumber(ARGV[14])) or '')
+  redis.call('HSET', KEYS[6], 'timeline', timeline_at(KEYS[2], KEYS[3], tonumber(ARGV[14])) or '')
 end
 for i = progress_end + 1, same_endpoint and enabled ~= '0' and endpoint_end or 0, 2 do
   if ARGV[i] == 'pausedUntil' then
-    if ARGV[i + 1] == '0' then redis.call('HDEL', KEYS[9], ARGV[1])
-    else redis.call('HSET', KEYS[9], ARGV[1], ARGV[i + 1]) end
+    if ARGV[i + 1] == '0' then redis.call('HDEL', KEYS[5], ARGV[1])
+    else redis.call('HSET', KEYS[5], ARGV[1], ARGV[i + 1]) end
   end
 end
 
@@ -107,13 +112,13 @@ if to >= from then append(from) end
 from, to = list()
 if to >= from and same_endpoint and enabled == '1' then
   enabled = '0'
-  redis.call('HSET', KEYS[2], 'enabled', 0, 'disabledReason', ARGV[from])
-  redis.call('HSET', KEYS[9], ARGV[1], 'disabled')
+  redis.call('HSET', KEYS[6], 'enabled', 0, 'disabledReason', ARGV[from])
+  redis.call('HSET', KEYS[5], ARGV[1], 'disabled')
   append(from + 1)
 end
 
 local head, head_timeline = 0, ''
-if has_appended or head_now ~= ARGV[8] then head, head_timeline = read_head(KEYS[7]) end
+if has_appended or head_now ~= ARGV[8] then head, head_timeline = read_head(KEYS[2]) end
 if same then return { 1, head, head_timeline, tonumber(enabled) } end
-return { 1, head, head_timeline, tonumber(enabled), redis.call('HGET', KEYS[1], ARGV[1]), redis.call('HGETALL', KEYS[2]),
-  redis.call('HGET', KEYS[6], 'running') or '' }
+return { 1, head, head_timeline, tonumber(enabled), redis.call('HGET', KEYS[1], ARGV[1]), redis.call('HGETALL', KEYS[6]),
+  redis.call('HGET', KEYS[10], 'running') or '' }

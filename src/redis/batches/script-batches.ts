@@ -15,9 +15,10 @@ export interface BatchedReply {
 /** A script whose calls for one group are sent together. */
 export interface ScriptBatches {
   /**
-   * Adds a call to the batch of a group, whose keys all share a hash slot. The batch is sent within this turn
-   * of the event loop, or at once when it is full. A call that fails because of the value of a key, or in the
-   * script's own code, fails alone. Every other failure is that of the whole batch.
+   * Adds a call to the batch of a group, whose keys all share a hash slot; all calls have as many keys. The
+   * batch is sent within this turn of the event loop, or at once when it is full. A call that fails because
+   * of the value of a key, or in the script's own code, fails alone. Every other failure is that of the whole
+   * batch.
    */
   run(group: string, keys: readonly string[], args: readonly Argument[]): Promise<BatchedReply>;
 }
@@ -28,6 +29,8 @@ export interface ScriptBatchOptions {
   readonly commits?: boolean;
   /** Bulk strings of the replies are Buffers. */
   readonly buffers?: boolean;
+  /** Number of keys, the first ones, that all calls of a group have in common; none without it. */
+  readonly shared?: number;
 }
 
 interface Call {
@@ -54,15 +57,19 @@ const argumentsMax = 5_000;
  */
 export function createScriptBatches(
   file: URL,
-  { redis, commits = false, buffers = false }: ScriptBatchOptions,
+  { redis, commits = false, buffers = false, shared = 0 }: ScriptBatchOptions,
 ): ScriptBatches {
   const script = defineScript(batchScript(file));
   const groups = new Map<string, Batch>();
 
   async function send({ calls }: Batch): Promise<void> {
-    const placeOf = new Map<string, number>();
-    const args = calls.map((call) => callText(call, placeOf));
-    const keys = [...placeOf.keys()];
+    const keys: string[] = [];
+    const args: Argument[] = [shared, (calls[0]?.keys.length ?? 0) - shared];
+    for (const call of calls) {
+      for (let i = keys.length === 0 ? 0 : shared; i < call.keys.length; i += 1)
+        keys.push(call.keys[i] ?? '');
+      args.push(callText(call.args));
+    }
     try {
       const replies = (await script[buffers ? 'runBuffer' : 'run'](redis, keys, args)) as unknown[][];
       if (commits) await untilReplicated(redis, keys[0] ?? '');
@@ -104,17 +111,12 @@ export function createScriptBatches(
   };
 }
 
-// One argument for a call: ioredis makes a few objects of each. Its keys are numbers of those of the batch,
-// which names each once.
-function callText({ keys, args }: Call, placeOf: Map<string, number>): string {
-  const places = keys.map((key) => {
-    const place = placeOf.get(key) ?? placeOf.size + 1;
-    if (place > placeOf.size) placeOf.set(key, place);
-    return place;
-  });
-  // Redis's parser takes no half of a surrogate pair, and would make other texts of numbers.
-  const texts = args.map((value) => (typeof value === 'number' ? String(value) : value.toWellFormed()));
-  return JSON.stringify([places, texts]);
+// One argument for a call: ioredis makes a few objects of each. Redis's parser takes no half of a surrogate
+// pair, and would make other texts of numbers.
+function callText(args: readonly Argument[]): string {
+  return JSON.stringify(
+    args.map((value) => (typeof value === 'number' ? String(value) : value.toWellFormed())),
+  );
 }
 
 // As ioredis makes them, with the keys of the call that failed.
@@ -137,15 +139,17 @@ end
 -- Of the server and not of a key: all that comes after would fail in the same way.
 local of_server = { 'OOM ', 'READONLY ', 'LOADING ', 'MISCONF ', 'CLUSTERDOWN ', 'TRYAGAIN ', 'MASTERDOWN ',
   'NOREPLICAS ', 'NOAUTH ', 'NOPERM ', 'BUSY ', 'MOVED ', 'ASK ' }
-local function call(text, batch)
-  local keys, decoded = {}, cjson.decode(text)
-  for i, place in ipairs(decoded[1]) do keys[i] = KEYS[place] end
-  return carry_out(keys, decoded[2], batch)
+-- The keys of the batch are those that all calls have in common, then the others of each call.
+local shared, own = tonumber(ARGV[1]), tonumber(ARGV[2])
+local function call(number, batch)
+  local keys = { unpack(KEYS, 1, shared) }
+  for i = 1, own do keys[shared + i] = KEYS[shared + (number - 1) * own + i] end
+  return carry_out(keys, cjson.decode(ARGV[number + 2]), batch)
 end
 local replies, batch = {}, {}
-for i, text in ipairs(ARGV) do
+for i = 1, #ARGV - 2 do
   batch.call = i
-  local succeeded, reply = pcall(call, text, batch)
+  local succeeded, reply = pcall(call, i, batch)
   if succeeded then
     replies[i] = { 1, reply }
   else

@@ -57,6 +57,20 @@ describe('a batch of calls of one script', () => {
     expect(replies[3]?.of(2)).toEqual([1, 2, 3, 'two']);
   });
 
+  test('has the keys that its calls share, and the others of each', async () => {
+    const twoKeys = pathToFileURL(join(folder, 'two-keys.lua'));
+    await writeFile(twoKeys, 'return { #KEYS, unpack(KEYS) }');
+    const batches = createScriptBatches(twoKeys, { redis, shared: 2 });
+    const calls = ['{a}1', '{a}2', '{a}3'].map((key) =>
+      batches.run('a', ['{a}x', '{a}y', key, `${key}b`], []),
+    );
+    expect((await Promise.all(calls)).map(({ reply }) => reply)).toEqual([
+      [4, '{a}x', '{a}y', '{a}1', '{a}1b'],
+      [4, '{a}x', '{a}y', '{a}2', '{a}2b'],
+      [4, '{a}x', '{a}y', '{a}3', '{a}3b'],
+    ]);
+  });
+
   test('has at most fifty calls', async () => {
     const batches = createScriptBatches(file, { redis });
     const calls = Array.from({ length: 120 }, (_, i) => batches.run('a', [`{a}many${i}`], ['x']));
