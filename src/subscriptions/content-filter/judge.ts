@@ -3,9 +3,6 @@ import { compileFilter, type ContentFilter, type Verdict } from './language/comp
 
 // Maximum number of filters that are kept compiled. One takes less than 100 kB.
 const compiledMax = 1_000;
-// Maximum number of events that are kept parsed, and bytes of the body of one that is.
-const parsedMax = 64;
-const parsedBytesMax = 16_384;
 
 /** Judges events by filters as they are stored. */
 export interface FilterJudge {
@@ -16,42 +13,53 @@ export interface FilterJudge {
   judge(filter: string, body: Buffer | string): Verdict;
 }
 
+/** A filter, and its verdicts on the bodies that are in memory. */
+interface Compiled {
+  readonly filter: ContentFilter;
+  readonly verdicts: WeakMap<Buffer, Verdict>;
+}
+
 const undecided: ContentFilter = { judge: () => 'undecided' };
 
 /**
- * A judge that compiles each filter once and parses each body once for all that ask about it in a row:
- * the drains of an account's subscriptions share the entries of their log (`createRecentReads`).
+ * A judge that compiles each filter once, and judges each body once by it as long as the body is in memory:
+ * the drains of an account's subscriptions share the entries of their log (`createRecentReads`), and each
+ * asks when it accepts an event and when it sends it. The bytes of a body must not change. Verdicts are kept
+ * and parsed events are not: these outlive the collection of young objects, which costs more than parsing
+ * them again for another filter.
  */
 export function createFilterJudge(): FilterJudge {
-  const compiled = createBoundedMap<string, ContentFilter>(compiledMax);
-  const parsed = createBoundedMap<Buffer, { readonly event: unknown }>(parsedMax);
+  const compiled = createBoundedMap<string, Compiled>(compiledMax);
 
-  function filterOf(text: string): ContentFilter {
+  function compiledOf(text: string): Compiled {
     const known = compiled.get(text);
     if (known !== undefined) return known;
     const result = compileFilter(text);
-    const filter = 'judge' in result ? result : undecided;
-    compiled.set(text, filter);
-    return filter;
-  }
-
-  function eventOf(body: Buffer | string): unknown {
-    if (typeof body === 'string') return JSON.parse(body);
-    const known = parsed.get(body);
-    if (known !== undefined) return known.event;
-    const event: unknown = JSON.parse(body.toString());
-    if (body.length <= parsedBytesMax) parsed.set(body, { event });
-    return event;
+    const made = { filter: 'judge' in result ? result : undecided, verdicts: new WeakMap<Buffer, Verdict>() };
+    compiled.set(text, made);
+    return made;
   }
 
   return {
-    judge(filter, body) {
-      try {
-        return filterOf(filter).judge(eventOf(body));
-      } catch (error) {
-        if (error instanceof SyntaxError) return 'undecided';
-        throw error;
-      }
+    judge(text, body) {
+      const { filter, verdicts } = compiledOf(text);
+      if (typeof body === 'string') return verdictOf(filter, body);
+      const known = verdicts.get(body);
+      if (known !== undefined) return known;
+      const verdict = verdictOf(filter, body.toString());
+      verdicts.set(body, verdict);
+      return verdict;
     },
   };
+}
+
+function verdictOf(filter: ContentFilter, body: string): Verdict {
+  let event: unknown;
+  try {
+    event = JSON.parse(body);
+  } catch (error) {
+    if (error instanceof SyntaxError) return 'undecided';
+    throw error;
+  }
+  return filter.judge(event);
 }

@@ -140,6 +140,18 @@ test('operational events are not judged, and events without a body pass', () => 
   expect(selection.undecided()).toMatch(/^0 /);
 });
 
+test('a body is judged once by each filter, however often it is asked about', () => {
+  const { judge: judgeBody } = createFilterJudge();
+  const body = Buffer.from(eventWith({ premium: 5 }).body);
+  const verdicts = () => ['filing.premium > 1', 'filing.premium > 9'].map((text) => judgeBody(text, body));
+  expect(verdicts()).toEqual(['passes', 'stays']);
+  // What is judged again is found to be no JSON.
+  body.fill('x');
+  expect(verdicts()).toEqual(['passes', 'stays']);
+  expect(judgeBody('filing.premium > 2', body)).toBe('undecided');
+  expect(judgeBody('filing.premium > 1', Buffer.from(body))).toBe('undecided');
+});
+
 test('a problem with a name of any length is told in a few words', () => {
   for (const text of [`data.${'e'.repeat(1_900)} > 1`, `data${'.premium'.repeat(200)} > 1`]) {
     const compiled = compileFilter(text);
