@@ -59,7 +59,7 @@ export async function measure(): Promise<void> {
       ...perAccount(idle, first),
       ...figures('callback', eachOf(woken, wakes, idle)),
       'longest command ms': Math.max(idle.longestMs, creation.longestMs, wakes.longestMs),
-      'start: daemon CPU s, accounts of the size before': started,
+      'start: daemon CPU s, with the accounts of the size before': started,
       ...page,
       'Redis KiB an account': (all - empty - ofSubscriptions) / accounts / 1_024,
       [`Redis bytes a subscription, at most ${subscriptionBytesMax}`]: bytesEach,

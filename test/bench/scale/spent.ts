@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usageOf } from '../../support/daemon/process-usage.ts';
 import { redisCommands, redisMicros } from '../support/processor-time.ts';
+import { print } from '../support/statistics.ts';
 import type { Stage, StageDaemon } from './stage.ts';
 
 /** What some work has cost. Load by other programs does not change it, but for `longestMs`. */
@@ -17,6 +18,9 @@ export interface Spent {
 
 const logged = 4_096;
 const slowerThanMicros = 1_000;
+// Of these at most so many are printed.
+const shownMicros = 10_000;
+const shown = 3;
 
 /** What a daemon and the stage's Redis spend on some work, the work of this process in Redis included. */
 export async function spentOn(
@@ -36,7 +40,8 @@ export async function spentOn(
   const before = await read();
   await work();
   const after = await read();
-  const slow = (await redis.slowlog('GET', logged)) as [number, number, number][];
+  const slow = (await redis.slowlog('GET', logged)) as SlowCommand[];
+  printSlow(slow);
   return {
     seconds: (after.at - before.at) / 1_000,
     daemonMs: after.daemonMs - before.daemonMs,
@@ -44,6 +49,20 @@ export async function spentOn(
     commands: after.commands - before.commands,
     longestMs: slow.reduce((most, [, , micros]) => Math.max(most, micros), 0) / 1_000,
   };
+}
+
+// Its number, its time, microseconds, and its words, of which Redis keeps the beginnings.
+type SlowCommand = readonly [number, number, number, readonly string[]];
+
+// The commands that kept Redis from others for longest, each kind with its worst.
+function printSlow(slow: readonly SlowCommand[]): void {
+  const worst = new Map<string, number>();
+  for (const [, , micros, words] of slow) {
+    const name = words.slice(0, 4).join(' ').slice(0, 120);
+    if (micros >= shownMicros) worst.set(name, Math.max(worst.get(name) ?? 0, micros));
+  }
+  for (const [name, micros] of [...worst].toSorted((a, b) => b[1] - a[1]).slice(0, shown))
+    print('  kept Redis busy', { ms: micros / 1_000, for: name });
 }
 
 /** The cost of each of so many pieces of work, without what a daemon and Redis spend in that time when idle. */

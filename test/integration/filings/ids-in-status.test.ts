@@ -13,7 +13,7 @@ it('reads the ids of a status with twelve thousand filings in parts, each of the
   const { index } = keys.account('acme');
   const ids = Array.from({ length: 12_000 }, (_, i) => `f${String(i).padStart(6, '0')}`);
   const members = [...ids.map((id) => `REJECTED\0${id}`), 'PENDING\0first', 'REJECTED_LATER\0last'];
-  await client.zadd(index, ...members.flatMap((member) => [0, member]));
+  await client.zadd(index, ...members.flatMap((member) => ['0', member]));
   using commands = await watchCommands(redis.url);
 
   expect(await createSnapshotStore(client, keys).idsIn('acme', 'REJECTED')).toEqual(ids);
@@ -23,5 +23,5 @@ it('reads the ids of a status with twelve thousand filings in parts, each of the
     (line) => line.includes('zrangebylex') && line.includes(index),
   );
   expect(reads).toHaveLength(3);
-  expect(reads.every((line) => /"LIMIT" "0" "5000"$/.test(line))).toBe(true);
+  expect(reads.every((line) => line.endsWith('"LIMIT" "0" "5000"'))).toBe(true);
 });

@@ -22,7 +22,7 @@ async function stored(account: string) {
   });
   return {
     states: new Map(states),
-    index: await client.zrange(key.index, 0, -1),
+    index: await client.zrange(key.index, '0', '-1'),
     details: await client.hgetall(key.details),
     counts: await client.hgetall(key.counts),
     events: await client.xlen(key.events),
