@@ -45,8 +45,8 @@ export interface SnapshotStore {
   /** Number of filings, without removed ones. */
   known(account: string): Promise<number>;
   /**
-   * Ids of all filings in one status; not for COMPLETED, which has no index. Read in parts: a filing that comes
-   * or goes meanwhile may or may not be among them, the others are.
+   * Ids of all filings in one status; not for COMPLETED, which has no index. Read in parts: a filing that
+   * comes or goes meanwhile may or may not be among them, the others are.
    */
   idsIn(account: string, status: string): Promise<string[]>;
   /**
