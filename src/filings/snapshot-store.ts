@@ -44,7 +44,10 @@ export interface SnapshotStore {
   counts(account: string): Promise<Record<string, number>>;
   /** Number of filings, without removed ones. */
   known(account: string): Promise<number>;
-  /** Ids of all filings in one status; not for COMPLETED, which has no index. */
+  /**
+   * Ids of all filings in one status; not for COMPLETED, which has no index. Read in parts: a filing that
+   * comes or goes meanwhile may or may not be among them, the others are.
+   */
   idsIn(account: string, status: string): Promise<string[]>;
   /**
    * Every id ever seen, with its state to be decoded when needed, in chunks and in no order; an id may come
@@ -62,6 +65,9 @@ export interface SnapshotOptions {
   readonly onTorn: (repair: LogRepair, generation: string) => Promise<void>;
   readonly onUnreadable: OnUnreadable;
 }
+
+// Maximum number of ids that one command reads: about a millisecond.
+const idsAtOnce = 5_000;
 
 /** The snapshot in Redis hashes. */
 export function createSnapshotStore(
@@ -135,12 +141,15 @@ export function createSnapshotStore(
     },
 
     async idsIn(account, status) {
-      const members = await redis.zrangebylex(
-        keys.account(account).index,
-        `[${status}\0`,
-        `(${status}\u0001`,
-      );
-      return members.map((member) => member.slice(status.length + 1));
+      const { index } = keys.account(account);
+      const ids: string[] = [];
+      for (let from = `[${status}\0`; ;) {
+        // Part by part: Redis serves other clients in between.
+        const part = await redis.zrangebylex(index, from, `(${status}\u0001`, 'LIMIT', 0, idsAtOnce);
+        for (const member of part) ids.push(member.slice(status.length + 1));
+        if (part.length < idsAtOnce) return ids;
+        from = `(${part.at(-1) ?? ''}`;
+      }
     },
 
     scan,

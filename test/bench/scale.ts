@@ -5,9 +5,9 @@ const parts: Readonly<Record<string, () => Promise<{ readonly measure: Part }>>>
   polling: () => import('./scale/polling.ts'),
   accounts: () => import('./scale/accounts.ts'),
   filings: () => import('./scale/filings.ts'),
+  spread: () => import('./scale/spread.ts'),
   events: () => import('./scale/events.ts'),
   subscriptions: () => import('./scale/subscriptions.ts'),
-  everyone: () => import('./scale/everyone.ts'),
 };
 
 /**

@@ -1,10 +1,10 @@
 import type { Row } from './results.ts';
 
-const [width, height] = [760, 380];
-const [left, right, top, bottom] = [64, 220, 40, 44];
+const [width, height] = [870, 380];
+const [left, right, top, bottom] = [64, 330, 40, 44];
 const labelHeight = 15;
 // Of the same lightness, so that each is readable on white and on black.
-const colours = ['#2f7ed8', '#d9822b', '#2ca25f', '#c2528b', '#8064c8', '#7f7f7f'];
+const colours = ['#2f7ed8', '#d9822b', '#2ca25f', '#c2528b', '#8064c8', '#7f7f7f', '#b8860b'];
 
 interface Scale {
   readonly from: number;

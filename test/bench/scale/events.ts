@@ -1,53 +1,129 @@
-import { startPartnerProcess } from '../support/partner-process.ts';
+import { usageOf } from '../../support/daemon/process-usage.ts';
 import { fillLog } from '../support/delivery-rig.ts';
-import { costOfPolls, quickPollMs } from './polled.ts';
-import { accountName, addAccounts, addSubscriptions, untilBaselined } from './prepare.ts';
-import { latency, timeMetrics, timePage } from './probes.ts';
-import { record, sizesOf } from './results.ts';
-import { startStage } from './stage.ts';
+import { startPartnerProcess } from '../support/partner-process.ts';
+import { accountName, addAccounts, addSubscriptions, untilBaselined, quickPollMs } from './prepare.ts';
+import { spentOnPage } from './probes.ts';
+import { record, sizesOf, type Row } from './results.ts';
+import { eachOf, figures, spentIdle, spentOn, type Spent } from './spent.ts';
+import { startStage, type Stage, type StageDaemon } from './stage.ts';
+import { deliverSome } from './wake.ts';
 
 const filings = 10;
 const account = accountName(0);
+const base = `/v1/accounts/${account}`;
 // Makes bodies of about 500 bytes.
 const notesBytes = 1;
-const chunk = 10_000;
+const chunk = 5_000;
+const seconds = 10;
+const trimmed = 1_000;
+const delivered = 50;
+// An event further back is found only with its filing.
+const soughtMax = 400_000;
 
 /**
- * A longer and longer log of one account, in a Redis without persistence. Ten million by `BENCH_SIZES` only.
+ * A longer and longer log of one account, in a Redis without persistence: what an append, a poll, a callback,
+ * pages, replays and the trim cost.
  */
 export async function measure(): Promise<void> {
   await using stage = await startStage('in memory');
   await using partner = await startPartnerProcess(filings, filings);
-  await using daemon = await stage.startDaemon();
   await addAccounts(stage, { from: 0, to: 1, baseUrl: partner.baseUrl, pollIntervalMs: quickPollMs });
-  await untilBaselined(stage, 1);
-  const { redis, keys } = stage.parts;
+  {
+    await using daemon = await stage.startDaemon();
+    void daemon;
+    await untilBaselined(stage, 1);
+  }
   const empty = await stage.redisBytes();
   let from = 0;
-  for (const events of sizesOf([10_000, 100_000, 1_000_000])) {
+  // One after the other: they would disturb each other.
+  for (const events of sizesOf([10_000, 100_000, 1_000_000, 3_000_000])) {
     // oxlint-disable no-await-in-loop
-    for (let at = from; at < events; at += chunk)
-      await fillLog(redis, keys.account(account), account, chunk, notesBytes);
+    await fill(stage, events - from - chunk);
+    const append = eachOf(chunk / 1_000, await spentOn(stage, null, () => fill(stage, chunk)));
     const bytes = (await stage.redisBytes()) - empty;
-    const cost = await costOfPolls(stage, daemon);
-    const url = `${stage.receiver.url}/${events}`;
-    await addSubscriptions(stage, 0, 1, () => ({ account, url, matching: true }));
-    const late = await latency(stage, account);
-    const first = await timePage(daemon, `/v1/accounts/${account}/events?limit=100`);
-    const typed = await timePage(daemon, `/v1/accounts/${account}/events?limit=100&types=filing.rejected`);
-    const metrics = await timeMetrics(daemon);
-    // oxlint-enable no-await-in-loop
     await record('events', {
       events,
       'Redis MiB': bytes / 2 ** 20,
       'Redis bytes an event': bytes / events,
-      'daemon CPU ms a second': cost.daemonMs,
-      'Redis CPU ms a second': cost.redisMs,
-      'delivery p50 ms': late.p50,
-      'page of 100 ms': first.ms,
-      'page of a type that none has ms': typed.ms,
-      '/metrics ms': metrics.metricsMs,
+      'append of a thousand: Redis ms': append.redisMs,
+      'append of a hundred: longest command ms': append.longestMs,
+      ...(await measureOne(stage, events)),
     });
+    // oxlint-enable no-await-in-loop
     from = events;
   }
+}
+
+async function fill({ parts: { redis, keys } }: Stage, events: number): Promise<void> {
+  for (let left = events; left > 0; left -= chunk)
+    // In the order of the log.
+    await fillLog(redis, keys.account(account), account, Math.min(chunk, left), notesBytes);
+}
+
+async function measureOne(stage: Stage, events: number): Promise<Row> {
+  await using daemon = await stage.startDaemon();
+  const started = (await usageOf(daemon.pid)).cpuSeconds;
+  const idle = await spentIdle(stage, daemon, seconds);
+  const url = `${stage.receiver.url}/${events}`;
+  const [id = ''] = await addSubscriptions(stage, 0, 1, () => ({ account, url, matching: true }));
+  const callback = await spentOn(stage, daemon, () => deliverSome(stage, account, delivered));
+  const replays = await spentOnReplays(stage, daemon, id);
+  await daemon.api.ok('DELETE', `${base}/subscriptions/${id}`);
+  const pages = await spentOnPages(stage, daemon);
+  const nothing = await spentOn(stage, null, () => stage.parts.stores.log.trim(account, 1));
+  const trim = await spentOn(stage, null, () => trimSome(stage));
+  return {
+    'start: daemon CPU s': started,
+    'idle, a poll a second: daemon ms a second': idle.daemonMs / idle.seconds,
+    'idle, a poll a second: Redis ms a second': idle.redisMs / idle.seconds,
+    ...figures('callback', eachOf(delivered, callback, idle)),
+    ...replays,
+    ...pages,
+    'trim of nothing: Redis ms': nothing.redisMs,
+    'trim of a thousand: Redis ms': trim.redisMs,
+    'trim: longest command ms': trim.longestMs,
+    'daemon MiB': (await usageOf(daemon.pid)).rssMiB,
+  };
+}
+
+// Replays that select no or few events: what is counted at their beginning. The first one of a kind learns
+// what the sections of the log hold.
+async function spentOnReplays(stage: Stage, { pid, api }: StageDaemon, id: string): Promise<Row> {
+  const begin = (request: object) =>
+    spentOn(stage, { pid }, () => api.ok('POST', `${base}/subscriptions/${id}/replay`, request));
+  const typed = { eventTypes: ['filing.rejected'] };
+  const row = (name: string, { daemonMs, redisMs, longestMs }: Spent) => ({
+    [`${name}: daemon ms`]: daemonMs,
+    [`${name}: Redis ms`]: redisMs,
+    [`${name}: longest command ms`]: longestMs,
+  });
+  return {
+    ...row('replay of a type, first time', await begin(typed)),
+    ...row('replay of a type', await begin(typed)),
+    ...row('replay of a filing', await begin({ filingId: 'filing_00000042' })),
+  };
+}
+
+async function spentOnPages(stage: Stage, daemon: StageDaemon): Promise<Row> {
+  const { log } = stage.parts.stores;
+  const { position: head } = await log.head(account);
+  const [early] = await log.outlineAfter(account, Math.max(0, head - soughtMax), 1);
+  const pages = {
+    'oldest page': 'events?limit=100',
+    'newest page': 'events?limit=100&order=newest',
+    'page of a type that none has': 'events?limit=100&types=filing.rejected',
+    'page of a filing': 'events?limit=100&filingId=filing_00000042',
+    'early event by its id': `events/${early?.id}`,
+  };
+  let row: Row = {};
+  for (const [name, path] of Object.entries(pages))
+    // oxlint-disable-next-line no-await-in-loop
+    row = { ...row, ...(await spentOnPage(stage, daemon, name, `${base}/${path}`)) };
+  return row;
+}
+
+async function trimSome({ parts: { stores } }: Stage): Promise<void> {
+  const outline = await stores.log.outlineAfter(account, 0, trimmed + 1);
+  const gone = await stores.log.trim(account, outline.at(-1)?.recordedAt ?? 0);
+  if (gone === 0) throw new Error('nothing was trimmed');
 }

@@ -1,25 +1,30 @@
-import { encodeState, type FilingState } from '../../../src/filings/detection/filing-state.ts';
-import type { FilingCommit } from '../../../src/filings/detection/decide-commit.ts';
-import { startPartnerProcess } from '../support/partner-process.ts';
-import { costOfPolls, quickPollMs } from './polled.ts';
-import { accountName, addAccounts } from './prepare.ts';
-import { timeMetrics, timePage } from './probes.ts';
-import { record, sizesOf } from './results.ts';
-import { startStage, type Stage } from './stage.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { usageOf } from '../../support/daemon/process-usage.ts';
+import { loadFilings } from '../support/load-filings.ts';
+import { startPartnerProcess, type PartnerProcess } from '../support/partner-process.ts';
+import { accountName, addAccounts, quickPollMs } from './prepare.ts';
+import { spentOnPage } from './probes.ts';
+import { record, sizesOf, type Row } from './results.ts';
+import { eachOf, figures, spentIdle, spentOn, type Spent } from './spent.ts';
+import { startStage, type Stage, type StageDaemon } from './stage.ts';
 
 const account = accountName(0);
+const base = `/v1/accounts/${account}`;
 const unsettled = 300;
-const fieldsAtOnce = 1_000;
-const pipelines = 4;
+const seconds = 10;
+const changes = 10;
+// A sweep of ten million is a hundred thousand requests.
+const sweptMax = 1_000_000;
 
 /**
- * One account with more and more filings, three hundred of them unsettled, in a Redis without persistence.
- * Each size has a store and a partner service of its own. Ten million by `BENCH_SIZES` only.
+ * One account with more and more filings, three hundred of them unsettled, in a Redis without persistence:
+ * what a poll, a change, a sweep, the lists and the removal of the account cost. Each size has a store and a
+ * partner service of its own.
  */
 export async function measure(): Promise<void> {
   // One after the other: they would disturb each other.
   // oxlint-disable-next-line no-await-in-loop
-  for (const filings of sizesOf([10_000, 100_000, 1_000_000])) await measureOne(filings);
+  for (const filings of sizesOf([10_000, 100_000, 1_000_000, 10_000_000])) await measureOne(filings);
 }
 
 async function measureOne(filings: number): Promise<void> {
@@ -27,88 +32,89 @@ async function measureOne(filings: number): Promise<void> {
   await using partner = await startPartnerProcess(filings, unsettled);
   const empty = await stage.redisBytes();
   await addAccounts(stage, { from: 0, to: 1, baseUrl: partner.baseUrl, pollIntervalMs: quickPollMs });
-  await fill(stage, filings);
+  await loadFilings(stage.parts, { account, filings, unsettled });
   const bytes = (await stage.redisBytes()) - empty;
   await using daemon = await stage.startDaemon({ PARTNER_MAX_RPS: '1000' });
-  await costOfPolls(stage, daemon);
-  const cost = await costOfPolls(stage, daemon);
-  const base = `/v1/accounts/${account}`;
-  const page = await timePage(daemon, `${base}/filings?status=PENDING&limit=100`);
-  const newest = await timePage(daemon, `${base}/filings?status=PENDING&order=newest&limit=100`);
-  const completed = await timePage(daemon, `${base}/filings?status=COMPLETED&limit=100`);
-  const own = await timePage(daemon, base);
-  const metrics = await timeMetrics(daemon);
+  // Warm from here on.
+  await changeOften(partner);
+  const changed = await spentOn(stage, daemon, () => changeOften(partner));
+  await sleep(2 * quickPollMs);
+  const polls = await countPolls(daemon);
+  const idle = await spentIdle(stage, daemon, seconds);
+  const poll = eachOf((await countPolls(daemon)) - polls, idle);
+  const change = eachOf(changes, changed, idle);
+  const swept = filings <= sweptMax ? await sweep(stage, daemon, filings, idle) : {};
+  const lists = await spentOnLists(stage, daemon);
+  const { rssMiB, peakMiB } = await usageOf(daemon.pid);
+  const removal = await spentOn(stage, daemon, async () => {
+    await daemon.api.ok('DELETE', base);
+    await untilFreed(stage);
+  });
   await record('filings', {
     filings,
     'Redis MiB': bytes / 2 ** 20,
     'Redis bytes a filing': bytes / filings,
-    'daemon CPU ms a second': cost.daemonMs,
-    'Redis CPU ms a second': cost.redisMs,
-    'PENDING page ms': page.ms,
-    'newest page ms': newest.ms,
-    'COMPLETED page ms': completed.ms,
-    'account ms': own.ms,
-    '/metrics ms': metrics.metricsMs,
+    ...figures('poll', poll),
+    ...figures('poll with 4 changes, more', change),
+    ...swept,
+    ...lists,
+    ...figures('removal', removal),
+    'removal: longest command ms': removal.longestMs,
+    'daemon MiB': rssMiB,
+    'daemon MiB, most': peakMiB,
   });
 }
 
-// As a baseline leaves it. What is not COMPLETED goes through the store; the rest, which has neither an index
-// nor details, straight into the hash, as commit-changes.lua writes it.
-async function fill({ parts }: Stage, filings: number): Promise<void> {
-  const { redis, keys, stores } = parts;
-  const { incarnation = '' } = (await stores.accounts.get(account)) ?? {};
-  const { generation } = await stores.polling.begin(account, incarnation);
-  const at = Date.now();
-  const numbers = { commits: [] as FilingCommit[], completed: 0 };
-  const workers: Promise<unknown>[] = [];
-  let fields: string[] = [];
-  for (let number = 0; number < filings; number += 1) {
-    const next = stateOf(number, at);
-    if (next.status === 'COMPLETED') {
-      fields.push(idOf(number), encodeState(next));
-      numbers.completed += 1;
-    } else numbers.commits.push({ id: idOf(number), previous: null, next, details: null, event: null });
-    if (fields.length < 2 * fieldsAtOnce && number + 1 < filings) continue;
-    if (fields.length > 0) workers.push(redis.hset(keys.account(account).filings, ...fields));
-    fields = [];
-    // oxlint-disable-next-line no-await-in-loop
-    if (workers.length >= pipelines) await workers.shift();
+// Redis frees large keys beside its other work.
+async function untilFreed({ parts: { redis, keys } }: Stage): Promise<void> {
+  const pending = async () => /lazyfree_pending_objects:(\d+)/.exec(await redis.info('memory'))?.[1];
+  while ((await redis.exists(keys.account(account).filings)) === 1 || (await pending()) !== '0')
+    await sleep(50);
+}
+
+function countPolls(daemon: StageDaemon): Promise<number> {
+  return daemon.metric('filing_webhooks_poll_duration_seconds_count');
+}
+
+async function changeOften(partner: PartnerProcess): Promise<void> {
+  for (let i = 0; i < changes; i += 1) {
+    // oxlint-disable no-await-in-loop
+    await partner.change();
+    await sleep(1.5 * quickPollMs);
+    // oxlint-enable no-await-in-loop
   }
-  await Promise.all(workers);
-  await stores.snapshot.commit(account, generation, numbers.commits, at);
-  await redis.hincrby(keys.account(account).counts, 'COMPLETED', numbers.completed);
-  const now = Date.now();
-  const marks = {
-    baselinedAt: now,
-    lastPollAt: now,
-    lastCompletePollAt: now,
-    lastSweepAt: now,
-    sweepTriedAt: now,
-  };
-  const seen = { unsettledSeenAt: now, allSeenAt: now, bornSeenAt: now, countedAt: now };
-  await stores.polling.write(account, generation, { baselined: true, ...marks, ...seen }, 0);
 }
 
-// The filings of test/bench/support/partner-book.ts.
-function idOf(number: number): string {
-  return `5f0c9d3a-7b1e-4c55-9a60-${number.toString(16).padStart(12, '0')}`;
-}
-
-function stateOf(number: number, at: number): FilingState {
-  const status =
-    number < unsettled
-      ? (['UNPAID', 'PAID', 'PENDING'][number % 3] ?? '')
-      : number % 20 === 0
-        ? 'REJECTED'
-        : 'COMPLETED';
+async function sweep(stage: Stage, daemon: StageDaemon, filings: number, idle: Spent): Promise<Row> {
+  const { polling } = stage.parts.stores;
+  const sweptAt = async () => (await polling.read(account)).lastSweepAt;
+  const spent = await spentOn(stage, daemon, async () => {
+    const before = await sweptAt();
+    await daemon.api.ok('POST', `${base}/poll?mode=sweep`);
+    while ((await sweptAt()) === before) await sleep(100);
+  });
+  const each = eachOf(filings / 1_000, spent, idle);
   return {
-    status,
-    completedAt: status === 'COMPLETED' ? new Date(1.75e12 + number * 1_000).toISOString() : null,
-    rejectionReason: status === 'REJECTED' ? 'Affidavit is not signed' : null,
-    sequence: 0,
-    since: at,
-    readFrom: at,
-    readAt: at,
-    removed: false,
+    ...figures('sweep of a thousand', each),
+    'sweep: longest command ms': spent.longestMs,
+    'sweep: seconds, beside other load': spent.seconds,
   };
+}
+
+async function spentOnLists(stage: Stage, daemon: StageDaemon): Promise<Row> {
+  const lists = {
+    'newest PENDING, first time': 'filings?status=PENDING&order=newest&limit=100',
+    'PENDING page': 'filings?status=PENDING&limit=100',
+    'newest PENDING': 'filings?status=PENDING&order=newest&limit=100',
+    'newest REJECTED': 'filings?status=REJECTED&order=newest&limit=100',
+    'COMPLETED page': 'filings?status=COMPLETED&limit=100',
+    account: '',
+  };
+  let row: Row = {};
+  for (const [name, path] of Object.entries(lists)) {
+    const times = name.endsWith('first time') ? 1 : undefined;
+    // oxlint-disable-next-line no-await-in-loop
+    row = { ...row, ...(await spentOnPage(stage, daemon, name, `${base}${path && '/'}${path}`, times)) };
+  }
+  return row;
 }

@@ -2,6 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newSubscription } from '../support/delivery-rig.ts';
 import type { Stage } from './stage.ts';
 
+/** An interval so short that polls are most of what a daemon does. */
+export const quickPollMs = 1_000;
+
 const atOnce = 50;
 
 interface NewAccounts {
@@ -30,10 +33,10 @@ export async function addAccounts(
   });
 }
 
-/** Resolves when so many accounts have a baseline. */
-export async function untilBaselined(stage: Stage, accounts: number): Promise<void> {
+/** Resolves when the accounts with these numbers have a baseline. */
+export async function untilBaselined(stage: Stage, to: number, from = 0): Promise<void> {
   const { polling } = stage.parts.stores;
-  for (let i = 0; i < accounts;) {
+  for (let i = from; i < to;) {
     // oxlint-disable no-await-in-loop
     if ((await polling.read(accountName(i))).baselined) i += 1;
     else await sleep(100);
@@ -43,25 +46,32 @@ export async function untilBaselined(stage: Stage, accounts: number): Promise<vo
 
 /**
  * Registers subscriptions, each of an account and with a URL that `at` returns for its number; `matching`
- * false: for an event type that no benchmark appends.
+ * false: for an event type that no benchmark appends. Returns their ids, in no order.
  */
 export async function addSubscriptions(
   stage: Stage,
   from: number,
   to: number,
   at: (number: number) => { readonly account: string; readonly url: string; readonly matching: boolean },
-): Promise<void> {
+): Promise<string[]> {
   const { subscriptions } = stage.parts.stores;
+  const ids: string[] = [];
   await inTurns(from, to, async (i) => {
     const { account, url, matching } = at(i);
     const subscription = newSubscription(account, url);
     const eventTypes = matching ? subscription.eventTypes : ['filing.removed'];
     await subscriptions.create({ ...subscription, eventTypes }, null);
+    ids.push(subscription.id);
   });
+  return ids;
 }
 
 /** Calls `one` for each number, fifty at once. */
-async function inTurns(from: number, to: number, one: (number: number) => Promise<void>): Promise<void> {
+export async function inTurns(
+  from: number,
+  to: number,
+  one: (number: number) => Promise<void>,
+): Promise<void> {
   let next = from;
   const worker = async () => {
     while (next < to) {

@@ -23,12 +23,8 @@ export function createPartnerBook(filings: number, unsettled: number): PartnerBo
   const lists = new Map<string, number[]>();
   const statuses = new Map<number, string>();
   const texts = new Map<string, string>();
+  const firstStatus = (number: number) => bookStatus(number, unsettled);
   for (const number of all) listOf(firstStatus(number)).push(number);
-
-  function firstStatus(number: number): string {
-    if (number < unsettled) return ['UNPAID', 'PAID', 'PENDING'][number % 3] ?? '';
-    return number % 20 === 0 ? 'REJECTED' : 'COMPLETED';
-  }
 
   function listOf(status: string): number[] {
     const list = lists.get(status) ?? [];
@@ -37,7 +33,7 @@ export function createPartnerBook(filings: number, unsettled: number): PartnerBo
   }
 
   function render(number: number): string {
-    return filingText(number, statuses.get(number) ?? firstStatus(number));
+    return bookFilingText(number, statuses.get(number) ?? firstStatus(number));
   }
 
   function renderPage(status: string | null, offset: number, limit: number): string {
@@ -75,9 +71,20 @@ export function createPartnerBook(filings: number, unsettled: number): PartnerBo
   };
 }
 
-// About 0.8 KB, as a filing with its usual fields and two files.
-function filingText(number: number, status: string): string {
-  const id = `5f0c9d3a-7b1e-4c55-9a60-${number.toString(16).padStart(12, '0')}`;
+/** The id of the filing with that number; 0 is the oldest. */
+export function bookFilingId(number: number): string {
+  return `5f0c9d3a-7b1e-4c55-9a60-${number.toString(16).padStart(12, '0')}`;
+}
+
+/** The status of a filing before any change: the first ones, so many, are unsettled. */
+export function bookStatus(number: number, unsettled: number): string {
+  if (number < unsettled) return ['UNPAID', 'PAID', 'PENDING'][number % 3] ?? '';
+  return number % 20 === 0 ? 'REJECTED' : 'COMPLETED';
+}
+
+/** A filing as JSON, about 0.8 KB, as one with its usual fields and two files. */
+export function bookFilingText(number: number, status: string): string {
+  const id = bookFilingId(number);
   const at = new Date(1.75e12 + number * 1_000).toISOString();
   const file = (name: string) =>
     `{"id":"${name}-${number}","name":"${name}","fileName":"${name}.pdf","filePath":"u/${id}/${name}.pdf","createdAt":"${at}","updatedAt":"${at}"}`;
