@@ -24,7 +24,7 @@ export function drawCurves(title: string, rows: readonly Row[], names: readonly 
   const values = shown.flatMap((name) => rows.map((row) => Number(row[name]))).filter((value) => value > 0);
   const x = scale(Math.min(...xs), Math.max(...xs), left, width - right);
   const y = scale(Math.min(...values), Math.max(...values), height - bottom, top);
-  const ends = spread(shown.map((name) => y.at(Number(rows.at(-1)?.[name]) || y.from)));
+  const ends = spread(shown.map((name) => y.at(lastOf(rows, name))));
   const parts = [
     `<text x="${left}" y="22" class="title">${escape(title)}, by ${escape(cause)}</text>`,
     ...powers(y).map(
@@ -64,10 +64,9 @@ function curve(rows: readonly Row[], { cause, name, x, y, end, colour }: Curve):
     .map((row) => [px(x.at(Number(row[cause]))), px(y.at(Number(row[name])))] as const);
   const line = points.map((point) => point.join(',')).join(' ');
   const dots = points.map(([cx, cy]) => `<circle cx="${cx}" cy="${cy}" r="3" fill="${colour}"/>`).join('');
-  const last = rows.at(-1)?.[name] ?? '';
   return (
     `<polyline points="${line}" fill="none" stroke="${colour}" stroke-width="2"/>${dots}` +
-    `<text x="${width - right + 10}" y="${px(end + 4)}" style="fill:${colour}">${escape(name)}: ${short(Number(last))}</text>`
+    `<text x="${width - right + 10}" y="${px(end + 4)}" style="fill:${colour}">${escape(name)}: ${short(lastOf(rows, name))}</text>`
   );
 }
 
@@ -76,6 +75,11 @@ function scale(least: number, most: number, fromPx: number, toPx: number): Scale
   const to = most > least ? Math.log10(most) : from + 1;
   const at = (value: number) => fromPx + ((Math.log10(value) - from) / (to - from)) * (toPx - fromPx);
   return { from: least, to: most, at };
+}
+
+// The last value of a column that has one, which may end before the others.
+function lastOf(rows: readonly Row[], name: string): number {
+  return Number(rows.findLast((row) => Number(row[name]) > 0)?.[name]);
 }
 
 // Powers of ten within a scale.
