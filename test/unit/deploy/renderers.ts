@@ -51,5 +51,7 @@ function read<Resource>(program: string, args: readonly string[]): Resource[] {
 }
 
 function run(program: string, args: readonly string[]) {
-  return spawnSync(program, args, { cwd: root, encoding: 'utf8' });
+  const result = spawnSync(program, args, { cwd: root, encoding: 'utf8' });
+  if (result.error !== undefined) throw result.error;
+  return result;
 }
