@@ -9,6 +9,7 @@ import { createFairShare } from './fair-share.ts';
 import { drainQueueName, type DrainJob, type DrainQueue } from './drain-queue.ts';
 import { drainSlice, type EndedDrain } from './slices/drain-slice.ts';
 import { createTurns } from './take-turns.ts';
+import { allEnded } from '../waiting/all-ended.ts';
 import { createNewcomers } from '../waiting/newcomers.ts';
 
 /** Runs drains as the queue calls for them. */
@@ -153,14 +154,19 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
       return result;
     }
 
+    function left(count: number): void {
+      draining -= count;
+      room.give(count);
+      noLongerNew(count);
+    }
+
     async function conclude(ended: readonly EndedDrain[]): Promise<void> {
-      draining -= ended.length;
-      room.give(ended.length);
-      noLongerNew(ended.length);
       const now = deps.now();
       const later = ended.filter(({ wakeAt }) => wakeAt !== null && wakeAt > now);
-      for (const { subscription, wakeAt } of later)
-        await queue.wakeAt(account, subscription, wakeAt ?? now, now);
+      const wakeUps = later.map(({ subscription, wakeAt }) =>
+        queue.wakeAt(account, subscription, wakeAt ?? now, now),
+      );
+      await allEnded(wakeUps);
       const ids = ended.map(({ subscription }) => subscription);
       const woken = await queue.giveBack(job, shard, token, ids);
       const isDue = ({ subscription, wakeAt }: EndedDrain) =>
@@ -178,7 +184,7 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     draining += own.length;
     room.take(own.length);
     try {
-      await drainSlice(own, { drain: drainOne, failed, conclude });
+      await drainSlice(own, { drain: drainOne, failed, left, conclude });
     } finally {
       running -= 1;
     }

@@ -11,24 +11,30 @@ export interface SliceDeps {
   readonly drain: (subscription: string) => Promise<DrainResult>;
   /** Receives the error of a drain that failed; returns when it begins again. */
   readonly failed: (subscription: string, error: Error) => DrainResult;
+  /** Counts a number of drains as ended. */
+  readonly left: (count: number) => void;
   /** Gives back the drains that have ended, and wakes those that are not through. */
   readonly conclude: (ended: readonly EndedDrain[]) => Promise<void>;
 }
 
 // Milliseconds in which drains that end are concluded together.
 const gatherMs = 10;
+// Milliseconds until drains that could not be given back are tried again.
+const againMs = 1_000;
 
 /**
  * Drains the subscriptions of a slice side by side. Each is given back when it has ended, whatever becomes of
- * the others: an endpoint that hangs holds no other. Rejects when one could not be given back, once all have
- * ended.
+ * the others: an endpoint that hangs holds no other. What could not be given back while others are under way
+ * is tried again, and woken then, because a wake-up may have been lost with the reply. Rejects when it fails
+ * once all have ended.
  */
 export async function drainSlice(
   subscriptions: readonly string[],
-  { drain, failed, conclude }: SliceDeps,
+  { drain, failed, left, conclude }: SliceDeps,
 ): Promise<void> {
   let underWay = subscriptions.length;
   let ended: EndedDrain[] = [];
+  let kept: EndedDrain[] = [];
   let wakeUp = Promise.withResolvers<void>();
   const failures: unknown[] = [];
 
@@ -45,14 +51,23 @@ export async function drainSlice(
   }
 
   for (const subscription of subscriptions) void drainOne(subscription);
-  while (underWay > 0 || ended.length > 0) {
+  while (underWay > 0 || ended.length > 0 || kept.length > 0) {
     // oxlint-disable no-await-in-loop
-    if (ended.length === 0) await wakeUp.promise;
+    if (ended.length === 0 && kept.length === 0) await wakeUp.promise;
     if (underWay > 0) await delay(gatherMs);
     wakeUp = Promise.withResolvers();
-    const some = ended;
-    ended = [];
-    await conclude(some).catch((error: unknown) => failures.push(error));
+    left(ended.length);
+    const some = [...kept, ...ended];
+    [ended, kept] = [[], []];
+    try {
+      await conclude(some);
+    } catch (error) {
+      if (underWay === 0) failures.push(error);
+      else {
+        kept = some.map(({ subscription }) => ({ subscription, wakeAt: 0 }));
+        await delay(againMs);
+      }
+    }
     // oxlint-enable no-await-in-loop
   }
   if (failures.length > 0) throw failures[0];

@@ -20,7 +20,10 @@ export interface SliceJob {
 
 /** The subscriptions of a slice for which no other drain is under way. */
 export interface HeldDrains {
-  /** Takes the drains; returns the subscriptions that other jobs have. Repeating it changes nothing. */
+  /**
+   * Takes the drains; returns the subscriptions that other jobs have. Repeating it changes nothing. None is
+   * taken, and all are returned, when the job has passed to another worker.
+   */
   hold(keys: DrainKeys, job: SliceJob, drains: readonly string[]): Promise<ReadonlySet<string>>;
   /**
    * Gives drains back; returns those that were woken meanwhile. None is given back when the job has passed to
@@ -37,9 +40,9 @@ export function createHeldDrains(redis: RedisClient): HeldDrains {
     new Set((numbers as number[]).map((number) => drains[number - 1] ?? ''));
 
   return {
-    async hold(keys, { id, slice }, drains) {
-      const used = [slice, ...drains].map(keys.deduplication);
-      return named(drains, await holdScript.run(redis, used, [id]));
+    async hold(keys, { id, token, slice }, drains) {
+      const used = [keys.deduplication(slice), keys.lock(id), ...drains.map(keys.deduplication)];
+      return named(drains, await holdScript.run(redis, used, [id, token]));
     },
     async release(keys, { id, token }, drains) {
       const used = drains.flatMap((drain) => [keys.deduplication(drain), keys.next(drain)]);

@@ -56,7 +56,6 @@ if state[3] ~= '0' then
   if batch[stretch] then
     entries = batch[stretch]
   else
-    batch[stretch] = batch.call
     entries = redis.call('XRANGE', events, string.format('(%.0f-0', cursor), '+', 'COUNT', ARGV[2])
     for i, entry in ipairs(entries) do
       local fields = entry[2]
@@ -64,6 +63,8 @@ if state[3] ~= '0' then
       if batch.bytes > tonumber(ARGV[3]) then break end
       first_bodies[i] = redis.call('HGET', bodies, string.match(entry[1], '^%d+')) or ''
     end
+    -- A call that may still fail has nothing for others.
+    if (state[4] or '0') == '0' then batch[stretch] = batch.call end
   end
 end
 if (state[4] or '0') ~= '0' then running = redis.call('HGET', KEYS[7], 'running') or '' end

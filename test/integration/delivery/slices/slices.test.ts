@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { createHeldDrains } from '../../../../src/delivery/slices/held-drains.ts';
 import { createLatch, startReceiver, type Callback } from '../../../support/receivers/receiver.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness, type Harness } from '../drain-harness.ts';
@@ -97,6 +98,81 @@ describe('an event for many subscriptions', () => {
     expect(receiver.received).toHaveLength(subscriptions);
     expect(harness.errors).toEqual([]);
   });
+
+  test('mends what all of them read, also where the first of them cannot be read to its end', async () => {
+    await using receiver = await startReceiver();
+    await using harness = await createHarness(redis);
+    const [broken = ''] = await subscribeMany(harness, receiver.url, subscriptions);
+    const { state, replays } = harness.keys.subscription(broken);
+    await harness.redis.hset(state, 'replaying', 1);
+    await harness.redis.set(replays, 'of another type');
+    harness.startWorker();
+    await harness.publish('a');
+    await vi.waitFor(() => expect(receiver.accepted).toHaveLength(subscriptions), 10_000);
+    const lost = await harness.append('b');
+    await harness.redis.set(harness.keys.bodies, 'of another type');
+    await harness.waker.wakeMatching(harness.account, [{ type: 'filing.pending', state: '', status: '' }]);
+    const isThrough = async () => expect((await harness.state(broken)).cursor).toBe(lost[0]);
+    await vi.waitFor(isThrough, 10_000);
+    expect(harness.errors).toEqual([]);
+  });
+
+  test('goes on for the others of a slice where one hangs, after Redis did not take back what had ended', async () => {
+    const latch = createLatch();
+    await using hanging = await startReceiver(async () => {
+      await latch.opened;
+      return 200;
+    });
+    await using receiver = await startReceiver();
+    await using harness = await createHarness(redis, { timeoutMs: 20_000 });
+    await harness.subscribe(hanging.url);
+    await subscribeMany(harness, receiver.url, subscriptions);
+    const away = vi.spyOn(harness.queue, 'giveBack').mockRejectedValue(new Error('no reply'));
+    harness.startWorker();
+    await harness.publish('a');
+    await vi.waitFor(() => expect(receiver.accepted).toHaveLength(subscriptions), 10_000);
+    await vi.waitFor(() => expect(away.mock.calls.length).toBeGreaterThanOrEqual(3), 5_000);
+    away.mockRestore();
+    await harness.publish('b');
+    await vi.waitFor(() => expect(receiver.accepted).toHaveLength(2 * subscriptions), 10_000);
+    expect(hanging.inFlight()).toBeGreaterThan(0);
+    latch.open();
+    await vi.waitFor(async () => expect(await heldKeys(harness)).toEqual([]), 10_000);
+    expect(receiver.received).toHaveLength(2 * subscriptions);
+  });
+
+  test('asks for the retries of a slice at once', async () => {
+    await using receiver = await startReceiver(() => 500);
+    await using harness = await createHarness(redis, { retryMs: [60_000] });
+    await subscribeMany(harness, receiver.url, subscriptions);
+    const wakeAt = harness.queue.wakeAt.bind(harness.queue);
+    let [underWay, most] = [0, 0];
+    vi.spyOn(harness.queue, 'wakeAt').mockImplementation(async (...args) => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await wakeAt(...args);
+      underWay -= 1;
+    });
+    harness.startWorker();
+    await harness.publish('a');
+    await vi.waitFor(async () => expect(await heldKeys(harness)).toHaveLength(subscriptions), 10_000);
+    // One for each slice if they were asked for one after the other.
+    expect(most).toBeGreaterThan(3);
+  });
+});
+
+test('a job that has passed to another worker takes no drains, and leaves the slice to it', async () => {
+  const client = redis.connect();
+  const key = (kind: string) => (id: string) => `${redis.prefix}:held:${kind}:${id}`;
+  const keys = { deduplication: key('de'), next: key('dn'), lock: key('lock') };
+  const { hold } = createHeldDrains(client);
+  await client.set(keys.lock('1'), 'another');
+  await client.set(keys.deduplication('slice'), '1');
+  const asked = await hold(keys, { id: '1', token: 'former', slice: 'slice' }, ['a', 'b']);
+  expect(asked).toEqual(new Set(['a', 'b']));
+  expect(await client.exists(keys.deduplication('a'), keys.deduplication('b'))).toBe(0);
+  expect(await client.get(keys.deduplication('slice'))).toBe('1');
+  expect(await hold(keys, { id: '1', token: 'another', slice: 'slice' }, ['a', 'b'])).toEqual(new Set());
 });
 
 test('what many were woken for is given time before a look for laggards wakes each alone', async () => {

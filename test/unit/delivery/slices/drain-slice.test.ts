@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { drainSlice, type EndedDrain } from '../../../../src/delivery/slices/drain-slice.ts';
 
 const failed = () => ({ wakeAt: 7 });
+const left = () => undefined;
 
 test('drains that have ended are concluded while another hangs, those that failed too', async () => {
   const hangs = Promise.withResolvers<{ wakeAt: null }>();
@@ -13,6 +14,7 @@ test('drains that have ended are concluded while another hangs, those that faile
       return subscription === 'fails' ? Promise.reject(new Error('no')) : Promise.resolve({ wakeAt: null });
     },
     failed,
+    left,
     async conclude(ended) {
       concluded.push(...ended);
       if (concluded.length === 2) both.resolve();
@@ -28,20 +30,33 @@ test('drains that have ended are concluded while another hangs, those that faile
   expect(concluded.at(-1)?.subscription).toBe('hangs');
 });
 
-test('a conclusion that fails is the result once all have ended', async () => {
+test('what could not be concluded is concluded again while another hangs, as due, and counts once', async () => {
   const hangs = Promise.withResolvers<{ wakeAt: null }>();
-  let result: unknown = null;
+  const again = Promise.withResolvers<readonly EndedDrain[]>();
+  let [tries, count] = [0, 0];
   const drained = drainSlice(['a', 'hangs'], {
     drain: (subscription) => (subscription === 'a' ? Promise.resolve({ wakeAt: null }) : hangs.promise),
     failed,
-    conclude: ([first]) =>
-      first?.subscription === 'a' ? Promise.reject(new Error('Redis is away')) : Promise.resolve(),
-  }).catch((error: unknown) => {
-    result = error;
+    left: (ended) => (count += ended),
+    async conclude(ended) {
+      tries += 1;
+      if (tries === 1) throw new Error('Redis is away');
+      again.resolve(ended);
+    },
   });
-  await new Promise((resolve) => setTimeout(resolve, 30));
-  expect(result).toBeNull();
+  expect(await again.promise).toEqual([{ subscription: 'a', wakeAt: 0 }]);
+  expect(count).toBe(1);
   hangs.resolve({ wakeAt: null });
   await drained;
-  expect(result).toMatchObject({ message: 'Redis is away' });
+  expect(count).toBe(2);
+});
+
+test('a conclusion that fails once all have ended is the result', async () => {
+  const drained = drainSlice(['a', 'b'], {
+    drain: () => Promise.resolve({ wakeAt: null }),
+    failed,
+    left,
+    conclude: () => Promise.reject(new Error('Redis is away')),
+  });
+  await expect(drained).rejects.toThrow('Redis is away');
 });
