@@ -14,10 +14,10 @@ import {
   renderKustomization,
 } from './renderers.ts';
 import { alike, isLabelledBy, selectorsOf } from './resources.ts';
-import type { Resource } from './resources.ts';
+import type { Labels, Resource } from './resources.ts';
 
 const skipped = helmIsMissing || kustomizeIsMissing;
-const title = `deploy/helm${skipped ? ' (skipped: helm or kustomize is not installed)' : ''}`;
+const why = skipped ? ' (skipped: helm or kustomize is not installed)' : '';
 const secret = ['--set', 'existingSecret=filing-webhooks'];
 
 /** The overlay of the chart with this name, and further options. */
@@ -42,7 +42,7 @@ function withComponent(overlay: string, component: string): Resource[] {
   }
 }
 
-describe.skipIf(skipped)(title, () => {
+describe.skipIf(skipped)(`deploy/helm${why}`, () => {
   test.each(['one-process', 'split-roles', 'cluster', 'trial'])(
     'renders for %s what kustomize renders, but for what differs on purpose',
     (overlay) => {
@@ -74,7 +74,9 @@ describe.skipIf(skipped)(title, () => {
       const names = [...first, ...second].map(nameOf);
       expect(new Set(names).size).toBe(names.length);
       const pods = (of: readonly Resource[]) =>
-        of.flatMap(({ spec }) => spec?.template?.metadata.labels ?? []);
+        of.flatMap(({ spec }): Labels[] =>
+          spec?.template === undefined ? [] : [spec.template.metadata.labels],
+        );
       const selectors = first.flatMap(selectorsOf);
       expect(selectors.length).toBeGreaterThan(4);
       for (const selector of selectors) {

@@ -10,7 +10,7 @@ import { exampleSecrets } from './daemon-environment.ts';
 import { chart, helmIsMissing, renderChart, tryChart } from './renderers.ts';
 import type { Resource } from './resources.ts';
 
-const title = `values of the chart${helmIsMissing ? ' (skipped: helm is not installed)' : ''}`;
+const why = helmIsMissing ? ' (skipped: helm is not installed)' : '';
 const secret = ['--set', 'existingSecret=any'];
 
 /** Values that are refused, and what Helm says of them. */
@@ -34,7 +34,7 @@ const refused = [
   ['autoscaling.minReplicas=9', 'autoscaling.minReplicas is above autoscaling.maxReplicas'],
 ] as const;
 
-describe.skipIf(helmIsMissing)(title, () => {
+describe.skipIf(helmIsMissing)(`values of the chart${why}`, () => {
   test('need the name of a Secret', () => {
     expect(tryChart()).toEqual({
       ok: false,
