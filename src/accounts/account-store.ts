@@ -122,8 +122,8 @@ export function createAccountStore({
   defaults,
   onUnreadable = () => undefined,
 }: AccountStoreDeps): AccountStore {
-  const names = createAccountNames(redis, keys);
-  const changes = createAccountChanges(redis, keys, names);
+  const order = createAccountNames(redis, keys);
+  const changes = createAccountChanges(redis, keys, order);
 
   function toAccount(account: string, stored: StoredAccount): Account {
     return {
@@ -203,7 +203,7 @@ export function createAccountStore({
     },
     count: () => redis.hlen(keys.accounts),
     async page(after, limit) {
-      const { records, hasMore } = await names.page(after, limit);
+      const { records, hasMore } = await order.page(after, limit);
       return { ...partedOf(records.map(([account, text]) => foundOf(account, text))), hasMore };
     },
     async some(given) {

@@ -20,7 +20,7 @@ import type { FindEvents } from '../events/search/find-events.ts';
 import type { LogSections } from '../events/search/log-sections.ts';
 import type { CountHistory } from '../filings/count-history.ts';
 import type { FilingListStore } from '../filings/filing-list-store.ts';
-import type { RejectingAccounts } from '../filings/rejecting/rejecting-accounts.ts';
+import type { RejectingAccounts } from '../filings/rejecting/rejecting-index.ts';
 import type { SeenStore } from '../filings/seen/seen-store.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { ReadQuota } from '../redis/quota/account-quota.ts';

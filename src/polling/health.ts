@@ -146,8 +146,8 @@ export interface ReportHealthDeps {
 
 /**
  * Appends the operational event for a poll's outcome, once, and notes how the account is. The event and its
- * flags are written in one atomic step. Returns the event; null when there is none to append, or another process has appended it. Rejects
- * with SnapshotLostError when the account was removed or created again.
+ * flags are written in one atomic step. Returns the event; null when there is none to append, or another
+ * process has appended it. Rejects with SnapshotLostError when the account was removed or created again.
  */
 export async function reportHealth(
   { polling, unsound, now }: ReportHealthDeps,

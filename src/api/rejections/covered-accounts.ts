@@ -1,6 +1,6 @@
 import type { Account } from '../../accounts/account-store.ts';
 import type { AccountPage } from '../../accounts/account-slices.ts';
-import type { RejectingAccount } from '../../filings/rejecting/rejecting-accounts.ts';
+import type { RejectingAccount } from '../../filings/rejecting/rejecting-index.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { healthState, soundUntil, type HealthState } from '../../polling/health.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
@@ -17,7 +17,7 @@ export interface CoveredAccount {
   readonly rejections: number | null;
 }
 
-/** What the board covers. */
+/** The accounts of the board. */
 export interface Coverage {
   /** The accounts that it shows, those that cannot be believed first. */
   readonly shown: readonly CoveredAccount[];
@@ -45,7 +45,7 @@ const shownMax = 200;
 const accountsAtOnce = 100;
 
 /**
- * What the board covers: one account, or all with null. Of all accounts those are read that may be other than
+ * The accounts of the board: one, or all with null. Of all accounts those are read that may be other than
  * `ok`, and then by name as many as are shown; an account whose records cannot be read is not `ok`. Throws
  * the problem 404 where the one does not exist.
  */

@@ -14,7 +14,7 @@ import { createLogOutline } from '../../events/log-outline.ts';
 import { createEventFinder } from '../../events/search/find-events.ts';
 import { createLogSections } from '../../events/search/log-sections.ts';
 import { createCountHistory } from '../../filings/count-history.ts';
-import { createRejectingAccounts } from '../../filings/rejecting/rejecting-accounts.ts';
+import { createRejectingAccounts } from '../../filings/rejecting/rejecting-index.ts';
 import { rejectionSpan } from '../../filings/rejecting/rejection-span.ts';
 import { createSeenStore } from '../../filings/seen/seen-store.ts';
 import { createFilingListStore } from '../../filings/filing-list-store.ts';

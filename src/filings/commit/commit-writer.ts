@@ -7,7 +7,7 @@ import type { CommitJournal } from './commit-journal.ts';
 import { commitArguments, inBatches, toResult } from './filing-commit.ts';
 import type { CommitResult } from './filing-commit.ts';
 import type { FilingCommit } from '../detection/decide-commit.ts';
-import { createRejectionNotes } from '../rejecting/rejecting-accounts.ts';
+import { createRejectionNotes } from '../rejecting/rejecting-index.ts';
 
 /**
  * The snapshot was emptied or its account removed while another process worked on it. That process's

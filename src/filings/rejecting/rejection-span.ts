@@ -1,12 +1,12 @@
 import type { AgeOrder } from '../lists/ordered-place.ts';
 import type { OrderedWalk } from '../lists/ordered-walk.ts';
 import { seenStatus } from '../seen/seen-mark.ts';
-import type { RejectingAccount } from './rejecting-accounts.ts';
+import type { RejectingAccount } from './rejecting-index.ts';
 
 // Number of filings that are read for the first one that is still rejected.
 const readMax = 1_000;
 
-/** Since when an account's oldest and its newest rejection are rejected, by reading only those; null without. */
+/** Since when an account's oldest and its newest rejection are rejected; null without. Reads only those. */
 export function rejectionSpan(walk: OrderedWalk): (account: string) => Promise<RejectingAccount['since']> {
   return async (account) => {
     const first = async (order: AgeOrder) => {

@@ -11,9 +11,9 @@ import { toUnreadable } from '../../../redis/unreadable-record.ts';
 export interface AccountRounds {
   /**
    * Repairs schedules whose poll is overdue, and looks at the next accounts of the round: are they scheduled,
-   * have they old events, certificates that end, or a wrong place in the indexes over all accounts. To be called every three
-   * seconds. Up to five hundred accounts are looked at each time, and ten times as many while some account
-   * has no schedule.
+   * have they old events, certificates that end, or a wrong place in the indexes over all accounts. To be
+   * called every three seconds. Up to five hundred accounts are looked at each time, and ten times as many
+   * while some account has no schedule.
    */
   look(): Promise<void>;
 }

@@ -42,8 +42,9 @@ test('every account is listed once, by name, through creations and removals', as
   const { create, store, list } = openStore(redis.connect(), `${redis.prefix}-all`);
   const random = createRandom(11);
   const there = new Set<string>();
+  const [shown, expected]: [string[][], string[][]] = [[], []];
   for (let i = 0; i < 60; i += 1) {
-    const account = `${'aZ_9'[Math.floor(random() * 4)] === '_' ? 'm' : 'B'}${Math.floor(random() * 40)}`;
+    const account = `${'mB'[Math.floor(random() * 2)]}${Math.floor(random() * 40)}`;
     if (there.has(account)) {
       await store.remove(account);
       there.delete(account);
@@ -51,8 +52,11 @@ test('every account is listed once, by name, through creations and removals', as
       await create(account);
       there.add(account);
     }
-    if (i % 10 === 9) expect(await list(1 + Math.floor(random() * 7))).toEqual([...there].toSorted());
+    if (i % 10 !== 9) continue;
+    shown.push(await list(1 + Math.floor(random() * 7)));
+    expected.push([...there].toSorted());
   }
+  expect(shown).toEqual(expected);
 });
 
 test('accounts of a former version are listed, and those that it creates and removes beside this one', async () => {
