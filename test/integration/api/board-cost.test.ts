@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
-import { createRejectingAccounts } from '../../../src/filings/rejecting/rejecting-accounts.ts';
+import { createRejectingAccounts } from '../../../src/filings/rejecting/rejecting-index.ts';
 import { rejectionSpan } from '../../../src/filings/rejecting/rejection-span.ts';
 import { accountInput, createApiFixture, type ApiFixture } from '../../support/api/api-fixture.ts';
 import { rowsRead } from '../../support/redis/rows-read.ts';
