@@ -91,7 +91,7 @@ const folders: Readonly<Record<string, Folder>> = {
   events: { may: below },
   filings: { may: [...below, 'events', 'partner'] },
   'filings/detection': { may: [...below, 'events', 'partner'], own: [], pure: true },
-  'filings/commit': { may: [...below, 'events', 'partner'], own: ['detection'] },
+  'filings/commit': { may: [...below, 'events', 'partner'], own: ['detection', 'rejecting'] },
   'filings/present': { may: [...below, 'events'], own: ['detection'] },
   'filings/newest': { may: [...below, 'events', 'partner'], own: ['detection'] },
   'filings/seen': { may: below, own: ['detection'] },

@@ -3,8 +3,8 @@ import type { RedisClient } from '../redis/connection/connect.ts';
 import { untilReplicated } from '../redis/connection/wait-replicas.ts';
 import type { Keys } from '../redis/keys.ts';
 import { NewerFormatError } from '../redis/newer-format-error.ts';
-import { removeField, replaceField } from '../redis/replace-field.ts';
 import { createIncarnations } from './incarnations.ts';
+import type { AccountNames } from './lists/account-names.ts';
 import { nextOf, tryParseAccount, type StoredAccount, type Vacancy } from './stored-account.ts';
 
 /** The fields of an account that `put` writes; the others stay as they are, or begin now. */
@@ -29,13 +29,17 @@ export interface AccountChanges {
 }
 
 /** Changes to the hash of accounts and to their incarnations. */
-export function createAccountChanges(redis: RedisClient, keys: Keys): AccountChanges {
+export function createAccountChanges(
+  redis: RedisClient,
+  keys: Keys,
+  names: Pick<AccountNames, 'write'>,
+): AccountChanges {
   const incarnations = createIncarnations(redis, keys);
 
   const textOf = (account: string) => redis.hget(keys.accounts, account);
   const parse = (account: string, text: string) => tryParseAccount(keys.accounts, account, text);
-  const replace = (account: string, expected: string | Buffer, value: StoredAccount | Vacancy) =>
-    replaceField(redis, keys.accounts, account, { expected, value: JSON.stringify(value) });
+  const replace = (account: string, expected: string | Buffer | null, value: StoredAccount | Vacancy) =>
+    names.write(account, expected, JSON.stringify(value));
 
   // Returns the record that stands in place of the account from now on, or stood there already; null: another
   // process was quicker.
@@ -43,14 +47,9 @@ export function createAccountChanges(redis: RedisClient, keys: Keys): AccountCha
     const found = text === null ? null : parse(account, text);
     if (text !== null && found === null) return text;
     const vacancy: Vacancy = { v: 1, next: randomUUID() };
-    const value = JSON.stringify(vacancy);
     // Bytes that are not text can only be compared as bytes.
     const held = found instanceof Error ? await redis.hgetBuffer(keys.accounts, account) : text;
-    const isWritten =
-      held === null
-        ? (await redis.hsetnx(keys.accounts, account, value)) === 1
-        : await replace(account, held, vacancy);
-    return isWritten ? value : null;
+    return (await replace(account, held, vacancy)) ? JSON.stringify(vacancy) : null;
   }
 
   const empty = (account: string, vacancy: string) =>
@@ -96,8 +95,7 @@ export function createAccountChanges(redis: RedisClient, keys: Keys): AccountCha
 
   async function finishRemoval(account: string, vacancy: string): Promise<void> {
     if (!(await empty(account, vacancy))) return;
-    if (await removeField(redis, keys.accounts, account, vacancy))
-      await incarnations.forget(account, nextOf(vacancy));
+    if (await names.write(account, vacancy, null)) await incarnations.forget(account, nextOf(vacancy));
   }
 
   return {

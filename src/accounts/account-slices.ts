@@ -1,8 +1,5 @@
-import type { RedisClient } from '../redis/connection/connect.ts';
-import type { Keys } from '../redis/keys.ts';
 import type { UnreadableError } from '../redis/unreadable-record.ts';
 import type { Account } from './account-store.ts';
-import { tryParseAccount } from './stored-account.ts';
 
 /** A part of the accounts, in no order. */
 export interface AccountSlice {
@@ -50,31 +47,6 @@ export interface AccountPage {
   readonly unreadable: readonly UnreadableAccount[];
   /** Whether more follow. */
   readonly hasMore: boolean;
-}
-
-/**
- * The records that follow a name, by name: at most `limit`, unreadable ones included. Only they are read; of
- * the others the names are compared.
- */
-export async function readPage(
-  redis: RedisClient,
-  keys: Pick<Keys, 'accounts'>,
-  after: string,
-  limit: number,
-): Promise<{ records: [account: string, text: string][]; hasMore: boolean }> {
-  const names = (await redis.hkeys(keys.accounts)).filter((name) => name > after).toSorted();
-  const found: [account: string, text: string][] = [];
-  // The records of removals under way are no accounts.
-  for (let from = 0; from < names.length && found.length <= limit; from += limit + 1) {
-    const some = names.slice(from, from + limit + 1);
-    const texts = await redis.hmget(keys.accounts, ...some);
-    for (const [i, account] of some.entries()) {
-      const text = texts[i] ?? null;
-      if (text !== null && tryParseAccount(keys.accounts, account, text) !== null)
-        found.push([account, text]);
-    }
-  }
-  return { records: found.slice(0, limit), hasMore: found.length > limit };
 }
 
 /** In the order of their names. */

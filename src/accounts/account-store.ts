@@ -6,14 +6,8 @@ import type { Sealer } from '../secrets/seal.ts';
 import { partnerKeyPlace } from '../secrets/seal-place.ts';
 import type { SealedRecord } from '../secrets/stored-secrets.ts';
 import { createAccountChanges } from './account-changes.ts';
-import {
-  accountsAtOnce,
-  byName,
-  eachSlice,
-  readPage,
-  type AccountPage,
-  type AccountSlice,
-} from './account-slices.ts';
+import { accountsAtOnce, byName, eachSlice, type AccountPage, type AccountSlice } from './account-slices.ts';
+import { createAccountNames } from './lists/account-names.ts';
 import { parseAccount, tryParseAccount, type StoredAccount } from './stored-account.ts';
 
 /** A partner account whose filings are watched. */
@@ -75,9 +69,11 @@ export interface AccountStore {
   slice(from: string, count: number): Promise<AccountSlice>;
   /**
    * The accounts whose names follow `after`, by name, with those that cannot be read; at most `limit`. Only
-   * they are read; of the others the names are compared.
+   * they are read.
    */
   page(after: string, limit: number): Promise<AccountPage>;
+  /** These accounts, by name, and those of them that cannot be read. One that does not exist is left out. */
+  some(names: readonly string[]): Promise<Omit<AccountPage, 'hasMore'>>;
   /** Number of records of accounts, with unreadable ones and removals under way. */
   count(): Promise<number>;
   /** All accounts, by name, and those that cannot be read, with the reason. */
@@ -126,7 +122,8 @@ export function createAccountStore({
   defaults,
   onUnreadable = () => undefined,
 }: AccountStoreDeps): AccountStore {
-  const changes = createAccountChanges(redis, keys);
+  const order = createAccountNames(redis, keys);
+  const changes = createAccountChanges(redis, keys, order);
 
   function toAccount(account: string, stored: StoredAccount): Account {
     return {
@@ -206,8 +203,16 @@ export function createAccountStore({
     },
     count: () => redis.hlen(keys.accounts),
     async page(after, limit) {
-      const { records, hasMore } = await readPage(redis, keys, after, limit);
+      const { records, hasMore } = await order.page(after, limit);
       return { ...partedOf(records.map(([account, text]) => foundOf(account, text))), hasMore };
+    },
+    async some(given) {
+      const texts = given.length === 0 ? [] : await redis.hmget(keys.accounts, ...given);
+      const known = given.flatMap((account, i) => {
+        const text = texts[i] ?? null;
+        return text === null ? [] : [foundOf(account, text)];
+      });
+      return partedOf(known);
     },
     all: async () => partedOf(await readAll()),
     async get(account) {

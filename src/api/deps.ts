@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Account, AccountStore } from '../accounts/account-store.ts';
+import type { UnsoundAccounts } from '../accounts/lists/unsound-accounts.ts';
 import type { SessionStore } from '../accounts/sessions/session-store.ts';
 import type { TokenStore } from '../accounts/token-store.ts';
 import type { ReadAttempt } from '../delivery/attempts/attempt-detail.ts';
@@ -19,6 +20,7 @@ import type { FindEvents } from '../events/search/find-events.ts';
 import type { LogSections } from '../events/search/log-sections.ts';
 import type { CountHistory } from '../filings/count-history.ts';
 import type { FilingListStore } from '../filings/filing-list-store.ts';
+import type { RejectingAccounts } from '../filings/rejecting/rejecting-index.ts';
 import type { SeenStore } from '../filings/seen/seen-store.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { ReadQuota } from '../redis/quota/account-quota.ts';
@@ -40,6 +42,8 @@ export interface ApiDeps {
   /** The operator's bearer token. */
   readonly apiToken: string;
   readonly accounts: AccountStore;
+  readonly unsound: UnsoundAccounts;
+  readonly rejecting: Pick<RejectingAccounts, 'all'>;
   readonly tokens: TokenStore;
   readonly sessions: SessionStore;
   readonly quota: ReadQuota;

@@ -34,6 +34,9 @@ const upkeepMs = 2_000;
 const retentionEveryMs = 60_000;
 // Milliseconds between two looks at some accounts.
 const roundEveryMs = 3_000;
+// Milliseconds between two looks at what indexes over all accounts hold of an account.
+const publicKeysEveryMs = 3_600_000;
+const rejectingEveryMs = 600_000;
 // Milliseconds between two looks at the index of public keys for subscriptions that are gone.
 const removeEveryMs = 3_600_000;
 const catchUpMs = 5_000;
@@ -133,7 +136,11 @@ function startUpkeep(config: Config, parts: Parts): () => void {
     now: clock.now,
   });
   const mender = createIndexMender(parts.redis, parts.keys, clock.now);
-  const mend = createDueMends(mender, () => performance.now());
+  const mends = [
+    { everyMs: publicKeysEveryMs, look: mender.addMissing },
+    { everyMs: rejectingEveryMs, look: stores.rejecting.mend },
+  ];
+  const mend = createDueMends(mends, () => performance.now());
   const rounds = createAccountRounds({ ...parts, ...stores, trim, warn, mend, now: clock.now });
   const removeGone = () => {
     if (config.roles.has('poll')) mender.removeGone().catch(onError);

@@ -1,4 +1,5 @@
 import { isoOrNull } from '../json/iso-time.ts';
+import type { UnsoundAccounts } from '../accounts/lists/unsound-accounts.ts';
 import { buildOperationalEvent, type NewEvent } from '../events/event.ts';
 import { toRecorded, type RecordedEvent } from '../filings/observe-filings.ts';
 import { encodeDoubt, isHeldBack, standingDoubt, type Doubt, type StandingDoubt } from './doubt/doubt.ts';
@@ -37,6 +38,22 @@ export function healthState(
   if (isFarBehind(marks, pollIntervalMs)) return 'stale';
   if (marks.backoffUntil > 0) return 'backing_off';
   return marks.baselined ? 'ok' : 'baselining';
+}
+
+/**
+ * Until when an account is `ok` if it is not polled again, milliseconds on Redis's clock; 0 where it is not;
+ * pure.
+ */
+export function soundUntil(
+  marks: PollingMarks,
+  pollIntervalMs: number,
+  createdAt: number,
+  now: number,
+): number {
+  if (marks.lastCompletePollAt === 0 || healthState(marks, pollIntervalMs, createdAt, now) !== 'ok') return 0;
+  const { lastCompletePollAt, lastCompleteEndAt } = marks;
+  const tookMs = Math.max(0, lastCompleteEndAt - lastCompletePollAt);
+  return Math.max(lastCompletePollAt, lastCompleteEndAt, createdAt) + staleAfterMs(pollIntervalMs) + tookMs;
 }
 
 /**
@@ -122,22 +139,26 @@ function shownOf({ reason, known, shown, unknown, gone }: Doubt) {
 
 export interface ReportHealthDeps {
   readonly polling: Pick<PollingStore, 'begin' | 'appendEvent'>;
+  /** Where the accounts are noted whose polling is not as it should be. */
+  readonly unsound: Pick<UnsoundAccounts, 'note'>;
   readonly now: () => number;
 }
 
 /**
- * Appends the operational event for a poll's outcome, once. The event and its flags are written in one atomic
- * step. Returns the event; null when there is none to append, or another process has appended it. Rejects
- * with SnapshotLostError when the account was removed or created again.
+ * Appends the operational event for a poll's outcome, once, and notes how the account is. The event and its
+ * flags are written in one atomic step. Returns the event; null when there is none to append, or another
+ * process has appended it. Rejects with SnapshotLostError when the account was removed or created again.
  */
 export async function reportHealth(
-  { polling, now }: ReportHealthDeps,
+  { polling, unsound, now }: ReportHealthDeps,
   { account, incarnation, pollIntervalMs, createdAt }: PolledAccount & { readonly createdAt: number },
   outcome: PollNews,
 ): Promise<RecordedEvent | null> {
   const marks = await polling.begin(account, incarnation);
   const at = now();
   const type = healthChange(marks, outcome, pollIntervalMs, createdAt, at);
+  // A change makes it unsound, or the next look at it finds that it no longer is.
+  await unsound.note(account, type === null ? soundUntil(marks, pollIntervalMs, createdAt, at) : 0);
   if (type === null) return null;
   const doubt = outcome.kind === 'doubtful' ? outcome.doubt : null;
   const late = type === 'account.stale' ? latePolls(marks, pollIntervalMs) : null;

@@ -1,4 +1,5 @@
 import type { AccountStore, KeyedAccount } from '../accounts/account-store.ts';
+import type { UnsoundAccounts } from '../accounts/lists/unsound-accounts.ts';
 import type { StayReads } from '../filings/stay-reads.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
 import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
@@ -31,6 +32,7 @@ export interface AccountPollerDeps {
   readonly accounts: AccountStore;
   readonly snapshot: SnapshotStore;
   readonly polling: PollingStore;
+  readonly unsound: Pick<UnsoundAccounts, 'note'>;
   readonly stays: StayReads;
   readonly clock: Clock;
   readonly random: () => number;

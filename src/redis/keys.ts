@@ -19,6 +19,9 @@ import { tagsApart } from './slots-apart.ts';
  * | `P:budget:{<host>}`           | hash   | seconds                       | take-turns.lua                | polling, API       |
  * | `P:proofs:{<kind> <name>}`    | string | a minute                      | asking endpoints              | asking endpoints   |
  * | `P:accounts`                  | hash   | for ever                      | account store                 | all roles          |
+ * | `P:{P:accounts}:names`        | zset   | with the accounts             | account store                 | API                |
+ * | `P:{P:accounts}:unsound`      | zset   | with the accounts             | account store, polling, API   | API                |
+ * | `P:{P:accounts}:rejecting`    | hash   | with the accounts             | before commits, upkeep        | API                |
  * | `P:sessions`                  | hash   | a week after the last         | session store                 | API                |
  * | `P:expiring`                  | zset   | with subscriptions that expire | subscription store, upkeep   | upkeep             |
  * | `P:{~signed}:accounts`        | hash   | with subscriptions of `v1a`   | subscription store, upkeep    | API                |
@@ -93,6 +96,8 @@ export interface Keys {
   /** The questions to endpoints of a minute, of an account or to a host (src/delivery/ownership). */
   proofs(kind: 'account' | 'host', name: string): string;
   readonly accounts: string;
+  /** What is known of all accounts without reading each, in the slot of `accounts` (src/accounts/lists). */
+  readonly accountLists: AccountLists;
   /** The operator's sessions of the page. */
   readonly sessions: string;
   /** `<account> <id>` of subscriptions that expire, by when to look at them (src/subscriptions/expiry). */
@@ -109,6 +114,16 @@ export interface Keys {
    */
   publishedCommitsApart(account: string): readonly string[];
   account(account: string): AccountKeys;
+}
+
+/** Lists of accounts, written in one step with the records of accounts. */
+export interface AccountLists {
+  /** The names of all accounts; and '' while they are whole, or ' ' while they are being listed. */
+  readonly names: string;
+  /** Accounts by the time in ms from which on their polling may be other than `ok`, 0 for now. */
+  readonly unsound: string;
+  /** Accounts that may have rejections (src/filings/rejecting). */
+  readonly rejecting: string;
 }
 
 /** The keys of one account; every string starts with `base`. */
@@ -208,6 +223,7 @@ export function createKeys(prefix: string): Keys {
     hostBudget: (host) => `${prefix}:budget:{${host}}`,
     proofs: (kind, name) => `${prefix}:proofs:{${kind} ${name}}`,
     accounts: `${prefix}:accounts`,
+    accountLists: accountLists(`${prefix}:{${prefix}:accounts}`),
     sessions: `${prefix}:sessions`,
     expiring: `${prefix}:expiring`,
     signed: { accounts: `${prefix}:{~signed}:accounts`, ages: `${prefix}:{~signed}:ages` },
@@ -228,6 +244,10 @@ export function createKeys(prefix: string): Keys {
  */
 export function shardQueues(queues: string, shard: number): string {
   return shard === 0 ? queues : queues.replace('}', `${shard}}`);
+}
+
+function accountLists(base: string): AccountLists {
+  return { names: `${base}:names`, unsound: `${base}:unsound`, rejecting: `${base}:rejecting` };
 }
 
 function accountKeys(base: string): AccountKeys {

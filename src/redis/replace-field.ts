@@ -21,23 +21,3 @@ export async function replaceField(
 ): Promise<boolean> {
   return (await script.run(redis, [key], [field, expected, value])) === 1;
 }
-
-// KEYS   1 a hash
-// ARGV   1 field  2 expected value
-// Reply  1, or 0 when the field has another value
-const removal = defineScript(`
-if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
-return redis.call('HDEL', KEYS[1], ARGV[1])`);
-
-/**
- * Removes a field of a hash if it still has the value that was read; false when it was changed or removed
- * meanwhile. Atomic.
- */
-export async function removeField(
-  redis: RedisClient,
-  key: string,
-  field: string,
-  expected: string,
-): Promise<boolean> {
-  return (await removal.run(redis, [key], [field, expected])) === 1;
-}

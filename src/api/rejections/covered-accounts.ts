@@ -1,73 +1,184 @@
+import type { Account } from '../../accounts/account-store.ts';
+import type { AccountPage } from '../../accounts/account-slices.ts';
+import type { RejectingAccount } from '../../filings/rejecting/rejecting-index.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
-import { healthState, type HealthState } from '../../polling/health.ts';
+import { healthState, soundUntil, type HealthState } from '../../polling/health.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { seenStatus } from '../../filings/seen/seen-mark.ts';
 import type { ApiDeps } from '../deps.ts';
 import { accountNotFound } from '../shared/not-found.ts';
 
-/** An account that the board covers, and how far it can be believed. */
+/** An account that the board shows, and how far it can be believed. */
 export interface CoveredAccount {
   readonly account: string;
   readonly health: HealthState | 'unknown';
   readonly asOf: string | null;
   /** Null while it is not known. */
   readonly rejections: number | null;
-  /** Number of filings that are in the list of rejections, whether or not the poll has got to the end. */
-  readonly listed: number;
 }
 
-type CoveredDeps = Pick<ApiDeps, 'accounts' | 'snapshot' | 'polling' | 'now'>;
+/** The accounts of the board. */
+export interface Coverage {
+  /** The accounts that it shows, those that cannot be believed first. */
+  readonly shown: readonly CoveredAccount[];
+  /** Number of accounts that it covers. */
+  readonly total: number;
+  /** The accounts that may have rejections. */
+  readonly rejecting: readonly RejectingAccount[];
+}
 
+type CoveredDeps = Pick<ApiDeps, 'accounts' | 'unsound' | 'rejecting' | 'snapshot' | 'polling' | 'now'>;
+
+type Records = Omit<AccountPage, 'hasMore'>;
+
+/** An account that was looked at. */
+interface Looked extends CoveredAccount {
+  /** See `soundUntil`. */
+  readonly soundUntil: number;
+  /** Whether its rejections can be listed. */
+  readonly isReadable: boolean;
+}
+
+// Maximum number of accounts that are shown.
+const shownMax = 200;
 // Number of accounts that are looked at at once.
 const accountsAtOnce = 100;
 
 /**
- * The accounts of the board: one, or all with null. Accounts that cannot be believed come first: an account
- * whose records cannot be read is among them. Throws the problem 404 where the one does not exist.
+ * The accounts of the board: one, or all with null. Of all accounts those are read that may be other than
+ * `ok`, and then by name as many as are shown; an account whose records cannot be read is not `ok`. Throws
+ * the problem 404 where the one does not exist.
  */
-export async function coveredAccounts(deps: CoveredDeps, only: string | null): Promise<CoveredAccount[]> {
-  const { accounts: chosen, unreadable: unread } =
-    only === null ? await deps.accounts.all() : await oneAccount(deps, only);
-  const covered: CoveredAccount[] = unread.map(({ account }) => unknown(account));
-  for (let from = 0; from < chosen.length; from += accountsAtOnce) {
-    const some = chosen.slice(from, from + accountsAtOnce);
-    // Part by part: there may be thousands.
-    covered.push(...(await Promise.all(some.map((each) => cover(deps, each)))));
-  }
-  return covered.toSorted((a, b) => rankOf(a) - rankOf(b) || (a.account < b.account ? -1 : 1));
+export async function coveredAccounts(deps: CoveredDeps, only: string | null): Promise<Coverage> {
+  if (only !== null) return coverage(await look(deps, await oneAccount(deps, only)), 1, [only]);
+  const found = await deps.unsound.find(deps.now(), shownMax);
+  const suspects = await look(deps, await deps.accounts.some(found.map(({ account }) => account)));
+  const looked = new Map(suspects.map((each) => [each.account, each]));
+  await Promise.all(
+    found.map(async (former) => {
+      const until = looked.get(former.account)?.soundUntil ?? 0;
+      if (until !== Number(former.soundUntil) || !looked.has(former.account))
+        await deps.unsound.note(former.account, until, former);
+    }),
+  );
+  // The lists are made whole here if need be, before those that may have rejections are read.
+  const page = await deps.accounts.page('', shownMax);
+  const others = <T extends { readonly account: string }>(records: readonly T[]) =>
+    records.filter(({ account }) => !looked.has(account)).slice(0, shownMax - looked.size);
+  const rest = await look(deps, {
+    accounts: others(page.accounts),
+    unreadable: others(page.unreadable),
+  });
+  const all = [...suspects, ...rest];
+  const hidden = new Set(all.flatMap(({ account, isReadable }) => (isReadable ? [] : [account])));
+  const rejecting = (await deps.rejecting.all()).filter(({ account }) => !hidden.has(account));
+  return coverage(all, await deps.accounts.count(), await withRejections(deps, rejecting));
 }
 
-async function oneAccount({ accounts }: CoveredDeps, account: string) {
-  try {
-    const found = await accounts.get(account);
-    if (found === null) throw accountNotFound();
-    return { accounts: [found], unreadable: [] };
-  } catch (error) {
-    const unreadable = toUnreadable(error);
-    if (unreadable === null) throw error;
-    return { accounts: [], unreadable: [{ account, error: unreadable }] };
+/** Number of rejections of these accounts, a command for each. */
+export async function countRejections(
+  { snapshot }: Pick<ApiDeps, 'snapshot'>,
+  rejecting: readonly RejectingAccount[],
+): Promise<number> {
+  let sum = 0;
+  for (let from = 0; from < rejecting.length; from += accountsAtOnce) {
+    const some = rejecting.slice(from, from + accountsAtOnce);
+    const counts = await Promise.all(some.map(({ account }) => knownRejections({ snapshot }, account)));
+    sum += counts.reduce((all, count) => all + count, 0);
   }
+  return sum;
 }
 
-async function cover(
+function coverage(
+  looked: readonly Looked[],
+  total: number,
+  rejecting: readonly (RejectingAccount | string)[],
+): Coverage {
+  const shown = looked.toSorted((a, b) => rankOf(a) - rankOf(b) || (a.account < b.account ? -1 : 1));
+  return {
+    shown: shown.slice(0, shownMax).map(({ account, health, asOf, rejections }) => {
+      return { account, health, asOf, rejections };
+    }),
+    total,
+    rejecting: rejecting.flatMap((each) => {
+      if (typeof each !== 'string') return [each];
+      return looked[0]?.isReadable === true ? [{ account: each, since: null }] : [];
+    }),
+  };
+}
+
+// Whether an account of which nothing is noted has rejections is asked: walking through it would cost more.
+async function withRejections(
+  deps: CoveredDeps,
+  rejecting: readonly RejectingAccount[],
+): Promise<RejectingAccount[]> {
+  const known = rejecting.filter(({ since }) => since !== null);
+  const unknowns = rejecting.filter(({ since }) => since === null);
+  for (let from = 0; from < unknowns.length; from += accountsAtOnce) {
+    const some = unknowns.slice(from, from + accountsAtOnce);
+    const counts = await Promise.all(some.map(({ account }) => knownRejections(deps, account)));
+    known.push(...some.filter((_, i) => (counts[i] ?? 0) > 0));
+  }
+  return known;
+}
+
+async function oneAccount({ accounts }: CoveredDeps, account: string): Promise<Records> {
+  const found = await accounts.some([account]);
+  if (found.accounts.length + found.unreadable.length === 0) throw accountNotFound();
+  return found;
+}
+
+async function look(deps: CoveredDeps, { accounts, unreadable }: Records): Promise<Looked[]> {
+  const looked = unreadable.map(({ account }) => unknown(account, false));
+  for (let from = 0; from < accounts.length; from += accountsAtOnce) {
+    const some = accounts.slice(from, from + accountsAtOnce);
+    looked.push(...(await Promise.all(some.map((each) => lookAt(deps, each)))));
+  }
+  return looked;
+}
+
+async function lookAt(
   { snapshot, polling, now }: CoveredDeps,
-  { account, pollIntervalMs, createdAt }: { account: string; pollIntervalMs: number; createdAt: number },
-): Promise<CoveredAccount> {
+  { account, pollIntervalMs, createdAt }: Account,
+): Promise<Looked> {
   try {
-    const [marks, counts] = await Promise.all([polling.read(account), snapshot.counts(account)]);
-    const listed = Math.max(0, counts[seenStatus] ?? 0);
+    const [marks, rejections] = await Promise.all([
+      polling.read(account),
+      rejectionsOf({ snapshot }, account),
+    ]);
     // Until a poll has read everything, other rejections are not known.
-    if (!marks.baselined || marks.lastCompletePollAt === 0) return { ...unknown(account), listed };
-    const health = healthState(marks, pollIntervalMs, createdAt, now());
-    return { account, health, asOf: isoOrNull(marks.lastCompletePollAt), rejections: listed, listed };
+    if (!marks.baselined || marks.lastCompletePollAt === 0) return unknown(account, true);
+    const at = now();
+    return {
+      account,
+      health: healthState(marks, pollIntervalMs, createdAt, at),
+      asOf: isoOrNull(marks.lastCompletePollAt),
+      rejections,
+      soundUntil: soundUntil(marks, pollIntervalMs, createdAt, at),
+      isReadable: true,
+    };
   } catch (error) {
     if (toUnreadable(error) === null) throw error;
-    return unknown(account);
+    return unknown(account, false);
   }
 }
 
-function unknown(account: string): CoveredAccount {
-  return { account, health: 'unknown', asOf: null, rejections: null, listed: 0 };
+async function rejectionsOf({ snapshot }: Pick<ApiDeps, 'snapshot'>, account: string): Promise<number> {
+  return Math.max(0, (await snapshot.counts(account))[seenStatus] ?? 0);
+}
+
+// None where they cannot be read.
+async function knownRejections(deps: Pick<ApiDeps, 'snapshot'>, account: string): Promise<number> {
+  try {
+    return await rejectionsOf(deps, account);
+  } catch (error) {
+    if (toUnreadable(error) === null) throw error;
+    return 0;
+  }
+}
+
+function unknown(account: string, isReadable: boolean): Looked {
+  return { account, health: 'unknown', asOf: null, rejections: null, soundUntil: 0, isReadable };
 }
 
 function rankOf({ health }: CoveredAccount): number {

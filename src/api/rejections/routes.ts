@@ -11,14 +11,16 @@ import { exportMs } from '../connections/answer-deadlines.ts';
 import type { ApiDeps } from '../deps.ts';
 import { filingsCsv } from '../filings/csv.ts';
 import { filingView } from '../filings/view.ts';
+import { createCostlyResults } from '../../memory/costly-results.ts';
+import { toUnreadable } from '../../redis/unreadable-record.ts';
 import type { Api } from '../server/api-instance.ts';
 import { wantsCsv } from '../shared/csv.ts';
 import { decodeCursor, encodeCursor, type CursorKind } from '../shared/cursor.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { accountNotFound } from '../shared/not-found.ts';
 import { pageLimit } from '../shared/schema.ts';
-import { coveredAccounts, type CoveredAccount } from './covered-accounts.ts';
-import { groupRejections, isSelected, type BoardFilter } from './groups.ts';
+import { countRejections, coveredAccounts, type Coverage } from './covered-accounts.ts';
+import { groupRejections, isSelected, type BoardFilter, type Groups } from './groups.ts';
 import { listRejections } from './schema.ts';
 
 const csvType = 'text/csv; charset=utf-8; header=present';
@@ -42,10 +44,16 @@ const countedMax = 5_000;
 // Maximum number of rejections that a page reads, and milliseconds after which it ends.
 const readMax = 20_000;
 const boardMs = 2_000;
-// Maximum number of accounts that a page names.
-const accountsMax = 200;
 // Number of rejections that a table reads at once.
 const tableFilings = 500;
+
+/** The groups of a choice of rejections, over all its pages. */
+interface Counted {
+  readonly groups: Groups;
+  readonly isComplete: boolean;
+  /** Number of rejections that were read for them. */
+  readonly read: number;
+}
 
 interface BoardQuery {
   readonly account?: string | undefined;
@@ -55,8 +63,12 @@ interface BoardQuery {
   readonly order?: AgeOrder | undefined;
 }
 
-/** The board of rejections over all accounts that a token may see. */
+/**
+ * The board of rejections over all accounts that a token may see. Groups that took long to count are kept for
+ * ten times as long.
+ */
 export function addRejectionRoutes(app: Api, deps: ApiDeps): void {
+  const counted = createCostlyResults<Counted>(() => performance.now());
   app.get(
     '/rejections',
     { config: { anyToken: true, dear: kindOfBoard }, schema: listRejections, handlerTimeout: exportMs },
@@ -70,31 +82,38 @@ export function addRejectionRoutes(app: Api, deps: ApiDeps): void {
       if (wantsCsv(headers.accept)) {
         void reply.header('content-disposition', 'attachment; filename="rejections.csv"');
         if (method === 'HEAD') return headersOnly(reply, csvType);
-        const accounts = await coveredAccounts(deps, only);
+        const coverage = await coveredAccounts(deps, only);
         void reply.type(csvType);
         markAnswer(reply.raw, 'export');
         const read = (after: string | null) =>
-          walk(deps, accounts, filter, { order, after, limit: tableFilings });
+          walk(deps, coverage, filter, { order, after, limit: tableFilings });
         return reply.send(Readable.from(filingsCsv(read, tableColumns)));
       }
       const after = decodeCursor(kind, query.cursor);
       if (method === 'HEAD') return headersOnly(reply);
-      const accounts = await coveredAccounts(deps, only);
-      const page = await walk(deps, accounts, filter, { order, after, limit });
-      const counted = await walk(deps, accounts, filter, { order, after: null, limit: countedMax });
-      chargeRows(request, accounts.length + page.read + counted.read);
-      const { total, byReason, byState } = groupRejections(counted.filings);
-      const listed = accounts.reduce((sum, each) => sum + each.listed, 0);
-      const isFiltered = Object.values(filter).some((value) => value !== null);
+      const coverage = await coveredAccounts(deps, only);
+      const page = await walk(deps, coverage, filter, { order, after, limit });
+      const { groups, isComplete, read } = await counted(kind, async () => {
+        const found = await walk(deps, coverage, filter, { order, after: null, limit: countedMax });
+        const isFiltered = Object.values(filter).some((value) => value !== null);
+        const ofFound = groupRejections(found.filings);
+        if (isFiltered || found.next === null)
+          return { groups: ofFound, isComplete: found.next === null, read: found.read };
+        const listed = await countRejections(deps, coverage.rejecting);
+        const total = Math.max(ofFound.total, listed);
+        return { groups: { ...ofFound, total }, isComplete: false, read: found.read };
+      });
+      chargeRows(request, coverage.shown.length + page.read + read);
+      const { total, byReason, byState } = groups;
       return {
         items: page.filings.map(rejectionView),
         nextCursor: page.next === null ? null : encodeCursor(kind, page.next),
-        total: isFiltered || counted.next === null ? total : Math.max(total, listed),
+        total,
         byReason: [...byReason],
         byState: [...byState],
-        groupsComplete: counted.next === null,
-        accounts: accounts.slice(0, accountsMax).map(shownAccount),
-        accountsTotal: accounts.length,
+        groupsComplete: isComplete,
+        accounts: [...coverage.shown],
+        accountsTotal: coverage.total,
       };
     },
   );
@@ -102,17 +121,18 @@ export function addRejectionRoutes(app: Api, deps: ApiDeps): void {
 
 function walk(
   { filings }: ApiDeps,
-  accounts: readonly CoveredAccount[],
+  { rejecting }: Coverage,
   filter: BoardFilter,
   page: { readonly order: AgeOrder; readonly after: string | null; readonly limit: number },
 ) {
   return filings.walk(
-    accounts.filter(({ listed }) => listed > 0).map(({ account }) => ({ account, status: seenStatus })),
+    rejecting.map(({ account, since }) => ({ account, status: seenStatus, since })),
     {
       ...page,
       wants: (filing) => isSelected(filing, filter),
       readMax,
       untilMs: performance.now() + boardMs,
+      passOver: (error) => toUnreadable(error) !== null,
     },
   );
 }
@@ -132,10 +152,6 @@ function filterOf({ state, reason, seen }: BoardQuery): BoardFilter {
     reason: reason?.trim().toLowerCase() ?? null,
     seen: seen === undefined ? null : seen === 'true',
   };
-}
-
-function shownAccount({ account, health, asOf, rejections }: CoveredAccount) {
-  return { account, health, asOf, rejections };
 }
 
 function rejectionView(filing: SourcedFiling) {

@@ -1,4 +1,5 @@
 import { createAccountStore } from '../../accounts/account-store.ts';
+import { createUnsoundAccounts } from '../../accounts/lists/unsound-accounts.ts';
 import { createSessionStore } from '../../accounts/sessions/session-store.ts';
 import { createTokenStore } from '../../accounts/token-store.ts';
 import type { Config } from '../../config/config.ts';
@@ -13,6 +14,8 @@ import { createLogOutline } from '../../events/log-outline.ts';
 import { createEventFinder } from '../../events/search/find-events.ts';
 import { createLogSections } from '../../events/search/log-sections.ts';
 import { createCountHistory } from '../../filings/count-history.ts';
+import { createRejectingAccounts } from '../../filings/rejecting/rejecting-index.ts';
+import { rejectionSpan } from '../../filings/rejecting/rejection-span.ts';
 import { createSeenStore } from '../../filings/seen/seen-store.ts';
 import { createFilingListStore } from '../../filings/filing-list-store.ts';
 import { createPresentFilings } from '../../filings/present/present-filings.ts';
@@ -44,6 +47,7 @@ export function createStores(
   const outline = createLogOutline(redis, keys);
   const replays = createReplayStore(redis, keys);
   const judge = createFilterJudge();
+  const filings = createFilingListStore(redis, keys, onUnreadable);
   const subscriptions = createSubscriptionStore(redis, keys, sealer, onUnreadable);
   return {
     accounts: createAccountStore({ redis, keys, sealer, defaults: config.polling, onUnreadable }),
@@ -51,7 +55,9 @@ export function createStores(
     tokens: createTokenStore(redis, keys, onUnreadable),
     sessions: createSessionStore(redis, keys, config.apiToken),
     snapshot: createSnapshotStore(redis, keys, { ...committing, onUnreadable }),
-    filings: createFilingListStore(redis, keys, onUnreadable),
+    unsound: createUnsoundAccounts(redis, keys),
+    rejecting: createRejectingAccounts({ redis, keys, span: rejectionSpan(filings.walk), now: clock.now }),
+    filings,
     present: createPresentFilings(redis, keys, config.filingBytesMax),
     stays: createStayReads(redis, keys, onUnreadable),
     seen: createSeenStore(redis, keys),

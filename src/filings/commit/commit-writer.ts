@@ -7,6 +7,7 @@ import type { CommitJournal } from './commit-journal.ts';
 import { commitArguments, inBatches, toResult } from './filing-commit.ts';
 import type { CommitResult } from './filing-commit.ts';
 import type { FilingCommit } from '../detection/decide-commit.ts';
+import { createRejectionNotes } from '../rejecting/rejecting-index.ts';
 
 /**
  * The snapshot was emptied or its account removed while another process worked on it. That process's
@@ -45,10 +46,12 @@ export interface CommitWriter {
 /** A writer over commit-changes.lua. */
 export function createCommitWriter(redis: RedisClient, keys: Keys, journal: CommitJournal): CommitWriter {
   const script = committing(loadScript(new URL('commit-changes.lua', import.meta.url)));
+  const announceRejections = createRejectionNotes(redis, keys);
 
   const write: CommitWriter['write'] = async (account, generation, batch, at, known) => {
     const key = keys.account(account);
     const events = batch.filter(({ event }) => event !== null);
+    await announceRejections(account, batch);
     if (events.length > 0) await journal.announce({ account, generation, commits: events });
     const reply = (await script.run(
       redis,

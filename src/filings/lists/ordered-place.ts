@@ -4,13 +4,20 @@ import { newestMember, newestRank } from '../detection/newest.ts';
 export interface OrderedSource {
   readonly account: string;
   readonly status: string;
+  /**
+   * Times between which all of them came into the status (ms): the source is read only when a list gets
+   * there. Null or missing where they are not known.
+   */
+  readonly since?: { readonly oldest: number; readonly newest: number } | null;
 }
 
 /** The direction of a list by age. */
 export type AgeOrder = 'newest' | 'oldest';
 
 /** The place behind a filing in a list by age. */
-export interface OrderedPlace extends OrderedSource {
+export interface OrderedPlace {
+  readonly account: string;
+  readonly status: string;
   /** Milliseconds on Redis's clock at which the filing came into its status. */
   readonly since: number;
   readonly id: string;
@@ -33,7 +40,10 @@ export function readPlace(text: string): OrderedPlace {
 }
 
 /** The order of sources: which of two equally old filings of different sources comes first; pure. */
-export function bySource(a: OrderedSource, b: OrderedSource): number {
+export function bySource(
+  a: Pick<OrderedSource, 'account' | 'status'>,
+  b: Pick<OrderedSource, 'account' | 'status'>,
+): number {
   if (a.account !== b.account) return a.account < b.account ? -1 : 1;
   return a.status === b.status ? 0 : a.status < b.status ? -1 : 1;
 }

@@ -2,6 +2,7 @@ import type { FilingState } from '../detection/filing-state.ts';
 import { newestRank, ofMember, timeOfRank } from '../detection/newest.ts';
 import type { NewestIndex } from '../newest/newest-index.ts';
 import type { FilingReader, ListedFiling } from './filing-reader.ts';
+import { createMerge, type Merged } from './merge.ts';
 import {
   boundBehind,
   bySource,
@@ -34,6 +35,8 @@ export interface WalkQuery {
   readonly readMax: number;
   /** The same as a time, on the clock of `performance.now`. */
   readonly untilMs: number;
+  /** Whether the walk goes on without the source whose read failed with this error. */
+  readonly passOver?: (error: unknown) => boolean;
 }
 
 /** The filings that a walk has found. */
@@ -58,7 +61,7 @@ export type OrderedWalk = (sources: readonly OrderedSource[], query: WalkQuery) 
 // Number of filings in the first and in the longest step of a source. Redis serves others between two steps.
 const stepMin = 8;
 const stepMax = 500;
-// Number of sources whose first steps are under way at once.
+// Number of sources that are read at once for the first time.
 const sourcesAtOnce = 50;
 // Maximum number of times that an order which turns out to be wrong is made anew for a step.
 const ordersMax = 2;
@@ -70,8 +73,7 @@ interface Entry {
   readonly filing: SourcedFiling | null;
 }
 
-interface Cursor {
-  readonly source: OrderedSource;
+interface Cursor extends Merged {
   entries: Entry[];
   at: number;
   from: string | null;
@@ -145,37 +147,84 @@ export function createOrderedWalk(newest: NewestIndex, reader: FilingReader): Or
     return members.length;
   }
 
+  // A source that cannot be read may be passed over, if the caller says so.
+  async function tryRefill(cursor: Cursor, query: WalkQuery): Promise<number> {
+    try {
+      return await refill(cursor, query);
+    } catch (error) {
+      if (query.passOver?.(error) !== true) throw error;
+      [cursor.entries, cursor.at, cursor.isAtEnd] = [[], 0, true];
+      return 0;
+    }
+  }
+
   return async (sources, query) => {
+    const { order } = query;
     const place = query.after === null ? null : readPlace(query.after);
     const size = Math.min(stepMax, Math.max(stepMin, Math.ceil((2 * query.limit) / sources.length) + 1));
-    const cursors = sources.toSorted(bySource).map((source): Cursor => {
-      const from = boundBehind(source, query.order, place);
-      return { source, from, size, entries: [], at: 0, isAtEnd: false };
-    });
-    let read = 0;
-    for (let from = 0; from < cursors.length; from += sourcesAtOnce) {
-      const some = cursors.slice(from, from + sourcesAtOnce);
-      const counts = await Promise.all(some.map((cursor) => refill(cursor, query)));
-      read += counts.reduce((sum, count) => sum + count, 0);
-    }
+    const unread = sources
+      .map((source): Unread => {
+        const from = boundBehind(source, order, place);
+        const cursor = { source, from, size, entries: [], at: 0, isAtEnd: false };
+        return { rank: firstRank(source, order), cursor };
+      })
+      .toSorted((a, b) => byRank(b.rank, a.rank, order) || bySource(b.cursor.source, a.cursor.source));
+    const merged = createMerge<Cursor>(order);
     const filings: SourcedFiling[] = [];
+    let read = 0;
     let last: OrderedPlace | null = place;
+    const isSpent = () => read >= query.readMax || performance.now() > query.untilMs;
     for (;;) {
-      const cursor = nextOf(cursors, query.order);
-      if (cursor === null) return { filings, next: null, read };
-      if (filings.length >= query.limit) return { filings, next: placeText(last), read };
-      const entry = cursor.entries[cursor.at];
-      if (entry === undefined) {
-        if (read >= query.readMax || performance.now() > query.untilMs)
-          return { filings, next: placeText(last), read };
-        read += await refill(cursor, query);
+      const next = merged.first();
+      if (next === null ? unread.length > 0 : mayComeFirst(unread.at(-1), next, order)) {
+        // Without a filing to go on behind, the next walk would begin here again.
+        if (last !== place && isSpent()) return { filings, next: placeText(last), read };
+        const some = unread.splice(-sourcesAtOnce).map(({ cursor }) => cursor);
+        const counts = await Promise.all(some.map((cursor) => tryRefill(cursor, query)));
+        read += counts.reduce((sum, count) => sum + count, 0);
+        for (const cursor of some) merged.add(cursor);
         continue;
       }
-      cursor.at += 1;
-      last = { ...cursor.source, since: timeOfRank(entry.rank), id: entry.id };
+      if (next === null) return { filings, next: null, read };
+      if (filings.length >= query.limit) return { filings, next: placeText(last), read };
+      merged.takeFirst();
+      const { account, status } = next.source;
+      const entry = next.entries[next.at];
+      if (entry === undefined) {
+        if (isSpent()) return { filings, next: placeText(last), read };
+        read += await tryRefill(next, query);
+        merged.add(next);
+        continue;
+      }
+      next.at += 1;
+      last = { account, status, since: timeOfRank(entry.rank), id: entry.id };
       if (entry.filing !== null) filings.push(entry.filing);
+      merged.add(next);
     }
   };
+}
+
+/** A source that was not read yet, and the rank before which it has no filing. */
+interface Unread {
+  readonly rank: string | null;
+  readonly cursor: Cursor;
+}
+
+function firstRank({ since }: OrderedSource, order: AgeOrder): string | null {
+  if (since === undefined || since === null) return null;
+  return newestRank({ since: order === 'newest' ? since.newest : since.oldest });
+}
+
+function mayComeFirst(unread: Unread | undefined, { entries, at }: Cursor, order: AgeOrder): boolean {
+  const entry = entries[at];
+  return unread !== undefined && entry !== undefined && byRank(unread.rank, entry.rank, order) <= 0;
+}
+
+// Null comes before all ranks.
+function byRank(a: string | null, b: string | null, order: AgeOrder): number {
+  if (a === b) return 0;
+  if (a === null || b === null) return a === null ? -1 : 1;
+  return a < b === (order === 'newest') ? -1 : 1;
 }
 
 function isThere(state: FilingState, status: string): boolean {
@@ -184,20 +233,4 @@ function isThere(state: FilingState, status: string): boolean {
 
 function placeText(place: OrderedPlace | null): string | null {
   return place === null ? null : writePlace(place);
-}
-
-// The source with the next filing, or one of which that has to be read first; null when all are at their end.
-function nextOf(cursors: readonly Cursor[], order: AgeOrder): Cursor | null {
-  let best: Cursor | null = null;
-  let bestRank = '';
-  for (const cursor of cursors) {
-    const entry = cursor.entries[cursor.at];
-    if (entry === undefined) {
-      if (!cursor.isAtEnd) return cursor;
-      continue;
-    }
-    const isFirst = order === 'newest' ? entry.rank < bestRank : entry.rank > bestRank;
-    if (best === null || isFirst) [best, bestRank] = [cursor, entry.rank];
-  }
-  return best;
 }

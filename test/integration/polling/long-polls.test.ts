@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { createUnsoundAccounts } from '../../../src/accounts/lists/unsound-accounts.ts';
 import { createAccountStore } from '../../../src/accounts/account-store.ts';
 import { createStayReads } from '../../../src/filings/stay-reads.ts';
 import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
@@ -51,6 +52,7 @@ test('a wake-up that was lost is made up for while a long sweep goes on, also af
     accounts,
     snapshot: createSnapshotStore(client, keys),
     polling: createPollingStore(client, keys),
+    unsound: createUnsoundAccounts(client, keys),
     stays: createStayReads(client, keys),
     clock,
     random: Math.random,

@@ -1,5 +1,6 @@
 import type { PollMode } from '../../../src/polling/schedule/plan.ts';
 import { readAgain } from '../../../src/polling/store/missed-read-store.ts';
+import { createUnsoundAccounts } from '../../../src/accounts/lists/unsound-accounts.ts';
 import { reportHealth } from '../../../src/polling/health.ts';
 import { createEventLog, type EventLog } from '../../../src/events/event-log.ts';
 import type { RecordedEvent } from '../../../src/filings/observe-filings.ts';
@@ -180,7 +181,8 @@ export async function watchAccount(
         request,
         signal ?? new AbortController().signal,
       );
-      await reportHealth({ polling, now: clock.now }, account, outcome);
+      const unsound = createUnsoundAccounts(redis, keys);
+      await reportHealth({ polling, unsound, now: clock.now }, account, outcome);
       return outcome;
     },
     async pollFor(mode) {

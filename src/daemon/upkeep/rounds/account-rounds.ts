@@ -11,9 +11,9 @@ import { toUnreadable } from '../../../redis/unreadable-record.ts';
 export interface AccountRounds {
   /**
    * Repairs schedules whose poll is overdue, and looks at the next accounts of the round: are they scheduled,
-   * have they old events, certificates that end, or public keys that are not found. To be called every three
-   * seconds. Up to five hundred accounts are looked at each time, and ten times as many while some account
-   * has no schedule.
+   * have they old events, certificates that end, or a wrong place in the indexes over all accounts. To be
+   * called every three seconds. Up to five hundred accounts are looked at each time, and ten times as many
+   * while some account has no schedule.
    */
   look(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export interface AccountRoundsDeps {
   readonly trim: (account: string) => Promise<void>;
   /** Warns of its certificates that end, if some are due. */
   readonly warn: (account: string) => Promise<void>;
-  /** Mends its part of the index of public keys, if that is due. */
+  /** Mends its part of the indexes over all accounts, if that is due. */
   readonly mend: (account: string) => Promise<void>;
   readonly work: Pick<WorkWatch, 'expect'>;
   /** Milliseconds on Redis's clock. */

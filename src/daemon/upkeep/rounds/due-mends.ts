@@ -1,26 +1,32 @@
 import { createBoundedMap } from '../../../memory/bounded-map.ts';
 import { failureOf } from '../../../redis/unreadable-record.ts';
-import type { IndexMender } from '../../../subscriptions/public-keys/mend-index.ts';
 
-// Milliseconds between two looks of this process at an account.
-const lookAgainMs = 3_600_000;
+/** What is mended of an account in an index over all accounts. */
+export interface Mend {
+  /** Milliseconds between two looks of this process at an account. */
+  readonly everyMs: number;
+  readonly look: (account: string) => Promise<unknown>;
+}
+
 // Maximum number of accounts whose last look is remembered, about a hundred bytes each.
 const rememberedMax = 100_000;
 
 /**
- * Puts an account's subscriptions with public keys back into the index that lost them: with the first call,
- * and with one every hour. `now` is monotonic, in milliseconds. An unreadable record is skipped: the polls of
- * its account report it.
+ * Puts right what indexes over all accounts have lost of an account, or have too much: with the first call,
+ * and again after `everyMs`. `now` is monotonic, in milliseconds. An unreadable record is skipped: the polls
+ * of its account report it.
  */
 export function createDueMends(
-  mender: Pick<IndexMender, 'addMissing'>,
+  mends: readonly Mend[],
   now: () => number,
 ): (account: string) => Promise<void> {
-  const lookedAt = createBoundedMap<string, number>(rememberedMax);
+  const all = mends.map((mend) => ({ ...mend, lookedAt: createBoundedMap<string, number>(rememberedMax) }));
   return async (account) => {
     const at = now();
-    if (at < (lookedAt.get(account) ?? -Infinity) + lookAgainMs) return;
-    lookedAt.set(account, at);
-    await failureOf(() => mender.addMissing(account));
+    for (const { everyMs, look, lookedAt } of all) {
+      if (at < (lookedAt.get(account) ?? -Infinity) + everyMs) continue;
+      lookedAt.set(account, at);
+      await failureOf(() => look(account));
+    }
   };
 }

@@ -1,22 +1,29 @@
 import { expect, test } from 'vitest';
 import { createDueMends } from '../../../../../src/daemon/upkeep/rounds/due-mends.ts';
 
-test('an account is mended with the first call and once an hour', async () => {
+test('an account is mended with the first call and again after the time of each mend', async () => {
   let at = 0;
   const mended: string[] = [];
+  const note = (what: string) => async (account: string) => mended.push(`${what} ${account}`);
   const mend = createDueMends(
-    {
-      addMissing: async (account) => {
-        mended.push(account);
-        return 0;
-      },
-    },
+    [
+      { everyMs: 3_600_000, look: note('keys') },
+      { everyMs: 3_000, look: note('rejections') },
+    ],
     () => at,
   );
-  for (const later of [0, 3_000, 3_596_999, 1]) {
+  const seen: string[][] = [];
+  for (const later of [0, 2_999, 1, 3_596_999, 1]) {
     at += later;
     await mend('a');
     await mend('b');
+    seen.push(mended.splice(0));
   }
-  expect(mended).toEqual(['a', 'b', 'a', 'b']);
+  expect(seen).toEqual([
+    ['keys a', 'rejections a', 'keys b', 'rejections b'],
+    [],
+    ['rejections a', 'rejections b'],
+    ['rejections a', 'rejections b'],
+    ['keys a', 'keys b'],
+  ]);
 });

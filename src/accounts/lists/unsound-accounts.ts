@@ -1,0 +1,54 @@
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { loadScript } from '../../redis/scripts.ts';
+import { toUnreadable } from '../../redis/unreadable-record.ts';
+
+/** An account that may be unsound. */
+export interface MaybeUnsound {
+  readonly account: string;
+  /** As it is noted. */
+  readonly soundUntil: string;
+}
+
+/**
+ * The accounts whose polling may be other than `ok`, found without reading the others. Each account is noted
+ * with the time until which it is sound as far as its last poll says: so an account that is polled no more is
+ * found as well. The reader of a note reads the account too: the note of a crashed process, or beside a
+ * former version that polls, may be older than the account's marks.
+ */
+export interface UnsoundAccounts {
+  /** Up to `limit` accounts; those that are noted as unsound come first, by name. */
+  find(now: number, limit: number): Promise<MaybeUnsound[]>;
+  /**
+   * Notes the time in ms until which an account is sound, 0 where it is not; with `former` only where it is
+   * still noted as it was found. Forgets an account that is gone.
+   */
+  note(account: string, soundUntil: number, former?: MaybeUnsound): Promise<void>;
+}
+
+/** The notes in one sorted set. */
+export function createUnsoundAccounts(redis: RedisClient, keys: Keys): UnsoundAccounts {
+  const noteScript = loadScript(new URL('note-sound.lua', import.meta.url));
+  const { unsound, rejecting } = keys.accountLists;
+  return {
+    async find(now, limit) {
+      const flat = await redis
+        .zrangebyscore(unsound, '-inf', now, 'WITHSCORES', 'LIMIT', 0, limit)
+        .catch(nothingIfUnreadable);
+      return Array.from({ length: flat.length / 2 }, (_, i) => ({
+        account: flat[2 * i] ?? '',
+        soundUntil: flat[2 * i + 1] ?? '',
+      }));
+    },
+    async note(account, soundUntil, former) {
+      const values = [account, Math.round(soundUntil), former?.soundUntil ?? ''];
+      await noteScript.run(redis, [keys.accounts, unsound, rejecting], values);
+    },
+  };
+}
+
+// The next page of names makes the lists anew.
+function nothingIfUnreadable(error: unknown): string[] {
+  if (toUnreadable(error) === null) throw error;
+  return [];
+}
