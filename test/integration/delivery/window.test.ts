@@ -43,12 +43,14 @@ describe.concurrent('callbacks in flight', () => {
 
   test('stay few to an endpoint that serves ten at once and lets the others wait', async () => {
     const servedMs = 100;
-    let serving = 0;
+    let [serving, served] = [0, 0];
     const queue: (() => void)[] = [];
     await using receiver = await startReceiver(async () => {
       if (serving >= 10) await new Promise<void>((resolve) => queue.push(resolve));
       serving += 1;
-      await sleep(servedMs);
+      served += 1;
+      // Times differ, as an endpoint's do: ten that ended together would make every wait a multiple of one time.
+      await sleep(servedMs * (0.75 + ((served * 7) % 10) / 20));
       serving -= 1;
       queue.shift()?.();
       return 200;
