@@ -24,9 +24,9 @@ const againMs = 1_000;
 
 /**
  * Drains the subscriptions of a slice side by side. Each is given back when it has ended, whatever becomes of
- * the others: an endpoint that hangs holds no other. What could not be given back while others are under way
- * is tried again, and woken then, because a wake-up may have been lost with the reply. Rejects when it fails
- * once all have ended.
+ * the others: an endpoint that hangs holds no other. A drain that could not be given back while others are
+ * under way is given back later, and woken then, because a wake-up may have been lost with the reply. Rejects
+ * when it fails once all have ended.
  */
 export async function drainSlice(
   subscriptions: readonly string[],

@@ -1,10 +1,10 @@
 -- Takes the drains of a slice's subscriptions, as if each had a job of its own that is under way: a wake-up
 -- that comes meanwhile finds the slice's job under the deduplication key.
 --
--- KEYS  1 deduplication key of the slice  2 lock of its job  3… deduplication keys of the subscriptions' drains
+-- KEYS  1 deduplication key of the slice  2 lock of its job  3… deduplication keys of the drains
 -- ARGV  1 id of the slice's job  2 token of the worker that asks
--- Reply numbers of the subscriptions, from 1 on, that another job has; all of them when this job has passed to
---       another worker
+-- Reply numbers of the subscriptions, from 1 on, that another job has; all of them when this job has
+--       passed to another worker
 --
 local lock = redis.call('GET', KEYS[2])
 local has_passed = lock and lock ~= ARGV[2]
