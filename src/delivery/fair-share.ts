@@ -68,8 +68,11 @@ export function createFairShare({ running, look, now }: FairShareDeps): FairShar
 }
 
 /**
- * Maximum number of drains that a process keeps while others may have fewer; Infinity without others; pure.
+ * Maximum number of drains that a process keeps while others may have fewer; Infinity without others;
+ * pure. It is never below the mean rounded up: two processes with three drains would hand one over for ever.
  */
 export function fairShareOf({ underWay, processes }: DrainsOfAll): number {
-  return processes < 2 ? Infinity : Math.ceil((underWay / processes) * (1 + tolerance));
+  if (processes < 2) return Infinity;
+  const mean = underWay / processes;
+  return Math.max(Math.ceil(mean), Math.floor(mean * (1 + tolerance)));
 }

@@ -6,7 +6,10 @@ describe('fairShareOf', () => {
     [20, 0, Infinity],
     [20, 1, Infinity],
     [20, 2, 12],
-    [2, 2, 2],
+    [2, 2, 1],
+    [3, 2, 2],
+    [8, 4, 2],
+    [9, 4, 3],
     [1, 2, 1],
     [0, 4, 0],
   ])('of %i drains in %i processes is %d', (underWay, processes, share) => {
