@@ -8,6 +8,11 @@ import type { ListGuard } from './list-guard.ts';
 export interface Absence {
   readonly id: string;
   readonly span: ReadSpan;
+  /**
+   * Latest time (ms, Redis's clock) before the first 404 at which it is known to have been as stored. A list
+   * of the same poll may show it again before it is removed.
+   */
+  readonly notBefore: number;
 }
 
 /** Reads filings one by one. */
@@ -43,7 +48,11 @@ export interface CarefulReadsParts {
     forget(ids: readonly string[]): Promise<void>;
   };
   readonly observer: {
-    observe(observations: readonly Observation[], span: ReadSpan): Promise<unknown>;
+    observe(
+      observations: readonly Observation[],
+      span: ReadSpan,
+      rules: { readonly notBefore: () => number },
+    ): Promise<unknown>;
   };
 }
 
@@ -61,8 +70,8 @@ export function createCarefulReads(
     return guard.isListDoubted() || (isHeldBack && missed.get(id)?.gone === true);
   }
 
-  async function remove({ id, span }: Absence): Promise<void> {
-    await observer.observe([{ id, filing: null }], span);
+  async function remove({ id, span, notBefore }: Absence): Promise<void> {
+    await observer.observe([{ id, filing: null }], span, { notBefore: () => notBefore });
     await missed.forget([id]);
   }
 

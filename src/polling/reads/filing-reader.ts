@@ -67,7 +67,7 @@ export function createFilingReader(
       return missed.remember(id, missedByAbsence(before, span.end, notBefore));
     vouched ??= vouchForAbsences();
     await vouched;
-    absences.push({ id, span });
+    absences.push({ id, span, notBefore });
   }
 
   // A 404 proves nothing if the service knows neither the account nor the filing that it has just listed.

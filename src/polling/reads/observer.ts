@@ -12,9 +12,10 @@ import { countObserved, type Tally } from './tally.ts';
  */
 export interface Observer {
   /**
-   * Commits the filings that one request has shown. `rules` decide which of them are new and which are held
-   * back. Without rules all filings never seen before are new once there is a baseline, and the guard decides
-   * whether they are held back. Nothing is committed once another account answers.
+   * Commits the filings that one request has shown. `rules` decide which of them are new, which are held back
+   * and since when they may have changed. Without rules all filings never seen before are new once there is a
+   * baseline, the guard decides whether they are held back, and the marks say what was seen. Nothing is
+   * committed once another account answers.
    */
   observe(
     observations: readonly Observation[],
@@ -23,7 +24,7 @@ export interface Observer {
   ): Promise<Pick<Observed, 'added' | 'held'>>;
 }
 
-export type ObservationRules = Required<Pick<ObservationContext, 'announces' | 'holdsBack'>>;
+export type ObservationRules = Partial<Pick<ObservationContext, 'announces' | 'holdsBack' | 'notBefore'>>;
 
 export interface ObserverParts {
   readonly guard: Pick<ListGuard, 'isClosed' | 'keepsBack'>;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   partnerRow,
@@ -132,6 +133,29 @@ describe.each([
 });
 
 describe('a service that contradicts itself', () => {
+  it('says since when a filing may have been removed that the same poll shows again', async () => {
+    const { watched } = await baselined([partnerRow('a'), partnerRow('b'), partnerRow('c')]);
+    const [a] = partner.rows;
+    partner.remove('a');
+    const removedAt = watched.clock.now();
+    await sleep(5);
+    expect(await watched.pollFor()).toEqual([]);
+    let answers = 0;
+    partner.misbehave = ({ endpoint, id }) => {
+      if (endpoint === 'filing' && id === 'a') answers += 1;
+      else if (answers === 1 && a !== undefined) {
+        answers += 1;
+        partner.rows.unshift(a);
+      }
+      return undefined;
+    };
+    const events = await watched.pollFor();
+    expect(answers).toBe(2);
+    for (const { notBefore } of events) expect(notBefore).toBeLessThanOrEqual(removedAt);
+    expect(events.map(({ type }) => type)).toEqual(['filing.removed']);
+    expect(await watched.pollFor()).toMatchObject([{ type: 'filing.restored', filingId: 'a' }]);
+  });
+
   it('removes nothing on the word of a 404 that it gives for every filing, listed or not', async () => {
     const { watched } = await baselined([
       ...many(150, 'COMPLETED'),
