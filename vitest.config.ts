@@ -8,7 +8,7 @@ const long = 'test/**/*.long.test.ts';
 // Those that measure time, memory, files, a rate or what Redis does, or try as many random lives as a time allows.
 const measuring = [
   'test/{crash,unit}/**/*.long.test.ts',
-  'test/e2e/{delivery-hostile-receivers,delivery-isolation,delivery-rate,delivery-takeover,stop}.long.test.ts',
+  'test/e2e/{delivery-hostile-receivers,delivery-isolation,delivery-rate,delivery-rotation,delivery-takeover,stop}.long.test.ts',
   'test/integration/{callbacks,daemon,delivery,events,filings,names,redis}/**/*.long.test.ts',
   'test/integration/polling/{random-lives,refused-pace,shared-budget,slow-line}.long.test.ts',
   'test/security/{dead-names,slow-clients}.long.test.ts',
