@@ -75,8 +75,8 @@ export function createDeliveryParts(
     lookup,
   } = deps;
   const drainQueue = createDrainQueue(connections.failFast(), shards, onError);
-  const { deliveries, filters } = stores.subscriptions;
-  const laggards = createLaggards({ ...clock, redis, keys, log: stores.log, filters, deliveries });
+  const { deliveries, filtersOf } = stores.subscriptions;
+  const laggards = createLaggards({ ...clock, redis, keys, log: stores.log, filtersOf, deliveries });
   const waker = createSubscriptionWaker({ ...stores, laggards, queue: drainQueue, now: clock.now });
   const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
   const outages = createOutageStore(redis, keys);

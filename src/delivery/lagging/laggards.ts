@@ -3,7 +3,10 @@ import { toCheckpoint, type EventLog } from '../../events/event-log.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { loadScript } from '../../redis/scripts.ts';
+import type { Wishes } from '../../subscriptions/matches-event.ts';
 import type { DeliveryState } from '../../subscriptions/subscription.ts';
+import { createIdleMover, type IdleBehind } from './move-idle.ts';
+import { createNewestKinds } from './newest-kinds.ts';
 import { needsDrain, nextLookAt } from './next-look.ts';
 
 /**
@@ -25,11 +28,15 @@ export interface Laggards {
 export interface LaggardsDeps {
   readonly redis: RedisClient;
   readonly keys: Keys;
-  readonly log: Pick<EventLog, 'head'>;
+  readonly log: Pick<EventLog, 'head' | 'outlineBefore'>;
   /**
-   * Reads and parses the settings of an account's subscriptions; reports unreadable ones and leaves them out.
+   * Reads the filters of these subscriptions, by their ids. Undefined where one cannot be read, which is
+   * reported; those that are gone are left out.
    */
-  readonly filters: (account: string) => Promise<readonly unknown[]>;
+  readonly filtersOf: (
+    account: string,
+    ids: readonly string[],
+  ) => Promise<ReadonlyMap<string, Wishes | undefined>>;
   /** Delivery states in the order of the ids; undefined where one cannot be read. */
   readonly deliveries: (account: string, ids: readonly string[]) => Promise<(DeliveryState | undefined)[]>;
   /** Milliseconds on Redis's clock. */
@@ -57,7 +64,7 @@ export function createLaggards({
   redis,
   keys,
   log,
-  filters,
+  filtersOf,
   deliveries,
   now,
   steadySince,
@@ -65,6 +72,7 @@ export function createLaggards({
   const beginScript = loadScript(new URL('begin-look.lua', import.meta.url));
   const findScript = loadScript(new URL('find-waiting.lua', import.meta.url));
   const endScript = loadScript(new URL('end-look.lua', import.meta.url));
+  const moveIdle = createIdleMover(redis, keys);
 
   return {
     async find(account, all) {
@@ -77,14 +85,23 @@ export function createLaggards({
       if (begun === null) return { ids: [], areReadable: true };
       const [kept, mark, ids] = begun as ['0' | '1', string, string[]];
       // Rejects where the head cannot be read.
-      const { position } = toCheckpoint(mark.slice(mark.indexOf(' ') + 1)) ?? (await log.head(account));
-      const areReadable = kept === '1' || (await filters(account)).length >= ids.length;
+      const known = toCheckpoint(mark.slice(mark.indexOf(' ') + 1)) ?? (await log.head(account));
+      const { position } = known;
+      const kindsAfter = createNewestKinds(log, account, known);
       const laggards: string[] = [];
+      let areReadable = true;
       for (let from = 0; from < ids.length; from += lookedAtOnce) {
         const part = ids.slice(from, from + lookedAtOnce);
         // Redis serves other clients in between.
         const reply = await findScript.run(redis, [...used, resting], [at, subscription('').state, ...part]);
-        const waiting = reply as string[];
+        const { waiting, behind } = toFound(reply as FoundReply);
+        // After the versions that were found with the cursors.
+        const settings = await filtersOf(
+          account,
+          kept === '1' ? behind.flatMap(({ versions }) => [...versions.keys()]) : part,
+        );
+        areReadable &&= [...settings.values()].every((each) => each !== undefined);
+        waiting.push(...(await moveIdle({ account, head: known, kindsAfter, settings, at }, behind)));
         const states = await deliveries(account, waiting);
         const next = new Map(part.map((id): [string, number | ''] => [id, '']));
         for (const [i, id] of waiting.entries()) {
@@ -105,4 +122,30 @@ export function createLaggards({
       return { ids: laggards, areReadable };
     },
   };
+}
+
+// The reply of find-waiting.lua.
+type FoundReply = [waiting: string[], behind: (string | string[])[]];
+
+interface Found {
+  readonly waiting: string[];
+  readonly behind: readonly IdleBehind[];
+}
+
+function toFound([waiting, flat]: FoundReply): Found {
+  const behind: IdleBehind[] = [];
+  for (let i = 0; i + 2 < flat.length; i += 3) {
+    const cursor = toCheckpoint(`${String(flat[i])} ${String(flat[i + 1])}`);
+    const those = pairs(flat[i + 2] as string[]);
+    // The drain mends a cursor that is none.
+    if (cursor === null) waiting.push(...those.keys());
+    else behind.push({ cursor, versions: those });
+  }
+  return { waiting, behind };
+}
+
+function pairs(flat: readonly string[]): Map<string, string> {
+  const found = new Map<string, string>();
+  for (let i = 0; i + 1 < flat.length; i += 2) found.set(flat[i] ?? '', flat[i + 1] ?? '');
+  return found;
 }

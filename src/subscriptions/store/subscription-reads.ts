@@ -23,6 +23,8 @@ export interface SubscriptionReads {
   createdAt(account: string, id: string, text: string): number;
   /** All of an account, unopened and in no order. Unreadable ones are reported. */
   all(account: string): Promise<ListedText[]>;
+  /** These of an account, unopened, by their ids; gone ones are left out. Unreadable ones are reported. */
+  some(account: string, ids: readonly string[]): Promise<Map<string, ListedText>>;
   /**
    * From its stored text; with nothing but its id and the reason when it cannot be read, which is reported.
    */
@@ -54,6 +56,12 @@ export function createSubscriptionReads(
     }
   }
 
+  function list(account: string, id: string, text: string): ListedText {
+    const listed = parse(account, id, text);
+    if (listed.stored instanceof Error) report(account, id, listed.stored);
+    return listed;
+  }
+
   return {
     createdAt(account, id, text) {
       const { stored } = parse(account, id, text);
@@ -73,11 +81,17 @@ export function createSubscriptionReads(
     },
     async all(account) {
       const texts = await redis.hgetall(keys.account(account).subscriptions);
-      return Object.entries<string>(texts).map(([id, text]) => {
-        const listed = parse(account, id, text);
-        if (listed.stored instanceof Error) report(account, id, listed.stored);
-        return listed;
-      });
+      return Object.entries<string>(texts).map(([id, text]) => list(account, id, text));
+    },
+    async some(account, ids) {
+      const found = new Map<string, ListedText>();
+      if (ids.length === 0) return found;
+      const texts = await redis.hmget(keys.account(account).subscriptions, ...ids);
+      for (const [i, id] of ids.entries()) {
+        const { [i]: text = null } = texts;
+        if (text !== null) found.set(id, list(account, id, text));
+      }
+      return found;
     },
     listed(account, id, text) {
       try {

@@ -68,6 +68,8 @@ export interface SubscriptionStore extends SubscriptionList {
    * and left out.
    */
   filters(account: string): Promise<Wanted[]>;
+  /** Those of these subscriptions, by their ids: undefined where one is unreadable, none where it is gone. */
+  filtersOf(account: string, ids: readonly string[]): Promise<ReadonlyMap<string, Wanted | undefined>>;
   /**
    * Milliseconds on Redis's clock until which subscriptions rest; Infinity while disabled. A subscription
    * without an entry, or with a time that has passed, may be called.
@@ -183,6 +185,12 @@ export function createSubscriptionStore(
         if (!isUnreadable(error)) throw error;
         return (await reads.all(account)).flatMap(({ stored }) => (stored instanceof Error ? [] : [stored]));
       }
+    },
+    async filtersOf(account, ids) {
+      const found = await reads.some(account, ids);
+      return new Map(
+        [...found].map(([id, { stored }]) => [id, stored instanceof Error ? undefined : stored]),
+      );
     },
     async resting(account) {
       const all = await redis.hgetall(keys.account(account).resting);

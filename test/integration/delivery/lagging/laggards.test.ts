@@ -74,7 +74,7 @@ describe('a look after a poll', () => {
       redis: client,
       keys: createKeys(redis.prefix),
       log,
-      filters: subscriptions.filters,
+      filtersOf: subscriptions.filtersOf,
       deliveries: subscriptions.deliveries,
       now: () => Date.now() + aheadMs,
       steadySince: () => steadySince,
