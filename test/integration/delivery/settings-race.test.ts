@@ -1,6 +1,6 @@
 import { afterAll, test } from 'vitest';
 import { testRedis } from '../../support/redis/test-redis.ts';
-import { racingSettings, expectSettings } from './settings-race.ts';
+import { racingMovers, racingSettings, expectSettings } from './settings-race.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());
@@ -8,8 +8,12 @@ afterAll(() => redis.cleanup());
 const seed = Number(process.env['RACE_SEED'] ?? 1);
 
 // `test/crash/settings-race.test.ts` has thousands of rounds.
-test.each(Object.entries(racingSettings))(
-  `%s: settings hold from the answer on, for each event recorded after it, while a drain reads on (seed ${seed})`,
-  (_name, settings) => expectSettings(redis, settings, { rounds: 10, seed }),
+const races = racingMovers.flatMap((mover) =>
+  Object.entries(racingSettings).map(([name, settings]) => [name, mover, settings] as const),
+);
+
+test.each(races)(
+  `%s: settings hold from the answer on, for each event recorded after it, while %s read on (seed ${seed})`,
+  (_name, mover, settings) => expectSettings(redis, settings, { mover, rounds: 10, seed }),
   60_000,
 );

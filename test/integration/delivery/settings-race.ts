@@ -16,15 +16,25 @@ export const racingSettings: Readonly<Record<string, RacingSettings>> = {
   'no filter': [{ filter: 'data.status == "REJECTED"' }, { filter: null }],
 };
 
+/** What moves the cursor past the events that are not asked for: one drain after the other, or looks. */
+export const racingMovers = ['drains', 'looks'] as const;
+
+/** What a race takes place between, and for how long. */
+export interface RaceOptions {
+  readonly mover: (typeof racingMovers)[number];
+  readonly rounds: number;
+  readonly seed: number;
+}
+
 /**
- * Changes the settings of a subscription to and fro while a drain reads on, and expects that they hold from
+ * Changes the settings of a subscription to and fro while drains or looks read on, and expects that they hold from
  * the answer on, for each event recorded after it: none is missed, none is sent that is not asked for, and
  * each goes to the URL of that moment.
  */
 export async function expectSettings(
   redis: TestRedis,
   [unasked, asked]: RacingSettings,
-  { rounds, seed }: { readonly rounds: number; readonly seed: number },
+  { mover, rounds, seed }: RaceOptions,
 ): Promise<void> {
   await using former = await startReceiver();
   await using next = await startReceiver();
@@ -33,21 +43,29 @@ export async function expectSettings(
   const id = await harness.subscribe(former.url, unasked);
   harness.startWorker();
   // As in a Redis with much to do: what was looked at before is long ago when the log is read.
-  const { readAfter } = harness.log;
+  const { readAfter, outlineBefore } = harness.log;
   const reading = vi.spyOn(harness.log, 'readAfter').mockImplementation(async (...args) => {
     await delay(random() * 8);
     return readAfter(...args);
+  });
+  const looking = vi.spyOn(harness.log, 'outlineBefore').mockImplementation(async (...args) => {
+    await delay(random() * 8);
+    return outlineBefore(...args);
   });
   const isPast = async (position = 0) => (await harness.state(id)).cursor >= position;
   const untilPast = async (position?: number) =>
     vi.waitFor(async () => expect(await isPast(position)).toBe(true), { timeout: 10_000, interval: 2 });
 
-  // What is not asked for keeps the drain reading.
+  const move = () =>
+    mover === 'drains'
+      ? harness.queue.wake(harness.account, [id])
+      : harness.waker.wakeLagging(harness.account);
+  // What is not asked for keeps them reading.
   let isOver = false;
   async function makeNoise(): Promise<void> {
     for (let i = 0; !isOver; i += 1) {
       await harness.append(`noise ${i % 100}`);
-      await harness.queue.wake(harness.account, [id]);
+      await move();
     }
   }
   const noise = makeNoise();
@@ -66,6 +84,7 @@ export async function expectSettings(
     isOver = true;
     await noise;
     reading.mockRestore();
+    looking.mockRestore();
   }
   const heard = [next, former].map(({ received }) =>
     received.map(({ filingId }) => filingId).filter((filing) => !filing.startsWith('noise')),

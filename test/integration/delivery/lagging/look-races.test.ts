@@ -1,0 +1,200 @@
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { createLatch, startReceiver } from '../../../support/receivers/receiver.ts';
+import { rememberKeys } from '../../../support/redis/set-back.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
+import { createHarness, startReplay } from '../drain-harness.ts';
+import { unasked, watchLooks } from './watched-looks.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+
+const nowhere = 'http://127.0.0.1:1/';
+
+describe('while a look judges the new events', () => {
+  test('a change of the settings keeps the cursor where it is, and the new ones hold', async () => {
+    await using receiver = await startReceiver();
+    await using harness = await createHarness(redis);
+    const { woken, wokenWhile, placeOf, head } = watchLooks(harness);
+    const [id, other] = [
+      await harness.subscribe(receiver.url, unasked),
+      await harness.subscribe(receiver.url, unasked),
+    ];
+    await harness.append('a');
+    expect(
+      await wokenWhile({ beforeRead: () => harness.change(id, { eventTypes: ['filing.pending'] }) }),
+    ).toEqual([id]);
+    expect(await placeOf(other)).toEqual(await head());
+    await harness.drain(id);
+    expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(['a']);
+    expect(await woken()).toEqual([]);
+  });
+
+  test('an event that is recorded after a change of the settings was answered is not passed over', async () => {
+    await using receiver = await startReceiver();
+    await using harness = await createHarness(redis);
+    const { woken, wokenWhile, placeOf } = watchLooks(harness);
+    const [id, other] = [
+      await harness.subscribe(receiver.url, unasked),
+      await harness.subscribe(receiver.url, unasked),
+    ];
+    await harness.append('a');
+    const afterRead = async () => {
+      await harness.change(id, { eventTypes: ['filing.pending'] });
+      await harness.append('b');
+    };
+    await wokenWhile({ afterRead });
+    expect(await placeOf(other)).toMatchObject({ position: 1 });
+    expect(await woken()).toEqual([id]);
+    await harness.drain(id);
+    expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(['a', 'b']);
+    expect(await placeOf(other)).toMatchObject({ position: 2 });
+  });
+
+  test('what comes to wait, and an end, keep the cursor where it is', async () => {
+    await using receiver = await startReceiver();
+    await using harness = await createHarness(redis);
+    const { woken, wokenWhile, placeOf, appendPaid } = watchLooks(harness);
+    const asked = { eventTypes: ['filing.paid'] };
+    const [replayed, ended] = [
+      await harness.subscribe(receiver.url, asked),
+      await harness.subscribe(receiver.url, asked),
+    ];
+    await appendPaid('p');
+    for (const id of [replayed, ended]) await harness.drain(id);
+    await harness.append('a');
+    const beforeRead = async () => {
+      await startReplay(harness, replayed);
+      // As a drain does it, without a new version of the settings.
+      await harness.redis.hset(harness.keys.subscription(ended).state, 'enabled', 0);
+    };
+    expect(await wokenWhile({ beforeRead })).toEqual([replayed]);
+    for (const id of [replayed, ended]) expect(await placeOf(id)).toMatchObject({ position: 1 });
+    await harness.drain(replayed);
+    expect(await woken()).toEqual([]);
+  });
+
+  test('a cursor that is moved by others stays where they have moved it', async () => {
+    await using harness = await createHarness(redis);
+    const { wokenWhile, head } = watchLooks(harness);
+    const ids = [await harness.subscribe(nowhere, unasked), await harness.subscribe(nowhere, unasked)];
+    await harness.append('a', 'b');
+    const { timeline } = await head();
+    const places = [
+      { cursor: 1, timeline: '' },
+      { cursor: 0, timeline },
+    ];
+    const beforeRead = () =>
+      Promise.all(
+        ids.map((id, i) => harness.redis.hset(harness.keys.subscription(id).state, places[i] ?? {})),
+      );
+    expect((await wokenWhile({ beforeRead }))?.toSorted()).toEqual(ids.toSorted());
+    for (const [i, id] of ids.entries()) expect(await harness.state(id)).toMatchObject(places[i] ?? {});
+  });
+
+  test('a subscription that is removed leaves nothing', async () => {
+    await using harness = await createHarness(redis);
+    const { wokenWhile } = watchLooks(harness);
+    const id = await harness.subscribe(nowhere, unasked);
+    await harness.append('a');
+    await wokenWhile({ beforeRead: () => harness.subscriptions.remove(harness.account, id) });
+    expect(await harness.redis.exists(harness.keys.subscription(id).state)).toBe(0);
+  });
+
+  test.each(['beforeRead', 'afterRead'] as const)(
+    'Redis is set back, %s: the cursor stays, and what takes the place of lost events is delivered',
+    async (when) => {
+      await using receiver = await startReceiver();
+      await using harness = await createHarness(redis);
+      const { wokenWhile, placeOf, appendPaid } = watchLooks(harness);
+      const id = await harness.subscribe(receiver.url, { eventTypes: ['filing.paid'] });
+      await harness.append('a');
+      const before = await placeOf(id);
+      const setBack = await rememberKeys(harness.redis, harness.keys.base);
+      await harness.append('b', 'c');
+      const meanwhile = async () => {
+        await setBack();
+        await appendPaid('p');
+        await harness.append('d');
+      };
+      expect(await wokenWhile({ [when]: meanwhile })).toEqual([id]);
+      expect(await placeOf(id)).toEqual(before);
+      await harness.drain(id);
+      expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(['p']);
+    },
+  );
+
+  test('a cursor of a log that Redis has lost is brought back by its drain', async () => {
+    await using receiver = await startReceiver();
+    await using harness = await createHarness(redis);
+    const { woken, appendPaid } = watchLooks(harness);
+    const id = await harness.subscribe(receiver.url, { eventTypes: ['filing.paid'] });
+    const { head, events, bodies, filingEvents } = harness.keys;
+    await harness.append('a', 'b');
+    expect(await woken()).toEqual([]);
+    // The log alone, as after a file that was cut.
+    await harness.redis.unlink(head, events, bodies, filingEvents);
+    await appendPaid('p');
+    await harness.append('c', 'd');
+    expect(await woken()).toEqual([id]);
+    await harness.drain(id);
+    expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(['p']);
+  });
+});
+
+describe('a drain under way', () => {
+  test('keeps its events, also where the settings that hold now ask for none of them', async () => {
+    const latch = createLatch();
+    await using receiver = await startReceiver(async ({ filingId, attempt }) => {
+      if (filingId === 'held' && attempt === 1) await latch.opened;
+      return filingId === 'held' && attempt === 1 ? 500 : 200;
+    });
+    await using harness = await createHarness(redis, { retryMs: [40, 40] });
+    const { woken, placeOf, head, appendPaid } = watchLooks(harness);
+    const id = await harness.subscribe(receiver.url, { eventTypes: ['filing.paid'] });
+    await appendPaid('held');
+    const drained = harness.drain(id);
+    await vi.waitFor(() => expect(receiver.inFlight()).toBe(1));
+    await harness.append('a');
+    expect(await woken()).toEqual([id]);
+
+    await harness.change(id, unasked);
+    // The drain has not written anything yet, so that nothing seems to wait.
+    await woken();
+    await harness.change(id, { eventTypes: ['filing.paid'] });
+    await appendPaid('p');
+    latch.open();
+    await drained;
+    await vi.waitFor(async () => {
+      await harness.drain(id);
+      expect(await placeOf(id)).toEqual(await head());
+      expect(await harness.state(id)).toMatchObject({ parked: 0, done: '' });
+    });
+    expect(receiver.accepted.map(({ filingId }) => filingId).toSorted()).toEqual(['held', 'p']);
+  });
+
+  test('that has begun before the cursor moves writes its own', async () => {
+    await using receiver = await startReceiver();
+    await using harness = await createHarness(redis);
+    const { wokenWhile, placeOf, head, appendPaid } = watchLooks(harness);
+    const id = await harness.subscribe(receiver.url, { eventTypes: ['filing.paid'] });
+    await harness.append('a');
+    const { claim } = harness.delivery;
+    const latch = createLatch();
+    vi.spyOn(harness.delivery, 'claim').mockImplementationOnce(async (...args) => {
+      const claimed = await claim(...args);
+      await latch.opened;
+      return claimed;
+    });
+    let drained: Promise<unknown> = Promise.resolve();
+    const afterRead = async () => {
+      drained = harness.drain(id);
+      await vi.waitFor(async () => expect((await harness.state(id)).epoch).not.toBe(''));
+    };
+    expect(await wokenWhile({ afterRead })).toEqual([]);
+    await appendPaid('p');
+    latch.open();
+    await drained;
+    expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(['p']);
+    expect(await placeOf(id)).toEqual(await head());
+  });
+});
