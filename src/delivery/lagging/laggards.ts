@@ -5,12 +5,13 @@ import type { Keys } from '../../redis/keys.ts';
 import { loadScript } from '../../redis/scripts.ts';
 import type { Wishes } from '../../subscriptions/matches-event.ts';
 import type { DeliveryState } from '../../subscriptions/subscription.ts';
-import { createIdleMover, type IdleBehind } from './move-idle.ts';
+import { createIdleMover, type IdleBehind, type LookAtIdle } from './move-idle.ts';
 import { createNewestKinds } from './newest-kinds.ts';
 import { needsDrain, nextLookAt } from './next-look.ts';
 
 /**
- * Finds the subscriptions of an account that lag behind the log or have an attempt due. The findings of a
+ * Finds the subscriptions of an account that lag behind the log or have an attempt due. Those that are behind
+ * and want none of the new events are no laggards: their cursors move (`MoveIdle`). The findings of a
  * look at all of them are kept in Redis. Until the account gets an event or a subscription, or another writer
  * gives one of them work, later looks read those of which something is due and no others. A look at all of
  * them comes every five minutes at the latest, and after a step of the clock. Nothing is kept of an account
@@ -74,51 +75,66 @@ export function createLaggards({
   const endScript = loadScript(new URL('end-look.lua', import.meta.url));
   const moveIdle = createIdleMover(redis, keys);
 
+  // Those of some subscriptions for which anything waits, once the cursors of the others have moved. With
+  // `all` their settings are read in any case.
+  async function waitingOf(
+    look: Omit<LookAtIdle, 'settings'>,
+    ids: readonly string[],
+    all: boolean,
+  ): Promise<{ readonly waiting: string[]; readonly areReadable: boolean }> {
+    const { account, at } = look;
+    const { lagging, head, subscriptions, resting, subscription } = keys.account(account);
+    const reply = await findScript.run(
+      redis,
+      [lagging, head, subscriptions, resting],
+      [at, subscription('').state, ...ids],
+    );
+    const { waiting, behind } = toFound(reply as FoundReply);
+    const judged = behind.flatMap(({ versions }) => [...versions.keys()]);
+    // After the versions, which were found with the cursors.
+    const settings = await filtersOf(account, all ? ids : judged);
+    const left = await moveIdle({ ...look, settings }, behind);
+    const areReadable = [...settings.values()].every((each) => each !== undefined);
+    return { waiting: [...waiting, ...left], areReadable };
+  }
+
   return {
     async find(account, all) {
-      const { lagging, head, subscriptions, resting, subscription } = keys.account(account);
-      const used = [lagging, head, subscriptions];
+      const { lagging, head, subscriptions } = keys.account(account);
       const at = now();
-      const look = randomUUID();
+      const id = randomUUID();
       const ageMax = Math.min(allEveryMs, at - steadySince());
-      const begun = await beginScript.run(redis, used, [at, ageMax, look, all ? '1' : '']);
+      const begun = await beginScript.run(
+        redis,
+        [lagging, head, subscriptions],
+        [at, ageMax, id, all ? '1' : ''],
+      );
       if (begun === null) return { ids: [], areReadable: true };
       const [kept, mark, ids] = begun as ['0' | '1', string, string[]];
       // Rejects where the head cannot be read.
       const known = toCheckpoint(mark.slice(mark.indexOf(' ') + 1)) ?? (await log.head(account));
       const { position } = known;
-      const kindsAfter = createNewestKinds(log, account, known);
+      const look = { account, head: known, kindsAfter: createNewestKinds(log, account, known), at };
       const laggards: string[] = [];
       let areReadable = true;
       for (let from = 0; from < ids.length; from += lookedAtOnce) {
         const part = ids.slice(from, from + lookedAtOnce);
         // Redis serves other clients in between.
-        const reply = await findScript.run(redis, [...used, resting], [at, subscription('').state, ...part]);
-        const { waiting, behind } = toFound(reply as FoundReply);
-        // After the versions that were found with the cursors.
-        const settings = await filtersOf(
-          account,
-          kept === '1' ? behind.flatMap(({ versions }) => [...versions.keys()]) : part,
-        );
-        areReadable &&= [...settings.values()].every((each) => each !== undefined);
-        waiting.push(...(await moveIdle({ account, head: known, kindsAfter, settings, at }, behind)));
-        const states = await deliveries(account, waiting);
-        const next = new Map(part.map((id): [string, number | ''] => [id, '']));
-        for (const [i, id] of waiting.entries()) {
+        const found = await waitingOf(look, part, kept === '0');
+        areReadable &&= found.areReadable;
+        const states = await deliveries(account, found.waiting);
+        const next = new Map(part.map((each): [string, number | ''] => [each, '']));
+        for (const [i, each] of found.waiting.entries()) {
           const { [i]: state } = states;
           // The drain mends a state that cannot be read.
-          if (state === undefined || needsDrain(state, position, at)) laggards.push(id);
-          next.set(id, state === undefined ? at : (nextLookAt(state, position, at) ?? ''));
+          if (state === undefined || needsDrain(state, position, at)) laggards.push(each);
+          next.set(each, state === undefined ? at : (nextLookAt(state, position, at) ?? ''));
         }
         // A look at all leaves out some that wait for a later time: their entries stay.
-        const found = kept === '1' ? next : new Map([...next].filter(([, time]) => time !== ''));
-        await endScript.run(
-          redis,
-          [lagging],
-          [kept === '1' ? mark : `+${look}`, '', at, ...[...found].flat()],
-        );
+        const noted = kept === '1' ? next : new Map([...next].filter(([, time]) => time !== ''));
+        await endScript.run(redis, [lagging], [kept === '1' ? mark : `+${id}`, '', at, ...[...noted].flat()]);
       }
-      if (kept === '0' && areReadable) await endScript.run(redis, [lagging], [`+${look}`, mark, at]);
+      if (kept === '0' && areReadable) await endScript.run(redis, [lagging], [`+${id}`, mark, at]);
       return { ids: laggards, areReadable };
     },
   };
