@@ -54,34 +54,35 @@ describe('while a look judges the new events', () => {
     await using receiver = await startReceiver();
     await using harness = await createHarness(redis);
     const { woken, wokenWhile, placeOf, appendPaid } = watchLooks(harness);
-    const asked = { eventTypes: ['filing.paid'] };
-    const [replayed, ended] = [
-      await harness.subscribe(receiver.url, asked),
-      await harness.subscribe(receiver.url, asked),
-    ];
+    const subscribe = () => harness.subscribe(receiver.url, { eventTypes: ['filing.paid'] });
+    const [replayed, ended, lately] = [await subscribe(), await subscribe(), await subscribe()];
     await appendPaid('p');
-    for (const id of [replayed, ended]) await harness.drain(id);
+    for (const id of [replayed, ended, lately]) await harness.drain(id);
     await harness.append('a');
     const beforeRead = async () => {
       await startReplay(harness, replayed);
-      // As a drain does it, without a new version of the settings.
+      // As drains do it, without a new version of the settings.
       await harness.redis.hset(harness.keys.subscription(ended).state, 'enabled', 0);
+      await harness.redis.hset(harness.keys.subscription(lately).state, 'parked', 1);
     };
-    expect(await wokenWhile({ beforeRead })).toEqual([replayed]);
-    for (const id of [replayed, ended]) expect(await placeOf(id)).toMatchObject({ position: 1 });
-    await harness.drain(replayed);
+    expect((await wokenWhile({ beforeRead }))?.toSorted()).toEqual([replayed, lately].toSorted());
+    for (const id of [replayed, ended, lately]) expect(await placeOf(id)).toMatchObject({ position: 1 });
+    for (const id of [replayed, lately]) await harness.drain(id);
     expect(await woken()).toEqual([]);
   });
 
   test('a cursor that is moved by others stays where they have moved it', async () => {
     await using harness = await createHarness(redis);
-    const { wokenWhile, head } = watchLooks(harness);
-    const ids = [await harness.subscribe(nowhere, unasked), await harness.subscribe(nowhere, unasked)];
+    const { wokenWhile, placeOf, head } = watchLooks(harness);
+    const subscribe = () => harness.subscribe(nowhere, unasked);
+    const ids = [await subscribe(), await subscribe(), await subscribe()];
+    const { timeline: ofBefore } = await placeOf(ids[0] ?? '');
     await harness.append('a', 'b');
     const { timeline } = await head();
     const places = [
       { cursor: 1, timeline: '' },
       { cursor: 0, timeline },
+      { cursor: 1, timeline: ofBefore },
     ];
     const beforeRead = () =>
       Promise.all(
@@ -122,6 +123,24 @@ describe('while a look judges the new events', () => {
       expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(['p']);
     },
   );
+
+  test('entries are not believed that Redis had for a moment only', async () => {
+    await using harness = await createHarness(redis);
+    const { wokenWhile, placeOf, appendPaid } = watchLooks(harness);
+    const id = await harness.subscribe(nowhere, { eventTypes: ['filing.paid'] });
+    await harness.append('a');
+    const before = await placeOf(id);
+    const setBack = await rememberKeys(harness.redis, harness.keys.base);
+    await appendPaid('p');
+    await harness.append('b');
+    const setForward = await rememberKeys(harness.redis, harness.keys.base);
+    const beforeRead = async () => {
+      await setBack();
+      await harness.append('x', 'y');
+    };
+    expect(await wokenWhile({ beforeRead, afterRead: setForward })).toEqual([id]);
+    expect(await placeOf(id)).toEqual(before);
+  });
 
   test('a cursor of a log that Redis has lost is brought back by its drain', async () => {
     await using receiver = await startReceiver();

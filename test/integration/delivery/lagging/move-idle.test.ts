@@ -106,6 +106,31 @@ describe('a look at subscriptions for which nothing waits', () => {
     expect(await harness.state(idle)).toMatchObject({ cursor: 3 });
   });
 
+  test('moves none whose settings cannot be read', async () => {
+    await using harness = await createHarness(redis);
+    const { woken } = watchLooks(harness);
+    const [id, other] = [
+      await harness.subscribe(nowhere, unasked),
+      await harness.subscribe(nowhere, unasked),
+    ];
+    await harness.redis.hset(harness.keys.subscriptions, id, '{');
+    await harness.append('a');
+    expect(await woken()).toEqual([id]);
+    expect(await harness.redis.hget(harness.keys.subscription(id).state, 'cursor')).toBe('0');
+    expect(await harness.state(other)).toMatchObject({ cursor: 1 });
+    expect(await harness.waker.keepAwake(harness.account)).toBe(false);
+  });
+
+  test('moves none over a gap in the log', async () => {
+    await using harness = await createHarness(redis);
+    const { woken } = watchLooks(harness);
+    const id = await harness.subscribe(nowhere, unasked);
+    await harness.append('a', 'b', 'c');
+    await harness.redis.xdel(harness.keys.events, '2-0');
+    expect(await woken()).toEqual([id]);
+    expect(await harness.state(id)).toMatchObject({ cursor: 0 });
+  });
+
   test('moves none whose next events are gone or too many to be read, and a drain gets on with them', async () => {
     await using harness = await createHarness(redis);
     const { woken, placeOf, head } = watchLooks(harness);
