@@ -184,6 +184,23 @@ test('a job that has passed to another worker takes no drains, and leaves the sl
   expect(await hold(keys, { id: '1', token: 'another', slice: 'slice' }, ['a', 'b'])).toEqual(new Set());
 });
 
+test('drains are given back with the wake-ups that came meanwhile, and none of another job, or once the job has passed on', async () => {
+  const client = redis.connect();
+  const key = (kind: string) => (id: string) => `${redis.prefix}:given:${kind}:${id}`;
+  const keys = { deduplication: key('de'), next: key('dn'), lock: key('lock') };
+  const { hold, release } = createHeldDrains(client);
+  const job = { id: '1', token: 'own', slice: 'slice' };
+  await client.set(keys.lock('1'), 'own');
+  await client.set(keys.deduplication('others'), '2');
+  expect(await hold(keys, job, ['woken', 'quiet', 'others'])).toEqual(new Set(['others']));
+  for (const id of ['woken', 'others']) await client.hset(keys.next(id), 'name', 'drain');
+  const former = { ...job, token: 'former' };
+  expect(await release(keys, former, ['woken', 'quiet', 'others'])).toEqual(new Set());
+  expect(await release(keys, job, ['woken', 'quiet', 'others'])).toEqual(new Set(['woken']));
+  expect(await client.keys(`${redis.prefix}:given:d*`)).toHaveLength(2);
+  expect(await client.exists(keys.deduplication('others'), keys.next('others'))).toBe(2);
+});
+
 test('what many were woken for is given time before a look for laggards wakes each alone', async () => {
   await using harness = await createHarness(redis);
   await subscribeMany(harness, 'http://127.0.0.1:9', subscriptions);
