@@ -82,9 +82,5 @@ test(`replies of Redis lost after it has written, ${title}: nothing is lost, inv
     proxy.mode = 'pass';
   }
   await finish();
-  await expectKept(
-    world,
-    { repeatsMax: 2 * rounds * inFlightMax, setBack: false },
-    `${2 * rounds} outages`,
-  );
+  await expectKept(world, { repeatsMax: 2 * rounds * inFlightMax, setBack: false }, `${2 * rounds} outages`);
 });
