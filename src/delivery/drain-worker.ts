@@ -141,6 +141,8 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     // Each of them waits for its drain in the former shard by itself.
     if (isMoving || shards.homeOf(account) !== shard) {
       noLongerNew(slice.length);
+      // A worker that was killed may have taken them for this job.
+      await queue.giveBack(job, shard, token, slice);
       return queue.wake(account, slice);
     }
     const own = await queue.hold(job, shard, token);

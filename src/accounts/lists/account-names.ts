@@ -43,7 +43,8 @@ export function createAccountNames(redis: RedisClient, keys: Keys): AccountNames
     do {
       // Redis serves other clients between the slices.
       const next = await listScript.run(redis, all, [place, accountsAtOnce]);
-      if (next === null) return false;
+      // Another process has ended the listing; the next read finds out how.
+      if (next === null) return true;
       place = next as string;
     } while (place !== '0');
     return (await listScript.run(redis, all, ['', 0])) === 1;

@@ -2,8 +2,11 @@
 --
 -- KEYS   1 accounts  2 names  3 unsound  4 rejecting
 -- ARGV   1 the place where to go on, '0' = begin, '' = end  2 about how many accounts
--- Reply  the next place, '0' after the last one, or nil when the listing was begun anew or ended by another
---        process; at the end 1, or 0 when there are other accounts than were listed
+-- Reply  the next place, '0' after the last one, or nil when another process has ended the listing; at the
+--        end 1, or 0 when there are other accounts than were listed
+--
+-- Processes that list at once, or after one that has crashed, add to the same names: each has seen all that
+-- exist when it ends, and names of accounts that are gone show as too many.
 -- @include lists.lua
 local accounts, names, unsound, rejecting = unpack(KEYS)
 drop_misfits(names, unsound, rejecting)
@@ -17,11 +20,10 @@ if ARGV[1] == '' then
   redis.call('ZADD', names, 0, '')
   return 1
 end
-if ARGV[1] == '0' then
+if not redis.call('ZSCORE', names, ' ') then
+  if ARGV[1] ~= '0' then return nil end
   redis.call('UNLINK', names)
   redis.call('ZADD', names, 0, ' ')
-elseif not redis.call('ZSCORE', names, ' ') then
-  return nil
 end
 local scanned = redis.call('HSCAN', accounts, ARGV[1], 'COUNT', ARGV[2])
 for i = 1, #scanned[2], 2 do

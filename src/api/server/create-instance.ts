@@ -42,6 +42,9 @@ export function createInstance(
     requestTimeout: server.requestTimeout,
     connectionTimeout: server.timeout,
     handlerTimeout: handlerMs,
+    // A plugin takes long only where the process is kept busy, by a backlog for example. A start that fails
+    // for it would begin anew, and be no quicker.
+    pluginTimeout: 0,
     keepAliveTimeout: server.keepAliveTimeout,
     http,
     ...(door === undefined ? {} : { serverFactory: (handler: RequestListener) => door.enter(handler) }),

@@ -22,7 +22,7 @@ export interface SliceJob {
 export interface HeldDrains {
   /**
    * Takes the drains; returns the subscriptions that other jobs have. Repeating it changes nothing. None is
-   * taken, and all are returned, when the job has passed to another worker.
+   * taken, and all are returned, when the job has passed to another worker, which may have ended it.
    */
   hold(keys: DrainKeys, job: SliceJob, drains: readonly string[]): Promise<ReadonlySet<string>>;
   /**

@@ -20,7 +20,10 @@ export interface RejectingAccount {
  * one, and accounts that a part of a cluster loses, are found again by `mend`.
  */
 export interface RejectingAccounts {
-  /** To be called before a batch is written; one command where it has rejections. */
+  /**
+   * To be called before a batch is written; one command where it has rejections. Notes nothing of an account
+   * that is gone.
+   */
   announce(account: string, batch: readonly FilingCommit[]): Promise<void>;
   /** All of them, in no order, read in slices. */
   all(): Promise<RejectingAccount[]>;
@@ -97,7 +100,7 @@ export function createRejectionNotes(redis: RedisClient, keys: Keys): RejectingA
     });
     if (times.length === 0) return;
     const [oldest, newest] = [Math.min(...times), Math.max(...times)];
-    await script.run(redis, [keys.accountLists.rejecting], [account, oldest, newest]);
+    await script.run(redis, [keys.accounts, keys.accountLists.rejecting], [account, oldest, newest]);
   };
 }
 

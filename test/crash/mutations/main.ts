@@ -41,9 +41,11 @@ async function apply(folder: string, { file, find, replace, name }: Mutation): P
   );
 }
 
-async function failedTests(folder: string, { project, test, title }: Mutation): Promise<string[]> {
+async function failedTests(folder: string, { name, project, test, title }: Mutation): Promise<string[]> {
   const output = join(folder, 'report.json');
-  const args = ['run', '--project', project, test, '--reporter', 'json', '--outputFile', output];
+  // The long files are of two projects.
+  const projects = project === 'long' ? 'long*' : project;
+  const args = ['run', '--project', projects, test, '--reporter', 'json', '--outputFile', output];
   const pattern = title === '' ? [] : ['-t', title.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)];
   const child = spawn(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), ...args, ...pattern], {
     cwd: folder,
@@ -51,6 +53,7 @@ async function failedTests(folder: string, { project, test, title }: Mutation): 
   });
   await once(child, 'exit');
   const { testResults } = JSON.parse(await readFile(output, 'utf8')) as Report;
+  if (testResults.length === 0) throw new Error(`"${name}" does not find its test ${test}`);
   return testResults.flatMap(({ assertionResults }) =>
     assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName),
   );

@@ -135,3 +135,15 @@ test('rejections of a former version are found, and an announced one that was ne
     const { commands } = await rowsRead(client, () => index.mend(nameOf(0)));
     expect([await client.hkeys(rejecting), commands]).toEqual([[nameOf(0)], 2]);
   }));
+
+test('a poll that is under way when its account is removed leaves no note of its rejections', () =>
+  stage(async (api, client) => {
+    await addPolled(api, client, 0, 2);
+    await api.deps.accounts.remove(nameOf(0));
+    const fields = { status: 'REJECTED', completedAt: null, rejectionReason: null, removed: false };
+    const next = { ...fields, sequence: 0, since: 5, readFrom: 5, readAt: 5 };
+    const commit = { id: 'f_1', previous: null, next, details: null, event: null };
+    for (const i of [0, 1])
+      await api.deps.snapshot.commit(nameOf(i), 'g', [commit], 5).catch(() => undefined);
+    expect(await client.hkeys(api.keys.accountLists.rejecting)).toEqual([nameOf(1)]);
+  }));

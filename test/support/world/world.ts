@@ -37,7 +37,7 @@ export interface WorldOptions {
   readonly roles?: readonly string[];
   /** Filings of the baseline, per account; default 20. */
   readonly filings?: number;
-  /** Subscribers of each account, named `<account>.a` and so on; default 2. */
+  /** Subscribers of each account, named `<account>.a` and so on, from 26 on by number; default 2. */
   readonly subscribers?: number;
   /** Settings of each subscription besides its URL and secret. */
   readonly settings?: object;
@@ -169,7 +169,7 @@ async function subscribe(
 ): Promise<Subscriber[]> {
   const subscribers: Subscriber[] = [];
   for (let i = 0; i < count; i += 1) {
-    const id = `${account}.${letters[i]}`;
+    const id = `${account}.${letters[i] ?? i}`;
     const secret = `whsec_${randomBytes(32).toString('base64')}`;
     const tls = mutual && { ...(await mutual.issue(id)), ca: mutual.cert };
     const body = { ...settings, url: receiver.urlOf(id), secret, tls };
@@ -191,11 +191,7 @@ async function settle({ api, lives, polls }: Settling, timeoutMs: number): Promi
     for (const account of accounts) {
       const after = polls().filter((poll) => poll.account === account && poll.from > lives.lastChangeAt());
       if (after.length < 3) return false;
-      const { items } = await api().ok<{ items: { lag: number }[] }>(
-        'GET',
-        `/v1/accounts/${account}/subscriptions`,
-      );
-      if (items.some(({ lag }) => lag > 0)) return false;
+      if (await isAnyBehind(api(), account)) return false;
     }
     return true;
   };
@@ -207,4 +203,18 @@ async function settle({ api, lives, polls }: Settling, timeoutMs: number): Promi
     () => true,
     () => false,
   );
+}
+
+async function isAnyBehind(api: ApiCaller, account: string): Promise<boolean> {
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const from: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const page = await api.ok<{ items: { lag: number }[]; nextCursor: string | null }>(
+      'GET',
+      `/v1/accounts/${account}/subscriptions?limit=100${from}`,
+    );
+    if (page.items.some(({ lag }) => lag > 0)) return true;
+    cursor = page.nextCursor;
+  }
+  return false;
 }

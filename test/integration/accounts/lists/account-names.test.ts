@@ -92,6 +92,23 @@ test.each(['names', 'unsound', 'rejecting'] as const)(
   },
 );
 
+test('processes that list the accounts at once read them once each, and none of them fails', async () => {
+  await using server = await startPrivateRedis();
+  const clients = Array.from({ length: 8 }, () => new Redis(server.url));
+  const stores = clients.map((client) => openStore(client, 'many'));
+  const [{ keys, create }, [client]] = [stores[0] ?? never(), clients];
+  await create('a');
+  const text = (await client?.hget(keys.accounts, 'a')) ?? '';
+  for (let i = 0; i < 3_000; i += 1) await client?.hset(keys.accounts, `b${i}`, text);
+  await client?.del(...Object.values(keys.accountLists));
+  const pages = await Promise.all(stores.map(({ store }) => store.page('', 2)));
+  for (const { accounts } of pages) expect(accounts.map(({ account }) => account)).toEqual(['a', 'b0']);
+  const scans = /^cmdstat_hscan:calls=(\d+)/m.exec((await client?.info('commandstats')) ?? '')?.[1];
+  // A slice is five hundred accounts or a few more.
+  expect(Number(scans)).toBeLessThanOrEqual(8 * 7);
+  for (const each of clients) each.disconnect();
+});
+
 test('a page costs as much beside two thousand accounts as beside twenty', async () => {
   await using server = await startPrivateRedis();
   const client = new Redis(server.url);
@@ -112,3 +129,7 @@ test('a page costs as much beside two thousand accounts as beside twenty', async
   expect(many.bytes).toBeLessThan(few.bytes + 2_000);
   client.disconnect();
 });
+
+function never(): never {
+  throw new Error('no such store');
+}

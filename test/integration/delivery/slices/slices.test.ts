@@ -159,7 +159,8 @@ describe('an event for many subscriptions', () => {
     });
     harness.startWorker();
     await harness.publish('a');
-    await vi.waitFor(async () => expect(await heldKeys(harness)).toHaveLength(subscriptions), 10_000);
+    const wakeUps = () => harness.redis.keys(`*${harness.account}*:de:wake.*`);
+    await vi.waitFor(async () => expect(await wakeUps()).toHaveLength(subscriptions), 10_000);
     // One for each slice if they were asked for one after the other.
     expect(most).toBeGreaterThan(3);
   });
@@ -172,11 +173,32 @@ test('a job that has passed to another worker takes no drains, and leaves the sl
   const { hold } = createHeldDrains(client);
   await client.set(keys.lock('1'), 'another');
   await client.set(keys.deduplication('slice'), '1');
-  const asked = await hold(keys, { id: '1', token: 'former', slice: 'slice' }, ['a', 'b']);
-  expect(asked).toEqual(new Set(['a', 'b']));
+  const former = { id: '1', token: 'former', slice: 'slice' };
+  expect(await hold(keys, former, ['a', 'b'])).toEqual(new Set(['a', 'b']));
+  // The other worker has ended it; nobody would give the drains back.
+  await client.del(keys.lock('1'));
+  expect(await hold(keys, former, ['a', 'b'])).toEqual(new Set(['a', 'b']));
   expect(await client.exists(keys.deduplication('a'), keys.deduplication('b'))).toBe(0);
   expect(await client.get(keys.deduplication('slice'))).toBe('1');
+  await client.set(keys.lock('1'), 'another');
   expect(await hold(keys, { id: '1', token: 'another', slice: 'slice' }, ['a', 'b'])).toEqual(new Set());
+});
+
+test('drains are given back with the wake-ups that came meanwhile, and none of another job, or once the job has passed on', async () => {
+  const client = redis.connect();
+  const key = (kind: string) => (id: string) => `${redis.prefix}:given:${kind}:${id}`;
+  const keys = { deduplication: key('de'), next: key('dn'), lock: key('lock') };
+  const { hold, release } = createHeldDrains(client);
+  const job = { id: '1', token: 'own', slice: 'slice' };
+  await client.set(keys.lock('1'), 'own');
+  await client.set(keys.deduplication('others'), '2');
+  expect(await hold(keys, job, ['woken', 'quiet', 'others'])).toEqual(new Set(['others']));
+  for (const id of ['woken', 'others']) await client.hset(keys.next(id), 'name', 'drain');
+  const former = { ...job, token: 'former' };
+  expect(await release(keys, former, ['woken', 'quiet', 'others'])).toEqual(new Set());
+  expect(await release(keys, job, ['woken', 'quiet', 'others'])).toEqual(new Set(['woken']));
+  expect(await client.keys(`${redis.prefix}:given:d*`)).toHaveLength(2);
+  expect(await client.exists(keys.deduplication('others'), keys.next('others'))).toBe(2);
 });
 
 test('what many were woken for is given time before a look for laggards wakes each alone', async () => {
