@@ -4,6 +4,7 @@ import { decideCommit, isAsStored } from './detection/decide-commit.ts';
 import type { DecisionContext, FilingCommit, Observation } from './detection/decide-commit.ts';
 import { comparedSpan, type ComparedSpan } from './detection/detect-change.ts';
 import { takeTurns } from '../partner/body/turns.ts';
+import type { StoredState } from './detection/filing-state.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 
 /** An event that a commit has put into the log, without its body. */
@@ -116,9 +117,11 @@ async function decideAll(
     context.account,
     observations.map(({ id }) => id),
   );
-  const open = observations
-    .map((observation, i) => ({ observation, previous: states[i] ?? null }))
-    .filter(({ observation, previous }) => !isAsStored(context, observation, previous));
+  const open: { readonly observation: Observation; readonly previous: StoredState | null }[] = [];
+  for (const [i, observation] of observations.entries()) {
+    const previous = states[i] ?? null;
+    if (!isAsStored(context, observation, previous)) open.push({ observation, previous });
+  }
   // Redis's present time shows whether its clock was ahead.
   if (open.length > 0) await clock.synchronise();
   const compared = comparedSpan(window, { at: clock.now(), steadySince: clock.steadySince() });

@@ -76,27 +76,12 @@ export function createPartnerHttp(deps: PartnerHttpDeps): PartnerHttp {
       const held = createHold((bytes) => attempt.untimed(room.take(account, bytes, attempt.signal)));
       try {
         const stream = http.stream(path, { signal: attempt.signal });
-        let body: BodyCollector | null = null;
-        const turns = takeTurns();
-        let unread = 0;
-        let declared: number | null = null;
-        for await (const chunk of stream as AsyncIterable<Buffer>) {
-          const response = stream.response;
-          if (response === undefined || !isOk(response.statusCode)) {
-            unread += chunk.length;
-            if (unread > unreadBytesMax) break;
-            continue;
-          }
-          declared ??= declaredLength(response.headers);
-          body ??= createBodyCollector(shape, declared);
-          if (body.length + chunk.length > roomlessBytesMax) await held.take(declared ?? bodyBytesMax);
-          body.push(chunk);
-          if (turns.isOver()) await turns.next();
-        }
+        const arriving = createArrival(shape, held.take);
+        await drain(stream as AsyncIterable<Buffer>, (chunk) => arriving.take(chunk, stream.response));
         const { statusCode = 0, headers = {} } = stream.response ?? {};
         return {
           status: statusCode,
-          body: (body ?? createBodyCollector(shape, null)).end(),
+          body: arriving.end(),
           retryAfterMs: parseRetryAfter(headers['retry-after'], clock.now()),
           release: held.release,
         };
@@ -128,11 +113,49 @@ function createGot({ baseUrl, partnerKey, lookup, agents = null, account = '' }:
   });
 }
 
+interface AnswerHead {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+// Resolves to nothing: requests of got that were collected late keep later ones, and what their readers
+// resolve to, from being collected young. That would be the bodies of all pages.
+async function drain(
+  stream: AsyncIterable<Buffer>,
+  take: (chunk: Buffer) => Promise<boolean>,
+): Promise<void> {
+  for await (const chunk of stream) if (!(await take(chunk))) return;
+}
+
+/** The body of one answer while it arrives; `hold` takes room for so many bytes. */
+function createArrival(shape: Asked['shape'], hold: (bytes: number) => Promise<void>) {
+  const turns = takeTurns();
+  let body: BodyCollector | null = null;
+  let unread = 0;
+  let declared: number | null = null;
+  return {
+    /** Takes the next chunk. False when the rest of the answer is of no use. */
+    async take(chunk: Buffer, head: AnswerHead | undefined): Promise<boolean> {
+      if (head === undefined || !isOk(head.statusCode)) {
+        unread += chunk.length;
+        return unread <= unreadBytesMax;
+      }
+      declared ??= declaredLength(head.headers);
+      body ??= createBodyCollector(shape, declared);
+      if (body.length + chunk.length > roomlessBytesMax) await hold(declared ?? bodyBytesMax);
+      body.push(chunk);
+      if (turns.isOver()) await turns.next();
+      return true;
+    },
+    end: (): AnswerBody => (body ?? createBodyCollector(shape, null)).end(),
+  };
+}
+
 function isOk(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-function declaredLength(headers: Readonly<Record<string, string | string[] | undefined>>): number | null {
+function declaredLength(headers: AnswerHead['headers']): number | null {
   const length = headers['content-length'];
   return typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : null;
 }

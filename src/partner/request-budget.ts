@@ -103,14 +103,19 @@ export function createRequestBudget(limits: RequestLimits, turn: Turn | null = n
   }
 
   return {
-    spend: (work, signal, urgency = 'change') =>
-      places.add(
+    spend(work, signal, urgency = 'change') {
+      // The queue's records of listening tasks keep each other, and all that the tasks lead to, from being
+      // collected young: every page of a long list grew old. A task that begins at once needs no listener.
+      const mustWait = places.pending >= places.concurrency || places.size > 0;
+      return places.add(
         async () => {
+          signal.throwIfAborted();
           const startedAt = await waitForStart(urgency, signal);
           return work((verdict) => note(verdict, startedAt));
         },
-        { signal, priority: priorities[urgency] },
-      ),
+        { priority: priorities[urgency], ...(mustWait ? { signal } : {}) },
+      );
+    },
     rest(ms) {
       restsUntil = Math.max(restsUntil, performance.now() + ms);
     },

@@ -38,6 +38,8 @@ const format = 1;
 
 const codeStart = `[${format},"`;
 const removedEnd = ',1]';
+// Four numbers and no mark: the last one is the length of the read, which may be one millisecond.
+const withoutMark = /[l"](?:,\d+){4}\]$/;
 const restateMark = 'restate';
 const stalledMark = 'stalled ';
 // The end of a state with limits that is neither removed nor to be restated.
@@ -78,7 +80,7 @@ function marksOf({ removed, restate, stalled = [] }: FilingState): readonly unkn
  * compared, so false may also mean that decoding is needed to find out.
  */
 export function isShownBy(text: string, { status, completedAt, rejectionReason }: ShownState): boolean {
-  if (!text.startsWith(codeStart) || text.endsWith(removedEnd)) return false;
+  if (!text.startsWith(codeStart) || (text.endsWith(removedEnd) && !withoutMark.test(text))) return false;
   if (text.endsWith('"]') && !onlyStalled.test(text)) return false;
   const code = codeOf.get(status);
   if (code === undefined || !text.startsWith(`${code}",`, codeStart.length)) return false;

@@ -72,6 +72,7 @@ export function createBodyCollector(kind: 'page' | 'other', declared: number | n
     end() {
       const bytes = whole === null ? oneOf(chunks) : whole.subarray(0, length);
       const layout = whole === null ? 'small' : splitter === null ? 'unsplit' : splitter.end(bytes);
+      [chunks, whole] = [[], null];
       return { bytes, layout, text: () => new TextDecoder().decode(bytes) };
     },
   };

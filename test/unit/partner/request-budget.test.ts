@@ -98,6 +98,14 @@ describe('a request budget', () => {
     expect(work).not.toHaveBeenCalled();
   });
 
+  it('starts nothing for a signal that has aborted', async () => {
+    const budget = createRequestBudget({ maxRps: 1, concurrency: 1 });
+    const work = vi.fn<() => Promise<void>>(async () => undefined);
+    await expect(budget.spend(work, AbortSignal.abort())).rejects.toThrow('aborted');
+    await budget.spend(work, never);
+    expect(work).toHaveBeenCalledTimes(1);
+  });
+
   it('counts a request that waits for its turn at the host, and measures the wait', async () => {
     const turns: (() => void)[] = [];
     const urgencies: string[] = [];

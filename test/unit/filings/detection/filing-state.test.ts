@@ -80,6 +80,13 @@ describe('a stored filing state', () => {
     expect(isShownBy(encodeState(stored), { ...shown, rejectionReason: 'Late' })).toBe(false);
   });
 
+  it.each([null, 'Not signed'])('is told to show what a read of one millisecond showed: %s', (reason) => {
+    const shown = { status: 'REJECTED', completedAt: null, rejectionReason: reason };
+    const stored: FilingState = { ...shown, sequence: 3, since: 1, readFrom: 8, readAt: 9, removed: false };
+    expect(isShownBy(encodeState(stored), shown)).toBe(true);
+    expect(isShownBy(encodeState({ ...stored, removed: true }), shown)).toBe(false);
+  });
+
   it('is not told to show what only looks so in JSON', () => {
     const shown = { status: 'REJECTED', completedAt: null, rejectionReason: 'a\nb' };
     const stored: FilingState = { ...shown, sequence: 3, since: 1, readFrom: 1, readAt: 9, removed: false };
