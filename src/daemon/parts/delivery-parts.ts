@@ -14,6 +14,7 @@ import { createDisabler } from '../../delivery/store/disable-subscription.ts';
 import { createProofBudget } from '../../delivery/ownership/proof-budget.ts';
 import { createVerifier } from '../../delivery/ownership/verifier.ts';
 import { createLaggards } from '../../delivery/lagging/laggards.ts';
+import { createMatchingSubscriptions } from '../../subscriptions/matching/matching-subscriptions.ts';
 import { createSubscriptionWaker } from '../../delivery/wake.ts';
 import { timeoutBounds } from '../../subscriptions/settings/limits.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
@@ -77,7 +78,8 @@ export function createDeliveryParts(
   const drainQueue = createDrainQueue(connections.failFast(), shards, onError);
   const { deliveries, filters } = stores.subscriptions;
   const laggards = createLaggards({ ...clock, redis, keys, log: stores.log, filters, deliveries });
-  const waker = createSubscriptionWaker({ ...stores, laggards, queue: drainQueue, now: clock.now });
+  const matching = createMatchingSubscriptions({ redis, keys, filters, now: clock.now });
+  const waker = createSubscriptionWaker({ ...stores, matching, laggards, queue: drainQueue });
   const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
   const outages = createOutageStore(redis, keys);
   const tunnels = createEgressTunnels(config, deps, (outage) => {
