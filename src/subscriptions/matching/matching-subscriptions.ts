@@ -31,8 +31,8 @@ interface Kept {
   readonly wanted: WishGroups;
 }
 
-/** Maximum bytes of wishes that a process keeps, of the accounts used last: about half a million. */
-export const keptBytesMax = 32 * 1024 * 1024;
+// Maximum bytes of the wishes that a process keeps, of the accounts used last: about half a million.
+const keptBytesMax = 32 * 1024 * 1024;
 // Milliseconds.
 const keptMs = 60_000;
 // Bytes of an account beside its wishes, roughly.
