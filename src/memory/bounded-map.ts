@@ -16,8 +16,8 @@ interface Entry<K, V> {
 }
 
 /**
- * A map of at most `max` entries, or of those that together weigh at most `max`. Each operation takes constant
- * time. The entries are linked in the order of
+ * A map of at most `max` entries, or of those that together weigh at most `max`. Each operation takes
+ * constant time. The entries are linked in the order of
  * their use: a Map whose entries are removed and set again at each use is copied again and again.
  */
 export function createBoundedMap<K, V>(max: number, weigh: (value: V) => number = () => 1): BoundedMap<K, V> {

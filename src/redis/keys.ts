@@ -178,7 +178,7 @@ export interface AccountKeys {
    * (src/subscriptions/store/made-by.ts).
    */
   readonly byMaker: string;
-  /** A text that is another one after each change of the subscriptions' settings (src/subscriptions/matching). */
+  /** Another text after each change of the subscriptions' settings (src/subscriptions/matching). */
   readonly settingsVersion: string;
   readonly resting: string;
   /** The findings of the last look for subscriptions that lag (src/delivery/lagging/begin-look.lua). */

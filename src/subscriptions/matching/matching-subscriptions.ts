@@ -66,8 +66,8 @@ export function createMatchingSubscriptions(
     if (known?.version === version && known.wanted.size === count && at - known.readAt < keptMs)
       return known.wanted;
     const wanted = groupByWishes(await filters(account));
-    // Of a change in between, the next look shows another version. Those that cannot be read are reported by
-    // each reading.
+    // After a change in between, the next look finds another version. Each reading reports the settings that
+    // it cannot read.
     if (wanted.size === count) kept.set(account, { version, readAt: at, wanted });
     else kept.delete(account);
     return wanted;

@@ -101,6 +101,10 @@ test('an account from before versions, and one that another program adds to, is 
   const text = (await client.hget(subscriptions, 'r')) ?? '';
   await client.hset(subscriptions, 'added', text);
   expect(await matching()).toEqual(['added', 'r']);
+  // As many as before, and another one.
+  await client.hdel(subscriptions, 'added');
+  await store.create(subscription('former', 'late', ['*']), null);
+  expect(await matching()).toEqual(['late', 'r']);
 });
 
 test('settings that cannot be read are read again at each event', async () => {
