@@ -14,10 +14,10 @@ interface Gathered {
 const restMsMax = 250;
 
 /**
- * Gathers the wake-ups of an account, because each call of `wake` reads all of its subscriptions. The first
- * wake-up calls it at once. Later ones wait until that call is over and as much time again has passed; one
- * call then serves all of them. `wake` never runs twice at once for an account, and runs for at most half of
- * the time. Each promise settles with the call that serves the wake-up.
+ * Gathers the wake-ups of an account, because each call of `wake` may concern all of its subscriptions. The
+ * first wake-up calls it at once. Later ones wait until that call is over and as much time again has passed;
+ * one call then serves all of them. `wake` never runs twice at once for an account, and runs for at most half
+ * of the time. Each promise settles with the call that serves the wake-up.
  */
 export function gatherWakeUps(wake: WakeMatching): WakeMatching {
   // Per account, when the next call may begin.

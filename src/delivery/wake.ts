@@ -1,4 +1,5 @@
-import { matchesEvent, type Matchable } from '../subscriptions/matches-event.ts';
+import type { Matchable } from '../subscriptions/matches-event.ts';
+import type { MatchingSubscriptions } from '../subscriptions/matching/matching-subscriptions.ts';
 import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
 import { manyFrom, type DrainQueue } from './drain-queue.ts';
 import { gatherWakeUps } from './gather-wake-ups.ts';
@@ -34,34 +35,24 @@ export interface SubscriptionWaker {
 }
 
 export interface WakerDeps {
-  readonly subscriptions: SubscriptionStore;
+  readonly subscriptions: Pick<SubscriptionStore, 'resting' | 'deliveries'>;
+  readonly matching: MatchingSubscriptions;
   readonly laggards: Laggards;
   readonly queue: DrainQueue;
-  /** Milliseconds on Redis's clock. */
-  readonly now: () => number;
 }
 
 /** A waker over the stores and the drain queue. */
 export function createSubscriptionWaker({
   subscriptions,
+  matching,
   laggards,
   queue,
-  now,
 }: WakerDeps): SubscriptionWaker {
   // Per account, when many were first woken together since the last look for laggards; monotonic.
   const wakingSince = new Map<string, number>();
 
   async function wakeMatching(account: string, events: readonly Matchable[]): Promise<void> {
-    const [all, resting] = await Promise.all([
-      subscriptions.filters(account),
-      subscriptions.resting(account),
-    ]);
-    const matching = all.filter(
-      (subscription) =>
-        (resting.get(subscription.id) ?? 0) <= now() &&
-        events.some((event) => matchesEvent(subscription, event)),
-    );
-    const ids = matching.map(({ id }) => id);
+    const ids = await matching(account, events);
     if (ids.length < manyFrom) return queue.wake(account, ids);
     if (!wakingSince.has(account)) wakingSince.set(account, performance.now());
     return queue.wakeMany(account, ids);

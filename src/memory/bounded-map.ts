@@ -2,7 +2,7 @@
 export interface BoundedMap<K, V> {
   /** Counts as a use; undefined where the entry is not there, or not any more. */
   get(key: K): V | undefined;
-  /** Counts as a use. Where there are too many entries then, the one whose use lies back longest goes. */
+  /** Counts as a use. Where there are too many entries then, those whose use lies back longest go. */
   set(key: K, value: V): void;
   delete(key: K): void;
 }
@@ -16,10 +16,12 @@ interface Entry<K, V> {
 }
 
 /**
- * A map of at most `max` entries. Each operation takes constant time. The entries are linked in the order of
+ * A map of at most `max` entries, or of those that together weigh at most `max`. Each operation takes
+ * constant time. The entries are linked in the order of
  * their use: a Map whose entries are removed and set again at each use is copied again and again.
  */
-export function createBoundedMap<K, V>(max: number): BoundedMap<K, V> {
+export function createBoundedMap<K, V>(max: number, weigh: (value: V) => number = () => 1): BoundedMap<K, V> {
+  let weight = 0;
   const entries = new Map<K, Entry<K, V>>();
   let oldest: Entry<K, V> | null = null;
   let newest: Entry<K, V> | null = null;
@@ -49,6 +51,7 @@ export function createBoundedMap<K, V>(max: number): BoundedMap<K, V> {
   function remove(entry: Entry<K, V>): void {
     unlink(entry);
     entries.delete(entry.key);
+    weight -= weigh(entry.value);
   }
 
   return {
@@ -61,14 +64,16 @@ export function createBoundedMap<K, V>(max: number): BoundedMap<K, V> {
     set(key, value) {
       const known = entries.get(key);
       if (known !== undefined) {
+        weight -= weigh(known.value);
         known.value = value;
         use(known);
-        return;
+      } else {
+        const entry: Entry<K, V> = { key, value, older: null, newer: null };
+        append(entry);
+        entries.set(key, entry);
       }
-      const entry: Entry<K, V> = { key, value, older: null, newer: null };
-      append(entry);
-      entries.set(key, entry);
-      if (entries.size > max && oldest !== null) remove(oldest);
+      weight += weigh(value);
+      while (weight > max && oldest !== null) remove(oldest);
     },
     delete(key) {
       const entry = entries.get(key);

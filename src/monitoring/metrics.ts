@@ -225,6 +225,10 @@ export function createMetrics() {
   // Unknown before the first check of Redis.
   metrics.redisSafe.set(NaN);
   metrics.allCertificateEnd.set(NaN);
+  // Missing until the accounts were read: 0 would be a value.
+  for (const gauge of [metrics.allSubscriptionLag, metrics.throttledSubscriptions, metrics.seriesPerAccount])
+    gauge.remove();
+  for (const histogram of [metrics.pollAge, metrics.subscriptionLags]) histogram.reset();
   // From the start: rate() does not see the first increase of a new counter.
   for (const type of loggedEventTypes) metrics.events.inc({ type }, 0);
   for (const outcome of Object.keys(outcomeKinds)) metrics.deliveries.inc({ outcome }, 0);

@@ -132,6 +132,7 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
       case 'sessions':
       case 'unreadable':
       case 'subscriptions':
+      case 'settingsVersion':
       case 'resting':
       case 'lagging':
       case 'certificates':

@@ -76,6 +76,7 @@ export const accountKeyKinds: Readonly<Record<Exclude<AccountKeyName, 'base'>, K
   },
   byAge: { type: 'zset', kind: 'by-age', remedy: 'forget', todo: '' },
   byMaker: { type: 'zset', kind: 'by-maker', remedy: 'rebuild', todo: '' },
+  settingsVersion: { type: 'string', kind: 'settings-version', remedy: 'forget', todo: '' },
   resting: { type: 'hash', kind: 'resting', remedy: 'forget', todo: '' },
   lagging: { type: 'zset', kind: 'lagging', remedy: 'forget', todo: '' },
   certificates: { type: 'zset', kind: 'certificates', remedy: 'forget', todo: '' },

@@ -49,6 +49,7 @@ import { tagsApart } from './slots-apart.ts';
  * | `P:{a}:unreadable`            | stream | a week                        | the process that finds it     | operators          |
  * | `P:{a}:unreadable:…`          | any    | a week                        | the process that finds it     | operators          |
  * | `P:{a}:subscriptions`         | hash   | with the account              | subscription store            | delivery, API      |
+ * | `P:{a}:settings-version`      | string | with the account              | sub. store, waking            | waking             |
  * | `P:{a}:registrations`         | zset   | 24 hours after the last       | subscription store            | subscription store |
  * | `P:{a}:quota`                 | string | a day, then counted again     | stores of what clients store  | these stores, API  |
  * | `P:{a}:by-age`                | zset   | with the account              | subscription store            | API                |
@@ -177,6 +178,8 @@ export interface AccountKeys {
    * (src/subscriptions/store/made-by.ts).
    */
   readonly byMaker: string;
+  /** Another text after each change of the subscriptions' settings (src/subscriptions/matching). */
+  readonly settingsVersion: string;
   readonly resting: string;
   /** The findings of the last look for subscriptions that lag (src/delivery/lagging/begin-look.lua). */
   readonly lagging: string;
@@ -275,6 +278,7 @@ function accountKeys(base: string): AccountKeys {
     subscriptions: `${base}:subscriptions`,
     byAge: `${base}:by-age`,
     byMaker: `${base}:by-maker`,
+    settingsVersion: `${base}:settings-version`,
     resting: `${base}:resting`,
     lagging: `${base}:lagging`,
     certificates: `${base}:certificates`,

@@ -14,6 +14,7 @@ import { createDisabler } from '../../delivery/store/disable-subscription.ts';
 import { createProofBudget } from '../../delivery/ownership/proof-budget.ts';
 import { createVerifier } from '../../delivery/ownership/verifier.ts';
 import { createLaggards } from '../../delivery/lagging/laggards.ts';
+import { createMatchingSubscriptions } from '../../subscriptions/matching/matching-subscriptions.ts';
 import { createSubscriptionWaker } from '../../delivery/wake.ts';
 import { timeoutBounds } from '../../subscriptions/settings/limits.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
@@ -75,9 +76,10 @@ export function createDeliveryParts(
     lookup,
   } = deps;
   const drainQueue = createDrainQueue(connections.failFast(), shards, onError);
-  const { deliveries, filtersOf } = stores.subscriptions;
+  const { deliveries, filters, filtersOf } = stores.subscriptions;
   const laggards = createLaggards({ ...clock, redis, keys, log: stores.log, filtersOf, deliveries });
-  const waker = createSubscriptionWaker({ ...stores, laggards, queue: drainQueue, now: clock.now });
+  const matching = createMatchingSubscriptions({ redis, keys, filters, now: clock.now });
+  const waker = createSubscriptionWaker({ ...stores, matching, laggards, queue: drainQueue });
   const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
   const outages = createOutageStore(redis, keys);
   const tunnels = createEgressTunnels(config, deps, (outage) => {

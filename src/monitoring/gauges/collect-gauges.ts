@@ -7,7 +7,7 @@ import type { Metrics } from '../metrics.ts';
 import type { Readiness } from '../readiness.ts';
 import { createAccountFactsReads, type AccountFacts, type AccountFactsDeps } from './account-facts.ts';
 import type { AccountMarkReads } from './account-marks.ts';
-import { createFactFollower, type FactFollower } from './fact-follower.ts';
+import { createFactFollower, type FactFollower } from './following/fact-follower.ts';
 import { showGauges } from './show-gauges.ts';
 import { accountsNamedMax, subscriptionsNamedMax, whoIsNamed, type PerAccount } from './worst.ts';
 
@@ -28,8 +28,9 @@ export interface GaugesDeps extends AccountFactsDeps {
 export interface Gauges {
   /**
    * Sets every gauge from the store, whichever processes poll and deliver; called before each scrape. Few
-   * accounts are read now, many are followed. Rejects while Redis does not answer: then `ready` is 0 and the
-   * other gauges keep their values.
+   * accounts are read now, many are followed; until each of these was read once, the gauges of accounts and
+   * subscriptions are missing, since part of a total would look like a change of it. Rejects while Redis does
+   * not answer: then `ready` is 0 and the other gauges keep their values.
    */
   collect(readiness: () => Promise<Readiness>): Promise<void>;
   /** Ends what goes on between scrapes. */
@@ -80,9 +81,10 @@ export function createGauges(deps: GaugesDeps): Gauges {
       const isFollowed = size.accounts > accountsNamedMax || size.subscriptions > subscriptionsNamedMax;
       const showAge = () => metrics.gaugesAge.set(isFollowed ? follower.waitingMs() / 1000 : 0);
       showAge();
-      const all = isFollowed ? [...(await follower.follow()).values()] : await readAll();
-      const named = whoIsNamed(deps.perAccount, size.accounts, size.subscriptions);
+      const all = isFollowed ? await follower.follow() : await readAll();
       showAge();
+      if (all === null) return;
+      const named = whoIsNamed(deps.perAccount, size.accounts, size.subscriptions);
       metrics.ofAccounts.show(new Set(all.map(({ account }) => account)), named.accounts);
       showGauges(metrics, all, named, { now: now(), rejecting: metrics.ofAccounts.rejecting() });
     },

@@ -7,13 +7,16 @@ import { parseDeliveryState } from '../delivery-state.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
 import { parseStored, readSubscription } from './stored-subscription.ts';
 import type { ReadSubscription, StoredSubscription, SubscriptionRecord } from './stored-subscription.ts';
+import type { Wanted } from './progress-reads.ts';
 
-/** A subscription's stored text with its content, or the reason why it cannot be read. */
-export interface ListedText {
+/** A subscription's content, or the reason why it cannot be read. */
+interface Parsed {
   readonly id: string;
-  readonly text: string;
   readonly stored: StoredSubscription | Error;
 }
+
+// Number of subscriptions that are read at once: each may have ten KB.
+const readAtOnce = 100;
 
 /** Reads stored subscriptions, and reports those that cannot be read. */
 export interface SubscriptionReads {
@@ -21,10 +24,12 @@ export interface SubscriptionReads {
   one(account: string, id: string): Promise<(SubscriptionRecord & { readonly text: string }) | null>;
   /** When a stored subscription was created (ms); 0 where it cannot be read. */
   createdAt(account: string, id: string, text: string): number;
-  /** All of an account, unopened and in no order. Unreadable ones are reported. */
-  all(account: string): Promise<ListedText[]>;
-  /** These of an account, unopened, by their ids; gone ones are left out. Unreadable ones are reported. */
-  some(account: string, ids: readonly string[]): Promise<Map<string, ListedText>>;
+  /**
+   * The wishes of all of an account, in no order, read in parts. Unreadable ones are reported and left out.
+   */
+  wanted(account: string): Promise<Wanted[]>;
+  /** Those of these subscriptions, by their ids: undefined where one is unreadable, none where it is gone. */
+  wantedBy(account: string, ids: readonly string[]): Promise<Map<string, Wanted | undefined>>;
   /**
    * From its stored text; with nothing but its id and the reason when it cannot be read, which is reported.
    */
@@ -47,19 +52,13 @@ export function createSubscriptionReads(
     onUnreadable({ account, kind: 'subscriptions', ...place(account, id), reason, remedy });
   }
 
-  function parse(account: string, id: string, text: string): ListedText {
+  function parse(account: string, id: string, text: string): Parsed {
     try {
-      return { id, text, stored: parseStored(text, place(account, id)) };
+      return { id, stored: parseStored(text, place(account, id)) };
     } catch (error) {
       if (!isUnreadable(error)) throw error;
-      return { id, text, stored: error };
+      return { id, stored: error };
     }
-  }
-
-  function list(account: string, id: string, text: string): ListedText {
-    const listed = parse(account, id, text);
-    if (listed.stored instanceof Error) report(account, id, listed.stored);
-    return listed;
   }
 
   return {
@@ -79,17 +78,40 @@ export function createSubscriptionReads(
         delivery: parseDeliveryState(fields, state(account, id)),
       };
     },
-    async all(account) {
-      const texts = await redis.hgetall(keys.account(account).subscriptions);
-      return Object.entries<string>(texts).map(([id, text]) => list(account, id, text));
+    async wanted(account) {
+      // One may come twice while others are added.
+      const found = new Map<string, Wanted | Error>();
+      let cursor = '0';
+      do {
+        // Redis and this process serve others between the parts.
+        const [next, flat] = await redis.hscan(
+          keys.account(account).subscriptions,
+          cursor,
+          'COUNT',
+          readAtOnce,
+        );
+        for (let i = 0; i + 1 < flat.length; i += 2) {
+          const { id, stored } = parse(account, flat[i] ?? '', flat[i + 1] ?? '');
+          found.set(id, stored instanceof Error ? stored : wantedOf(id, stored));
+        }
+        cursor = next;
+      } while (cursor !== '0');
+      const wanted: Wanted[] = [];
+      for (const [id, each] of found)
+        if (each instanceof Error) report(account, id, each);
+        else wanted.push(each);
+      return wanted;
     },
-    async some(account, ids) {
-      const found = new Map<string, ListedText>();
+    async wantedBy(account, ids) {
+      const found = new Map<string, Wanted | undefined>();
       if (ids.length === 0) return found;
       const texts = await redis.hmget(keys.account(account).subscriptions, ...ids);
       for (const [i, id] of ids.entries()) {
         const { [i]: text = null } = texts;
-        if (text !== null) found.set(id, list(account, id, text));
+        if (text === null) continue;
+        const { stored } = parse(account, id, text);
+        if (stored instanceof Error) report(account, id, stored);
+        found.set(id, stored instanceof Error ? undefined : wantedOf(id, stored));
       }
       return found;
     },
@@ -116,6 +138,11 @@ export function createSubscriptionReads(
       }
     },
   };
+}
+
+function wantedOf(id: string, stored: StoredSubscription): Wanted {
+  const { eventTypes, states, statuses = null, confined = false } = stored;
+  return { id, eventTypes, states, statuses, confined };
 }
 
 // Shown in place of one that cannot be read.

@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { quotaBytesMax, throwIfOverQuota } from '../../redis/quota/account-quota.ts';
 import { committing, loadScript } from '../../redis/scripts.ts';
 import type { Sealer } from '../../secrets/seal.ts';
-import { isUnreadable } from '../../redis/unreadable-record.ts';
 import type { OnUnreadable } from '../../redis/unreadable-record.ts';
+import { readResting } from '../matching/resting.ts';
 import { changedEnds, endsChangedBy } from '../certificates/changed-ends.ts';
 import { createExpiryIndex } from '../expiry/expiry-index.ts';
 import { byRequest } from '../subscription.ts';
@@ -13,7 +14,7 @@ import { blockText, replayArguments, type Beginning } from './beginning.ts';
 import { madeByMember } from './made-by.ts';
 import { keyDigest, recallRegistration, rememberRegistration } from './registration.ts';
 import type { Registration } from './registration.ts';
-import { parseStored, sealSubscription } from './stored-subscription.ts';
+import { sealSubscription } from './stored-subscription.ts';
 import type { SubscriptionRecord } from './stored-subscription.ts';
 import { createKeyIndex } from '../public-keys/key-index.ts';
 import { hasPublicKeys } from '../settings/signatures.ts';
@@ -150,6 +151,7 @@ export function createSubscriptionStore(
           key.certificates,
           key.certificateWarnings,
           key.byMaker,
+          key.settingsVersion,
         ],
         [
           id,
@@ -165,6 +167,7 @@ export function createSubscriptionStore(
           blockText(subscription),
           ...replayArguments(snapshot),
           madeByMember(subscription),
+          randomUUID(),
           ...changedEnds(null, subscription.tls ?? null),
         ],
       );
@@ -177,27 +180,9 @@ export function createSubscriptionStore(
     },
     get: reads.one,
     ...createSubscriptionList(redis, keys, reads),
-    async filters(account) {
-      const key = keys.account(account).subscriptions;
-      try {
-        return (await redis.hvals(key)).map((text) => parseStored(text, { key, field: null }));
-      } catch (error) {
-        if (!isUnreadable(error)) throw error;
-        return (await reads.all(account)).flatMap(({ stored }) => (stored instanceof Error ? [] : [stored]));
-      }
-    },
-    async filtersOf(account, ids) {
-      const found = await reads.some(account, ids);
-      return new Map(
-        [...found].map(([id, { stored }]) => [id, stored instanceof Error ? undefined : stored]),
-      );
-    },
-    async resting(account) {
-      const all = await redis.hgetall(keys.account(account).resting);
-      // A text that is not a number counts as a rest that is over; the next drain finds out.
-      const until = (text: string) => (text === 'disabled' ? Infinity : Number(text) || 0);
-      return new Map(Object.entries<string>(all).map(([id, text]) => [id, until(text)]));
-    },
+    filters: reads.wanted,
+    filtersOf: reads.wantedBy,
+    resting: (account) => readResting(redis, keys, account),
     deliveries: (account, ids) => Promise.all(ids.map((id) => reads.delivery(account, id))),
     async update(account, id, change) {
       for (;;) {
@@ -219,6 +204,7 @@ export function createSubscriptionStore(
             key.lagging,
             key.certificates,
             key.certificateWarnings,
+            key.settingsVersion,
           ],
           [
             id,
@@ -229,6 +215,7 @@ export function createSubscriptionStore(
             release ? '1' : '',
             quotaBytesMax,
             blockText(subscription),
+            randomUUID(),
             ...endsChangedBy(before, subscription),
           ],
         );
@@ -256,9 +243,10 @@ export function createSubscriptionStore(
           key.certificates,
           key.certificateWarnings,
           key.byMaker,
+          key.settingsVersion,
           ...gone,
         ],
-        [id, expected],
+        [id, expected, randomUUID()],
       );
       if (removed !== 1 && expected !== '') return false;
       await index.remove([id]);

@@ -85,6 +85,7 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
     waits: nobodyWaits,
     silent: ['garbage'],
   },
+  settingsVersion: { garbage: spoilText, waits: nobodyWaits, silent: ['wrongType', 'garbage'] },
   resting: {
     garbage: (redis, key, own) => redis.hset(key, own, 'garbage'),
     waits: nobodyWaits,

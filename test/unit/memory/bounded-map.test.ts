@@ -29,6 +29,20 @@ test('what was deleted makes room', () => {
   expect(left()).toEqual(['b', 'c']);
 });
 
+test('entries with a weight go until the rest weighs at most the maximum', () => {
+  const map = createBoundedMap<string, number>(10, (weight) => weight);
+  for (const [key, weight] of Object.entries({ a: 3, b: 3, c: 3 })) map.set(key, weight);
+  map.set('b', 4);
+  expect(['a', 'b', 'c'].map((key) => map.get(key))).toEqual([3, 4, 3]);
+  map.set('d', 5);
+  expect(['a', 'b', 'c', 'd'].map((key) => map.get(key))).toEqual([undefined, undefined, 3, 5]);
+  map.delete('d');
+  map.set('e', 7);
+  expect(['c', 'e'].map((key) => map.get(key))).toEqual([3, 7]);
+  map.set('f', 11);
+  expect(['c', 'e', 'f'].map((key) => map.get(key))).toEqual([undefined, undefined, undefined]);
+});
+
 test('it holds the entries used last, whatever is done', () => {
   const step = fc.record({ key: fc.nat(9), write: fc.boolean() });
   fc.assert(

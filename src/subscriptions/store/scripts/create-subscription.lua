@@ -2,12 +2,13 @@
 --
 -- KEYS  1 subscriptions  2 delivery state  3 head  4 idempotency key  5 events  6 incarnation  7 quota
 --       8 registrations  9 tokens  10 by age  11 resting  12 replays  13 lagging  14 certificates
---       15 certificate warnings  16 by maker
+--       15 certificate warnings  16 by maker  17 version of the settings
 -- ARGV  id, subscription (JSON), 'now', 'earliest' or 'state', idempotency record ('' = none asked for), its
 --       lifetime (ms), maximum number of an account, maximum bytes of an account, maximum number of
 --       idempotency records, created at (ms), reason of being disabled ('' = enabled), block (JSON, '' =
 --       none), id of its first replay ('' = none), request, JSON and state of it, number of its filings, its
---       member among those of its maker ('' = none), its certificates (note_ends)
+--       member among those of its maker ('' = none), version of the settings from now on, its certificates
+--       (note_ends)
 -- Reply '' when it was created, 'gone' when the account is removed, 'full' when there are as many as may be,
 --       'quota <bytes stored>' when the account would store too much, 'keys' when it has used too many
 --       idempotency keys, else the idempotency record of the request that came first.
@@ -58,7 +59,8 @@ if is_first then
 end
 if is_first or has_order then redis.call('ZADD', KEYS[10], ARGV[9], ARGV[1]) end
 redis.call('UNLINK', KEYS[13])
-note_ends(KEYS[14], KEYS[15], ARGV[1], 18)
+note_ends(KEYS[14], KEYS[15], ARGV[1], 19)
 if ARGV[17] ~= '' then redis.call('ZADD', KEYS[16], 0, ARGV[17]) end
+redis.call('SET', KEYS[17], ARGV[18])
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return ''

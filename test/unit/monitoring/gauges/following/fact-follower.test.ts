@@ -1,8 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { AccountFacts } from '../../../../src/monitoring/gauges/account-facts.ts';
-import type { MarkKind } from '../../../../src/monitoring/gauges/account-marks.ts';
-import { createFactFollower, type FactFollower } from '../../../../src/monitoring/gauges/fact-follower.ts';
-import { noMarks } from '../../../../src/polling/store/marks.ts';
+import type { AccountFacts } from '../../../../../src/monitoring/gauges/account-facts.ts';
+import type { MarkKind } from '../../../../../src/monitoring/gauges/account-marks.ts';
+import {
+  createFactFollower,
+  type FactFollower,
+} from '../../../../../src/monitoring/gauges/following/fact-follower.ts';
+import { noMarks } from '../../../../../src/polling/store/marks.ts';
 
 // A store in memory: accounts with the time of their creation, and what was read of it.
 const accounts = new Map<string, number>();
@@ -10,14 +14,16 @@ const marks: Record<MarkKind, string[]> = { changed: [], polled: [] };
 const read: string[] = [];
 let failsAt: string | null = null;
 let subscriptions = 0;
+let readMs = 0;
 let follower: FactFollower;
 
-function follow(times: { lookMs: number; roundMs: number }): FactFollower {
+function follow(times: { lookMs: number; roundMs: number; firstMs?: number }): FactFollower {
   follower = createFactFollower(
     {
       reads: {
         facts: async (account) => {
           if (account === failsAt) throw new Error('Redis is away');
+          if (readMs > 0) await sleep(readMs);
           read.push(account);
           const createdAt = accounts.get(account);
           return createdAt === undefined ? null : factsOf(account, createdAt);
@@ -40,7 +46,7 @@ function follow(times: { lookMs: number; roundMs: number }): FactFollower {
       },
       now: () => performance.now(),
     },
-    { ...times, leftMs: 60_000 },
+    { firstMs: 60_000, ...times, leftMs: 60_000 },
   );
   return follower;
 }
@@ -60,17 +66,44 @@ beforeEach(() => {
   read.length = 0;
   failsAt = null;
   subscriptions = 0;
+  readMs = 0;
 });
 afterEach(() => follower.stop());
 
 const never = 3_600_000;
-const created = async (account: string) => (await follower.follow()).get(account)?.createdAt;
+const factOf = async (account: string) =>
+  (await follower.follow())?.find((facts) => facts.account === account);
+const created = async (account: string) => (await factOf(account))?.createdAt;
 
 test('the first call reads every account once', async () => {
   marks.changed.push('a1');
   const facts = await follow({ lookMs: 1, roundMs: never }).follow();
-  expect([...facts.keys()].toSorted()).toEqual([...accounts.keys()]);
+  expect(facts?.map(({ account }) => account).toSorted()).toEqual([...accounts.keys()]);
   expect(read.toSorted()).toEqual([...accounts.keys()]);
+  expect(follower.waitingMs()).toBe(0);
+});
+
+test('marks wait for the first round, however fast they come', async () => {
+  readMs = 5;
+  // More than one step of the follower reads.
+  for (let i = 8; i < 150; i += 1) accounts.set(`a${i}`, i);
+  const polled = setInterval(() => marks.polled.push('a1', 'a2', 'a3'), 1);
+  const changed = setInterval(() => marks.changed.push('a0'), 1);
+  try {
+    await follow({ lookMs: 1, roundMs: never }).follow();
+  } finally {
+    clearInterval(polled);
+    clearInterval(changed);
+  }
+  expect(read.slice(0, accounts.size).toSorted()).toEqual([...accounts.keys()].toSorted());
+});
+
+test('who asks waits for the first round for a bounded time, and sees how long it lasts', async () => {
+  readMs = 100;
+  follow({ lookMs: 1, roundMs: never, firstMs: 10 });
+  expect(await follower.follow()).toBeNull();
+  expect(follower.waitingMs()).toBeGreaterThan(0);
+  await expect.poll(async () => (await follower.follow())?.length).toBe(accounts.size);
   expect(follower.waitingMs()).toBe(0);
 });
 
@@ -85,7 +118,7 @@ test('what is marked is read again, and nothing else', async () => {
   await expect.poll(() => created('a2')).toBe(22);
   await expect.poll(() => created('new')).toBe(23);
   await expect.poll(() => created('a3')).toBeUndefined();
-  await expect.poll(async () => (await follower.follow()).get('a4')?.marks.lastCompletePollAt).toBe(7);
+  await expect.poll(async () => (await factOf('a4'))?.marks.lastCompletePollAt).toBe(7);
   expect(read.toSorted()).toEqual(['a2', 'a3', 'marks of a4', 'new']);
 });
 
@@ -115,5 +148,5 @@ test('a failure is told to those who ask, nothing is dropped for it, and the wor
   failsAt = null;
   accounts.set('a6', 66);
   await vi.waitFor(async () => expect(await created('a6')).toBe(66));
-  expect((await follower.follow()).size).toBe(accounts.size);
+  expect((await follower.follow())?.length).toBe(accounts.size);
 });

@@ -1,18 +1,21 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import type { AccountFacts, AccountFactsReads } from './account-facts.ts';
-import type { AccountMarkReads, MarkKind } from './account-marks.ts';
+import type { AccountFacts, AccountFactsReads } from '../account-facts.ts';
+import type { AccountMarkReads } from '../account-marks.ts';
+import { createWaitingMarks } from './waiting-marks.ts';
 
 /**
- * Keeps the facts of all accounts in memory while the process is scraped. It reads accounts that were marked,
- * those that changed before those that were only polled, and in between every account once in ten minutes,
- * in case a mark was lost. A fifth of the time at most goes into it.
+ * Keeps the facts of all accounts in memory while the process is scraped. First it reads every account once,
+ * for half of the time at most. Then it reads accounts that were marked, those that changed before those that
+ * were only polled, and in between every account once in ten minutes, in case a mark was lost; a fifth of the
+ * time at most goes into that.
  */
 export interface FactFollower {
   /**
-   * The facts of all accounts, as they are at most a moment after their marks. The first call begins;
-   * resolves when every account was read once. Rejects when the last step has failed.
+   * The facts of all accounts, as they are at most a moment after their marks. The first call begins; null
+   * when not every account was read once in the time for which a scrape waits. Rejects when the last step has
+   * failed.
    */
-  follow(): Promise<ReadonlyMap<string, AccountFacts>>;
+  follow(): Promise<AccountFacts[] | null>;
   /**
    * Milliseconds since the oldest mark that is still to be read was seen, or since it began if not every
    * account was read yet; 0 when there is nothing to read.
@@ -39,11 +42,16 @@ export interface FollowerTimes {
   readonly roundMs: number;
   /** Without a scrape after which none is expected any more. */
   readonly leftMs: number;
+  /** That a scrape waits for the first round. */
+  readonly firstMs: number;
 }
 
-const defaultTimes: FollowerTimes = { lookMs: 1_000, roundMs: 600_000, leftMs: 300_000 };
-// Number of accounts that are read at the same time.
+const defaultTimes: FollowerTimes = { lookMs: 1_000, roundMs: 600_000, leftMs: 300_000, firstMs: 2_000 };
+// Number of accounts that are read at the same time. In a busy process each answer of Redis waits for its
+// turn, so that the first round depends on how often it waits.
 const readAtOnce = 20;
+const readAtOnceFirst = 100;
+const polledAtOnce = 200;
 // Milliseconds after which a step ends.
 const stepMs = 100;
 // Minimum milliseconds of rest after a step, for each one that it took: in the first round, and then.
@@ -67,7 +75,7 @@ export function createFactFollower(deps: FactFollowerDeps, times = defaultTimes)
 
 interface Following {
   isRunning(): boolean;
-  facts(): Promise<ReadonlyMap<string, AccountFacts>>;
+  facts(): Promise<AccountFacts[] | null>;
   waitingMs(): number;
   stop(): void;
 }
@@ -81,9 +89,7 @@ interface Fact {
 
 function beginFollowing({ reads, marks, names, now }: FactFollowerDeps, times: FollowerTimes): Following {
   const known = new Map<string, Fact>();
-  // Marked accounts, and when their first mark was seen.
-  const waiting: Record<MarkKind, Map<string, number>> = { changed: new Map(), polled: new Map() };
-  const places: Record<MarkKind, number> = { changed: -1, polled: -1 };
+  const waiting = createWaitingMarks(marks, now);
   const walk = { round: 1, cursor: '0', names: [] as string[], isUnderWay: false, due: 0, at: now() };
   const begunAt = now();
   let isWhole = false;
@@ -95,43 +101,33 @@ function beginFollowing({ reads, marks, names, now }: FactFollowerDeps, times: F
   let failed = Promise.withResolvers<never>();
   failed.promise.catch(() => undefined);
 
-  async function readAccount(account: string): Promise<void> {
-    const { round } = walk;
-    const facts = await reads.facts(account);
-    if (facts === null) {
-      known.delete(account);
-      return;
-    }
-    const { active = 0, failing = 0, disabled = 0 } = facts.subscriptions?.byState ?? {};
-    const restsUntil = now() + (active + failing + disabled) * restMsPerSubscription;
-    known.set(account, { facts, round, restsUntil });
-  }
+  const readAccount = (account: string) =>
+    waiting.reading(account, ['changed', 'polled'], async () => {
+      const { round } = walk;
+      const facts = await reads.facts(account);
+      if (facts === null) {
+        known.delete(account);
+        return;
+      }
+      const { active = 0, failing = 0, disabled = 0 } = facts.subscriptions?.byState ?? {};
+      const restsUntil = now() + (active + failing + disabled) * restMsPerSubscription;
+      known.set(account, { facts, round, restsUntil });
+    });
 
   async function readPolled(account: string): Promise<void> {
     const former = known.get(account);
     if (former === undefined) return readAccount(account);
-    const facts = await reads.afterPoll(former.facts);
-    // Another read may have ended meanwhile, of more than the marks.
-    const latest = known.get(account);
-    if (latest !== undefined)
-      known.set(account, { ...latest, facts: { ...latest.facts, marks: facts.marks } });
-  }
-
-  async function look(kind: MarkKind): Promise<void> {
-    // The first round reads accounts that were marked before.
-    if (places[kind] < 0) places[kind] = await marks.newest(kind);
-    for (;;) {
-      const found = await marks.after(kind, places[kind]);
-      for (const [account, place] of found) {
-        if (!waiting[kind].has(account)) waiting[kind].set(account, now());
-        places[kind] = place;
-      }
-      if (found.length === 0) return;
-    }
+    return waiting.reading(account, ['polled'], async () => {
+      const facts = await reads.afterPoll(former.facts);
+      // Another read may have ended meanwhile, of more than the marks.
+      const latest = known.get(account);
+      if (latest !== undefined)
+        known.set(account, { ...latest, facts: { ...latest.facts, marks: facts.marks } });
+    });
   }
 
   function* rested(): Generator<string> {
-    for (const account of waiting.changed.keys())
+    for (const account of waiting.of('changed'))
       if ((known.get(account)?.restsUntil ?? 0) <= now()) yield account;
   }
 
@@ -146,7 +142,7 @@ function beginFollowing({ reads, marks, names, now }: FactFollowerDeps, times: F
       walk.names = [...found];
       walk.isUnderWay = true;
     }
-    const taken = walk.names.splice(0, isWhole ? Math.min(readAtOnce, walk.due) : readAtOnce);
+    const taken = walk.names.splice(0, isWhole ? Math.min(readAtOnce, walk.due) : readAtOnceFirst);
     walk.due = Math.max(0, walk.due - taken.length);
     return taken;
   }
@@ -172,50 +168,34 @@ function beginFollowing({ reads, marks, names, now }: FactFollowerDeps, times: F
     whole.resolve();
   }
 
-  async function readSome(kind: MarkKind, accounts: readonly string[]): Promise<void> {
-    const read = kind === 'changed' ? readAccount : readPolled;
-    await Promise.all(
-      accounts.map(async (account) => {
-        const seenAt = waiting[kind].get(account);
-        // A mark that comes while the account is read counts for the next read.
-        waiting[kind].delete(account);
-        try {
-          await read(account);
-        } catch (error) {
-          if (!waiting[kind].has(account)) waiting[kind].set(account, seenAt ?? now());
-          throw error;
-        }
-      }),
-    );
-  }
-
-  // Returns false when there is nothing to do.
+  // Returns false when there is nothing to do. Marks wait for the end of the first round, which reads most of
+  // their accounts anyway: where polls come as fast as accounts are read, it would never end.
   async function readOnce(): Promise<boolean> {
+    if (!isWhole) return readNext();
     const changed = first(rested(), readAtOnce);
-    if (changed.length > 0) {
-      await readSome('changed', changed);
-      return true;
-    }
-    const polled = first(waiting.polled.keys(), readAtOnce);
-    if (polled.length > 0) {
-      await readSome('polled', polled);
-      return true;
-    }
-    return readNext();
+    const polled = changed.length > 0 ? [] : first(waiting.of('polled'), polledAtOnce);
+    await Promise.all([...changed.map(readAccount), ...polled.map(readPolled)]);
+    return changed.length + polled.length > 0 || readNext();
   }
 
-  async function step(): Promise<void> {
+  // Returns true when there may be more to do.
+  async function step(): Promise<boolean> {
     const stepBegunAt = now();
-    await look('changed');
-    await look('polled');
-    while (now() - stepBegunAt < stepMs && (await readOnce())) await nextTurn();
+    await waiting.look();
+    while (now() - stepBegunAt < stepMs) {
+      if (!(await readOnce())) return false;
+      await nextTurn();
+    }
+    return true;
   }
 
   async function run(): Promise<void> {
     while (now() - askedAt < times.leftMs && !stopping.signal.aborted) {
       const stepBegunAt = now();
+      const share = isWhole ? restShare : firstRestShare;
+      let leastMs = times.lookMs;
       try {
-        await step();
+        if (await step()) leastMs = 0;
         failure = null;
       } catch (error) {
         failure = error as Error;
@@ -223,9 +203,7 @@ function beginFollowing({ reads, marks, names, now }: FactFollowerDeps, times: F
         failed = Promise.withResolvers<never>();
         failed.promise.catch(() => undefined);
       }
-      const tookMs = now() - stepBegunAt;
-      const isAtWork = !isWhole && failure === null;
-      const rest = isAtWork ? firstRestShare * tookMs : Math.max(times.lookMs, restShare * tookMs);
+      const rest = Math.max(leastMs, share * (now() - stepBegunAt));
       await delay(rest, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
     }
     stopping.abort();
@@ -237,13 +215,14 @@ function beginFollowing({ reads, marks, names, now }: FactFollowerDeps, times: F
     async facts() {
       askedAt = now();
       if (failure !== null) throw failure;
-      await Promise.race([whole.promise, failed.promise]);
-      return new Map(Array.from(known, ([account, { facts }]) => [account, facts]));
+      const answered = new AbortController();
+      const late = delay(times.firstMs, undefined, { signal: answered.signal, ref: false });
+      await Promise.race([whole.promise, failed.promise, late]).finally(() => answered.abort());
+      return isWhole ? Array.from(known.values(), ({ facts }) => facts) : null;
     },
     waitingMs() {
-      if (!isWhole) return now() - begunAt;
-      const oldest = [waiting.changed, waiting.polled].flatMap((each) => first(each.values(), 1));
-      return oldest.length === 0 ? 0 : now() - Math.min(...oldest);
+      const since = isWhole ? waiting.oldestSeenAt() : begunAt;
+      return since === null ? 0 : now() - since;
     },
     stop: () => stopping.abort(),
   };
