@@ -127,7 +127,7 @@ async function drain(
   for await (const chunk of stream) if (!(await take(chunk))) return;
 }
 
-/** The body of one answer while it arrives; `hold` takes room for so many bytes. */
+/** The body of one answer while it arrives; `hold` takes room for it, in bytes. */
 function createArrival(shape: Asked['shape'], hold: (bytes: number) => Promise<void>) {
   const turns = takeTurns();
   let body: BodyCollector | null = null;

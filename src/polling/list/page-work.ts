@@ -19,9 +19,9 @@ export interface PageWork {
 const pagesMax = 16;
 const bytesMax = 2 * 1024 * 1024;
 
-// Milliseconds that a page is waited for. Redis nearby answers in less, so that pages are compared one by one
-// and collected young: pages that outlive a collection of young objects are copied twice, and their bodies are
-// kept until all objects are gone through.
+// Milliseconds that a page is waited for. Redis nearby answers in less, so that pages are compared one by
+// one and collected young. Pages that outlive a collection of young objects are copied twice, and their
+// bodies are kept until all objects are gone through.
 const waitMsMax = 10;
 
 /** Nothing under way yet. */
