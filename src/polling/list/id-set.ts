@@ -24,8 +24,8 @@ export interface IdSet {
 
 const slotsMin = 64;
 const partsMax = 8;
-// Number of ids from which on they are spread over several tables. One that is full doubles while nothing else
-// of the process runs: a few milliseconds for a part of ten million ids, half a second for all of them.
+// Number of ids from which on they are spread over several tables. One that is full doubles while nothing
+// else of the process runs: ten milliseconds among ten million ids, half a second for a table of all of them.
 const spreadFrom = 16_384;
 const spreadOver = 256;
 
