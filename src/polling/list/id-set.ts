@@ -24,45 +24,38 @@ export interface IdSet {
 
 const slotsMin = 64;
 const partsMax = 8;
+// Number of ids from which on they are spread over several tables. One that is full doubles while nothing
+// else of the process runs: ten milliseconds among ten million ids, half a second for a table of all of them.
+const spreadFrom = 16_384;
+const spreadOver = 256;
+
+/** Hashes of ids by open addressing, and for each slot a bit per part. */
+interface Table {
+  slots: Float64Array;
+  marks: Uint8Array;
+  size: number;
+}
 
 /** An empty set. */
 export function createIdSet(): IdSet {
-  let slots = new Float64Array(slotsMin);
-  // For each slot a bit per part.
-  let marks = new Uint8Array(slotsMin);
+  let tables: readonly Table[] = [emptyTable(slotsMin)];
   let partsOpen = 0;
   let size = 0;
 
-  function slotOf(hash: number): number {
-    const mask = slots.length - 1;
-    let slot = hash & mask;
-    while (slots[slot] !== 0 && slots[slot] !== hash) slot = (slot + 1) & mask;
-    return slot;
-  }
-
   function add(id: string, bit: number): Membership {
     const hash = hashOf(id);
-    const slot = slotOf(hash);
-    const known = slots[slot] === hash;
-    const former = marks[slot] ?? 0;
-    slots[slot] = hash;
-    marks[slot] = former | bit;
+    const table = tableOf(tables, hash);
+    const slot = slotOf(table, hash);
+    const known = table.slots[slot] === hash;
+    const former = table.marks[slot] ?? 0;
+    table.slots[slot] = hash;
+    table.marks[slot] = former | bit;
     if (known) return (former & bit) === 0 ? 'elsewhere' : 'again';
     size += 1;
-    if (size * 2 > slots.length) grow();
+    table.size += 1;
+    if (tables.length === 1 && size === spreadFrom) tables = spread(table);
+    else if (table.size * 2 > table.slots.length) grow(table);
     return 'new';
-  }
-
-  function grow(): void {
-    const [formerSlots, formerMarks] = [slots, marks];
-    slots = new Float64Array(formerSlots.length * 2);
-    marks = new Uint8Array(slots.length);
-    formerSlots.forEach((hash, former) => {
-      if (hash === 0) return;
-      const slot = slotOf(hash);
-      slots[slot] = hash;
-      marks[slot] = formerMarks[former] ?? 0;
-    });
   }
 
   function freeBit(): number {
@@ -75,7 +68,11 @@ export function createIdSet(): IdSet {
       return size;
     },
     add: (id) => add(id, 0) === 'new',
-    has: (id) => slots[slotOf(hashOf(id))] !== 0,
+    has(id) {
+      const hash = hashOf(id);
+      const table = tableOf(tables, hash);
+      return table.slots[slotOf(table, hash)] !== 0;
+    },
     part() {
       const bit = freeBit();
       partsOpen |= bit;
@@ -83,11 +80,51 @@ export function createIdSet(): IdSet {
         add: (id) => add(id, bit),
         end() {
           partsOpen &= ~bit;
-          for (let slot = 0; slot < marks.length; slot += 1) marks[slot] = (marks[slot] ?? 0) & ~bit;
+          for (const { marks } of tables)
+            for (let slot = 0; slot < marks.length; slot += 1) marks[slot] = (marks[slot] ?? 0) & ~bit;
         },
       };
     },
   };
+}
+
+function emptyTable(slots: number): Table {
+  return { slots: new Float64Array(slots), marks: new Uint8Array(slots), size: 0 };
+}
+
+// The upper bits choose the table, the lower ones the slot.
+function tableOf(tables: readonly Table[], hash: number): Table {
+  return tables[tables.length === 1 ? 0 : Math.floor(hash / 0x1_0000_0000) % spreadOver] as Table;
+}
+
+function slotOf({ slots }: Table, hash: number): number {
+  const mask = slots.length - 1;
+  let slot = hash & mask;
+  while (slots[slot] !== 0 && slots[slot] !== hash) slot = (slot + 1) & mask;
+  return slot;
+}
+
+function grow(table: Table): void {
+  const grown = emptyTable(table.slots.length * 2);
+  moveAll(table, () => grown);
+  Object.assign(table, grown);
+}
+
+function spread(table: Table): Table[] {
+  const tables = Array.from({ length: spreadOver }, () => emptyTable((4 * spreadFrom) / spreadOver));
+  moveAll(table, (hash) => tableOf(tables, hash));
+  return tables;
+}
+
+function moveAll({ slots, marks }: Table, to: (hash: number) => Table): void {
+  slots.forEach((hash, former) => {
+    if (hash === 0) return;
+    const table = to(hash);
+    const slot = slotOf(table, hash);
+    table.slots[slot] = hash;
+    table.marks[slot] = marks[former] ?? 0;
+    table.size += 1;
+  });
 }
 
 // Two multiplicative 32-bit hashes side by side, the upper one cut to 21 bits; never 0, which marks a free

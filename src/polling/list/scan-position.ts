@@ -36,6 +36,8 @@ export interface ScanPosition {
   readonly fullLength: number;
   /** The last total the service gave; null when it gave none. */
   readonly total: number | null;
+  /** The total on the first page; null when it gave none there. */
+  readonly firstTotal: number | null;
   /** The highest total that the service gave. */
   readonly totalMax: number | null;
   /** The lowest total that the service gave with a page that was not empty. */
@@ -66,9 +68,11 @@ const skippedInARowMax = 3;
 const skippedMax = 5;
 const skippedShareMax = 0.02;
 // Maximum number of pages, and of rows, of a list without a total, or with one that grows as fast as it is
-// read.
+// read. A list whose first page gives more may have twice as many, as far as that is believed: its ids are
+// kept in memory while it is read.
 const pagesMax = 100_000;
 const rowsMax = pagesMax * pageSize;
+const believedMax = 25_000_000;
 
 /** The position before the first page. */
 export function startPosition(trust: TotalTrust): ScanPosition {
@@ -84,6 +88,7 @@ export function startPosition(trust: TotalTrust): ScanPosition {
     lastLength: 0,
     fullLength: pageSize,
     total: null,
+    firstTotal: null,
     totalMax: null,
     totalMin: null,
     totalMoved: false,
@@ -119,6 +124,7 @@ export function advance(
     lastLength: page.length,
     fullLength,
     total: page.total ?? total,
+    firstTotal: pages === 0 ? page.total : position.firstTotal,
     totalMax: page.total === null ? position.totalMax : Math.max(page.total, position.totalMax ?? 0),
     totalMin:
       page.total === null || page.length === 0
@@ -168,12 +174,17 @@ export function likelyNextOffset({
 export function nextStep(position: ScanPosition): ScanStep {
   const { offset, pages, total, skippedInARow, skipped } = position;
   if (skippedInARow >= skippedInARowMax || skipped > skippedMax + pages * skippedShareMax) return 'broken';
-  if (pages >= pagesMax || position.rows >= rowsMax) return 'broken';
+  if (isEndless(position)) return 'broken';
   if (skippedInARow > 0) return total !== null && offset >= total ? 'complete' : 'continue';
   if (position.lastLength === 0) return total === null || offset >= total ? 'complete' : 'early';
   if (position.repeatedPages >= repeatedPagesMax) return repeatedEnd(position);
   if (total === null || offset < total || offset > total) return 'continue';
   return isTotalBelieved(position, total) ? 'complete' : 'continue';
+}
+
+function isEndless({ pages, rows, firstTotal, fullLength }: ScanPosition): boolean {
+  const told = 2 * Math.min(firstTotal ?? 0, believedMax);
+  return pages >= Math.max(pagesMax, told / Math.max(1, fullLength)) || rows >= Math.max(rowsMax, told);
 }
 
 // Some services answer an offset behind the end with their last page. A service that ignores offsets

@@ -48,7 +48,7 @@ export async function measure(): Promise<void> {
     ofSubscriptions += bytesEach * (accounts - from);
     const all = await stage.redisBytes();
     const wakes = await spentOn(stage, daemon, () => wakeSome(stage, first));
-    const page = await spentOnPage(stage, daemon, 'page of 100', '/v1/accounts?limit=100');
+    const page = await spentOnPage(stage, daemon, 'page of 100', '/v1/accounts?limit=100', { idle });
     const { rssMiB } = await usageOf(daemon.pid);
     // oxlint-enable no-await-in-loop
     await record('accounts', {

@@ -1,11 +1,12 @@
 import { usageOf } from '../../support/daemon/process-usage.ts';
 import { fillLog } from '../support/delivery-rig.ts';
 import { startPartnerProcess } from '../support/partner-process.ts';
+import { longestOfBeginning, longestOfMetrics, longestOfReads } from './long-reads.ts';
 import { accountName, addAccounts, addSubscriptions, untilBaselined, quickPollMs } from './prepare.ts';
 import { spentOnPage } from './probes.ts';
 import { record, sizesOf, type Row } from './results.ts';
-import { eachOf, figures, spentIdle, spentOn, type Spent } from './spent.ts';
-import { startStage, type Stage, type StageDaemon } from './stage.ts';
+import { eachOf, figures, longest, spentIdle, spentOn, type Spent } from './spent.ts';
+import { startStage, untilFreed, type Stage, type StageDaemon } from './stage.ts';
 import { deliverSome } from './wake.ts';
 
 const filings = 10;
@@ -35,10 +36,10 @@ export async function measure(): Promise<void> {
   }
   const empty = await stage.redisBytes();
   let from = 0;
-  // One after the other: they would disturb each other.
-  for (const events of sizesOf([10_000, 100_000, 1_000_000, 3_000_000])) {
+  const sizes = sizesOf([10_000, 100_000, 1_000_000, 10_000_000]);
+  for (const events of sizes) {
     // oxlint-disable no-await-in-loop
-    await fill(stage, events - from - chunk);
+    const filled = await spentOn(stage, null, () => fill(stage, events - from - chunk));
     const append = eachOf(chunk / 1_000, await spentOn(stage, null, () => fill(stage, chunk)));
     const bytes = (await stage.redisBytes()) - empty;
     await record('events', {
@@ -46,8 +47,9 @@ export async function measure(): Promise<void> {
       'Redis MiB': bytes / 2 ** 20,
       'Redis bytes an event': bytes / events,
       'append of a thousand: Redis ms': append.redisMs,
-      'append of a hundred: longest command ms': append.longestMs,
+      'append of two hundred: longest command ms': Math.max(filled.longestMs, append.longestMs),
       ...(await measureOne(stage, events)),
+      ...(events === sizes.at(-1) ? await removal(stage) : {}),
     });
     // oxlint-enable no-await-in-loop
     from = events;
@@ -69,7 +71,8 @@ async function measureOne(stage: Stage, events: number): Promise<Row> {
   const callback = await spentOn(stage, daemon, () => deliverSome(stage, account, delivered));
   const replays = await spentOnReplays(stage, daemon, id);
   await daemon.api.ok('DELETE', `${base}/subscriptions/${id}`);
-  const pages = await spentOnPages(stage, daemon);
+  const earliest = await longestOfBeginning(stage, daemon, account, 'earliest');
+  const pages = { ...(await spentOnPages(stage, daemon)), ...(await longestOfMetrics(stage, daemon)) };
   const nothing = await spentOn(stage, null, () => stage.parts.stores.log.trim(account, 1));
   const trim = await spentOn(stage, null, () => trimSome(stage));
   return {
@@ -77,11 +80,13 @@ async function measureOne(stage: Stage, events: number): Promise<Row> {
     'idle, a poll a second: daemon ms a second': idle.daemonMs / idle.seconds,
     'idle, a poll a second: Redis ms a second': idle.redisMs / idle.seconds,
     ...figures('callback', eachOf(delivered, callback, idle)),
+    ...longest('callback', callback),
     ...replays,
+    'subscription from the earliest: longest command ms': earliest,
     ...pages,
     'trim of nothing: Redis ms': nothing.redisMs,
     'trim of a thousand: Redis ms': trim.redisMs,
-    'trim: longest command ms': trim.longestMs,
+    ...longest('trim', trim),
     'daemon MiB': (await usageOf(daemon.pid)).rssMiB,
   };
 }
@@ -92,10 +97,10 @@ async function spentOnReplays(stage: Stage, { pid, api }: StageDaemon, id: strin
   const begin = (request: object) =>
     spentOn(stage, { pid }, () => api.ok('POST', `${base}/subscriptions/${id}/replay`, request));
   const typed = { eventTypes: ['filing.rejected'] };
-  const row = (name: string, { daemonMs, redisMs, longestMs }: Spent) => ({
-    [`${name}: daemon ms`]: daemonMs,
-    [`${name}: Redis ms`]: redisMs,
-    [`${name}: longest command ms`]: longestMs,
+  const row = (name: string, spent: Spent) => ({
+    [`${name}: daemon ms`]: spent.daemonMs,
+    [`${name}: Redis ms`]: spent.redisMs,
+    ...longest(name, spent),
   });
   return {
     ...row('replay of a type, first time', await begin(typed)),
@@ -119,7 +124,25 @@ async function spentOnPages(stage: Stage, daemon: StageDaemon): Promise<Row> {
   for (const [name, path] of Object.entries(pages))
     // oxlint-disable-next-line no-await-in-loop
     row = { ...row, ...(await spentOnPage(stage, daemon, name, `${base}/${path}`)) };
-  return row;
+  const reads = {
+    'oldest first, page by page': { path: `${base}/events?limit=100`, as: 'pages' },
+    'newest first, page by page': { path: `${base}/events?limit=100&order=newest`, as: 'pages' },
+    'a type that none has, page by page': {
+      path: `${base}/events?limit=100&types=filing.rejected`,
+      as: 'pages',
+    },
+  } as const;
+  return { ...row, ...(await longestOfReads(stage, daemon, reads)) };
+}
+
+// The last thing that is done with the account.
+async function removal(stage: Stage): Promise<Row> {
+  await using daemon = await stage.startDaemon();
+  const spent = await spentOn(stage, daemon, async () => {
+    await daemon.api.ok('DELETE', base);
+    await untilFreed(stage, stage.parts.keys.account(account).events);
+  });
+  return { ...figures('removal', spent), ...longest('removal', spent) };
 }
 
 async function trimSome({ parts: { stores } }: Stage): Promise<void> {

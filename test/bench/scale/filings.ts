@@ -2,19 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { usageOf } from '../../support/daemon/process-usage.ts';
 import { loadFilings } from '../support/load-filings.ts';
 import { startPartnerProcess, type PartnerProcess } from '../support/partner-process.ts';
+import { longestOfBeginning, longestOfMetrics, longestOfReads } from './long-reads.ts';
 import { accountName, addAccounts, quickPollMs } from './prepare.ts';
 import { spentOnPage } from './probes.ts';
 import { record, sizesOf, type Row } from './results.ts';
-import { eachOf, figures, spentIdle, spentOn, type Spent } from './spent.ts';
-import { startStage, type Stage, type StageDaemon } from './stage.ts';
+import { eachOf, figures, longest, spentIdle, spentOn, type Spent } from './spent.ts';
+import { startStage, untilFreed, type Stage, type StageDaemon } from './stage.ts';
 
 const account = accountName(0);
 const base = `/v1/accounts/${account}`;
 const unsettled = 300;
 const seconds = 10;
 const changes = 10;
-// A sweep of ten million is a hundred thousand requests.
-const sweptMax = 1_000_000;
 
 /**
  * One account with more and more filings, three hundred of them unsettled, in a Redis without persistence:
@@ -35,6 +34,8 @@ async function measureOne(filings: number): Promise<void> {
   await loadFilings(stage.parts, { account, filings, unsettled });
   const bytes = (await stage.redisBytes()) - empty;
   await using daemon = await stage.startDaemon({ PARTNER_MAX_RPS: '1000' });
+  // The order of half a million rejections is made beside the first polls.
+  await daemon.api.ok('GET', `${base}/filings?status=REJECTED&order=newest&limit=1`);
   // Warm from here on.
   await changeOften(partner);
   const changed = await spentOn(stage, daemon, () => changeOften(partner));
@@ -43,12 +44,12 @@ async function measureOne(filings: number): Promise<void> {
   const idle = await spentIdle(stage, daemon, seconds);
   const poll = eachOf((await countPolls(daemon)) - polls, idle);
   const change = eachOf(changes, changed, idle);
-  const swept = filings <= sweptMax ? await sweep(stage, daemon, filings, idle) : {};
-  const lists = await spentOnLists(stage, daemon);
+  const swept = await sweep(stage, daemon, filings, idle);
+  const lists = { ...(await spentOnLists(stage, daemon)), ...(await longestCommands(stage, daemon)) };
   const { rssMiB, peakMiB } = await usageOf(daemon.pid);
   const removal = await spentOn(stage, daemon, async () => {
     await daemon.api.ok('DELETE', base);
-    await untilFreed(stage);
+    await untilFreed(stage, stage.parts.keys.account(account).filings);
   });
   await record('filings', {
     filings,
@@ -56,20 +57,15 @@ async function measureOne(filings: number): Promise<void> {
     'Redis bytes a filing': bytes / filings,
     ...figures('poll', poll),
     ...figures('poll with 4 changes, more', change),
+    ...longest('poll', idle),
+    ...longest('poll with 4 changes', changed),
     ...swept,
     ...lists,
     ...figures('removal', removal),
-    'removal: longest command ms': removal.longestMs,
+    ...longest('removal', removal),
     'daemon MiB': rssMiB,
     'daemon MiB, most': peakMiB,
   });
-}
-
-// Redis frees large keys beside its other work.
-async function untilFreed({ parts: { redis, keys } }: Stage): Promise<void> {
-  const pending = async () => /lazyfree_pending_objects:(\d+)/.exec(await redis.info('memory'))?.[1];
-  while ((await redis.exists(keys.account(account).filings)) === 1 || (await pending()) !== '0')
-    await sleep(50);
 }
 
 function countPolls(daemon: StageDaemon): Promise<number> {
@@ -96,8 +92,31 @@ async function sweep(stage: Stage, daemon: StageDaemon, filings: number, idle: S
   const each = eachOf(filings / 1_000, spent, idle);
   return {
     ...figures('sweep of a thousand', each),
-    'sweep: longest command ms': spent.longestMs,
+    ...longest('sweep', spent),
     'sweep: seconds, beside other load': spent.seconds,
+  };
+}
+
+async function longestCommands(stage: Stage, daemon: StageDaemon): Promise<Row> {
+  const list = `${base}/filings?limit=100`;
+  const reads = {
+    'COMPLETED, page by page': { path: `${list}&status=COMPLETED`, as: 'pages' },
+    'REJECTED, page by page': { path: `${list}&status=REJECTED&order=newest`, as: 'pages' },
+    'search that finds many': { path: `${list}&q=bluebonnet`, as: 'pages' },
+    'search that finds nothing': { path: `${list}&q=nowhere&status=REJECTED`, as: 'pages' },
+    'board, page by page': { path: '/v1/rejections?limit=100', as: 'pages' },
+    'table of COMPLETED': { path: `${list}&status=COMPLETED`, as: 'table' },
+    'table of the board': { path: '/v1/rejections', as: 'table' },
+  } as const;
+  return {
+    ...(await longestOfReads(stage, daemon, reads)),
+    'subscription from the state: longest command ms': await longestOfBeginning(
+      stage,
+      daemon,
+      account,
+      'state',
+    ),
+    ...(await longestOfMetrics(stage, daemon)),
   };
 }
 
@@ -112,9 +131,9 @@ async function spentOnLists(stage: Stage, daemon: StageDaemon): Promise<Row> {
   };
   let row: Row = {};
   for (const [name, path] of Object.entries(lists)) {
-    const times = name.endsWith('first time') ? 1 : undefined;
+    const asked = name.endsWith('first time') ? 1 : 10;
     // oxlint-disable-next-line no-await-in-loop
-    row = { ...row, ...(await spentOnPage(stage, daemon, name, `${base}${path && '/'}${path}`, times)) };
+    row = { ...row, ...(await spentOnPage(stage, daemon, name, `${base}${path && '/'}${path}`, { asked })) };
   }
   return row;
 }

@@ -52,9 +52,13 @@ const curves: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+// The figures that some parts have of many operations, in a table of their own.
+const ofCommands = ': longest command ms';
+const partsWithCommands: ReadonlySet<string> = new Set(['filings', 'events']);
+
 /**
  * Draws a picture of each part into docs/images, and replaces its table in docs/scaling.md, which stands
- * between two comments with the part's name.
+ * between two comments with the part's name, and for parts with many operations that of the longest commands.
  */
 export async function drawAll(): Promise<void> {
   const results = await readResults();
@@ -65,16 +69,42 @@ export async function drawAll(): Promise<void> {
     if (result === undefined) continue;
     // oxlint-disable-next-line no-await-in-loop
     await writeFile(new URL(`images/scale-${part}.svg`, docs), drawCurves(part, result.rows, names));
-    text = withTable(text, part, result);
+    if (partsWithCommands.has(part)) {
+      text = withTable(
+        text,
+        part,
+        onlyOf(result, (name) => !name.endsWith(ofCommands)),
+      );
+      text = withTable(text, `${part}-commands`, commandsOf(result), part);
+    } else text = withTable(text, part, result);
   }
   await writeFile(page, text);
 }
 
-function withTable(text: string, part: string, result: PartResult): string {
-  const [from, to] = [`<!-- scale:${part} -->`, `<!-- /scale:${part} -->`];
+function onlyOf(result: PartResult, isShown: (name: string) => boolean): PartResult {
+  const rows = result.rows.map((row) =>
+    Object.fromEntries(Object.entries(row).filter(([name]) => isShown(name))),
+  );
+  return { ...result, rows };
+}
+
+// Their names without what they have in common; a command below a millisecond was not noted.
+function commandsOf(result: PartResult): PartResult {
+  const [cause = ''] = Object.keys(result.rows[0] ?? {});
+  const { rows } = onlyOf(result, (name) => name === cause || name.endsWith(ofCommands));
+  const shown = rows.map((row) =>
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [name.replace(ofCommands, ''), value === 0 ? '< 1' : value]),
+    ),
+  );
+  return { ...result, rows: shown };
+}
+
+function withTable(text: string, place: string, result: PartResult, part = place): string {
+  const [from, to] = [`<!-- scale:${place} -->`, `<!-- /scale:${place} -->`];
   const [start, end] = [text.indexOf(from), text.indexOf(to)];
   if (start < 0 || end < start)
-    throw new Error(`docs/scaling.md has no place for the table ${part}: ${from} … ${to}`);
+    throw new Error(`docs/scaling.md has no place for the table ${place}: ${from} … ${to}`);
   const { measuredAt, node, processors, load } = result;
   const source = `\`BENCH_PARTS=${part} npm run bench -- scale\`, ${measuredAt} UTC, ${processors}, Node ${node.slice(1)}, load ${load}.`;
   return `${text.slice(0, start + from.length)}\n\n${table(result.rows)}\n\n${source}\n\n${text.slice(end)}`;

@@ -1,20 +1,20 @@
 import type { Row } from './results.ts';
-import { eachOf, spentOn } from './spent.ts';
+import { eachOf, longest, spentOn, type Spent } from './spent.ts';
 import { authorized, type Stage, type StageDaemon } from './stage.ts';
 
 const askedTimes = 10;
 
 /**
  * Processor time of a page of the API, asked for ten times after a first one that does not count, and the
- * longest command where one took a millisecond; in figures whose names begin with this one. Asked for once,
- * the first one counts.
+ * longest command; in figures whose names begin with this one. Asked for once, the first one counts. What is
+ * spent without any request (`idle`) is taken off.
  */
 export async function spentOnPage(
   stage: Stage,
   daemon: StageDaemon,
   name: string,
   path: string,
-  asked = askedTimes,
+  { asked = askedTimes, idle = null }: { readonly asked?: number; readonly idle?: Spent | null } = {},
 ): Promise<Row> {
   const ask = async (count: number) => {
     for (let i = 0; i < count; i += 1) {
@@ -28,10 +28,10 @@ export async function spentOnPage(
   };
   if (asked > 1) await ask(1);
   const spent = await spentOn(stage, daemon, () => ask(asked));
-  const { daemonMs, redisMs } = eachOf(asked, spent);
+  const { daemonMs, redisMs } = eachOf(asked, spent, idle);
   return {
     [`${name}: daemon ms`]: daemonMs,
     [`${name}: Redis ms`]: redisMs,
-    ...(spent.longestMs > 0 ? { [`${name}: longest command ms`]: spent.longestMs } : {}),
+    ...longest(name, spent),
   };
 }

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -42,6 +42,8 @@ const prefix = 'fw';
 export async function startStage(durability: 'everysec' | 'in memory'): Promise<Stage> {
   await using stack = new AsyncDisposableStack();
   const redis = stack.use(await startPrivateRedis(durability));
+  // Its commands are timed: no other program may interrupt one. Without the right to that, times are upper bounds.
+  spawnSync('chrt', ['--fifo', '--reset-on-fork', '--pid', '1', String(redis.pid)]);
   const receiver = stack.use(await startReceiverProcess());
   const product = stack.use(await createProduct(testConfig(prefix, redis.url), {}));
   const all = stack.move();
@@ -117,6 +119,12 @@ async function isReady(url: string): Promise<boolean> {
   if (answer === null) return false;
   const text = await answer.text();
   return answer.ok || (answer.status === 503 && /redis_unsafe|unsafe|append/i.test(text));
+}
+
+/** Resolves when a key is gone and freed: Redis frees large ones beside its other work. */
+export async function untilFreed({ parts: { redis } }: Stage, key: string): Promise<void> {
+  const pending = async () => /lazyfree_pending_objects:(\d+)/.exec(await redis.info('memory'))?.[1];
+  while ((await redis.exists(key)) === 1 || (await pending()) !== '0') await sleep(50);
 }
 
 /** Processor seconds of each process while something is done. */

@@ -50,8 +50,8 @@ export async function measure(): Promise<void> {
     const woken = await spentOn(stage, daemon, async () => {
       for (let i = 0; i < changes; i += 1) await changeOnce(stage, partner);
     });
-    const page = await spentOnPage(stage, daemon, 'page of 100', `${base}/subscriptions?limit=100`);
-    const own = await spentOnPage(stage, daemon, 'account', base);
+    const page = await spentOnPage(stage, daemon, 'page of 100', `${base}/subscriptions?limit=100`, { idle });
+    const own = await spentOnPage(stage, daemon, 'account', base, { idle });
     const { rssMiB } = await usageOf(daemon.pid);
     // oxlint-enable no-await-in-loop
     await record('subscriptions', {

@@ -41,6 +41,30 @@ describe('an id set', () => {
     );
   });
 
+  it('keeps parts and ids apart when many of them are spread', () => {
+    const set = createIdSet();
+    const [one, other] = [set.part(), set.part()];
+    const ids = Array.from({ length: 50_000 }, (_, i) => `filing-${i}`);
+    for (const [i, id] of ids.entries()) (i % 2 === 0 ? one : other).add(id);
+    const again = ids.map((id) => one.add(id));
+    expect(again.filter((each, i) => each !== (i % 2 === 0 ? 'again' : 'elsewhere'))).toEqual([]);
+    expect(ids.filter((id) => set.has(`other-${id}`))).toEqual([]);
+    one.end();
+    expect(set.size).toBe(ids.length);
+    expect(set.part().add('filing-0')).toBe('elsewhere');
+  });
+
+  it('grows by small pieces, so that nothing else waits for it', () => {
+    const set = createIdSet();
+    let most = 0;
+    for (let from = 0; from < 300_000; from += 100) {
+      const before = process.memoryUsage().arrayBuffers;
+      for (let i = from; i < from + 100; i += 1) set.add(`filing-${i}`);
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+    }
+    expect(most).toBeLessThan(2 * 2 ** 20);
+  });
+
   it('has eight parts at a time', () => {
     const set = createIdSet();
     const parts = Array.from({ length: 8 }, () => set.part());

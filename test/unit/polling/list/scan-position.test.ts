@@ -8,6 +8,7 @@ import {
   skipPage,
   startPosition,
   type ScanPosition,
+  type ScanStep,
   type TotalTrust,
 } from '../../../../src/polling/list/scan-position.ts';
 
@@ -180,6 +181,27 @@ describe('nextStep', () => {
   it('ends a list that never ends', () => {
     const endless = { ...tell(wary, [full(null)]), pages: 100_000 };
     expect(nextStep(endless)).toBe('broken');
+  });
+
+  it.each<[string, number, Exclude<Told, 'skip'>, number, ScanStep]>([
+    [
+      'of more than ten million filings is read to its end',
+      12_000_000,
+      full(12_000_000),
+      11_999_800,
+      'continue',
+    ],
+    ['with pages cut to twenty likewise', 12_000_000, clamped(20, 12_000_000, 100), 11_999_800, 'continue'],
+    ['that grows as fast as it is read ends', 5_000, full(10_000_100), 10_000_000, 'broken'],
+    ['that has twice its first total ends', 6_000_000, full(13_000_000), 12_000_000, 'broken'],
+    ['with a first total beyond belief ends', 1e15, full(1e15), 50_000_000, 'broken'],
+  ])('a list %s', (_title, firstTotal, page, rows, step) => {
+    const before = tell(wary, [
+      { ...page, total: firstTotal },
+      { ...page, total: firstTotal },
+    ]);
+    const pages = rows / before.fullLength;
+    expect(nextStep({ ...before, offset: rows, rows, pages, total: page.total })).toBe(step);
   });
 });
 
