@@ -46,7 +46,7 @@ test.each(['start', 'sandbox'])(
     try {
       child.kill('SIGTERM');
       expect(await exited).toEqual([0, null]);
-      await expect(fetch(url)).rejects.toThrow();
+      await expect(fetch(url)).rejects.toThrow('fetch failed');
     } finally {
       kill(pid);
     }

@@ -20,7 +20,7 @@ export async function refusal(
   response: Response,
   url: string,
   account: string,
-  path: string,
+  requested: string,
 ): Promise<CliError> {
   const isOurs = response.headers.get('content-type')?.startsWith('application/problem+json') === true;
   const problem = (isOurs ? await response.json().catch(() => ({})) : {}) as ProblemBody;
@@ -34,7 +34,8 @@ export async function refusal(
       'refused',
       `${url} does not know the token: take API_TOKEN of that daemon, or a token of the account.`,
     );
-  if (problem.code === 'account_not_found') return new CliError('refused', missingAccount(account, path));
+  if (problem.code === 'account_not_found')
+    return new CliError('refused', missingAccount(account, requested));
   const { title = problem.code, detail = '', errors = [] } = problem;
   const list = lists[problem.code];
   if (list !== undefined) return new CliError('no', `${title}: ${list}`);
@@ -44,8 +45,8 @@ export async function refusal(
 }
 
 // The commands for accounts name theirs in the path, and take no --account.
-function missingAccount(account: string, path: string): string {
-  const named = /^\/v1\/accounts\/([^/?]+)/.exec(path)?.[1];
+function missingAccount(account: string, requested: string): string {
+  const named = /^\/v1\/accounts\/([^/?]+)/.exec(requested)?.[1];
   return named === undefined
     ? `There is no account ${account} for this token: name another with --account.`
     : `There is no account ${decodeURIComponent(named)} for this token: filing-webhooks accounts lists those there are.`;
