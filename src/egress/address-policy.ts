@@ -81,14 +81,16 @@ const kinds: ReadonlyMap<string, string> = new Map([
   ['multicast', 'a multicast address'],
 ]);
 
-/**
- * The kind of a refused address, in two or three words; it follows from the address alone. IPv4-mapped
- * addresses are refused although a range may be open.
- */
+/** Whether an address is an IPv4-mapped IPv6 one, which no setting permits. */
+export function isMappedIpv4(text: string): boolean {
+  const address = parseAddress(text);
+  return address !== null && isIn(mappedIpv4, address);
+}
+
+/** The kind of a refused address, in two or three words; it follows from the address alone. */
 export function describeAddress(text: string): string {
   const address = parseAddress(text);
   if (address === null) return 'no address';
-  if (isIn(mappedIpv4, address)) return 'an IPv4 address written as IPv6';
   return kinds.get(address.range()) ?? 'not a public address';
 }
 

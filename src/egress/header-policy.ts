@@ -43,7 +43,7 @@ export function checkCustomHeaders(headers: Readonly<Record<string, string>>): H
     return message === null ? [] : [{ name, message }];
   });
   const ofAll = (message: string) => problems.push({ name: null, message });
-  if (entries.length > customHeadersMax) ofAll(`must not be more than ${customHeadersMax}`);
+  if (entries.length > customHeadersMax) ofAll(`must not have more than ${customHeadersMax} fields`);
   const total = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
   if (total > totalLengthMax) ofAll(`must not have more than ${totalLengthMax} characters together`);
   return problems.length === 0 ? { ok: true } : { ok: false, problems };

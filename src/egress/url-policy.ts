@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describeAddress } from './address-policy.ts';
+import { describeAddress, isMappedIpv4 } from './address-policy.ts';
 import type { EgressPolicy } from './address-policy.ts';
 import { BlockedAddressError, lookupVetted } from './vetted-lookup.ts';
 import type { HostLookup } from '../names/host-lookup.ts';
@@ -124,7 +124,7 @@ function hostProblem(host: string, policy: EgressPolicy): string | null {
   if (host === '') return 'it has no host';
   if (host.endsWith('.')) return 'its host ends in a dot';
   if (isIP(host) !== 0) {
-    return policy.isAllowed(host) ? null : `${host} is ${describeAddress(host)}; ${opened}`;
+    return policy.isAllowed(host) ? null : addressProblem(host);
   }
   if (isLoopbackName(host)) {
     const isOpen = policy.isAllowed('127.0.0.1') || policy.isAllowed('::1');
@@ -132,6 +132,12 @@ function hostProblem(host: string, policy: EgressPolicy): string | null {
   }
   if (!metadataNames.has(host) || policy.isAllowed('169.254.169.254')) return null;
   return `${host} is the metadata service of a cloud`;
+}
+
+function addressProblem(host: string): string {
+  return isMappedIpv4(host)
+    ? `${host} is an IPv4 address written as IPv6; write it as IPv4`
+    : `${host} is ${describeAddress(host)}; ${opened}`;
 }
 
 // A host of the loopback has any length.

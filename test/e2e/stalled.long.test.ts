@@ -5,7 +5,6 @@ import { startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon
 import { startSandbox, type TestSandbox } from '../support/partner/sandbox.ts';
 import { startCollector } from '../support/receivers/collector.ts';
 import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';
-import { Redis } from 'ioredis';
 
 const seed = Number(process.env['CRASH_SEED'] ?? 20_261_122);
 const filings = 120;
@@ -50,12 +49,7 @@ test(`killed at random while filings come to stay too long, it reports each once
       interval: 100,
     },
   );
-  // Shorter than the API allows.
-  const client = new Redis(redis.url);
-  const stored = JSON.parse((await client.hget('stalled:accounts', 'default')) ?? '') as object;
-  const stalledAfter = { PENDING: 'PT3S', REJECTED: 'PT3S' };
-  await client.hset('stalled:accounts', 'default', JSON.stringify({ ...stored, stalledAfter }));
-  client.disconnect();
+  await daemon.api.ok('PATCH', base, { stalledAfter: { PENDING: 'PT3S', REJECTED: 'PT3S' } });
   for (let i = 0; i < kills; i += 1) {
     await delay(random() * 1_200);
     await daemon.end('SIGKILL');

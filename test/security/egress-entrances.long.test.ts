@@ -75,7 +75,7 @@ describe('an address that is refused', () => {
     const expected = [
       `is refused: 127.0.0.1 is an address of the daemon's own machine; ${opened}`,
       `is refused: localhost is the daemon's own machine; ${opened}`,
-      `is refused: ::ffff:7f00:1 is an IPv4 address written as IPv6; ${opened}`,
+      `is refused: ::ffff:7f00:1 is an IPv4 address written as IPv6; write it as IPv4`,
     ].map((message) => `422 ${JSON.stringify([{ path: 'url', message }])}`);
     expect(new Set(texts)).toEqual(new Set(expected));
     expect(canary.connections()).toBe(0);

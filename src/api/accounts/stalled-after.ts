@@ -11,7 +11,7 @@ const statusPattern = /^[A-Z][A-Z0-9_]{0,63}$/;
 
 const description =
   'How long a filing may stay in a status: an ISO 8601 duration (weeks, days, hours, minutes, seconds) for each, ' +
-  'from one minute to ten years. A filing that stays longer leads to one `filing.stalled`. Null or {}: no limits.';
+  'from one second to ten years. A filing that stays longer leads to one `filing.stalled`. Null or {}: no limits.';
 
 const examples = [{ PENDING: 'P10D', UNPAID: 'P2W' }];
 

@@ -8,7 +8,7 @@ export const problemTexts: Readonly<Record<ProblemCode, string>> = {
   malformed_request:
     'The request is not valid HTTP, or its path cannot be decoded. Send exactly one `Host` header, and percent-encode ids in the path.',
   malformed_json:
-    'The body is not JSON. `detail` names the line and the column, a few characters around them, and what is expected there.',
+    'The body is not JSON. `detail` names the line and the column, a few characters around them, and what is expected there. A body with a field `__proto__`, or `constructor` with a field `prototype`, is refused as well.',
   unauthorized:
     'The request has no token, or one that is not valid here. Send `Authorization: Bearer <token>`. `detail` says whether the header is missing, has another scheme, or has a token that the daemon does not know.',
   read_only_token: 'The token may only read. Use one that was made without `readOnly`.',

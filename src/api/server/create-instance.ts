@@ -87,8 +87,7 @@ function acceptOnlyJson(app: Api): void {
     if (body === '') done(null, undefined);
     else
       void parseJson(request, body as string, (error, value) => {
-        const fault = error === null ? null : malformedJson(body as string);
-        done(fault ?? error, value);
+        done(error === null ? null : malformedJson(body as string), value);
       });
   });
 }

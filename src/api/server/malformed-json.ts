@@ -4,13 +4,17 @@ import { Problem } from '../shared/problem.ts';
 // Maximum characters of the body that a response repeats on either side of the fault: bodies hold secrets.
 const shownMax = 10;
 
+// The parser refuses JSON for these two alone.
+const forbiddenName =
+  'The body has a field that no body may have: __proto__, or constructor with a field prototype. Leave it out.';
+
 /**
- * The problem of a body that is not JSON, with the place and a few characters around it; null for JSON, which
- * the parser refused for another reason. It goes to the client alone.
+ * The problem of a body that the parser refused: the place where it stops being JSON, with a few characters
+ * around it, or for JSON the names that it must not hold. It goes to the client alone.
  */
-export function malformedJson(text: string): Problem | null {
+export function malformedJson(text: string): Problem {
   const fault = findJsonFault(text);
-  if (fault === null) return null;
+  if (fault === null) return new Problem('malformed_json', forbiddenName);
   const { at, expected } = fault;
   const before = text.slice(Math.max(0, at - shownMax), at);
   const found = text.slice(at, at + shownMax);

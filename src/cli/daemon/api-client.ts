@@ -65,7 +65,7 @@ export function createApiClient(input: Input, { env, signal }: Context): ApiClie
       throw signal.aborted ? error : unreachable(url, error);
     });
     if (response.ok) return response;
-    throw await refusal(response, url, account);
+    throw await refusal(response, url, account, path);
   }
 
   async function json<T>(method: string, path: string, init: Request): Promise<T> {
@@ -106,7 +106,7 @@ export async function readOpenPath(path: string, input: Input, { env, signal }: 
   const response = await fetch(url + path, { redirect: 'error', signal: ends }).catch((error: unknown) => {
     throw signal.aborted ? error : unreachable(url, error);
   });
-  if (!response.ok) throw await refusal(response, url, '');
+  if (!response.ok) throw await refusal(response, url, '', path);
   return response.text();
 }
 

@@ -15,8 +15,13 @@ const lists: Readonly<Record<string, string>> = {
   attempt_not_found: 'filing-webhooks attempts lists them.',
 };
 
-/** The error for a response that is no 2xx, in the words of the command line. */
-export async function refusal(response: Response, url: string, account: string): Promise<CliError> {
+/** The error for the response that is no 2xx to a request for a path, in the words of the command line. */
+export async function refusal(
+  response: Response,
+  url: string,
+  account: string,
+  requested: string,
+): Promise<CliError> {
   const isOurs = response.headers.get('content-type')?.startsWith('application/problem+json') === true;
   const problem = (isOurs ? await response.json().catch(() => ({})) : {}) as ProblemBody;
   if (problem.code === undefined)
@@ -30,16 +35,21 @@ export async function refusal(response: Response, url: string, account: string):
       `${url} does not know the token: take API_TOKEN of that daemon, or a token of the account.`,
     );
   if (problem.code === 'account_not_found')
-    return new CliError(
-      'refused',
-      `There is no account ${account} for this token: name another with --account.`,
-    );
+    return new CliError('refused', missingAccount(account, requested));
   const { title = problem.code, detail = '', errors = [] } = problem;
   const list = lists[problem.code];
   if (list !== undefined) return new CliError('no', `${title}: ${list}`);
   const each =
     errors.length < 2 ? '' : errors.map(({ path, message }) => `\n  ${path || 'body'}: ${message}`).join('');
   return new CliError(failureOf(response.status), `${title}: ${detail}${each}`);
+}
+
+// The commands for accounts name theirs in the path, and take no --account.
+function missingAccount(account: string, requested: string): string {
+  const named = /^\/v1\/accounts\/([^/?]+)/.exec(requested)?.[1];
+  return named === undefined
+    ? `There is no account ${account} for this token: name another with --account.`
+    : `There is no account ${decodeURIComponent(named)} for this token: filing-webhooks accounts lists those there are.`;
 }
 
 function failureOf(status: number): Failure {

@@ -12,7 +12,7 @@ export type StayLimits = ReadonlyMap<string, StayLimit>;
 
 const unitMs = { weeks: 604_800_000, days: 86_400_000, hours: 3_600_000, minutes: 60_000, seconds: 1_000 };
 
-const leastMs = 60_000;
+const leastMs = unitMs.seconds;
 const mostMs = 3_650 * unitMs.days;
 
 /** What is wrong with a limit, for the operator; null for nothing. */
@@ -22,7 +22,7 @@ export function stayLimitProblem(text: string): string | null {
   if (duration.years !== undefined || duration.months !== undefined)
     return 'must be in weeks, days, hours, minutes and seconds; years and months differ in length';
   const ms = lengthOf(duration);
-  return ms >= leastMs && ms <= mostMs ? null : 'must be from one minute (PT1M) to ten years (P3650D)';
+  return ms >= leastMs && ms <= mostMs ? null : 'must be from one second (PT1S) to ten years (P3650D)';
 }
 
 /** The limits of an account's `stalledAfter`; those that cannot be read are left out. */

@@ -91,7 +91,8 @@ function connect(address: RedisAddress, use: ClientUse, connectionName: string):
   };
   if (address.kind === 'cluster') return connectCluster(nodes, clusterOptions(use, shared, address.tls));
   const reconnecting = { retryStrategy: reconnectDelayMs, reconnectOnError: reconnectOnReadOnly };
-  if (address.kind === 'single') return new Redis({ ...shared, ...reconnecting, ...nodes[0], db });
+  if (address.kind === 'single')
+    return stayOutOfOthers(new Redis({ ...shared, ...reconnecting, ...nodes[0], db }));
   return new Redis({
     ...shared,
     ...reconnecting,
@@ -100,6 +101,16 @@ function connect(address: RedisAddress, use: ClientUse, connectionName: string):
     sentinelRetryStrategy: reconnectDelayMs,
     sentinelCommandTimeout: sentinelMs,
     ...(address.tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
+  });
+}
+
+/**
+ * Gives up a connection whose SELECT is refused, and tries again later: ioredis would go on in database 0,
+ * which may be another deployment's.
+ */
+function stayOutOfOthers(client: Redis): Redis {
+  return client.on('error', (error: Error & { command?: { name?: string } }) => {
+    if (error.command?.name === 'select') client.disconnect(true);
   });
 }
 

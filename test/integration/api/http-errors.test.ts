@@ -98,20 +98,22 @@ test('HEAD answers as GET does, without the body', async () => {
   expect([answer.status, answer.text]).toEqual([200, '']);
 });
 
-test.each([
-  '{',
-  '{"url":',
-  'nonsense',
-  '{"a":1}}',
-  '{"__proto__":{"a":1}}',
-  '{"constructor":{"prototype":{}}}',
-])('the body %s is malformed', async (body) => {
-  expectProblem(
-    await api.call('POST', '/v1/accounts/one/subscriptions', body, { headers: json }),
-    400,
-    'malformed_json',
-  );
+test.each(['{', '{"url":', 'nonsense', '{"a":1}}'])('the body %s is malformed', async (body) => {
+  const answer = await api.call('POST', '/v1/accounts/one/subscriptions', body, { headers: json });
+  expectProblem(answer, 400, 'malformed_json');
+  expect(answer.body['detail']).toMatch(/^The body is not JSON: /);
 });
+
+test.each(['{"__proto__":{"a":1}}', '{"constructor":{"prototype":{}}}'])(
+  'the body %s is refused for its field, not called no JSON',
+  async (body) => {
+    const answer = await api.call('POST', '/v1/accounts/one/subscriptions', body, { headers: json });
+    expectProblem(answer, 400, 'malformed_json');
+    expect(answer.body['detail']).toBe(
+      'The body has a field that no body may have: __proto__, or constructor with a field prototype. Leave it out.',
+    );
+  },
+);
 
 test.each([
   'text/plain',

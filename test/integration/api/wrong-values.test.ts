@@ -127,7 +127,7 @@ const bodies: Readonly<Record<string, readonly [right: object, cases: readonly C
       ['stalledAfter', ['P10D']],
       ['stalledAfter', { PENDING: 'ten days' }],
       ['stalledAfter', { PENDING: 'P1M' }],
-      ['stalledAfter', { PENDING: 'PT59S' }],
+      ['stalledAfter', { PENDING: 'PT0.9S' }],
       ['stalledAfter', { PENDING: 'P3651D' }],
       ['stalledAfter', { PENDING: '-P1D' }],
       ['stalledAfter', { COMPLETED: 'P1D' }],

@@ -247,3 +247,20 @@ describe('verify with a JWKS', () => {
     });
   });
 });
+
+test.each([
+  [
+    ['accounts', 'show', 'nope'],
+    'There is no account nope for this token: filing-webhooks accounts lists those there are.',
+  ],
+  [
+    ['accounts', 'remove', 'nope'],
+    'There is no account nope for this token: filing-webhooks accounts lists those there are.',
+  ],
+  [
+    ['subscriptions', '--account', 'nope'],
+    'There is no account nope for this token: name another with --account.',
+  ],
+])('%j names the account that there is none of', async (words, message) => {
+  expect(await run(words)).toMatchObject({ exitCode: 77, notes: expect.stringContaining(message) });
+});

@@ -1,4 +1,6 @@
 import packageJson from '../../../package.json' with { type: 'json' };
 
 /** The options with which `npm start` runs Node: what is tested runs as what is shipped. */
-export const startOptions: readonly string[] = packageJson.scripts.start.split(' ').slice(1, -1);
+export const startOptions: readonly string[] = packageJson.scripts.start
+  .split(' ')
+  .filter((word) => word.startsWith('--'));

@@ -37,7 +37,7 @@ describe('acceptable headers', () => {
       Array.from({ length: customHeadersMax }, (_, n) => [`x-${n}`, 'v'] as const),
     );
     expect(checkCustomHeaders(headers)).toEqual({ ok: true });
-    expect(problemsOf({ ...headers, 'x-more': 'v' })).toEqual(['all: must not be more than 20']);
+    expect(problemsOf({ ...headers, 'x-more': 'v' })).toEqual(['all: must not have more than 20 fields']);
   });
 });
 

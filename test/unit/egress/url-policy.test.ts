@@ -135,6 +135,7 @@ describe('the words of a refusal', () => {
       'https://169.254.169.254/',
       '169.254.169.254 is a link-local address; the operator opens it with DELIVERY_ALLOW_CIDRS',
     ],
+    ['https://[::ffff:10.0.0.1]/', '::ffff:a00:1 is an IPv4 address written as IPv6; write it as IPv4'],
     ['https://[fd00::1]/', 'fd00::1 is a private address; the operator opens it with DELIVERY_ALLOW_CIDRS'],
     [
       'https://localhost/',

@@ -95,6 +95,6 @@ describe('the image', () => {
 
   test('starts the daemon as `npm start` does', () => {
     const command = /^CMD (.*)$/m.exec(dockerfile)?.[1] ?? '';
-    expect((JSON.parse(command) as string[]).join(' ')).toBe(packageJson.scripts.start);
+    expect(`exec ${(JSON.parse(command) as string[]).join(' ')}`).toBe(packageJson.scripts.start);
   });
 });

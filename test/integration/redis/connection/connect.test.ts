@@ -87,6 +87,28 @@ describe('while Redis is away', () => {
   });
 });
 
+describe('a database that Redis does not give', () => {
+  test.each([
+    ['does not exist', '/99', /DB index is out of range/, []],
+    [
+      'is forbidden to the user',
+      '/1',
+      /NOPERM/,
+      ['--user', 'default', 'on', 'nopass', '~*', '&*', '+@all', '-select'],
+    ],
+  ])('because it %s is reported, and no command reaches database 0', async (_, path, reason, args) => {
+    await using own = await startPrivateRedis({ args });
+    const { connections, changes } = open(`redis://127.0.0.1:${own.port}${path}`);
+    await expect(connections.untilReady(1_000)).rejects.toThrow(reason);
+    await expect(connections.command().set('key', 'value')).rejects.toThrow(/max retries per request/);
+    expect(changes).toEqual([{ up: false, reason: expect.stringMatching(reason) as string }]);
+    await connections.close();
+    await using root = open(own.url).connections;
+    await root.untilReady(2_000);
+    expect(await root.command().get('key')).toBeNull();
+  });
+});
+
 describe('a Redis with a password', () => {
   test('is entered with user and password, and a wrong one is reported without showing it', async () => {
     await using own = await startPrivateRedis({
