@@ -13,7 +13,7 @@ import { createUnderWay } from './under-way.ts';
 import { createBoundedMap } from '../memory/bounded-map.ts';
 import { createNewcomers } from '../waiting/newcomers.ts';
 import type { ConnectionIdentity } from './tls/identity.ts';
-import { createKeptSessions } from './tls/kept-sessions.ts';
+import { createKeptSessions } from './kept-sessions.ts';
 
 /**
  * One callback to send. `headers` have passed checkCustomHeaders, or are the daemon's own with names in lower

@@ -80,7 +80,7 @@ export function createEventLog(
   const trimScript = loadScript(new URL('trim-events.lua', import.meta.url));
   const recently = createRecentReads(() => performance.now());
 
-  async function outline(
+  async function readOutline(
     account: string,
     [first, last]: readonly [string, string],
     count: number,
@@ -93,7 +93,7 @@ export function createEventLog(
   }
 
   const outlineAfter = (account: string, position: number, count: number) =>
-    outline(account, [`(${position}-0`, '+'], count, 'oldest first');
+    readOutline(account, [`(${position}-0`, '+'], count, 'oldest first');
 
   async function outlineAt(account: string, positions: readonly number[]): Promise<(OutlinedEntry | null)[]> {
     const { events } = keys.account(account);
@@ -176,7 +176,7 @@ export function createEventLog(
     },
     outlineAfter,
     outlineBefore: (account, position, count) =>
-      outline(account, ['-', `(${position}-0`], count, 'newest first'),
+      readOutline(account, ['-', `(${position}-0`], count, 'newest first'),
     outlineAt,
     load,
     async positionsOf(account, filingId) {

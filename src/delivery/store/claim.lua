@@ -4,8 +4,8 @@
 -- ARGV  1 subscription id  2 entries wanted  3 bytes of bodies wanted  4 epoch of the new drain
 --       5 epoch and 6 number of settles after which the caller has the lanes ('' = it has none)
 -- Reply { settings, state as JSON of fields and values, lanes as filing and JSON (nil if the caller's are
---         still true), head, its timeline, the first entries after the cursor as JSON, the bodies of as many as
---         fit, ids of the unfinished replays, oldest first, separated by spaces };
+--         still true), head, its timeline, the first entries after the cursor as JSON, the bodies of as
+--         many as fit, ids of the unfinished replays, oldest first, separated by spaces };
 --       nil when there is no such subscription. In place of the entries stands the number of an earlier call
 --       of the batch that has the same ones.
 --

@@ -1,10 +1,14 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { createBoundedMap } from '../../memory/bounded-map.ts';
+import { createBoundedMap } from '../memory/bounded-map.ts';
 
-/** Keeps TLS sessions in memory. A connector of undici finds its own, but only until garbage is collected. */
+/**
+ * Keeps TLS sessions in memory: a connector of undici finds its own, but only until garbage is collected.
+ */
 export interface KeptSessions {
-  /** Keeps the latest session of a connection, in place of the former one of this connector to the address. */
+  /**
+   * Keeps the latest session of a connection, in place of the former one of this connector to the address.
+   */
   follow(connector: string, socket: Socket): void;
 }
 
