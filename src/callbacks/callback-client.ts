@@ -13,6 +13,7 @@ import { createUnderWay } from './under-way.ts';
 import { createBoundedMap } from '../memory/bounded-map.ts';
 import { createNewcomers } from '../waiting/newcomers.ts';
 import type { ConnectionIdentity } from './tls/identity.ts';
+import { createKeptSessions } from './kept-sessions.ts';
 
 /**
  * One callback to send. `headers` have passed checkCustomHeaders, or are the daemon's own with names in lower
@@ -78,6 +79,8 @@ const connectorsMax = 4_000;
 // two with each new connection.
 const identitiesMax = 1_000;
 
+// Maximum number of TLS sessions kept, 2 to 5 KB each.
+const sessionsMax = 2_000;
 // Number of TLS connections being opened at which no more begin. Each keeps the process from all else for one
 // to two milliseconds.
 const openingTlsMax = 32;
@@ -96,6 +99,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
   const { timeoutMs, userAgent, lookup = createHostLookup() } = options;
   const { keptSocketsMax = keptSocketsDefault, tunnels } = options;
   const sockets = createSocketWatch();
+  const sessions = createKeptSessions(sessionsMax);
   const openingTls = createNewcomers({ max: openingTlsMax });
   const connecting = {
     allowH2: false,
@@ -115,7 +119,14 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
     const known = connectors.get(name);
     if (known !== undefined) return { ...connecting, connect: known };
     const owner = `callbacks ${account}`;
-    const connect = createCallbackConnector({ ...options, lookup, owner, identity, onSocket: sockets.add });
+    const connect = createCallbackConnector({
+      ...options,
+      lookup,
+      owner,
+      identity,
+      onOpened: (socket) => sessions.follow(name, socket),
+      onSocket: sockets.add,
+    });
     connectors.set(name, connect);
     return { ...connecting, connect };
   }

@@ -41,7 +41,7 @@ export interface LogRead {
 }
 
 /** An entry of the stream as XRANGE gives it, also in a script. */
-export type StreamEntry = readonly [Buffer, readonly Buffer[]];
+export type StreamEntry = readonly [Buffer | string, readonly (Buffer | string)[]];
 
 /**
  * Reads an entry of the stream. Older versions wrote the body where the timeline stands now, and no status:
@@ -50,7 +50,7 @@ export type StreamEntry = readonly [Buffer, readonly Buffer[]];
 export function toOutline([streamId, fields]: StreamEntry): OutlinedEntry {
   const text = (index: number) => fields[index]?.toString() ?? '';
   const type = text(3);
-  const inlineBody = text(10) === 'body' ? (fields[11] ?? noBody) : null;
+  const inlineBody = text(10) === 'body' ? toBuffer(fields[11] ?? noBody) : null;
   const outline = {
     position: Number.parseInt(streamId.toString(), 10),
     timeline: inlineBody === null ? text(11) : '',
@@ -66,6 +66,10 @@ export function toOutline([streamId, fields]: StreamEntry): OutlinedEntry {
 }
 
 const noBody = Buffer.alloc(0);
+
+function toBuffer(value: Buffer | string): Buffer {
+  return typeof value === 'string' ? Buffer.from(value) : value;
+}
 
 /**
  * The entry with its body; null when the body was trimmed meanwhile, or has another length than the one that

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import type { Subscription } from '../../src/subscriptions/subscription.ts';
 import { startBareProcess, type BareProcess, type CallsTaken } from './support/bare-process.ts';
 import { compareProcesses } from './support/compare-processes.ts';
 import { startPrivateRedis } from './support/private-redis.ts';
 import { startReceiverProcess, type ReceiverProcess } from './support/receiver-process.ts';
-import { startRigProcess, type RigProcess } from './support/rig-process.ts';
+import { startRigProcess, type CallsDelivered, type RigProcess } from './support/rig-process.ts';
 import { median, print, printTable } from './support/statistics.ts';
 
 const callsPerRound = 10_000;
@@ -20,7 +21,8 @@ const alsoTls = process.env['BENCH_TLS'] !== 'false';
  * and posts the same bodies to the same receiver. The yardstick is warm: it has made 20 000 calls before it
  * is timed. The daemon's first 10 000 calls after its start are a figure of their own and left out of the
  * others. Then both alternate, and so does which of them begins; medians are printed, of the figures and of
- * the ratios within each pair. Each has a process of its own, and nothing is polled meanwhile. Callbacks over
+ * the ratios within each pair, and the most that the ratio can be by the processor time of daemon, Redis and
+ * receiver. Each has a process of its own, and nothing is polled meanwhile. Callbacks over
  * TLS alternate with plain ones in the same processes. Then the same with an AOF written at once, and by one
  * process and by two.
  *
@@ -52,10 +54,10 @@ async function compare(
   await using tlsReceiver = await startReceiverProcess({ tls: true });
   await using rig = await startRigProcess(redis.url);
   await using bareClient = await startBareProcess();
-  const product: CallsTaken[] = [];
-  const bare: CallsTaken[] = [];
-  const overTls: CallsTaken[] = [];
-  const withSettings: CallsTaken[] = [];
+  const product: Delivered[] = [];
+  const bare: Posted[] = [];
+  const overTls: Delivered[] = [];
+  const withSettings: Delivered[] = [];
   const first = await deliverRound(rig, receiver, subscriptions);
   await warmUp(bareClient, receiver, first);
   if (tls) await deliverRound(rig, tlsReceiver, subscriptions);
@@ -63,7 +65,7 @@ async function compare(
   for (let i = 0; i < rounds; i += 1) {
     const turns = [
       async () => product.push((await deliverRound(rig, receiver, subscriptions)).taken),
-      async () => bare.push(await bareClient.post(first.urls, first.bodies, callsPerRound)),
+      async () => bare.push(await postRound(bareClient, receiver, first)),
       async () =>
         settings !== null &&
         withSettings.push((await deliverRound(rig, receiver, subscriptions, settings)).taken),
@@ -78,8 +80,15 @@ async function compare(
     'delivery/s': median(product.map(rateOf)),
     'bare/s': median(bare.map(rateOf)),
     'ratio within pairs': median(product.map((one, i) => one.perSecond / rateOf(bare[i]))),
+    'ratio, processors permit': median(product.map((one, i) => boundOf(one, bare[i]))),
     'CPU µs a call': median(product.map(({ cpuMicros }) => cpuMicros)),
+    '  main thread': median(product.map(({ mainMicros }) => mainMicros)),
+    '  Redis': median(product.map(({ redisMicros }) => redisMicros)),
+    'receiver, CPU µs a call': median(product.map(({ receiverMicros }) => receiverMicros)),
     'CPU µs a call, bare': median(bare.map(({ cpuMicros }) => cpuMicros)),
+    '  main thread, bare': median(bare.map(({ mainMicros }) => mainMicros)),
+    '  receiver, bare': median(bare.map(({ receiverMicros }) => receiverMicros)),
+    'commands of Redis a call': median(product.map(({ commands }) => commands)),
     'first 10 000/s': first.taken.perSecond,
     'first / warm': first.taken.perSecond / median(product.map(rateOf)),
     ...(settings !== null && {
@@ -91,6 +100,8 @@ async function compare(
     }),
     ...(tls && {
       'over TLS/s': median(overTls.map(rateOf)),
+      'CPU µs a call, TLS': median(overTls.map(({ cpuMicros }) => cpuMicros)),
+      'receiver, TLS': median(overTls.map(({ receiverMicros }) => receiverMicros)),
       'TLS / plain within pairs': median(overTls.map((one, i) => one.perSecond / rateOf(product[i]))),
     }),
   };
@@ -100,10 +111,31 @@ function rateOf(taken: CallsTaken | undefined): number {
   return taken?.perSecond ?? Number.NaN;
 }
 
+/**
+ * The ratio that this machine's processors permit at most, by the processor time of both and of the receiver: no
+ * thread runs on two of them at once, and all share them. Other programs beside it do not change it.
+ */
+function boundOf(product: Delivered, bare: Posted | undefined): number {
+  return bare === undefined ? Number.NaN : leastMicros(bare, 0) / leastMicros(product, product.redisMicros);
+}
+
+function leastMicros({ mainMicros, cpuMicros, receiverMicros }: Posted, redisMicros: number): number {
+  const shared = (cpuMicros + receiverMicros) / availableParallelism();
+  return Math.max(mainMicros, redisMicros, receiverMicros, shared);
+}
+
+type Posted = CallsTaken & WithReceiver;
+type Delivered = CallsDelivered & WithReceiver;
+
+interface WithReceiver {
+  /** Microseconds of processor time of the receiver a call. */
+  readonly receiverMicros: number;
+}
+
 interface Round {
   readonly urls: readonly string[];
   readonly bodies: readonly Buffer[];
-  readonly taken: CallsTaken;
+  readonly taken: Delivered;
 }
 
 /** Delivers a backlog of a new account, the same number of events to each of its subscriptions. */
@@ -117,9 +149,24 @@ async function deliverRound(
   const urls = Array.from({ length: subscriptions }, (_, n) => `${receiver.url}/${account}/${n}`);
   const events = Math.ceil(callsPerRound / subscriptions);
   const bodies = await rig.prepare(account, urls, events, asked);
-  const taken = await rig.deliver(account, events * subscriptions);
-  await receiver.arrivals();
+  const calls = events * subscriptions;
+  const taken = await withReceiver(receiver, calls, () => rig.deliver(account, calls));
   return { urls, bodies, taken };
+}
+
+function postRound(client: BareProcess, receiver: ReceiverProcess, { urls, bodies }: Round): Promise<Posted> {
+  return withReceiver(receiver, callsPerRound, () => client.post(urls, bodies, callsPerRound));
+}
+
+async function withReceiver<T>(
+  receiver: ReceiverProcess,
+  calls: number,
+  make: () => Promise<T>,
+): Promise<T & WithReceiver> {
+  await receiver.arrivals();
+  const usedBefore = await receiver.cpuMicros();
+  const taken = await make();
+  return { ...taken, receiverMicros: ((await receiver.cpuMicros()) - usedBefore) / calls };
 }
 
 async function warmUp(

@@ -25,6 +25,8 @@ export interface ConnectorDeps {
   readonly identity?: ConnectionIdentity | undefined;
   /** Tunnels through the forward proxy, for the hosts that it takes; without them all is dialled directly. */
   readonly tunnels?: Tunnels | undefined;
+  /** Called with a socket that is connected, before it is known whether it may be used. */
+  readonly onOpened?: (socket: Socket) => void;
   readonly onSocket: (socket: Socket) => void;
 }
 
@@ -92,6 +94,8 @@ function admitDialled(deps: ConnectorDeps, socket: Socket, callback: buildConnec
 
 function admit(deps: ConnectorDeps, socket: Socket, callback: buildConnector.Callback): void {
   const { identity } = deps;
+  // The endpoint's sessions come with its first words.
+  deps.onOpened?.(socket);
   const ready = (): void => {
     deps.onSocket(socket);
     callback(null, socket);

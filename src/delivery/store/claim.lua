@@ -4,8 +4,8 @@
 -- ARGV  1 subscription id  2 entries wanted  3 bytes of bodies wanted  4 epoch of the new drain
 --       5 epoch and 6 number of settles after which the caller has the lanes ('' = it has none)
 -- Reply { settings, state as JSON of fields and values, lanes as filing and JSON (nil if the caller's are
---         still true), head, its timeline, the first entries after the cursor, the bodies of as many as fit,
---         ids of the unfinished replays, oldest first, separated by spaces };
+--         still true), head, its timeline, the first entries after the cursor as JSON, the bodies of as
+--         many as fit, ids of the unfinished replays, oldest first, separated by spaces };
 --       nil when there is no such subscription. In place of the entries stands the number of an earlier call
 --       of the batch that has the same ones.
 --
@@ -50,14 +50,15 @@ if common < cursor then
 end
 local lanes = not keeps_lanes and redis.call('HGETALL', lanes_key)
 redis.call('HSET', state_key, 'epoch', ARGV[4], 'settles', 0)
-local entries, first_bodies, running = {}, {}, ''
+local entries, first_bodies, running = '[]', {}, ''
 if state[3] ~= '0' then
   local stretch = 'read ' .. cursor .. ' ' .. ARGV[2]
   if batch[stretch] then
     entries = batch[stretch]
   else
-    entries = redis.call('XRANGE', events, string.format('(%.0f-0', cursor), '+', 'COUNT', ARGV[2])
-    for i, entry in ipairs(entries) do
+    local found = redis.call('XRANGE', events, string.format('(%.0f-0', cursor), '+', 'COUNT', ARGV[2])
+    if #found > 0 then entries = cjson.encode(found) end
+    for i, entry in ipairs(found) do
       local fields = entry[2]
       batch.bytes = (batch.bytes or 0) + (fields[11] == 'timeline' and tonumber(fields[14]) or 0)
       if batch.bytes > tonumber(ARGV[3]) then break end

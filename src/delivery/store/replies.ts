@@ -46,8 +46,8 @@ export type ClaimReply = [
   lanes: Buffer[] | null,
   head: number,
   timeline: Buffer,
-  /** Or the number of the call of its batch whose reply has them, and the bodies. */
-  entries: StreamEntry[] | number,
+  /** JSON; or the number of the call of its batch whose reply has them, and the bodies. */
+  entries: Buffer | number,
   bodies: Buffer[],
   running: Buffer,
 ];
@@ -88,8 +88,9 @@ export function toClaim(
 function toRead(reply: ClaimReply, entriesWanted: number): LogRead {
   const known = reads.get(reply);
   if (known !== undefined) return known;
-  const [, , , , , stream, bodies] = reply;
-  if (typeof stream === 'number') throw new Error('entries that no call of the batch has');
+  const [, , , , , text, bodies] = reply;
+  if (typeof text === 'number') throw new Error('entries that no call of the batch has');
+  const stream = JSON.parse(text.toString()) as StreamEntry[];
   // The script adds bodies to as many entries as fit; a missing body is ''.
   const outline = stream.slice(0, Math.max(bodies.length, 1)).map(toOutline);
   const read = outline.map((entry, i) => withBody(entry, bodies[i] ?? null));

@@ -3,13 +3,15 @@ import { signedHeaders } from '../../../src/callbacks/sign.ts';
 import { parseSecret } from '../../../src/subscriptions/signing-secret.ts';
 import { answer, isChild, startChild } from './child.ts';
 import { benchSecret } from './delivery-rig.ts';
-import { ownMicros } from './processor-time.ts';
+import { ownMicros, threadMicros } from './processor-time.ts';
 
 /** What a number of calls took. */
 export interface CallsTaken {
   readonly perSecond: number;
   /** Microseconds of processor time a call, of all processes that made them: not of the receiver. */
   readonly cpuMicros: number;
+  /** The share of it that the main thread of the calling process has: no second processor takes any of it. */
+  readonly mainMicros: number;
 }
 
 /**
@@ -52,7 +54,7 @@ function createPoster() {
     await reply.dump();
   }
   return async ({ urls, bodies, calls }: Order): Promise<CallsTaken> => {
-    const [startedAt, usedBefore] = [performance.now(), ownMicros()];
+    const [startedAt, usedBefore, mainBefore] = [performance.now(), ownMicros(), threadMicros()];
     let next = 0;
     async function work(): Promise<void> {
       while (next < calls) {
@@ -65,7 +67,11 @@ function createPoster() {
     }
     await Promise.all(Array.from({ length: inFlight }, work));
     const elapsedMs = performance.now() - startedAt;
-    return { perSecond: (calls * 1_000) / elapsedMs, cpuMicros: (ownMicros() - usedBefore) / calls };
+    return {
+      perSecond: (calls * 1_000) / elapsedMs,
+      cpuMicros: (ownMicros() - usedBefore) / calls,
+      mainMicros: (threadMicros() - mainBefore) / calls,
+    };
   };
 }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { openSync, writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { buildFilingEvent } from '../../../src/events/event.ts';
 import { toCheckpoint } from '../../../src/events/event-log.ts';
@@ -10,7 +11,7 @@ import { secretsFor } from '../../../src/subscriptions/signing-secret.ts';
 import type { Subscription } from '../../../src/subscriptions/subscription.ts';
 import { appendScript } from '../../support/redis/append-script.ts';
 import { createProduct, testConfig } from '../../support/daemon/product.ts';
-import { ownMicros, redisCommands, redisMicros } from './processor-time.ts';
+import { redisCommands, redisMicros } from './processor-time.ts';
 import type { DeliveryLimits } from '../../../src/subscriptions/settings/limits.ts';
 
 /** An event that was put into the log. */
@@ -25,12 +26,14 @@ export interface DeliveryRig extends AsyncDisposable {
   subscribe(account: string, urls: readonly string[], settings?: Partial<Subscription>): Promise<void>;
   /** Appends an event for each of so many filings, whose notes are of so many bytes (900). */
   fill(account: string, events: number, notesBytes?: number): Promise<FilledEvent[]>;
+  /**
+   * Rewrites the AOF, so that none of what was written so far makes Redis do it later, when it is measured.
+   */
+  rewriteAof(): Promise<void>;
   /** Wakes the account's subscriptions. */
   wake(account: string): Promise<void>;
   /** Callbacks acknowledged and written so far. */
   delivered(): number;
-  /** Microseconds of processor time that this process and its Redis have used so far. */
-  cpuMicros(): Promise<number>;
   /** What its Redis has used so far: microseconds of processor time, and commands, those of scripts included. */
   redisUse(): Promise<{ readonly micros: number; readonly commands: number }>;
   /** Resolves when so many are. */
@@ -75,10 +78,13 @@ export async function createDeliveryRig(redisUrl: string): Promise<DeliveryRig> 
     },
     fill: (account, events, notesBytes = usualNotes) =>
       fillLog(redis, keys.account(account), account, events, notesBytes),
+    async rewriteAof() {
+      await redis.bgrewriteaof();
+      while (/^aof_rewrite_(in_progress|scheduled):1/m.test(await redis.info('persistence'))) await sleep(20);
+    },
     wake: (account) => waker.wakeMatching(account, [{ type: eventType, state: 'TX', status: '' }]),
     delivered: () => delivered,
     redisUse: async () => ({ micros: await redisMicros(redis), commands: await redisCommands(redis) }),
-    cpuMicros: async () => ownMicros() + (await redisMicros(redis)),
     untilDelivered: (count) =>
       new Promise((resolve) => {
         if (delivered >= count) resolve();

@@ -6,6 +6,12 @@ export function ownMicros(): number {
   return user + system;
 }
 
+/** Microseconds of processor time that this thread has used. */
+export function threadMicros(): number {
+  const { user, system } = process.threadCpuUsage();
+  return user + system;
+}
+
 /** Microseconds of processor time that a Redis has used, with all its threads and those that rewrite its AOF. */
 export async function redisMicros(redis: RedisClient): Promise<number> {
   const info = await redis.info('cpu');

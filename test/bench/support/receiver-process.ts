@@ -4,6 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { ownMicros } from './processor-time.ts';
 import { answer, isChild, startChild } from './child.ts';
 
 /**
@@ -25,9 +26,11 @@ export interface ReceiverProcess extends AsyncDisposable {
   readonly url: string;
   /** What has arrived since the last call. */
   arrivals(): Promise<Arrival[]>;
+  /** Microseconds of processor time that it has used so far. */
+  cpuMicros(): Promise<number>;
 }
 
-type Question = 'port' | 'arrivals';
+type Question = 'port' | 'arrivals' | 'cpu';
 
 const fixtures = new URL('../../integration/callbacks/fixtures/', import.meta.url);
 
@@ -42,6 +45,7 @@ export async function startReceiverProcess({ tls = false } = {}): Promise<Receiv
     pid: child.pid,
     url: `${origin}:${await child.ask<number>('port')}`,
     arrivals: () => child.ask<Arrival[]>('arrivals'),
+    cpuMicros: () => child.ask<number>('cpu'),
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
 }
@@ -68,6 +72,7 @@ async function serve(tls: boolean): Promise<void> {
   const { port } = server.address() as AddressInfo;
   answer((question: Question) => {
     if (question === 'port') return port;
+    if (question === 'cpu') return ownMicros();
     const taken = arrivals;
     arrivals = [];
     return taken;

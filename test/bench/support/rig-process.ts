@@ -2,7 +2,16 @@ import type { Subscription } from '../../../src/subscriptions/subscription.ts';
 import type { CallsTaken } from './bare-process.ts';
 import { answer, isChild, startChild } from './child.ts';
 import { createDeliveryRig, type DeliveryRig } from './delivery-rig.ts';
+import { ownMicros, threadMicros } from './processor-time.ts';
 import { testCertificate } from './receiver-process.ts';
+
+/** What callbacks of the daemon took. */
+export interface CallsDelivered extends CallsTaken {
+  /** The share of `cpuMicros` that is Redis's. */
+  readonly redisMicros: number;
+  /** Commands of Redis a call, those of scripts included. */
+  readonly commands: number;
+}
 
 /** Delivery in a process of its own, as a daemon is one. */
 export interface RigProcess extends AsyncDisposable {
@@ -20,7 +29,7 @@ export interface RigProcess extends AsyncDisposable {
    * Wakes the account's subscriptions; resolves when so many callbacks are acknowledged and written, with
    * what they took of time and of the processor: that of this process and of its Redis.
    */
-  deliver(account: string, callbacks: number): Promise<CallsTaken>;
+  deliver(account: string, callbacks: number): Promise<CallsDelivered>;
 }
 
 type Order =
@@ -46,7 +55,7 @@ export async function startRigProcess(redisUrl: string): Promise<RigProcess> {
       (await child.ask<Uint8Array[]>({ kind: 'prepare', account, urls, events, settings })).map((body) =>
         Buffer.from(body),
       ),
-    deliver: (account, callbacks) => child.ask<CallsTaken>({ kind: 'deliver', account, callbacks }),
+    deliver: (account, callbacks) => child.ask<CallsDelivered>({ kind: 'deliver', account, callbacks }),
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
 }
@@ -54,21 +63,31 @@ export async function startRigProcess(redisUrl: string): Promise<RigProcess> {
 // Enough for a yardstick that posts the same bodies; more would only pass between processes.
 const bodiesReturned = 100;
 
-async function carryOut(rig: DeliveryRig, order: Order): Promise<readonly Buffer[] | CallsTaken> {
+async function carryOut(rig: DeliveryRig, order: Order): Promise<readonly Buffer[] | CallsDelivered> {
   if (order.kind === 'prepare') {
     await rig.subscribe(order.account, order.urls, order.settings);
     const filled = await rig.fill(order.account, order.events);
+    await rig.rewriteAof();
     return filled.slice(0, bodiesReturned).map(({ body }) => body);
   }
   const { account, callbacks } = order;
   const target = rig.delivered() + callbacks;
-  const usedBefore = await rig.cpuMicros();
+  const redisBefore = await rig.redisUse();
+  const [ownBefore, mainBefore] = [ownMicros(), threadMicros()];
   const startedAt = performance.now();
   await rig.wake(account);
   await rig.untilDelivered(target);
   const elapsedMs = performance.now() - startedAt;
-  const used = (await rig.cpuMicros()) - usedBefore;
-  return { perSecond: (callbacks * 1_000) / elapsedMs, cpuMicros: used / callbacks };
+  const [own, main] = [ownMicros() - ownBefore, threadMicros() - mainBefore];
+  const redis = await rig.redisUse();
+  const redisMicros = redis.micros - redisBefore.micros;
+  return {
+    perSecond: (callbacks * 1_000) / elapsedMs,
+    cpuMicros: (own + redisMicros) / callbacks,
+    mainMicros: main / callbacks,
+    redisMicros: redisMicros / callbacks,
+    commands: (redis.commands - redisBefore.commands) / callbacks,
+  };
 }
 
 if (isChild(import.meta.url)) {

@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createCallbackClient, type CallbackClient } from '../../../src/callbacks/callback-client.ts';
 import { identityOf } from '../../../src/callbacks/tls/identity.ts';
@@ -60,6 +62,16 @@ const post = async (
   return outcome;
 };
 
+// Weak references hold until the end of the turn in which they were used.
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  for (let i = 0; i < 3; i += 1) {
+    await turn();
+    collect();
+  }
+}
+
 const as = (client: Issued | undefined, ca = authority.cert) =>
   tlsFrom({ ca, ...(client === undefined ? {} : { cert: client.cert, key: client.key }) });
 
@@ -111,6 +123,20 @@ describe.skipIf(skipWithout('openssl'))('identities of connections (skipped with
       for (const each of [alice, alice, bob, undefined]) await post(client, receiver.port, as(each));
       expect(receiver.requests.map(({ client: shown }) => shown)).toEqual(['alice', 'alice', 'bob', null]);
       expect(receiver.resumed).toEqual([false, true, false, false]);
+    },
+  );
+
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'resume sessions after garbage was collected, over %s',
+    async (maxVersion) => {
+      await using receiver = await startMutualReceiver(own, authority.cert, { maxVersion });
+      receiver.closes = true;
+      const client = open();
+      for (let i = 0; i < 3; i += 1) {
+        await post(client, receiver.port, as(alice));
+        await collectGarbage();
+      }
+      expect(receiver.resumed).toEqual([false, true, true]);
     },
   );
 
