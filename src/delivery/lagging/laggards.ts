@@ -10,8 +10,8 @@ import { createNewestKinds } from './newest-kinds.ts';
 import { needsDrain, nextLookAt } from './next-look.ts';
 
 /**
- * Finds the subscriptions of an account that lag behind the log or have an attempt due. Those that are behind
- * and want none of the new events are no laggards: their cursors move (`MoveIdle`). The findings of a
+ * Finds the subscriptions of an account that lag behind the log or have an attempt due. One that is behind
+ * and wants none of the new events is no laggard: its cursor moves (`MoveIdle`). The findings of a
  * look at all of them are kept in Redis. Until the account gets an event or a subscription, or another writer
  * gives one of them work, later looks read those of which something is due and no others. A look at all of
  * them comes every five minutes at the latest, and after a step of the clock. Nothing is kept of an account

@@ -138,7 +138,13 @@ describe('a look at subscriptions for which nothing waits', () => {
     const events = Array.from({ length: 2_001 }, (_, i) => paidEvent(`f${i}`));
     const { keys } = harness;
     const values = events.flatMap(({ id, type, filingId, state, status, body }) => [
-      ...[id, type, filingId, state, status, Date.now(), body],
+      id,
+      type,
+      filingId,
+      state,
+      status,
+      Date.now(),
+      body,
     ]);
     await appendScript.run(
       harness.redis,
