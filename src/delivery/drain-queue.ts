@@ -33,6 +33,11 @@ export interface DrainQueue {
    */
   wakeMany(account: string, subscriptions: readonly string[]): Promise<void>;
   /**
+   * Does so after these milliseconds. It bounds how often a drain that fails begins again; a clock that is
+   * ahead only begins it earlier.
+   */
+  wakeManyLater(account: string, subscriptions: readonly string[], afterMs: number): Promise<void>;
+  /**
    * Takes the drains of a slice for its job, which a worker has. Returns those taken; the others are under
    * way or wait elsewhere, and are woken alone.
    */
@@ -100,18 +105,21 @@ export function createDrainQueue(
     );
   }
 
+  function wakeManyLater(account: string, subscriptions: readonly string[], afterMs: number): Promise<void> {
+    const slices = Math.ceil(subscriptions.length / sliceMax);
+    const size = Math.ceil(subscriptions.length / slices);
+    const part = (_: unknown, i: number) => subscriptions.slice(i * size, (i + 1) * size);
+    return add(
+      account,
+      Array.from({ length: slices }, part).map((slice) => wakeUpOfSlice(account, slice, afterMs)),
+    );
+  }
+
   return {
     queues: sharded.all,
     wake,
-    async wakeMany(account, subscriptions) {
-      const slices = Math.ceil(subscriptions.length / sliceMax);
-      const size = Math.ceil(subscriptions.length / slices);
-      const part = (_: unknown, i: number) => subscriptions.slice(i * size, (i + 1) * size);
-      await add(
-        account,
-        Array.from({ length: slices }, part).map((slice) => wakeUpOfSlice(account, slice)),
-      );
-    },
+    wakeMany: (account, subscriptions) => wakeManyLater(account, subscriptions, 0),
+    wakeManyLater,
     async hold(job, shard, token) {
       const { account, slice = [] } = job.data;
       const ids = slice.map((subscription) => drainId(account, subscription));
@@ -176,11 +184,13 @@ function wakeUp(account: string, subscription: string) {
   };
 }
 
-function wakeUpOfSlice(account: string, slice: readonly string[]) {
+function wakeUpOfSlice(account: string, slice: readonly string[], afterMs: number) {
+  // A delayed one must not stand for one at once.
+  const id = afterMs > 0 ? `later.${sliceId(account, slice)}` : sliceId(account, slice);
   return {
     name: 'slice',
     data: { account, subscription: '', slice },
-    opts: { ...retryForEver, deduplication: { id: sliceId(account, slice), keepLastIfActive: true } },
+    opts: { ...retryForEver, delay: afterMs, deduplication: { id, keepLastIfActive: true } },
   };
 }
 
@@ -192,8 +202,8 @@ function keysOf(queue: Queue): DrainKeys {
   };
 }
 
-function sliceJob({ id = '', data: { account, slice = [] } }: Job<DrainJob>, token: string): SliceJob {
-  return { id, token, slice: sliceId(account, slice) };
+function sliceJob({ id = '', deduplicationId = '' }: Job<DrainJob>, token: string): SliceJob {
+  return { id, token, slice: deduplicationId };
 }
 
 // The same subscriptions make the same slice, so that only one job for them waits.

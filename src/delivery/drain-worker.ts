@@ -162,16 +162,19 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
 
     async function conclude(ended: readonly EndedDrain[]): Promise<void> {
       const now = deps.now();
-      const later = ended.filter(({ wakeAt }) => wakeAt !== null && wakeAt > now);
-      const wakeUps = later.map(({ subscription, wakeAt }) =>
-        queue.wakeAt(account, subscription, wakeAt ?? now, now),
-      );
-      await allEnded(wakeUps);
-      const ids = ended.map(({ subscription }) => subscription);
+      const haveFailed = idsOf(ended.filter(({ hasFailed }) => hasFailed));
+      const again = haveFailed.length >= sliceMin ? haveFailed : [];
+      const isLater = ({ subscription, wakeAt }: EndedDrain) =>
+        wakeAt !== null && wakeAt > now && !again.includes(subscription);
+      const wakeUps = ended
+        .filter(isLater)
+        .map(({ subscription, wakeAt }) => queue.wakeAt(account, subscription, wakeAt ?? now, now));
+      await allEnded([...wakeUps, queue.wakeManyLater(account, again, tryAgainMs)]);
+      const ids = idsOf(ended);
       const woken = await queue.giveBack(job, shard, token, ids);
       const isDue = ({ subscription, wakeAt }: EndedDrain) =>
         woken.has(subscription) || (wakeAt !== null && wakeAt <= now);
-      const due = ended.filter(isDue).map(({ subscription }) => subscription);
+      const due = idsOf(ended.filter(isDue));
       if (due.length >= sliceMin) await queue.wakeMany(account, due);
       else if (due.length > 0) await queue.wake(account, due);
     }
@@ -217,4 +220,8 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
       await worker.close();
     },
   };
+}
+
+function idsOf(ended: readonly EndedDrain[]): string[] {
+  return ended.map(({ subscription }) => subscription);
 }

@@ -86,6 +86,24 @@ describe('an event for many subscriptions', () => {
     expect(receiver.received).toHaveLength(subscriptions);
   });
 
+  test('is tried again in slices for those whose drain failed, where these are many', async () => {
+    await using receiver = await startReceiver();
+    await using harness = await createHarness(redis);
+    await subscribeMany(harness, receiver.url, subscriptions);
+    const away = vi.spyOn(harness.delivery, 'claim').mockRejectedValue(new Error('Redis is away'));
+    const wakeAlone = vi.spyOn(harness.queue, 'wakeAt');
+    const wakeSlices = vi.spyOn(harness.queue, 'wakeManyLater');
+    harness.startWorker();
+    await harness.publish('a');
+    await vi.waitFor(() => expect(harness.errors).toHaveLength(subscriptions), 10_000);
+    away.mockRestore();
+    await vi.waitFor(() => expect(receiver.accepted).toHaveLength(subscriptions), 10_000);
+    expect(wakeSlices.mock.calls.flatMap(([, woken]) => woken)).toHaveLength(subscriptions);
+    expect(wakeAlone).not.toHaveBeenCalled();
+    expect(receiver.received).toHaveLength(subscriptions);
+    await vi.waitFor(async () => expect(await heldKeys(harness)).toEqual([]), 5_000);
+  });
+
   test('does not wait for the others of its slice where one has a broken record', async () => {
     await using receiver = await startReceiver();
     await using harness = await createHarness(redis);
@@ -151,7 +169,7 @@ describe('an event for many subscriptions', () => {
     await subscribeMany(harness, receiver.url, subscriptions);
     const wakeAt = harness.queue.wakeAt.bind(harness.queue);
     let [underWay, most] = [0, 0];
-    vi.spyOn(harness.queue, 'wakeAt').mockImplementation(async (...args) => {
+    const asked = vi.spyOn(harness.queue, 'wakeAt').mockImplementation(async (...args) => {
       underWay += 1;
       most = Math.max(most, underWay);
       await wakeAt(...args);
@@ -159,7 +177,7 @@ describe('an event for many subscriptions', () => {
     });
     harness.startWorker();
     await harness.publish('a');
-    await vi.waitFor(async () => expect(await heldKeys(harness)).toHaveLength(subscriptions), 10_000);
+    await vi.waitFor(() => expect(asked).toHaveBeenCalledTimes(subscriptions), 10_000);
     // One for each slice if they were asked for one after the other.
     expect(most).toBeGreaterThan(3);
   });
