@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Job, Queue } from 'bullmq';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import { releaseLostJobs } from '../redis/jobs/lost-jobs.ts';
+import { workerSuffix } from '../redis/jobs/job-worker.ts';
 import { createShardedQueue } from '../redis/jobs/sharded-queue.ts';
 import type { QueueShards } from '../redis/shards/queue-shards.ts';
 import type { DrainsOfAll } from './fair-share.ts';
@@ -63,10 +64,10 @@ export interface DrainQueue {
   /** Number of wake-ups that wait for a worker, in all shards. */
   waiting(): Promise<number>;
   /**
-   * The drains of all processes. Where Redis does not show its clients, this process is taken for the only
-   * one.
+   * The drains of all processes, as the one whose worker has this name sees them. Where Redis does not show
+   * its clients, this process is taken for the only one.
    */
-  ofAll(): Promise<DrainsOfAll>;
+  ofAll(worker: string): Promise<DrainsOfAll>;
   close(): Promise<void>;
 }
 
@@ -162,11 +163,17 @@ export function createDrainQueue(
     async waiting() {
       return sum(await Promise.all(sharded.all().map((queue) => queue.getWaitingCount())));
     },
-    async ofAll() {
+    async ofAll(worker) {
       const active = sharded.all().map((queue) => queue.getActiveCount());
       // The worker of the first shard waits under a name of that shard in each process.
-      const [processes, ...underWay] = await Promise.all([sharded.of(0).getWorkersCount(), ...active]);
-      return { underWay: sum(underWay), processes };
+      const [workers, ...underWay] = await Promise.all([sharded.of(0).getWorkers(), ...active]);
+      const names = workers.map(({ rawname = '' }) => rawname).toSorted();
+      const before = names.findIndex((name) => name.endsWith(workerSuffix(worker)));
+      return {
+        underWay: sum(underWay),
+        processes: names.length,
+        before: before < 0 ? null : before,
+      };
     },
     close: sharded.close,
   };

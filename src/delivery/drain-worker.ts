@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { DelayedError, type Job } from 'bullmq';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import { clockStepMsMin } from '../redis/clock.ts';
@@ -72,9 +73,10 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     max: newDrainsMax,
     onWaiting: (waits) => (waits ? room.take(concurrency) : room.give(concurrency)),
   });
+  const name = randomUUID();
   const share = createFairShare({
     running: () => running,
-    look: queue.ofAll,
+    look: () => queue.ofAll(name),
     now: () => performance.now(),
   });
 
@@ -201,6 +203,7 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
 
   const { room, ...worker } = createJobWorker<DrainJob>({
     queue: drainQueueName,
+    name,
     connection: deps.connection,
     shards,
     concurrency,
