@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Type } from 'typebox';
-import { accountNamePattern } from '../../accounts/account-store.ts';
+import { accountNamePattern } from '../../accounts/account.ts';
 import { seenShown } from '../filings/schema.ts';
 import { statePattern } from '../shared/patterns.ts';
 import {
