@@ -5,49 +5,17 @@ import type { OnUnreadable } from '../redis/unreadable-record.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import { partnerKeyPlace } from '../secrets/seal-place.ts';
 import type { SealedRecord } from '../secrets/stored-secrets.ts';
+import type { Account, AccountPatch, AccountSettings, KeyedAccount } from './account.ts';
 import { createAccountChanges } from './account-changes.ts';
-import { accountsAtOnce, byName, eachSlice, type AccountPage, type AccountSlice } from './account-slices.ts';
 import { createAccountNames } from './lists/account-names.ts';
+import {
+  accountsAtOnce,
+  byName,
+  eachSlice,
+  type AccountPage,
+  type AccountSlice,
+} from './lists/account-slices.ts';
 import { parseAccount, tryParseAccount, type StoredAccount } from './stored-account.ts';
-
-/** A partner account whose filings are watched. */
-export interface Account {
-  readonly account: string;
-  /**
-   * A random id, drawn when the account was created. An account that was removed and created again has
-   * another one. Empty where an older version wrote the account.
-   */
-  readonly incarnation: string;
-  readonly baseUrl: string;
-  readonly pollIntervalMs: number;
-  readonly sweepIntervalMs: number;
-  /**
-   * How long a filing is expected to stay in a status at most: ISO 8601 durations by status; null for no such
-   * limits.
-   */
-  readonly stalledAfter: Readonly<Record<string, string>> | null;
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number;
-  readonly updatedAt: number;
-}
-
-/** An account with its key for the partner service. */
-export interface KeyedAccount extends Account {
-  /** In clear, in memory only; in Redis it is sealed. */
-  readonly partnerKey: string;
-}
-
-/** The settings of an account; null intervals mean the deployment's defaults. */
-export interface AccountSettings {
-  readonly baseUrl: string;
-  readonly partnerKey: string;
-  readonly pollIntervalMs: number | null;
-  readonly sweepIntervalMs: number | null;
-  readonly stalledAfter?: Account['stalledAfter'];
-}
-
-/** The settings of an account that a change names; the others stay. */
-export type AccountPatch = Partial<AccountSettings>;
 
 /**
  * A change would send the stored key to another origin than the one that it was given for; nothing was
@@ -56,9 +24,6 @@ export type AccountPatch = Partial<AccountSettings>;
 export class KeyNeededError extends Error {
   override readonly name = 'KeyNeededError';
 }
-
-/** Pattern of an account's name: it stands in keys, paths and metric labels. */
-export const accountNamePattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$';
 
 /** The accounts of this deployment. */
 export interface AccountStore {

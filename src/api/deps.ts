@@ -1,7 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import type { Account, AccountStore } from '../accounts/account-store.ts';
+import type { Account } from '../accounts/account.ts';
+import type { AccountStore } from '../accounts/account-store.ts';
 import type { UnsoundAccounts } from '../accounts/lists/unsound-accounts.ts';
 import type { SessionStore } from '../accounts/sessions/session-store.ts';
 import type { TokenStore } from '../accounts/token-store.ts';
@@ -144,13 +145,14 @@ export interface ApiHooks {
   /** Sends one `ping` and returns its outcome. */
   ping(subscription: Subscription): Promise<Sent>;
   /**
-   * Starts to deliver events again; `matched` is their number. The id holds no dot. Throws
-   * ReplayRefusedError.
+   * Starts to deliver events again; `matched` is their number. Events that the request names and that are of
+   * types that the caller does not see are unknown. The id holds no dot. Throws ReplayRefusedError.
    */
   replay(
     account: string,
     subscription: string,
     request: ReplayRequest,
+    isSeen?: (type: string) => boolean,
   ): Promise<{ id: string; matched: number }>;
   /**
    * Begins to send the filings as they are, each once; returns the id of the replay that does. An unfinished
@@ -160,7 +162,12 @@ export interface ApiHooks {
   /** Null when there is no such replay. */
   replayProgress(account: string, subscription: string, id: string): Promise<ReplayProgress | null>;
   /** Number of events that `replay` would deliver again. Throws ReplayRefusedError. */
-  replayCount(account: string, subscription: string, request: ReplayRequest): Promise<number>;
+  replayCount(
+    account: string,
+    subscription: string,
+    request: ReplayRequest,
+    isSeen?: (type: string) => boolean,
+  ): Promise<number>;
   /** The replays that are kept of a subscription, the latest first. */
   replayList(account: string, subscription: string): Promise<readonly ReplayProgress[]>;
   /** Ends a replay; false when there is no such replay. */

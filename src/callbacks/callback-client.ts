@@ -33,6 +33,10 @@ interface CallbackRequest {
   readonly timeoutMsMax?: number;
   /** Maximum bytes of the response body that are kept: 1 KiB without it. */
   readonly excerptBytesMax?: number;
+  /**
+   * Called when its connection is open or cannot be opened, and with false when it has to open another one.
+   */
+  readonly onConnection?: ((isOpen: boolean) => void) | undefined;
   /** The identity of its connection; none is that of all plain https endpoints. */
   readonly identity?: ConnectionIdentity | undefined;
 }
@@ -149,7 +153,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
   return {
     post(asked) {
       const { url, headers, body, account = '', identity, method = 'POST', timeoutMs: own } = asked;
-      const { timeoutMsMax = Infinity, excerptBytesMax } = asked;
+      const { timeoutMsMax = Infinity, excerptBytesMax, onConnection } = asked;
       if (isOver) return Promise.resolve(failedBeforehand('aborted'));
       const target = targetOf(url);
       if (target === null) return Promise.resolve(failedBeforehand('blocked_address'));
@@ -163,8 +167,10 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
         headers: { ...(method === 'POST' ? jsonHeader : {}), 'user-agent': userAgent, ...headers },
         body: method === 'POST' ? body : null,
       };
-      const exchange = (onConnected?: () => void) =>
-        runExchange(
+      const isOpen = onConnection === undefined ? undefined : () => onConnection(true);
+      const exchange = (leaveTurn?: () => void) => {
+        const onConnected = isOpen === undefined ? leaveTurn : both(isOpen, leaveTurn);
+        return runExchange(
           (handler) => pool.dispatch(onConnected ? { ...request, onConnected } : request, handler),
           {
             timeoutMs: Math.min(own ?? timeoutMs, timeoutMsMax),
@@ -172,11 +178,14 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
             underWay,
             again: (handler, error) => {
               const stale = sockets.wasReused(error);
-              if (stale) pool.dial(request, handler);
-              return stale;
+              if (!stale) return false;
+              onConnection?.(false);
+              pool.dial(isOpen ? { ...request, onConnected: isOpen } : request, handler);
+              return true;
             },
           },
         );
+      };
       const waits = target.origin.startsWith('https:') && !pool.hasFree(request);
       const result = waits ? inTurn(account, exchange) : exchange();
       return tunnels === undefined ? result : result.then((each) => blameProxy(tunnels, url, each));
@@ -186,6 +195,13 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
       underWay.abortAll();
     },
     close: pool.destroy,
+  };
+}
+
+function both(first: () => void, second: (() => void) | undefined): () => void {
+  return () => {
+    first();
+    second?.();
   };
 }
 

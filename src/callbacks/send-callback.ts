@@ -38,8 +38,14 @@ export interface Sent {
   readonly responseHeaders: Readonly<Record<string, string>> | null;
 }
 
-/** Sends events to one subscription; keeps its signing keys in memory. */
-export type CallbackSender = (entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>) => Promise<Sent>;
+/**
+ * Sends events to one subscription; keeps its signing keys in memory. `onConnection` hears when the connection
+ * is open, as of `CallbackClient.post`.
+ */
+export type CallbackSender = (
+  entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>,
+  onConnection?: (isOpen: boolean) => void,
+) => Promise<Sent>;
 
 export interface SendCallbackDeps {
   readonly client: CallbackClient;
@@ -111,15 +117,16 @@ export function createCallbackSender(
   const failed = (code: CallbackFailureCode) => toSent(failedBeforehand(code), null, attemptDetails);
   const bearer = auth == null ? undefined : bearers?.(account, subscription.id, auth);
   if (auth == null)
-    return async (entry) => {
+    return async (entry, onConnection) => {
       const body = format(entry);
       const signing = body === null ? null : sign(entry, body);
       // Only slow keys are waited for.
       const request = signing instanceof Promise ? await signing : signing;
       if (request === null) return failed('sender_error');
-      return toSent(await client.post(request.callback), request.kept, attemptDetails);
+      const { callback, kept } = request;
+      return toSent(await client.post({ ...callback, onConnection }), kept, attemptDetails);
     };
-  return async (entry) => {
+  return async (entry, onConnection) => {
     const startedAt = performance.now();
     const body = format(entry);
     if (body === null || bearer === undefined) return failed('sender_error');
@@ -130,7 +137,8 @@ export function createCallbackSender(
       if (request === null) return failedBeforehand('sender_error');
       ({ kept } = request);
       const { callback } = request;
-      return client.post({ ...callback, headers: { ...callback.headers, authorization } });
+      onConnection?.(false);
+      return client.post({ ...callback, onConnection, headers: { ...callback.headers, authorization } });
     });
     if (result.kind === 'unasked') return toSent(result.failure, null, attemptDetails);
     if (result.kind !== 'failed') return toSent(result, kept, attemptDetails);

@@ -1,5 +1,5 @@
-import { eachSlice } from '../accounts/account-slices.ts';
-import type { Account } from '../accounts/account-store.ts';
+import { eachSlice } from '../accounts/lists/account-slices.ts';
+import type { Account } from '../accounts/account.ts';
 import type { Config } from '../config/config.ts';
 import { createAccountRounds } from './upkeep/rounds/account-rounds.ts';
 import { watchClock } from './upkeep/clock-watch.ts';

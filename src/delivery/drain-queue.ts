@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Job, Queue } from 'bullmq';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import { releaseLostJobs } from '../redis/jobs/lost-jobs.ts';
+import { workerSuffix } from '../redis/jobs/job-worker.ts';
 import { createShardedQueue } from '../redis/jobs/sharded-queue.ts';
 import type { QueueShards } from '../redis/shards/queue-shards.ts';
 import type { DrainsOfAll } from './fair-share.ts';
@@ -33,6 +34,11 @@ export interface DrainQueue {
    */
   wakeMany(account: string, subscriptions: readonly string[]): Promise<void>;
   /**
+   * Does so after these milliseconds. It bounds how often a drain that fails begins again; a clock that is
+   * ahead only begins it earlier.
+   */
+  wakeManyLater(account: string, subscriptions: readonly string[], afterMs: number): Promise<void>;
+  /**
    * Takes the drains of a slice for its job, which a worker has. Returns those taken; the others are under
    * way or wait elsewhere, and are woken alone.
    */
@@ -58,10 +64,10 @@ export interface DrainQueue {
   /** Number of wake-ups that wait for a worker, in all shards. */
   waiting(): Promise<number>;
   /**
-   * The drains of all processes. Where Redis does not show its clients, this process is taken for the only
-   * one.
+   * The drains of all processes, as the one whose worker has this name sees them. Where Redis does not show
+   * its clients, this process is taken for the only one.
    */
-  ofAll(): Promise<DrainsOfAll>;
+  ofAll(worker: string): Promise<DrainsOfAll>;
   close(): Promise<void>;
 }
 
@@ -100,18 +106,21 @@ export function createDrainQueue(
     );
   }
 
+  function wakeManyLater(account: string, subscriptions: readonly string[], afterMs: number): Promise<void> {
+    const slices = Math.ceil(subscriptions.length / sliceMax);
+    const size = Math.ceil(subscriptions.length / slices);
+    const part = (_: unknown, i: number) => subscriptions.slice(i * size, (i + 1) * size);
+    return add(
+      account,
+      Array.from({ length: slices }, part).map((slice) => wakeUpOfSlice(account, slice, afterMs)),
+    );
+  }
+
   return {
     queues: sharded.all,
     wake,
-    async wakeMany(account, subscriptions) {
-      const slices = Math.ceil(subscriptions.length / sliceMax);
-      const size = Math.ceil(subscriptions.length / slices);
-      const part = (_: unknown, i: number) => subscriptions.slice(i * size, (i + 1) * size);
-      await add(
-        account,
-        Array.from({ length: slices }, part).map((slice) => wakeUpOfSlice(account, slice)),
-      );
-    },
+    wakeMany: (account, subscriptions) => wakeManyLater(account, subscriptions, 0),
+    wakeManyLater,
     async hold(job, shard, token) {
       const { account, slice = [] } = job.data;
       const ids = slice.map((subscription) => drainId(account, subscription));
@@ -154,11 +163,17 @@ export function createDrainQueue(
     async waiting() {
       return sum(await Promise.all(sharded.all().map((queue) => queue.getWaitingCount())));
     },
-    async ofAll() {
+    async ofAll(worker) {
       const active = sharded.all().map((queue) => queue.getActiveCount());
       // The worker of the first shard waits under a name of that shard in each process.
-      const [processes, ...underWay] = await Promise.all([sharded.of(0).getWorkersCount(), ...active]);
-      return { underWay: sum(underWay), processes };
+      const [workers, ...underWay] = await Promise.all([sharded.of(0).getWorkers(), ...active]);
+      const names = workers.map(({ rawname = '' }) => rawname).toSorted();
+      const before = names.findIndex((name) => name.endsWith(workerSuffix(worker)));
+      return {
+        underWay: sum(underWay),
+        processes: names.length,
+        before: before < 0 ? null : before,
+      };
     },
     close: sharded.close,
   };
@@ -176,11 +191,13 @@ function wakeUp(account: string, subscription: string) {
   };
 }
 
-function wakeUpOfSlice(account: string, slice: readonly string[]) {
+function wakeUpOfSlice(account: string, slice: readonly string[], afterMs: number) {
+  // A delayed one must not stand for one at once.
+  const id = afterMs > 0 ? `later.${sliceId(account, slice)}` : sliceId(account, slice);
   return {
     name: 'slice',
     data: { account, subscription: '', slice },
-    opts: { ...retryForEver, deduplication: { id: sliceId(account, slice), keepLastIfActive: true } },
+    opts: { ...retryForEver, delay: afterMs, deduplication: { id, keepLastIfActive: true } },
   };
 }
 
@@ -192,8 +209,8 @@ function keysOf(queue: Queue): DrainKeys {
   };
 }
 
-function sliceJob({ id = '', data: { account, slice = [] } }: Job<DrainJob>, token: string): SliceJob {
-  return { id, token, slice: sliceId(account, slice) };
+function sliceJob({ id = '', deduplicationId = '' }: Job<DrainJob>, token: string): SliceJob {
+  return { id, token, slice: deduplicationId };
 }
 
 // The same subscriptions make the same slice, so that only one job for them waits.

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { DelayedError, type Job } from 'bullmq';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import { clockStepMsMin } from '../redis/clock.ts';
@@ -72,9 +73,10 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     max: newDrainsMax,
     onWaiting: (waits) => (waits ? room.take(concurrency) : room.give(concurrency)),
   });
+  const name = randomUUID();
   const share = createFairShare({
     running: () => running,
-    look: queue.ofAll,
+    look: () => queue.ofAll(name),
     now: () => performance.now(),
   });
 
@@ -164,16 +166,19 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
 
     async function conclude(ended: readonly EndedDrain[]): Promise<void> {
       const now = deps.now();
-      const later = ended.filter(({ wakeAt }) => wakeAt !== null && wakeAt > now);
-      const wakeUps = later.map(({ subscription, wakeAt }) =>
-        queue.wakeAt(account, subscription, wakeAt ?? now, now),
-      );
-      await allEnded(wakeUps);
-      const ids = ended.map(({ subscription }) => subscription);
+      const haveFailed = idsOf(ended.filter(({ hasFailed }) => hasFailed));
+      const again = haveFailed.length >= sliceMin ? haveFailed : [];
+      const isLater = ({ subscription, wakeAt }: EndedDrain) =>
+        wakeAt !== null && wakeAt > now && !again.includes(subscription);
+      const wakeUps = ended
+        .filter(isLater)
+        .map(({ subscription, wakeAt }) => queue.wakeAt(account, subscription, wakeAt ?? now, now));
+      await allEnded([...wakeUps, queue.wakeManyLater(account, again, tryAgainMs)]);
+      const ids = idsOf(ended);
       const woken = await queue.giveBack(job, shard, token, ids);
       const isDue = ({ subscription, wakeAt }: EndedDrain) =>
         woken.has(subscription) || (wakeAt !== null && wakeAt <= now);
-      const due = ended.filter(isDue).map(({ subscription }) => subscription);
+      const due = idsOf(ended.filter(isDue));
       if (due.length >= sliceMin) await queue.wakeMany(account, due);
       else if (due.length > 0) await queue.wake(account, due);
     }
@@ -200,6 +205,7 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
 
   const { room, ...worker } = createJobWorker<DrainJob>({
     queue: drainQueueName,
+    name,
     connection: deps.connection,
     shards,
     concurrency,
@@ -219,4 +225,8 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
       await worker.close();
     },
   };
+}
+
+function idsOf(ended: readonly EndedDrain[]): string[] {
+  return ended.map(({ subscription }) => subscription);
 }

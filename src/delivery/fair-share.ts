@@ -4,6 +4,8 @@ export interface DrainsOfAll {
   readonly underWay: number;
   /** Number of processes that deliver, this one included. */
   readonly processes: number;
+  /** Number of them that are before this one in an order that is the same for all; null where it is not known. */
+  readonly before: number | null;
 }
 
 /**
@@ -32,9 +34,12 @@ export interface FairShareDeps {
   readonly now: () => number;
 }
 
+const alone: DrainsOfAll = { underWay: 0, processes: 1, before: 0 };
+
 // Milliseconds for which what was seen of the others counts.
 const lookMs = 1_000;
-// Share of the drains beyond the mean that a process may keep: drains begin and end while they are counted.
+// Share of the drains beyond the mean beyond which all are handed over at once; those below it one with each
+// look, because drains begin and end while they are counted.
 const tolerance = 0.2;
 
 // Milliseconds for which others come first; then the process takes the subscription again.
@@ -44,16 +49,20 @@ const forOthersMs = 1_000;
 export function createFairShare({ running, look, now }: FairShareDeps): FairShare {
   let leaving = 0;
   let lookedAt = -Infinity;
-  let seen: DrainsOfAll = { underWay: 0, processes: 1 };
+  let seen = alone;
+  let hasLeftOne = false;
   // Until when, the earliest first.
   const forOthers = new Map<string, number>();
   return {
     async mayLeave() {
       if (now() - lookedAt >= lookMs) {
         lookedAt = now();
-        seen = await look().catch(() => ({ underWay: 0, processes: 1 }));
+        hasLeftOne = false;
+        seen = await look().catch(() => alone);
       }
-      if (running() - leaving <= fairShareOf(seen)) return false;
+      const kept = running() - leaving;
+      if (kept <= (hasLeftOne ? fairShareOf(seen) : evenShareOf(seen))) return false;
+      hasLeftOne = true;
       leaving += 1;
       return true;
     },
@@ -68,10 +77,21 @@ export function createFairShare({ running, look, now }: FairShareDeps): FairShar
 }
 
 /**
+ * Number of drains above which a process hands over one at a time; pure. The shares of all processes add up
+ * to the number of drains: where one has less than its share, another has more, and where all have theirs,
+ * none is handed over. One drain alone is kept, whoever has it.
+ */
+export function evenShareOf({ underWay, processes, before }: DrainsOfAll): number {
+  if (processes < 2 || before === null) return fairShareOf({ underWay, processes });
+  const extra = before < underWay % processes ? 1 : 0;
+  return Math.max(1, Math.floor(underWay / processes) + extra);
+}
+
+/**
  * Maximum number of drains that a process keeps while others may have fewer; Infinity without others;
  * pure. It is never below the mean rounded up: two processes with three drains would hand one over for ever.
  */
-export function fairShareOf({ underWay, processes }: DrainsOfAll): number {
+export function fairShareOf({ underWay, processes }: Omit<DrainsOfAll, 'before'>): number {
   if (processes < 2) return Infinity;
   const mean = underWay / processes;
   return Math.max(Math.ceil(mean), Math.floor(mean * (1 + tolerance)));

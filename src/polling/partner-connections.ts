@@ -1,4 +1,4 @@
-import type { KeyedAccount } from '../accounts/account-store.ts';
+import type { KeyedAccount } from '../accounts/account.ts';
 import type { HostLookup } from '../names/host-lookup.ts';
 import { createAnswerRooms } from '../partner/body/answer-room.ts';
 import { createPartnerClient, type Endpoint, type PartnerClient } from '../partner/partner-client.ts';

@@ -1,4 +1,5 @@
-import type { AccountStore, KeyedAccount } from '../accounts/account-store.ts';
+import type { KeyedAccount } from '../accounts/account.ts';
+import type { AccountStore } from '../accounts/account-store.ts';
 import type { UnsoundAccounts } from '../accounts/lists/unsound-accounts.ts';
 import type { StayReads } from '../filings/stay-reads.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';

@@ -40,6 +40,20 @@ describe('signing in', () => {
     expect(tab.problems).toEqual([]);
   });
 
+  test('shows the page that is asked for at the moment at which it is done', async () => {
+    await using tab = await stage.open();
+    // Runs before the browser has painted what is observed.
+    await tab.page.evaluate(`
+      new MutationObserver((_, observer) => {
+        if (![...document.querySelectorAll('button')].some((one) => one.textContent === 'Sign out')) return;
+        observer.disconnect();
+        location.hash = '#/accounts/default/filings';
+      }).observe(document.body, { childList: true, subtree: true });`);
+    await tab.signIn();
+    await tab.page.getByRole('heading', { name: 'Filings', level: 1 }).waitFor();
+    expect(tab.problems).toEqual([]);
+  });
+
   test('a new tab is signed in, with a cookie that no script can read', async () => {
     await using tab = await stage.visit('#/accounts/default/filings');
     await tab.page.reload();

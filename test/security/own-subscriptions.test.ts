@@ -13,7 +13,7 @@ let account: string;
 let path: string;
 
 beforeAll(async () => {
-  api = await createApiFixture(redis.connect(), redis.prefix, { publicUrl });
+  api = await createApiFixture(redis.connect(), redis.prefix, ({ hooks }) => ({ publicUrl, hooks }));
   base = await api.app.listen({ host: '127.0.0.1', port: 0 });
 });
 
@@ -228,6 +228,21 @@ describe('what tells of other receivers', () => {
       expect((await api.call('GET', url)).status).toBe(200);
       expect((await api.call('GET', url, undefined, { token })).body['code']).toBe('event_not_found');
     }
+    const made = await register(token, { eventTypes: ['*'] });
+    const replay = `${path}/subscriptions/${String(made.body['id'])}/replay`;
+    const unknown = `evt_${'0'.repeat(32)}`;
+    for (const query of ['', '?dryRun=true'])
+      for (const eventIds of [[hidden?.id], [unknown], [unknown, hidden?.id]]) {
+        // One after the other: the searches of an account take turns.
+        const refused = await api.call('POST', replay + query, { eventIds }, { token });
+        expect(refused.status).toBe(422);
+        expect(refused.body['errors']).toEqual(
+          eventIds.map((id, i) => ({
+            path: `eventIds.${i}`,
+            message: `${id} is no event in the log of this account`,
+          })),
+        );
+      }
     const preview = { eventTypes: ['*'] };
     const seen = await api.call('POST', `${path}/subscriptions/preview`, preview, { token });
     expect(seen.body).toMatchObject({ matched: 2, of: 4 });

@@ -2,7 +2,7 @@ import { createSharedWork } from '../../memory/shared-work.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { loadScript } from '../../redis/scripts.ts';
-import { accountsAtOnce, type AccountPage } from '../account-slices.ts';
+import { accountsAtOnce, type AccountPage } from './account-slices.ts';
 import { tryParseAccount } from '../stored-account.ts';
 
 /** The record of an account. */

@@ -1,4 +1,4 @@
-import { accountNamePattern } from '../../accounts/account-store.ts';
+import { accountNamePattern } from '../../accounts/account.ts';
 import type { Api } from '../server/api-instance.ts';
 import {
   attemptNotFound,

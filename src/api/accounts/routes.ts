@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
-import type { UnreadableAccount } from '../../accounts/account-slices.ts';
-import { KeyNeededError, type Account } from '../../accounts/account-store.ts';
+import type { UnreadableAccount } from '../../accounts/lists/account-slices.ts';
+import type { Account } from '../../accounts/account.ts';
+import { KeyNeededError } from '../../accounts/account-store.ts';
 import { noMarks } from '../../polling/store/marks.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { thinSamples } from '../../filings/count-history.ts';

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { accountNamePattern } from '../../accounts/account-store.ts';
+import { accountNamePattern } from '../../accounts/account.ts';
 import { accountNameWords, partnerKeyPattern } from '../shared/patterns.ts';
 import { quotaBytesMax } from '../../redis/quota/account-quota.ts';
 import { stalledAfter, stalledAfterInput } from './stalled-after.ts';

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { Account } from '../../accounts/account-store.ts';
+import type { Account } from '../../accounts/account.ts';
 import { isKnownStatus, knownStatuses } from '../../partner/filing-statuses.ts';
 import { quotaBytesMax } from '../../redis/quota/account-quota.ts';
 import { healthState } from '../../polling/health.ts';

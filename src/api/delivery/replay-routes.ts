@@ -11,6 +11,7 @@ import { replayNotFound } from '../shared/not-found.ts';
 import { invalidRequest } from '../shared/problem.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { requireSubscription } from '../subscriptions/find.ts';
+import { seesType } from '../tokens/own-subscriptions.ts';
 import { countReplay, replaySearchMs, startReplay } from '../subscriptions/start-replay.ts';
 import {
   cancelReplay,
@@ -31,13 +32,16 @@ export function addReplayRoutes(app: Api, deps: ApiDeps): void {
       handlerTimeout: replaySearchMs,
       schema: replayEvents,
     },
-    async ({ params: { account, id }, query, body }, reply) => {
+    async (caller, reply) => {
+      const { params, query, body } = caller;
+      const { account, id } = params;
       const request = toRequest(body);
+      const isSeen = (type: string) => seesType(caller, type);
       if (query.dryRun === 'true') {
         void reply.code(200);
-        return { matched: await countReplay(deps, account, id, request) };
+        return { matched: await countReplay(deps, account, id, request, isSeen) };
       }
-      const started = await startReplay(deps, account, id, request);
+      const started = await startReplay(deps, account, id, request, isSeen);
       const replay = replayId(started.id, id);
       void reply
         .code(202)

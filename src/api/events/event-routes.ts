@@ -29,10 +29,11 @@ export function addEventRoute(app: Api, deps: ApiDeps): void {
     id: string,
     filingId: string | undefined,
   ): Promise<OutlinedEntry> {
-    const { entries, complete, read } = await deps.findEvents(account, [id], filingId ?? null);
+    const isSeen = (type: string) => seesType(request, type);
+    const { entries, complete, read } = await deps.findEvents(account, [id], filingId ?? null, isSeen);
     chargeRows(request, read);
     const entry = entries.get(id);
-    if (entry === undefined || !seesType(request, entry.type)) throw eventNotFound(complete);
+    if (entry === undefined) throw eventNotFound(complete);
     return entry;
   }
 

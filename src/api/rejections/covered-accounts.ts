@@ -1,5 +1,5 @@
-import type { Account } from '../../accounts/account-store.ts';
-import type { AccountPage } from '../../accounts/account-slices.ts';
+import type { Account } from '../../accounts/account.ts';
+import type { AccountPage } from '../../accounts/lists/account-slices.ts';
 import type { RejectingAccount } from '../../filings/rejecting/rejecting-index.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { healthState, soundUntil, type HealthState } from '../../polling/health.ts';

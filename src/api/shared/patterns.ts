@@ -1,4 +1,4 @@
-import { accountNamePattern } from '../../accounts/account-store.ts';
+import { accountNamePattern } from '../../accounts/account.ts';
 import { eventPatterns, offeredPatterns } from '../../events/event-types.ts';
 import { unknownWord } from '../../words/near-name.ts';
 import { unknownState } from '../../words/state-names.ts';

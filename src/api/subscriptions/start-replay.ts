@@ -10,15 +10,16 @@ export const replaySearchMs = 60_000;
 
 /**
  * Starts a replay of a subscription. Throws a Problem if there is no such subscription, too many of its
- * replays wait, or events that it names are not in the log.
+ * replays wait, or events that it names are not in the log, or of types for which `isSeen` is false.
  */
 export function startReplay(
   deps: Pick<ApiDeps, 'subscriptions' | 'hooks'>,
   account: string,
   id: string,
   request: ReplayRequest,
+  isSeen?: (type: string) => boolean,
 ): Promise<{ id: string; matched: number }> {
-  return orProblem(deps, account, id, request, deps.hooks.replay);
+  return orProblem(deps, account, id, request, () => deps.hooks.replay(account, id, request, isSeen));
 }
 
 /** Number of events that such a replay would deliver again; starts nothing. Throws as `startReplay`. */
@@ -27,8 +28,9 @@ export function countReplay(
   account: string,
   id: string,
   request: ReplayRequest,
+  isSeen?: (type: string) => boolean,
 ): Promise<number> {
-  return orProblem(deps, account, id, request, deps.hooks.replayCount);
+  return orProblem(deps, account, id, request, () => deps.hooks.replayCount(account, id, request, isSeen));
 }
 
 async function orProblem<T>(
@@ -36,11 +38,11 @@ async function orProblem<T>(
   account: string,
   id: string,
   request: ReplayRequest,
-  work: (account: string, id: string, request: ReplayRequest) => Promise<T>,
+  work: () => Promise<T>,
 ): Promise<T> {
   await requireSubscription(deps, account, id);
   try {
-    return await work(account, id, request);
+    return await work();
   } catch (error) {
     throw error instanceof ReplayRefusedError ? problemOf(error, request) : error;
   }

@@ -40,6 +40,8 @@ export function useHash() {
   useEffect(() => {
     const follow = () => setHash(location.hash);
     addEventListener('hashchange', follow);
+    // It may have changed since it was rendered.
+    follow();
     return () => removeEventListener('hashchange', follow);
   }, []);
   return hash;

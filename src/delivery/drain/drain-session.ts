@@ -132,7 +132,14 @@ export function openSession(
     { position, timeline },
   );
   let replays = claim.replays.length === 0 && replay === null ? noReplays : openReplays(claim.replays);
-  const send = createSend({ log, account, replays: () => replays, wants, inEffect: () => inEffect });
+  const send = createSend({
+    log,
+    account,
+    replays: () => replays,
+    wants,
+    onConnectionOf: (work) => pacer.onConnectionOf(work),
+    inEffect: () => inEffect,
+  });
   const state = createStateChanges(cursor, lanes, scheduler, reader, () => replays, selection.undecided);
   const { laneOf } = scheduler;
 

@@ -11,6 +11,8 @@ export interface SendDeps {
   readonly replays: () => Pick<ReplaySource, 'make'>;
   /** Whether the subscription asks for the event. */
   readonly wants: (entry: Selectable) => boolean;
+  /** Who hears when the connection of an attempt is open, if anybody. */
+  readonly onConnectionOf: (work: Work) => ((isOpen: boolean) => void) | undefined;
   /** The subscription as it is now. */
   readonly inEffect: () => ReadySubscription;
 }
@@ -18,7 +20,7 @@ export interface SendDeps {
 /**
  * Makes one attempt: the event comes from the scheduler, from the log again, or from what a filing is now.
  */
-export function createSend({ log, account, replays, wants, inEffect }: SendDeps) {
+export function createSend({ log, account, replays, wants, onConnectionOf, inEffect }: SendDeps) {
   async function read({ position }: Work): Promise<LogEntry | null> {
     const { entries } = await log.readAt(account, [position]);
     return entries[0] ?? null;
@@ -32,6 +34,6 @@ export function createSend({ log, account, replays, wants, inEffect }: SendDeps)
     if (entry === null) return { kind: 'expired', work };
     if (!wants(entry)) return { kind: 'unwanted', work };
     const { subscription, send } = inEffect();
-    return { kind: 'sent', work, entry, subscription, sent: await send(entry) };
+    return { kind: 'sent', work, entry, subscription, sent: await send(entry, onConnectionOf(work)) };
   };
 }

@@ -7,7 +7,10 @@ export interface HeldSubscriptions {
    * milliseconds on Redis's clock. It is woken before that when the proxy is back.
    */
   heldUntil(account: string, subscription: string, url: string): number | null;
-  /** Wakes all that are held, once the proxy is back. */
+  /**
+   * Wakes all that are held, once the proxy is back. Rejects with the first failure when it has tried all
+   * accounts; the subscriptions of those that failed look again by themselves.
+   */
   release(): Promise<void>;
 }
 
@@ -55,7 +58,10 @@ export function createHeldSubscriptions({
       const released = held;
       held = new Map();
       count = 0;
-      for (const [account, subscriptions] of released) await wake(account, [...subscriptions]);
+      const failures: unknown[] = [];
+      for (const [account, subscriptions] of released)
+        await wake(account, [...subscriptions]).catch((error: unknown) => failures.push(error));
+      if (failures.length > 0) throw failures[0];
     },
   };
 }

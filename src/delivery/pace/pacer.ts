@@ -8,6 +8,7 @@ import {
   bookAt,
   bookFrom,
   emptyBook,
+  lateMsMax,
   nextTurnMs,
   spacingMs,
   type TurnBook,
@@ -25,6 +26,8 @@ export interface Pacer {
   mayStart(): boolean;
   /** An attempt was started. */
   started(attempt: object): void;
+  /** What hears whether the connection of an attempt is open, from its start on; undefined without a rate. */
+  onConnectionOf(attempt: object): ((isOpen: boolean) => void) | undefined;
   /** It has ended after these milliseconds; null when nothing was sent. */
   ended(attempt: object, durationMs: number | null): void;
   /**
@@ -34,15 +37,18 @@ export interface Pacer {
   ask(wanted: number): Promise<boolean>;
   /** Nothing waits for a turn. */
   waitsNot(): void;
-  /** Milliseconds until the next turn of an event that waits only for it; null while none does. */
+  /**
+   * Milliseconds until the next turn of an event that waits only for it; null while none does, Infinity while
+   * connections of attempts are being opened that may arrive at any time.
+   */
   turnMs(): number | null;
   /** Milliseconds until its drain has to act: at the turn, or a little earlier to take it. */
   actMs(): number | null;
   /** Whether a turn is at hand, now or soon. */
   holdsTurn(): boolean;
   /**
-   * The drain ends. Where the next turn is far, no new event wakes the subscription before it. Rejects when
-   * Redis does.
+   * The drain ends. Where the next turn is far, no new event wakes the subscription before it. Where attempts
+   * were late at the receiver, the next turn of any process is as much later. Rejects when Redis does.
    */
   leave(): Promise<void>;
 }
@@ -82,12 +88,20 @@ export function createPacers({ turns, now }: PacersDeps): Pacers {
     let waits = false;
     const ways = createSlowWays();
 
-    const take = (perSecond: number, wanted: number) =>
-      turns.take(account, id, epoch, { wanted, spacingMs: spacingMs(perSecond), aheadMs, version });
+    const take = (perSecond: number, wanted: number, rests = false, lateMs = 0) =>
+      turns.take(account, id, epoch, {
+        wanted,
+        spacingMs: spacingMs(perSecond),
+        aheadMs,
+        restsAt: rests ? version : null,
+        lateMs,
+      });
 
     function heldMs(): number | null {
       book = bookAt(book, now());
-      if (rate !== null) book = bookFrom(book, ways.nextFrom(rate, now()));
+      const from = rate === null ? -Infinity : ways.nextFrom(rate, now());
+      if (from === Infinity) return Infinity;
+      book = bookFrom(book, from);
       return nextTurnMs(book, now());
     }
 
@@ -108,6 +122,10 @@ export function createPacers({ turns, now }: PacersDeps): Pacers {
         book = bookAfterUse(book);
         ways.started(attempt, now());
         used.set(key, book.usedAt);
+      },
+      onConnectionOf(attempt) {
+        if (rate === null) return undefined;
+        return (isOpen) => ways.connected(attempt, isOpen ? now() : null);
       },
       ended(attempt, durationMs) {
         if (rate === null) return;
@@ -136,7 +154,10 @@ export function createPacers({ turns, now }: PacersDeps): Pacers {
       actMs: () => (waits ? (heldMs() ?? untilMs(nextAt - aheadMs)) : null),
       holdsTurn: () => heldMs() !== null,
       async leave() {
-        if (rate !== null && waits && heldMs() === null && untilMs(nextAt) > farMs) await take(rate, 0);
+        if (rate === null) return;
+        const rests = waits && heldMs() === null && untilMs(nextAt) > farMs;
+        const lateMs = ways.lateMs(rate, now());
+        if (rests || lateMs > lateMsMax) await take(rate, 0, rests, lateMs);
       },
     };
   }
@@ -167,6 +188,10 @@ class RatedPacer implements Pacer {
 
   started(attempt: object): void {
     this.#pacer?.started(attempt);
+  }
+
+  onConnectionOf(attempt: object): ((isOpen: boolean) => void) | undefined {
+    return this.#pacer?.onConnectionOf(attempt);
   }
 
   ended(attempt: object, durationMs: number | null): void {

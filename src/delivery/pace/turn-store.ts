@@ -9,8 +9,10 @@ export interface TurnRequest {
   readonly spacingMs: number;
   /** Maximum milliseconds for which turns are taken ahead. */
   readonly aheadMs: number;
-  /** The drain's version of the settings. */
-  readonly version: number;
+  /** With none wanted: the version of the settings under which the subscription rests; null when it does not. */
+  readonly restsAt: number | null;
+  /** Milliseconds by which attempts at the last turns were late at the receiver. */
+  readonly lateMs: number;
 }
 
 /** The turns of subscriptions with a rate, over all processes. */
@@ -18,7 +20,7 @@ export interface TurnStore {
   /**
    * Takes up to `wanted` turns, atomically, on Redis's clock; `inMs` is the time until the first of them, or
    * until the next one where none was free. Null when another drain has begun. Rejects when Redis does; turns
-   * may then be taken, and stay unused. With none wanted the subscription rests until its next turn, unless
+   * may then be taken, and stay unused. With none wanted the subscription may rest until its next turn, unless
    * its settings are no longer of that version: new events do not wake it.
    */
   take(
@@ -33,12 +35,12 @@ export interface TurnStore {
 export function createTurnStore(redis: RedisClient, keys: Keys): TurnStore {
   const script = loadScript(new URL('take-turns.lua', import.meta.url));
   return {
-    async take(account, id, epoch, { wanted, spacingMs, aheadMs, version }) {
+    async take(account, id, epoch, { wanted, spacingMs, aheadMs, restsAt, lateMs }) {
       const { subscriptions, resting, subscription } = keys.account(account);
       const reply = await script.run(
         redis,
         [subscriptions, subscription(id).state, resting],
-        [id, epoch, wanted, spacingMs, aheadMs, version],
+        [id, epoch, wanted, spacingMs, aheadMs, restsAt ?? '', lateMs],
       );
       const [taken, inMs = 0] = reply as [number, number?];
       return taken < 0 ? null : { taken, inMs };

@@ -22,16 +22,18 @@ export interface Replayer {
   /**
    * Begins to deliver the selected events again, under the same webhook-ids and with the same bodies,
    * whenever nothing else is to be sent. Only events that the subscription asks for match, and only once they
-   * are done; the others are still on their way to it. A repeated request returns the running replay. Throws
-   * ReplayRefusedError. A crash leaves the replay either added or not begun at all.
+   * are done; the others are still on their way to it. An event that the request names is unknown where
+   * `isSeen` is false of its type. A repeated request returns the running replay. Throws ReplayRefusedError.
+   * A crash leaves the replay either added or not begun at all.
    */
   start(
     account: string,
     subscription: string,
     request: ReplayRequest,
+    isSeen?: IsSeen,
   ): Promise<{ id: string; matched: number }>;
   /** Number of events that `start` would deliver again. Starts nothing. Throws ReplayRefusedError. */
-  count(account: string, subscription: string, request: ReplayRequest): Promise<number>;
+  count(account: string, subscription: string, request: ReplayRequest, isSeen?: IsSeen): Promise<number>;
   /** Null when there is no such replay, or no longer. */
   progress(account: string, subscription: string, id: string): Promise<ReplayProgress | null>;
   /** The replays that are kept of a subscription, the latest first. */
@@ -42,6 +44,9 @@ export interface Replayer {
    */
   cancel(account: string, subscription: string, id: string): Promise<boolean>;
 }
+
+/** Whether whoever asks for a replay sees events of this type. */
+type IsSeen = (type: string) => boolean;
 
 /** Why a replay cannot be begun. */
 export type ReplayRefusal = 'no_subscription' | 'too_many' | 'unknown_events' | 'log_too_long';
@@ -90,18 +95,20 @@ export interface ReplayerDeps {
 const lettersMax = 10_000;
 const deadPageSize = 100;
 
+const seesAll: IsSeen = () => true;
+
 /** A replayer over the stores and the drain queue. */
 export function createReplayer(deps: ReplayerDeps): Replayer {
   return {
-    async start(account, id, request) {
-      const { replay, added } = await chooseAndAdd(deps, account, id, request);
+    async start(account, id, request, isSeen = seesAll) {
+      const { replay, added } = await chooseAndAdd(deps, account, id, request, isSeen);
       await deps.queue.wake(account, [id]);
       if (added === replay.id) return { id: replay.id, matched: replay.matched };
       const former = await deps.replays.load(account, id, added);
       return { id: added, matched: former?.replay.matched ?? replay.matched };
     },
-    async count(account, id, request) {
-      const { matched } = await choose(deps, account, id, request);
+    async count(account, id, request, isSeen = seesAll) {
+      const { matched } = await choose(deps, account, id, request, isSeen);
       return matched;
     },
     async progress(account, subscription, id) {
@@ -125,8 +132,9 @@ async function chooseAndAdd(
   account: string,
   id: string,
   request: ReplayRequest,
+  isSeen: IsSeen,
 ): Promise<{ replay: Replay; added: string }> {
-  const { upTo, ...selection } = await choose(deps, account, id, request);
+  const { upTo, ...selection } = await choose(deps, account, id, request, isSeen);
   const replay: Replay = {
     id: `rpl_${randomBytes(12).toString('hex')}`,
     request,
@@ -137,7 +145,7 @@ async function chooseAndAdd(
   if (added.kind === 'added') return { replay, added: added.id };
   if (added.kind !== 'set_back') throw new ReplayRefusedError(added.kind);
   // Redis was set back meanwhile.
-  return chooseAndAdd(deps, account, id, request);
+  return chooseAndAdd(deps, account, id, request, isSeen);
 }
 
 async function choose(
@@ -145,18 +153,24 @@ async function choose(
   account: string,
   id: string,
   request: ReplayRequest,
+  isSeen: IsSeen,
 ): Promise<Selection & { readonly upTo: Checkpoint }> {
   const record = await deps.subscriptions.get(account, id);
   if (record === null) throw new ReplayRefusedError('no_subscription');
   const { cursor, timeline } = record.delivery;
   const upTo = await deps.log.commonWith(account, { position: cursor, timeline });
   const standing = { ...record, delivery: { ...record.delivery, cursor: upTo.position } };
-  return { ...(await select(deps, standing, request)), upTo };
+  return { ...(await select(deps, standing, request, isSeen)), upTo };
 }
 
-function select(deps: ReplayerDeps, record: SubscriptionRecord, request: ReplayRequest): Promise<Selection> {
+function select(
+  deps: ReplayerDeps,
+  record: SubscriptionRecord,
+  request: ReplayRequest,
+  isSeen: IsSeen,
+): Promise<Selection> {
   if (request.deadLettersOnly) return selectDeadLetters(deps, record, request);
-  if (request.eventIds !== undefined) return selectEvents(deps, record, request, request.eventIds);
+  if (request.eventIds !== undefined) return selectEvents(deps, record, request, request.eventIds, isSeen);
   return request.filingId === null
     ? selectRange(deps, record, request)
     : selectFiling(deps, record, request, request.filingId);
@@ -167,8 +181,10 @@ async function selectEvents(
   { subscription, delivery }: SubscriptionRecord,
   request: ReplayRequest,
   eventIds: readonly string[],
+  isSeen: IsSeen,
 ): Promise<Selection> {
-  const { entries, complete } = await deps.findEvents(subscription.account, eventIds, request.filingId);
+  const { account } = subscription;
+  const { entries, complete } = await deps.findEvents(account, eventIds, request.filingId, isSeen);
   const unknown = eventIds.filter((id) => !entries.has(id));
   if (unknown.length > 0) throw new ReplayRefusedError(complete ? 'unknown_events' : 'log_too_long', unknown);
   const past = [...entries.values()].filter(({ position }) => position <= delivery.cursor);

@@ -4,6 +4,7 @@ import type { DrainResult } from '../drain/drain.ts';
 /** A subscription's drain that has ended. */
 export interface EndedDrain extends DrainResult {
   readonly subscription: string;
+  readonly hasFailed: boolean;
 }
 
 export interface SliceDeps {
@@ -40,12 +41,14 @@ export async function drainSlice(
 
   async function drainOne(subscription: string): Promise<void> {
     let result: DrainResult;
+    let hasFailed = false;
     try {
       result = await drain(subscription);
     } catch (error) {
       result = failed(subscription, error as Error);
+      hasFailed = true;
     }
-    ended.push({ subscription, wakeAt: result.wakeAt });
+    ended.push({ subscription, wakeAt: result.wakeAt, hasFailed });
     underWay -= 1;
     wakeUp.resolve();
   }
@@ -64,7 +67,7 @@ export async function drainSlice(
     } catch (error) {
       if (underWay === 0) failures.push(error);
       else {
-        kept = some.map(({ subscription }) => ({ subscription, wakeAt: 0 }));
+        kept = some.map(({ subscription }) => ({ subscription, wakeAt: 0, hasFailed: false }));
         await delay(againMs);
       }
     }

@@ -19,12 +19,14 @@ export interface FoundEvents {
 /**
  * Finds events of an account's log by their ids, the newest first. `filingId` names the filing whose events
  * they are, so that no others are read; null where that is not known. Otherwise the log is read section by
- * section, at most half a million events; sections that were searched before are remembered.
+ * section, at most half a million events; sections that were searched before are remembered. Events of types
+ * for which `isSeen` is false are not found, and the search takes as long as for ids that no event has.
  */
 export type FindEvents = (
   account: string,
   ids: readonly string[],
   filingId: string | null,
+  isSeen?: (type: string) => boolean,
 ) => Promise<FoundEvents>;
 
 // Maximum number of events that one search reads: about a second.
@@ -68,7 +70,11 @@ export function createEventFinder(
     return { first: Number(position), text };
   }
 
-  async function searchLog(account: string, wanted: ReadonlySet<string>): Promise<FoundEvents> {
+  async function searchLog(
+    account: string,
+    wanted: ReadonlySet<string>,
+    isFound: (entry: OutlinedEntry) => boolean,
+  ): Promise<FoundEvents> {
     const head = await log.head(account);
     const known: BoundedMap<number, Marks> = await remembered(account, head);
     const [oldest] = await log.outlineAfter(account, 0, 1);
@@ -85,18 +91,19 @@ export function createEventFinder(
         if (isFull) known.set(number, marks);
       } else if ((passed += 1) % knownAtOnce === 0) await othersFirst();
       for (const entry of await log.outlineAt(account, positionsIn(marks, wanted)))
-        if (entry !== null && wanted.has(entry.id)) entries.set(entry.id, entry);
+        if (entry !== null && isFound(entry)) entries.set(entry.id, entry);
       if (entries.size === wanted.size) break;
       last = number * sectionSize;
     }
     return { entries, complete: true, read };
   }
 
-  return async (account, ids, filingId) => {
+  return async (account, ids, filingId, isSeen = () => true) => {
     const wanted = new Set(ids);
-    if (filingId === null) return searchLog(account, wanted);
+    const isFound = ({ id, type }: OutlinedEntry) => wanted.has(id) && isSeen(type);
+    if (filingId === null) return searchLog(account, wanted, isFound);
     const found = await log.outlineAt(account, await log.positionsOf(account, filingId));
-    const entries = found.flatMap((entry) => (entry !== null && wanted.has(entry.id) ? [entry] : []));
+    const entries = found.filter((entry) => entry !== null).filter(isFound);
     return {
       entries: new Map(entries.map((entry) => [entry.id, entry])),
       complete: true,

@@ -1,4 +1,5 @@
-import type { Account, AccountStore } from '../../accounts/account-store.ts';
+import type { Account } from '../../accounts/account.ts';
+import type { AccountStore } from '../../accounts/account-store.ts';
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
 import type { StayReads } from '../../filings/stay-reads.ts';
 import { decodeMarks, type PollingMarks } from '../../polling/store/marks.ts';

@@ -10,6 +10,8 @@ import { PromptWorker } from './prompt-worker.ts';
 /** The options of the workers of a queue. */
 export interface JobWorkerOptions<Data> {
   readonly queue: string;
+  /** Names the process among the clients of Redis that wait for jobs; left out where nobody asks. */
+  readonly name?: string;
   /** For scripts. The workers wait for jobs over clients with the same options. */
   readonly connection: RedisClient;
   readonly shards: QueueShards;
@@ -35,6 +37,11 @@ export interface JobWorker {
 // Milliseconds of pause after a lost connection. BullMQ's default of 15 s would be added to each failover.
 const retryMs = 1_000;
 
+/** The end of the names of clients that wait for jobs in a process of this name, as BullMQ has it. */
+export function workerSuffix(name: string): string {
+  return `:w:${name}`;
+}
+
 /**
  * Starts a BullMQ worker for each shard, and for those that are added later. They go on within seconds after
  * any connection has failed or fallen silent. Jobs may be taken up again as often as need be. BullMQ's own
@@ -44,6 +51,7 @@ const retryMs = 1_000;
  */
 export function createJobWorker<Data>(options: JobWorkerOptions<Data>): JobWorker {
   const { connection, shards, concurrency } = options;
+  const suffix = options.name === undefined ? '' : workerSuffix(options.name);
   const places = createJobPlaces(concurrency);
   const workers: PromptWorker<Data>[] = [];
   let shared: MarkerWait | null = null;
@@ -68,8 +76,8 @@ export function createJobWorker<Data>(options: JobWorkerOptions<Data>): JobWorke
       const backend = createRedisBackend(name, opts);
       const markers =
         connection instanceof Cluster
-          ? createWait(backend.clientName())
-          : (shared ??= createWait(backend.clientName()));
+          ? createWait(backend.clientName(suffix))
+          : (shared ??= createWait(backend.clientName(suffix)));
       const key = backend.keys['marker'] ?? '';
       return Object.assign(backend, {
         waitForJob: (seconds: number) => markers.wait(key, seconds),

@@ -42,8 +42,15 @@ export interface Answer {
   readonly text: string;
 }
 
-/** The product's API over `redis` with keys under `prefix`; `overrides` replace what it is given. */
-export async function createApiFixture(redis: RedisClient, prefix: string, overrides: Partial<ApiDeps> = {}) {
+/**
+ * The product's API over `redis` with keys under `prefix`; `overrides` replace what it is given, and may be
+ * made of what the product gives it.
+ */
+export async function createApiFixture(
+  redis: RedisClient,
+  prefix: string,
+  overrides: Partial<ApiDeps> | ((made: Pick<ApiDeps, 'hooks'>) => Partial<ApiDeps>) = {},
+) {
   const calls: unknown[][] = [];
   const config = { ...testConfig(prefix), eventRetentionMs: 3_600_000 };
   const standIns: Overrides = {
@@ -62,7 +69,7 @@ export async function createApiFixture(redis: RedisClient, prefix: string, overr
     readQueues: async () => [],
     metrics: new Registry(),
     hooks: notingHooks(calls),
-    ...overrides,
+    ...(typeof overrides === 'function' ? overrides(made) : overrides),
   };
   const app = await createApi(deps);
   app.addHook('onClose', () => product[Symbol.asyncDispose]());

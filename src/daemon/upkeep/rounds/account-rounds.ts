@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
-import { accountsAtOnce, type AccountSlice } from '../../../accounts/account-slices.ts';
-import type { Account, AccountStore } from '../../../accounts/account-store.ts';
+import { accountsAtOnce, type AccountSlice } from '../../../accounts/lists/account-slices.ts';
+import type { Account } from '../../../accounts/account.ts';
+import type { AccountStore } from '../../../accounts/account-store.ts';
 import type { WorkWatch } from '../../../monitoring/due-work/work-watch.ts';
 import type { PollQueue } from '../../../polling/schedule/poll-queue.ts';
 import { isPollMissing } from '../../../polling/schedule/poll-schedule.ts';

@@ -20,7 +20,13 @@ describe('a rate', () => {
     const claim = await harness.delivery.claim(harness.account, id, 1, null);
     const epoch = claim?.delivery.epoch ?? '';
     const take = (of: string, spacingMs = 214) =>
-      turns.take(harness.account, id, of, { wanted: 2, spacingMs, aheadMs: 300, version: 0 });
+      turns.take(harness.account, id, of, {
+        wanted: 2,
+        spacingMs,
+        aheadMs: 300,
+        restsAt: null,
+        lateMs: 0,
+      });
     const { state } = harness.keys.subscription(id);
     expect(await take(epoch)).toEqual({ taken: 2, inMs: 0 });
     expect(await take(epoch)).toMatchObject({ taken: 0 });

@@ -86,6 +86,24 @@ describe('an event for many subscriptions', () => {
     expect(receiver.received).toHaveLength(subscriptions);
   });
 
+  test('is tried again in slices for those whose drain failed, where these are many', async () => {
+    await using receiver = await startReceiver();
+    await using harness = await createHarness(redis);
+    await subscribeMany(harness, receiver.url, subscriptions);
+    const away = vi.spyOn(harness.delivery, 'claim').mockRejectedValue(new Error('Redis is away'));
+    const wakeAlone = vi.spyOn(harness.queue, 'wakeAt');
+    const wakeSlices = vi.spyOn(harness.queue, 'wakeManyLater');
+    harness.startWorker();
+    await harness.publish('a');
+    await vi.waitFor(() => expect(harness.errors).toHaveLength(subscriptions), 10_000);
+    away.mockRestore();
+    await vi.waitFor(() => expect(receiver.accepted).toHaveLength(subscriptions), 10_000);
+    expect(wakeSlices.mock.calls.flatMap(([, woken]) => woken)).toHaveLength(subscriptions);
+    expect(wakeAlone).not.toHaveBeenCalled();
+    expect(receiver.received).toHaveLength(subscriptions);
+    await vi.waitFor(async () => expect(await heldKeys(harness)).toEqual([]), 5_000);
+  });
+
   test('does not wait for the others of its slice where one has a broken record', async () => {
     await using receiver = await startReceiver();
     await using harness = await createHarness(redis);

@@ -22,8 +22,8 @@ test('drains that have ended are concluded while another hangs, those that faile
   });
   await both.promise;
   expect(concluded).toEqual([
-    { subscription: 'a', wakeAt: null },
-    { subscription: 'fails', wakeAt: 7 },
+    { subscription: 'a', wakeAt: null, hasFailed: false },
+    { subscription: 'fails', wakeAt: 7, hasFailed: true },
   ]);
   hangs.resolve({ wakeAt: null });
   await drained;
@@ -44,7 +44,7 @@ test('what could not be concluded is concluded again while another hangs, as due
       again.resolve(ended);
     },
   });
-  expect(await again.promise).toEqual([{ subscription: 'a', wakeAt: 0 }]);
+  expect(await again.promise).toEqual([{ subscription: 'a', wakeAt: 0, hasFailed: false }]);
   expect(count).toBe(1);
   hangs.resolve({ wakeAt: null });
   await drained;

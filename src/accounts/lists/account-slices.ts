@@ -1,5 +1,5 @@
-import type { UnreadableError } from '../redis/unreadable-record.ts';
-import type { Account } from './account-store.ts';
+import type { UnreadableError } from '../../redis/unreadable-record.ts';
+import type { Account } from '../account.ts';
 
 /** A part of the accounts, in no order. */
 export interface AccountSlice {

@@ -1,0 +1,37 @@
+import { afterAll, expect, test } from 'vitest';
+import { drainQueueName } from '../../../src/delivery/drain-queue.ts';
+import { createJobWorker } from '../../../src/redis/jobs/job-worker.ts';
+import { oneShard } from '../../../src/redis/shards/queue-shards.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { createHarness } from './drain-harness.ts';
+
+const redis = testRedis();
+afterAll(() => redis.cleanup());
+
+test('each process sees how many there are, and how many come before it in an order that is the same for all', async () => {
+  await using harness = await createHarness(redis);
+  await using stack = new AsyncDisposableStack();
+  const prefix = String(harness.queue.queues()[0].opts.prefix);
+  for (const name of ['b', 'a', undefined, 'c']) {
+    const connection = redis.connect();
+    connection.options.maxRetriesPerRequest = null;
+    const worker = createJobWorker({
+      queue: drainQueueName,
+      ...(name === undefined ? {} : { name }),
+      connection,
+      shards: oneShard(prefix),
+      concurrency: 1,
+      lockMs: 5_000,
+      stalledMs: 2_000,
+      process: async () => undefined,
+      onError: () => undefined,
+      onFailed: () => undefined,
+    });
+    stack.defer(() => worker.close());
+  }
+  await expect.poll(async () => (await harness.queue.ofAll('a')).processes).toBe(4);
+  const seen = await Promise.all(['a', 'b', 'c'].map((name) => harness.queue.ofAll(name)));
+  // The one without a name is of a former version.
+  expect(seen.map(({ before }) => before)).toEqual([1, 2, 3]);
+  expect(await harness.queue.ofAll('another')).toEqual({ underWay: 0, processes: 4, before: null });
+});
