@@ -39,8 +39,8 @@ export interface Sent {
 }
 
 /**
- * Sends events to one subscription; keeps its signing keys in memory. `onConnection` hears when the connection
- * is open, as of `CallbackClient.post`.
+ * Sends events to one subscription; keeps its signing keys in memory. `onConnection` hears when the
+ * connection is open, as of `CallbackClient.post`.
  */
 export type CallbackSender = (
   entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>,

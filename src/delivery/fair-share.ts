@@ -4,7 +4,7 @@ export interface DrainsOfAll {
   readonly underWay: number;
   /** Number of processes that deliver, this one included. */
   readonly processes: number;
-  /** Number of them that are before this one in an order that is the same for all; null where it is not known. */
+  /** Number of them before this one, in an order that is the same for all; null where it is not known. */
   readonly before: number | null;
 }
 
@@ -79,7 +79,7 @@ export function createFairShare({ running, look, now }: FairShareDeps): FairShar
 /**
  * Number of drains above which a process hands over one at a time; pure. The shares of all processes add up
  * to the number of drains: where one has less than its share, another has more, and where all have theirs,
- * none is handed over. One drain alone is kept, whoever has it.
+ * none is handed over. A process always keeps one drain.
  */
 export function evenShareOf({ underWay, processes, before }: DrainsOfAll): number {
   if (processes < 2 || before === null) return fairShareOf({ underWay, processes });

@@ -11,7 +11,7 @@ export interface SendDeps {
   readonly replays: () => Pick<ReplaySource, 'make'>;
   /** Whether the subscription asks for the event. */
   readonly wants: (entry: Selectable) => boolean;
-  /** Who hears when the connection of an attempt is open, if anybody. */
+  /** The listener to the connection of an attempt; undefined for none. */
   readonly onConnectionOf: (work: Work) => ((isOpen: boolean) => void) | undefined;
   /** The subscription as it is now. */
   readonly inEffect: () => ReadySubscription;

@@ -26,7 +26,7 @@ export interface Pacer {
   mayStart(): boolean;
   /** An attempt was started. */
   started(attempt: object): void;
-  /** What hears whether the connection of an attempt is open, from its start on; undefined without a rate. */
+  /** The listener to whether an attempt's connection is open, from the start; undefined without a rate. */
   onConnectionOf(attempt: object): ((isOpen: boolean) => void) | undefined;
   /** It has ended after these milliseconds; null when nothing was sent. */
   ended(attempt: object, durationMs: number | null): void;

@@ -16,7 +16,7 @@ export interface SlowWays {
    * arrive within a second are still opening their connections.
    */
   nextFrom(rate: number, now: number): number;
-  /** Maximum milliseconds by which connections of the last attempts at this rate were open late; 0 without. */
+  /** Maximum milliseconds by which connections of the last attempts at this rate were late; 0 without. */
   lateMs(rate: number, now: number): number;
 }
 

@@ -9,7 +9,7 @@ export interface TurnRequest {
   readonly spacingMs: number;
   /** Maximum milliseconds for which turns are taken ahead. */
   readonly aheadMs: number;
-  /** With none wanted: the version of the settings under which the subscription rests; null when it does not. */
+  /** With none wanted: the version of the settings under which the subscription rests; null without rest. */
   readonly restsAt: number | null;
   /** Milliseconds by which attempts at the last turns were late at the receiver. */
   readonly lateMs: number;
@@ -19,9 +19,9 @@ export interface TurnRequest {
 export interface TurnStore {
   /**
    * Takes up to `wanted` turns, atomically, on Redis's clock; `inMs` is the time until the first of them, or
-   * until the next one where none was free. Null when another drain has begun. Rejects when Redis does; turns
-   * may then be taken, and stay unused. With none wanted the subscription may rest until its next turn, unless
-   * its settings are no longer of that version: new events do not wake it.
+   * until the next one where none was free. Null when another drain has begun. Rejects when Redis does;
+   * turns may then be taken, and stay unused. With none wanted the subscription may rest until its next turn,
+   * unless its settings are no longer of that version: new events do not wake it.
    */
   take(
     account: string,

@@ -45,7 +45,7 @@ export interface Replayer {
   cancel(account: string, subscription: string, id: string): Promise<boolean>;
 }
 
-/** Whether whoever asks for a replay sees events of this type. */
+/** Whether the caller that asks for a replay sees events of this type. */
 type IsSeen = (type: string) => boolean;
 
 /** Why a replay cannot be begun. */

@@ -10,7 +10,7 @@ import { PromptWorker } from './prompt-worker.ts';
 /** The options of the workers of a queue. */
 export interface JobWorkerOptions<Data> {
   readonly queue: string;
-  /** Names the process among the clients of Redis that wait for jobs; left out where nobody asks. */
+  /** Names the process among the clients of Redis that wait for jobs; left out where no process asks. */
   readonly name?: string;
   /** For scripts. The workers wait for jobs over clients with the same options. */
   readonly connection: RedisClient;

@@ -1,4 +1,4 @@
-import { afterEach, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createInstance } from '../../../../src/api/server/create-instance.ts';
 
 afterEach(() => {
