@@ -26,13 +26,14 @@ afterAll(async () => {
 
 /**
  * Asks on a connection of its own, whose answer is read only as `read` is called on it. The server has the
- * connection when it resolves.
+ * connection when it resolves. Asked several times at once, it answers one after the other.
  */
-async function ask(path: string): Promise<Socket> {
+async function ask(path: string, times = 1): Promise<Socket> {
   const accepted = once(api.app.server, 'connection');
   const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
   await Promise.all([once(socket, 'connect'), accepted]);
-  socket.pause().write(`GET ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${operatorToken}\r\n\r\n`);
+  const request = `GET ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${operatorToken}\r\n\r\n`;
+  socket.pause().write(request.repeat(times));
   return socket;
 }
 
@@ -52,7 +53,8 @@ test('an answer that is not taken ends its connection', async () => {
 });
 
 test('an answer that is taken at a pace, but for too long, ends its connection', async () => {
-  const socket = await ask(script);
+  // One answer, or two, may fit into the buffers of the system, which grow while a client reads.
+  const socket = await ask(script, 10);
   let taken = 0;
   socket.on('readable', () => undefined);
   while ((await openConnections()) > 0) {
@@ -60,7 +62,7 @@ test('an answer that is taken at a pace, but for too long, ends its connection',
     await sleep(10);
   }
   expect(taken).toBeGreaterThan(100_000);
-  expect(taken).toBeLessThan(4_000_000);
+  expect(taken).toBeLessThan(10_000_000);
   socket.destroy();
 });
 
