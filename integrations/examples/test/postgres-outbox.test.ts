@@ -36,8 +36,9 @@ describe('the outbox in PostgreSQL', { skip }, () => {
   let subscription: string;
 
   before(async () => {
-    // As many attempts as there can be: nothing is given up meanwhile.
-    const starting = startStage({ DELIVERY_RETRY_MS: new Array(50).fill(100).join(',') });
+    // As many attempts as there can be, over 20 s: nothing is given up meanwhile.
+    const pauses = [...new Array(10).fill(100), ...new Array(40).fill(500)];
+    const starting = startStage({ DELIVERY_RETRY_MS: pauses.join(',') });
     const postgres = stack.use(await startPostgres(programs ?? ''));
     stage = stack.use(await starting);
     mailbox = stack.use(await openMailbox());
