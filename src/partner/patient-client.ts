@@ -7,6 +7,8 @@ export interface PatientClientDeps {
   readonly client: PartnerClient;
   readonly budget: Pick<RequestBudget, 'rest' | 'pace'>;
   readonly random: () => number;
+  /** Called at the beginning of each wait, with the refusal and the milliseconds. */
+  readonly onRest: (refusal: PartnerError, waitMs: number) => void;
 }
 
 /**
@@ -15,7 +17,7 @@ export interface PatientClientDeps {
  * too long (`refusalWaitMs`), this and all later refusals of the poll reject as those of the client do. A
  * wait ends at once when the signal aborts.
  */
-export function createPatientClient({ client, budget, random }: PatientClientDeps): PartnerClient {
+export function createPatientClient({ client, budget, random, onRest }: PatientClientDeps): PartnerClient {
   const startedAt = performance.now();
   let waitsUntil = startedAt;
   let waitedMs = 0;
@@ -40,6 +42,7 @@ export function createPatientClient({ client, budget, random }: PatientClientDep
     const waitMs = refusalWaitMs(refusal, { refusedInARow, waitedMs, readingMs }, random);
     if (waitMs === null) return false;
     budget.rest(waitMs);
+    onRest(refusal, waitMs);
     // Requests that were refused together wait together.
     const until = Math.max(waitsUntil, now + waitMs);
     waitedMs += until - Math.max(waitsUntil, now);

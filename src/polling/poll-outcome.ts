@@ -95,17 +95,22 @@ export function marksAfterFailure(
   marks: Pick<PollingMarks, 'consecutiveFailures'>,
   backoffUntil: number,
 ): MarksUpdate {
-  return { consecutiveFailures: marks.consecutiveFailures + 1, backoffUntil, lastError: describe(error) };
+  return {
+    consecutiveFailures: marks.consecutiveFailures + 1,
+    backoffUntil,
+    lastError: describeError(error),
+  };
 }
 
 const brokenList = 'the filing list could not be read to its end';
 
 function errorOf(failure: PartnerError | null, whole: boolean, doubt: Doubt | null): string {
-  if (failure !== null) return describe(failure);
+  if (failure !== null) return describeError(failure);
   if (!whole) return brokenList;
   return doubt === null ? '' : describeDoubt(doubt);
 }
 
-function describe({ kind, message }: PartnerError): string {
+/** A failure as `lastError` shows it. */
+export function describeError({ kind, message }: PartnerError): string {
   return `${kind}: ${message}`;
 }

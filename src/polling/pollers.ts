@@ -5,6 +5,7 @@ import type { StayReads } from '../filings/stay-reads.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
 import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
+import type { PartnerError } from '../partner/partner-error.ts';
 import { createPatientClient } from '../partner/patient-client.ts';
 import type { Clock } from '../redis/clock.ts';
 import {
@@ -16,13 +17,14 @@ import {
 import type { DoubtLimits } from './doubt/doubt-policy.ts';
 import { largeAccountFilings } from './schedule/plan.ts';
 import { pollAccount, type MeasuredPoll } from './poll.ts';
-import type { PollOutcome } from './poll-outcome.ts';
+import { describeError, type PollOutcome } from './poll-outcome.ts';
 import type { PollJob } from './schedule/poll-queue.ts';
+import type { MarksUpdate } from './store/marks.ts';
 import type { PollingStore } from './store/polling-store.ts';
 import type { PartnerConnection, PartnerConnections } from './partner-connections.ts';
-import { reportHealth, type PollNews } from './health.ts';
+import { healthState, reportHealth, staleAfterMs, type PollNews } from './health.ts';
 import { createStalledSearch, type StalledSearch } from './schedule/stalled-filings.ts';
-import { withUpkeep } from './upkeep.ts';
+import { meanwhile, withUpkeep } from './upkeep.ts';
 
 /** One poll with its measurements, for logs and metrics. */
 export interface PollReport extends MeasuredPoll {
@@ -66,6 +68,8 @@ export interface AccountPollerDeps {
   readonly onUnknownAccount: (account: string) => Promise<void>;
 }
 
+// Milliseconds of a rest from which on it is noted; shorter ones belong to finding the pace.
+const notedRestMs = 5_000;
 // Maximum number of large reads at once; a process keeps its other polls for short ones.
 const largeReadsMax = 100;
 
@@ -88,26 +92,26 @@ export function createAccountPoller(
       await forget(job.account);
       return true;
     }
-    const upkeep = { everyMs: deps.upkeepMs, onError: deps.onError };
+    const { upkeepMs, onError } = deps;
+    const lateMs = Math.min(upkeepMs, staleAfterMs(account.pollIntervalMs));
     let failure: UnreadableError | null = null;
-    let isOver = false;
     const { waitedForTurnMs } = partners.of(account).budget;
     const waitedBefore = waitedForTurnMs();
+    const begunAt = performance.now();
     return withUpkeep(
-      async () => {
-        if (!isOver) await noteWait(account, waitedForTurnMs() - waitedBefore);
-        await deps.upkeep(job.account, failure);
-      },
-      upkeep,
+      () => deps.upkeep(job.account, failure),
+      { everyMs: upkeepMs, onError },
       async () => {
         try {
-          return await pollKnown(account, job, signal);
+          return await meanwhile(
+            () => noteLate(account, waitedForTurnMs() - waitedBefore, performance.now() - begunAt),
+            { everyMs: lateMs, onError },
+            () => pollKnown(account, job, signal),
+          );
         } catch (error) {
           failure = toUnreadable(error);
           if (failure === null) throw error;
           return true;
-        } finally {
-          isOver = true;
         }
       },
     );
@@ -165,7 +169,11 @@ export function createAccountPoller(
         stalled,
         waitedForTurnMs: connection.budget.waitedForTurnMs,
         handOn,
-        client: createPatientClient({ ...deps, ...connection }),
+        client: createPatientClient({
+          ...deps,
+          ...connection,
+          onRest: (refusal, ms) => void noteRest(account, refusal, ms).catch(deps.onError),
+        }),
         now,
         tryTakePlace,
         largeFrom: largeAccountFilings,
@@ -192,12 +200,32 @@ export function createAccountPoller(
   }
 
   // A poll that goes on is late as well: its account is not to look healthy until it ends.
-  async function noteWait(account: KeyedAccount, waitedMs: number): Promise<void> {
-    if (waitedMs <= account.pollIntervalMs) return;
-    const { generation } = await deps.polling.read(account.account);
-    const marks = { budgetWaitMs: Math.round(waitedMs) };
-    await deps.polling.write(account.account, generation, marks, 0);
-    await tellHealth(account, { kind: 'waiting' });
+  async function noteLate(account: KeyedAccount, waitedMs: number, takenMs: number): Promise<void> {
+    const isOverBudget = waitedMs > account.pollIntervalMs;
+    if (isOverBudget) await note(account, { budgetWaitMs: Math.round(waitedMs) });
+    else await noteLongPoll(account, takenMs);
+    await tellHealth(account, { kind: 'waiting' }).catch(unlessLost);
+  }
+
+  async function noteLongPoll(account: KeyedAccount, takenMs: number): Promise<void> {
+    const { pollIntervalMs, createdAt } = account;
+    const marks = await deps.polling.read(account.account);
+    const state = healthState(marks, pollIntervalMs, createdAt, deps.clock.now());
+    if (state !== 'stale' || marks.lastError !== '') return;
+    const seconds = Math.round(takenMs / 1_000);
+    await note(account, { lastError: `the poll under way has taken ${seconds} s and has not ended` });
+  }
+
+  // Whoever looks while the poll rests for long is to see why. The marks at its end overwrite it.
+  async function noteRest(account: KeyedAccount, refusal: PartnerError, waitMs: number): Promise<void> {
+    if (waitMs < notedRestMs) return;
+    const lastError = `${describeError(refusal)}; the poll goes on after ${Math.round(waitMs / 1_000)} s`;
+    await note(account, { lastError });
+  }
+
+  async function note({ account }: KeyedAccount, marks: MarksUpdate): Promise<void> {
+    const { generation } = await deps.polling.read(account);
+    await deps.polling.write(account, generation, marks, 0).catch(unlessLost);
   }
 
   async function tellHealth(account: KeyedAccount, news: PollNews): Promise<void> {
@@ -212,6 +240,11 @@ export function createAccountPoller(
     await deps.polling.notePolled({ ...account, at: timeOf(poll) });
     deps.onPoll({ ...poll, account: account.account });
   }
+}
+
+// The poll finds it too.
+function unlessLost(error: unknown): void {
+  if (!(error instanceof SnapshotLostError)) throw error;
 }
 
 function isNothingRead({ kind }: PollOutcome): boolean {

@@ -7,11 +7,8 @@ export interface UpkeepOptions {
   readonly onError: (error: Error) => void;
 }
 
-/**
- * Does `work`. Meanwhile `upkeep` runs every `everyMs`, never twice at once, and once more when the work has
- * ended, however it ended. Rejects with the last upkeep's error, or else as `work` does.
- */
-export async function withUpkeep<T>(
+/** Does `work`. Meanwhile `upkeep` runs every `everyMs`, never twice at once. Resolves as `work` does. */
+export async function meanwhile<T>(
   upkeep: () => Promise<void>,
   { everyMs, onError }: UpkeepOptions,
   work: () => Promise<T>,
@@ -23,6 +20,21 @@ export async function withUpkeep<T>(
   } finally {
     over.abort();
     await kept;
+  }
+}
+
+/**
+ * As `meanwhile`, with `upkeep` once more when the work has ended, however it ended. Rejects with the last
+ * upkeep's error, or else as `work` does.
+ */
+export async function withUpkeep<T>(
+  upkeep: () => Promise<void>,
+  options: UpkeepOptions,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await meanwhile(upkeep, options, work);
+  } finally {
     await upkeep();
   }
 }

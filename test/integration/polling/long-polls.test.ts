@@ -11,13 +11,67 @@ import { createPollingStore } from '../../../src/polling/store/polling-store.ts'
 import { createRedisClock } from '../../../src/redis/clock.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
-import { partnerRow, startHostilePartner } from '../../support/partner/hostile-partner.ts';
+import {
+  partnerRow,
+  startHostilePartner,
+  type HostilePartner,
+} from '../../support/partner/hostile-partner.ts';
 import { startReceiver } from '../../support/receivers/receiver.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 import { createHarness } from '../delivery/drain-harness.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());
+
+type PollerDeps = Parameters<typeof createAccountPoller>[0];
+
+// A poller of one account, as the daemon has it.
+async function watch(
+  partner: HostilePartner,
+  account: string,
+  pollIntervalMs: number,
+  deps: Partial<PollerDeps>,
+) {
+  const client = redis.connect();
+  const keys = createKeys(redis.prefix);
+  const intervals = { pollIntervalMs, sweepIntervalMs: 3_600_000 };
+  const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 1) }]);
+  const accounts = createAccountStore({ redis: client, keys, sealer, defaults: intervals });
+  await accounts.put(account, { ...intervals, baseUrl: partner.baseUrl, partnerKey: partner.key }, 1);
+  const clock = createRedisClock(client);
+  const polling = createPollingStore(client, keys);
+  const poll = createAccountPoller({
+    partners: createPartnerConnections({
+      lookup: createHostLookup(),
+      clock,
+      random: Math.random,
+      partner: { timeoutMs: 60_000, maxRps: 1_000, concurrency: 2 },
+      filingBytesMax: 262_144,
+      hostBudgets: null,
+      onRequest: () => undefined,
+    }),
+    accounts,
+    snapshot: createSnapshotStore(client, keys),
+    polling,
+    unsound: createUnsoundAccounts(client, keys),
+    stays: createStayReads(client, keys),
+    clock,
+    random: Math.random,
+    onEvents: () => undefined,
+    wakeMatching: async () => undefined,
+    upkeep: async () => undefined,
+    upkeepMs: 30_000,
+    filingBytesMax: 262_144,
+    doubtLimits: defaultDoubtLimits,
+    onError: () => undefined,
+    onQuarantined: () => undefined,
+    onPoll: () => undefined,
+    onUnreadable: () => undefined,
+    onUnknownAccount: async () => undefined,
+    ...deps,
+  });
+  return { poll, polling };
+}
 
 test('a wake-up that was lost is made up for while a long sweep goes on, also after an upkeep that failed', async () => {
   await using receiver = await startReceiver();
@@ -28,35 +82,10 @@ test('a wake-up that was lost is made up for while a long sweep goes on, also af
   const secondPage = Promise.withResolvers<void>();
   partner.misbehave = ({ endpoint, offset }) =>
     endpoint === 'filings' && offset > 0 ? { after: secondPage.promise } : undefined;
-  const client = redis.connect();
-  const keys = createKeys(redis.prefix);
-  const intervals = { pollIntervalMs: 60_000, sweepIntervalMs: 3_600_000 };
-  const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 1) }]);
-  const accounts = createAccountStore({ redis: client, keys, sealer, defaults: intervals });
   const { account } = harness;
-  await accounts.put(account, { ...intervals, baseUrl: partner.baseUrl, partnerKey: partner.key }, 1);
   const errors: Error[] = [];
   let upkeeps = 0;
-  const clock = createRedisClock(client);
-  const partners = createPartnerConnections({
-    lookup: createHostLookup(),
-    clock,
-    random: Math.random,
-    partner: { timeoutMs: 60_000, maxRps: 1_000, concurrency: 2 },
-    filingBytesMax: 262_144,
-    hostBudgets: null,
-    onRequest: () => undefined,
-  });
-  const poll = createAccountPoller({
-    partners,
-    accounts,
-    snapshot: createSnapshotStore(client, keys),
-    polling: createPollingStore(client, keys),
-    unsound: createUnsoundAccounts(client, keys),
-    stays: createStayReads(client, keys),
-    clock,
-    random: Math.random,
-    onEvents: () => undefined,
+  const { poll } = await watch(partner, account, 60_000, {
     wakeMatching: harness.waker.wakeMatching,
     async upkeep(name) {
       upkeeps += 1;
@@ -64,13 +93,7 @@ test('a wake-up that was lost is made up for while a long sweep goes on, also af
       await harness.waker.wakeLagging(name);
     },
     upkeepMs: 20,
-    filingBytesMax: 262_144,
-    doubtLimits: defaultDoubtLimits,
     onError: (error) => void errors.push(error),
-    onQuarantined: () => undefined,
-    onPoll: () => undefined,
-    onUnreadable: () => undefined,
-    onUnknownAccount: async () => undefined,
   });
   await harness.subscribe(receiver.url);
   harness.startWorker();
@@ -90,4 +113,35 @@ test('a wake-up that was lost is made up for while a long sweep goes on, also af
   const before = upkeeps;
   expect(await polled).toBe(true);
   expect(upkeeps).toBeGreaterThan(before);
+});
+
+test.each([
+  [
+    'a service that hangs',
+    { after: new Promise<never>(() => undefined) },
+    /^the poll under way has taken \d s and has not ended$/,
+  ],
+  [
+    'a service that refuses for long',
+    { status: 429, headers: { 'retry-after': '50' }, body: '{}' },
+    /^rate_limited: .* answered 429.*; the poll goes on after 5\d s$/,
+  ],
+] as const)('an account is told to be stale while its poll waits for %s', async (_, answer, lastError) => {
+  await using partner = await startHostilePartner([partnerRow('f1')]);
+  const account = 'status' in answer ? 'refuses' : 'hangs';
+  const told: string[] = [];
+  const { poll, polling } = await watch(partner, account, 200, {
+    onEvents: (of, events) => void told.push(...events.map(({ type }) => `${of} ${type}`)),
+    onError: (error) => void told.push(error.message),
+  });
+  const stop = new AbortController();
+  expect(await poll({ account, mode: 'delta', asked: true }, stop.signal)).toBe(true);
+  expect(told).toEqual([]);
+  partner.misbehave = () => answer;
+  const polled = poll({ account, mode: 'delta', asked: true }, stop.signal);
+  await expect.poll(() => told, { timeout: 15_000 }).toEqual([`${account} account.stale`]);
+  const marks = await polling.read(account);
+  expect(marks.lastError).toMatch(lastError);
+  stop.abort();
+  await expect(polled).rejects.toMatchObject({ name: 'AbortError' });
 });
