@@ -12,6 +12,7 @@ import type { ReadySubscription } from './drain-session.ts';
 import { createLaneCache } from './lane-cache.ts';
 import { createPacers } from '../pace/pacer.ts';
 import type { TurnStore } from '../pace/turn-store.ts';
+import { createBusyWatch } from '../window/busy-process.ts';
 import { createSubscriptionWindows } from '../window/places.ts';
 import { createCallbackSender, type SendCallbackDeps, type Sent } from '../../callbacks/send-callback.ts';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
@@ -63,7 +64,7 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
   const opened = createBoundedMap<string, KeptReady>(openedMax);
   const laneCache = createLaneCache();
   const judge = createFilterJudge();
-  const windows = createSubscriptionWindows(deps.maxInFlight);
+  const windows = createSubscriptionWindows(deps.maxInFlight, createBusyWatch());
   const pacers = createPacers({ turns: deps.turns, now: () => performance.now() });
   const drains = createCounts();
   const othersRead = (account: string) => drains.of(account) > 1;

@@ -52,8 +52,11 @@ const knownMax = 20_000;
 const beyondMax = 2_000;
 const placesOfAnswer = 2;
 
-/** No window is known yet. `maxInFlight` is the maximum per subscription. */
-export function createSubscriptionWindows(maxInFlight: number): SubscriptionWindows {
+/**
+ * No window is known yet. `maxInFlight` is the maximum per subscription; `isBusy` tells whether this process
+ * has no time for more in flight.
+ */
+export function createSubscriptionWindows(maxInFlight: number, isBusy: () => boolean): SubscriptionWindows {
   const known = createBoundedMap<string, Known>(knownMax);
   let beyond = 0;
 
@@ -90,7 +93,7 @@ export function createSubscriptionWindows(maxInFlight: number): SubscriptionWind
         },
         answered(answers, now) {
           if (answers.length === 0) return;
-          window = windowAfter(window, answers, limited, now, rules);
+          window = windowAfter(window, answers, { limited, busy: isBusy() }, now, rules);
           const accepted = answers.filter(({ kind }) => kind === 'accepted').length;
           paid = accepted * placesOfAnswer;
           limited = false;

@@ -16,6 +16,14 @@ export interface Answer {
   readonly latencyMs: number;
 }
 
+/** What speaks for more callbacks in flight, and what against. */
+export interface Demand {
+  /** Whether a callback had to wait for a place. */
+  readonly limited: boolean;
+  /** Whether this process itself has no time for more. */
+  readonly busy: boolean;
+}
+
 /** The number of callbacks that one endpoint may have in flight, and the evidence for it. Never changed. */
 export interface Window {
   readonly limit: number;
@@ -51,6 +59,9 @@ const nearMs = 10;
 // latency.
 const hangsMs = 1_000;
 const hangsFactor = 3;
+// The lowest latency, in milliseconds, from which on an endpoint gets more in flight from a busy process.
+// Answers of a quicker one wait in the process itself, and all the more do so then.
+const awayMs = 25;
 // Milliseconds after which the lowest latency is measured anew.
 const periodMs = 60_000;
 // Milliseconds without an answer after which a window begins again: connections are not kept for longer.
@@ -90,12 +101,13 @@ export function windowAfterRest(window: Window, answeredAt: number, now: number,
  * The window after answers. It falls at once with a failure, and at the end of a round when most of the
  * answers were slow; the failures of callbacks that were sent before a fall are no reason for another. A
  * round is as many answers as callbacks may be in flight. It grows after a round of quick ones during which
- * callbacks had to wait for a place, by half until it has fallen once, and then by one.
+ * callbacks had to wait for a place, by half until it has fallen once, and then by one; not where they would
+ * wait for this process instead.
  */
 export function windowAfter(
   former: Window,
   answers: readonly Answer[],
-  limited: boolean,
+  { limited, busy }: Demand,
   now: number,
   rules: WindowRules,
 ): Window {
@@ -110,7 +122,7 @@ export function windowAfter(
     }
   }
   window = { ...window, latencies };
-  return latencies.length >= limitOf(window, rules) ? afterRound(window, now, rules) : window;
+  return latencies.length >= limitOf(window, rules) ? afterRound(window, busy, now, rules) : window;
 }
 
 /**
@@ -150,7 +162,7 @@ function fallen(window: Window, kind: Answer['kind'], now: number, { start }: Wi
   return { ...window, limit: next, threshold: next, since: now, limited: false, measuring: false };
 }
 
-function afterRound(window: Window, now: number, { start, max }: WindowRules): Window {
+function afterRound(window: Window, busy: boolean, now: number, { start, max }: WindowRules): Window {
   const { latencies, lowest, limit, threshold, limited, measuring } = window;
   const latencyMs = medianOf(latencies);
   const next: Window = {
@@ -166,7 +178,7 @@ function afterRound(window: Window, now: number, { start, max }: WindowRules): W
     const left = Math.max(start, Math.floor(limit * leftAfterRise));
     return left < limit ? { ...next, limit: left, threshold: left, since: now } : next;
   }
-  if (!limited) return next;
+  if (!limited || (busy && usualMs < awayMs)) return next;
   const grown = limit < threshold ? Math.min(Math.ceil(limit * growthOfRound), threshold) : limit + 1;
   return { ...next, limit: Math.min(grown, max) };
 }

@@ -66,7 +66,7 @@ export function createSimulation(
     ended: new Set(),
   };
   let now = 1;
-  const windows = createSubscriptionWindows(rules.maxInFlight);
+  const windows = createSubscriptionWindows(rules.maxInFlight, () => false);
   let places: Places | undefined;
   let scheduler: SendScheduler;
   let cursor: Cursor;

@@ -56,7 +56,7 @@ function openScheduler(filings: string, health: Partial<EndpointHealth> = {}, re
       lanes,
       health: { ...healthy, ...health },
       releasedAt: 0,
-      places: createSubscriptionWindows(maxInFlight).open('a', 'sub', 0),
+      places: createSubscriptionWindows(maxInFlight, () => false).open('a', 'sub', 0),
     },
   );
   for (const [i, filing] of filings.split('').entries())

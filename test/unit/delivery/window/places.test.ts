@@ -44,14 +44,14 @@ function grow(drain: ReturnType<typeof createDrain>, from: number): number {
 
 describe('the places of a drain', () => {
   it('are ten at first, and as many as its maximum once the endpoint has answered well', () => {
-    const drain = createDrain(createSubscriptionWindows(64).open('a', 'sub', 0));
+    const drain = createDrain(createSubscriptionWindows(64, () => false).open('a', 'sub', 0));
     expect(drain.send(0)).toBe(10);
     const now = grow(drain, 0);
     expect(drain.send(now)).toBe(64);
   });
 
   it('are ten for the next drain until it has answers of its own, and then soon as many as before', () => {
-    const windows = createSubscriptionWindows(64);
+    const windows = createSubscriptionWindows(64, () => false);
     const first = createDrain(windows.open('a', 'sub', 0));
     const now = grow(first, 0);
     const next = createDrain(windows.open('a', 'sub', now));
@@ -65,7 +65,7 @@ describe('the places of a drain', () => {
   });
 
   it('are those of a new endpoint once the URL changes', () => {
-    const places = createSubscriptionWindows(64).open('a', 'sub', 0);
+    const places = createSubscriptionWindows(64, () => false).open('a', 'sub', 0);
     places.sendTo({ url: 'https://one.example' }, 0);
     grow(createDrain(places), 0);
     expect(places.limit()).toBe(64);
@@ -76,7 +76,7 @@ describe('the places of a drain', () => {
   });
 
   it('beyond ten are bounded for all subscriptions of a process, and come back when drains end', () => {
-    const windows = createSubscriptionWindows(1_000);
+    const windows = createSubscriptionWindows(1_000, () => false);
     const opened = Array.from({ length: 5 }, (_, i) => windows.open('a', `sub${i}`, 0));
     const drains = opened.map(createDrain);
     for (const drain of drains) {
@@ -97,7 +97,7 @@ describe('the places of a drain', () => {
     });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 100 }), steps, (max, all) => {
-        const drain = createDrain(createSubscriptionWindows(max).open('a', 'sub', 0));
+        const drain = createDrain(createSubscriptionWindows(max, () => false).open('a', 'sub', 0));
         let now = 0;
         for (const { share, fails, ms } of all) {
           const before = drain.inFlight();

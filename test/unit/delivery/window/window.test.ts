@@ -23,6 +23,7 @@ function afterRounds(
   rounds: number,
   latencyOf: (inFlight: number) => number,
   from = 0,
+  busy = false,
 ): Window {
   let now = from;
   let after = window;
@@ -31,11 +32,13 @@ function afterRounds(
     const latencyMs = latencyOf(limit);
     const answers = Array.from({ length: limit }, () => accepted(now, latencyMs));
     now += latencyMs;
-    after = windowAfter(after, answers, true, now, rules);
+    after = windowAfter(after, answers, { limited: true, busy }, now, rules);
   }
   return after;
 }
 
+const idle = { limited: false, busy: false };
+const waiting = { limited: true, busy: false };
 const steady = () => 200;
 const grown = afterRounds(newWindow(rules, 0), 8, steady);
 
@@ -51,7 +54,15 @@ describe('the window of an endpoint', () => {
 
   it('does not grow while nothing waits for a place', () => {
     const answers = Array.from({ length: 100 }, () => accepted(0, 200));
-    expect(windowAfter(newWindow(rules, 0), answers, false, 200, rules).limit).toBe(10);
+    expect(windowAfter(newWindow(rules, 0), answers, idle, 200, rules).limit).toBe(10);
+  });
+
+  it('does not grow while this process is busy and the endpoint is near, and does where it is away', () => {
+    const after = (latencyMs: number) => afterRounds(newWindow(rules, 0), 10, () => latencyMs, 0, true).limit;
+    expect(after(10)).toBe(10);
+    expect(after(24)).toBe(10);
+    expect(after(25)).toBe(64);
+    expect(afterRounds(newWindow(rules, 0), 10, () => 10).limit).toBe(64);
   });
 
   it('stays near what an endpoint serves at once when the rest has to queue there', () => {
@@ -66,7 +77,7 @@ describe('the window of an endpoint', () => {
     ['overloaded', 5],
   ] as const)('falls at once after an answer that %s', (kind, limit) => {
     const answer = { kind, startedAt: 5_000, latencyMs: 200 };
-    expect(windowAfter(grown, [answer], false, 5_200, rules).limit).toBe(limit);
+    expect(windowAfter(grown, [answer], idle, 5_200, rules).limit).toBe(limit);
   });
 
   it('falls once for all failures of callbacks that were in flight together', () => {
@@ -75,13 +86,13 @@ describe('the window of an endpoint', () => {
       startedAt: 5_000,
       latencyMs: 200,
     }));
-    const fallen = windowAfter(grown, failures, false, 5_200, rules);
-    expect(windowAfter(fallen, failures, false, 5_300, rules).limit).toBe(32);
+    const fallen = windowAfter(grown, failures, idle, 5_200, rules);
+    expect(windowAfter(fallen, failures, idle, 5_300, rules).limit).toBe(32);
   });
 
   it('grows by one a round from where it fell', () => {
     const answer = { kind: 'failed', startedAt: 5_000, latencyMs: 200 } as const;
-    const fallen = windowAfter(grown, [answer], false, 5_200, rules);
+    const fallen = windowAfter(grown, [answer], idle, 5_200, rules);
     expect(afterRounds(fallen, 3, steady, 5_200).limit).toBe(35);
   });
 
@@ -100,7 +111,7 @@ describe('the window of an endpoint', () => {
     const slower = () => 900;
     expect(afterRounds(grown, 30, slower, 5_000).limit).toBe(10);
     expect(afterRounds(grown, 250, slower, 5_000).limit).toBe(64);
-    const later = windowAfter(grown, [accepted(61_000, 200)], true, 61_200, rules);
+    const later = windowAfter(grown, [accepted(61_000, 200)], waiting, 61_200, rules);
     expect(limitAt(later, null, 61_200, rules)).toBe(10);
     expect(afterRounds(later, 1, steady, 61_200).limit).toBe(64);
   });
@@ -111,6 +122,7 @@ describe('the window of an endpoint', () => {
     const step = fc.record({
       answers: fc.array(answer, { maxLength: 80 }),
       limited: fc.boolean(),
+      busy: fc.boolean(),
       ms: fc.integer({ min: -1_000, max: 70_000 }),
     });
     fc.assert(
@@ -118,14 +130,14 @@ describe('the window of an endpoint', () => {
         const bounds = windowRules(max);
         let window = newWindow(bounds, 0);
         let now = 0;
-        for (const { answers, limited, ms } of steps) {
+        for (const { answers, limited, busy, ms } of steps) {
           now += ms;
           const given = answers.map(({ ageMs, ...rest }) => ({ ...rest, startedAt: now - ageMs }));
           const counted = given.filter(
             ({ kind, startedAt }) => kind !== 'accepted' && startedAt >= window.since,
           );
           const former = window;
-          window = windowAfter(former, given, limited, now, bounds);
+          window = windowAfter(former, given, { limited, busy }, now, bounds);
           expect(window.limit).toBeGreaterThanOrEqual(1);
           expect(window.limit).toBeLessThanOrEqual(max);
           expect(window.latencies.length).toBeLessThan(max);
