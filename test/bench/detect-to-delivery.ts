@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { createKeys } from '../../src/redis/keys.ts';
 import { startDaemonProcess } from '../support/daemon/daemon-process.ts';
 import { startSandbox } from '../support/partner/sandbox.ts';
 import { benchSecret } from './support/delivery-rig.ts';
@@ -77,8 +78,9 @@ async function changeSteadily(sandbox: Awaited<ReturnType<typeof startSandbox>>)
 
 async function recordedTimes(url: string): Promise<Map<string, number>> {
   const redis = new Redis(url);
-  const entries = await redis.xrange('fw:{default}:events', '-', '+');
+  const entries = await redis.xrange(createKeys('fw').account('default').events, '-', '+');
   redis.disconnect();
+  if (entries.length === 0) throw new Error('the log has no events');
   return new Map(
     entries.map(([, fields]) => [
       fields[fields.indexOf('id') + 1] ?? '',

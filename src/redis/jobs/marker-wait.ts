@@ -10,7 +10,8 @@ export interface Marker {
 /** Blocking reads of sorted sets, one after the other, over one connection for all of them. */
 export interface MarkerWait {
   /**
-   * Takes the member with the lowest score, also one that was taken while this key was not waited for. Null:
+   * Takes the member with the lowest score, also one that was taken while this key was not waited for, where
+   * one stands for several. Null:
    * there was none for `seconds` (two at most), Redis did not answer within six, or `stop` was called. Never
    * rejects. A member whose reply is lost is gone.
    */
@@ -27,8 +28,10 @@ export interface MarkerWaitOptions {
 }
 
 interface Waiter {
-  /** A member that was taken while its worker did not wait. */
+  /** The member with the lowest score of those that were taken while its worker did not wait. */
   held: Marker | null;
+  /** Number of those members. */
+  heldReads: number;
   resolve: ((marker: Marker | null) => void) | null;
 }
 
@@ -37,6 +40,9 @@ const longestSeconds = 2;
 // Seconds of a read that leaves a key out, or to which one may be about to be added: it joins in the next
 // one.
 const partSeconds = 0.1;
+// Number of members taken while a worker does not wait from which on reads leave its key out: each costs a
+// reply, and the worker comes for all of them when it has time.
+const heldReadsMax = 3;
 // Number of such reads after a start, while one worker after the other begins to wait.
 const firstReads = 20;
 // Milliseconds beyond the time for which a read blocks. A peer that has not answered by then is taken for
@@ -55,16 +61,17 @@ export function createMarkerWait({ open, hasPlace }: MarkerWaitOptions): MarkerW
   const waiters = new Map<string, Waiter>();
   let client: Redis | null = null;
   let stopping = new AbortController();
+  // Ends the pause of a reader that has nothing to wait for.
+  let onWaiter: (() => void) | null = null;
 
   // The reads of one connection, until no key is left.
   async function readOn({ signal }: AbortController): Promise<void> {
     for (let reads = 0; !signal.aborted; reads += 1) {
-      const keys = [...waiters].flatMap(([key, { held, resolve }]) =>
-        resolve !== null || (held === null && hasPlace()) ? [key] : [],
+      const keys = [...waiters].flatMap(([key, { heldReads, resolve }]) =>
+        resolve !== null || (heldReads < heldReadsMax && hasPlace()) ? [key] : [],
       );
       if (keys.length === 0) {
-        // All are at work; one of them ends its work, and waits, at some time.
-        await pause(partSeconds * 1_000, signal);
+        await untilWaiter(signal);
         continue;
       }
       try {
@@ -79,6 +86,14 @@ export function createMarkerWait({ open, hasPlace }: MarkerWaitOptions): MarkerW
         for (const key of keys) give(key, null);
       }
     }
+  }
+
+  // All are at work. One that waits is served at once; a place that becomes free is seen a little later.
+  async function untilWaiter(signal: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    onWaiter = () => over.abort();
+    await pause(partSeconds * 1_000, AbortSignal.any([signal, over.signal]));
+    onWaiter = null;
   }
 
   async function read(keys: readonly string[], seconds: number, signal: AbortSignal) {
@@ -112,7 +127,10 @@ export function createMarkerWait({ open, hasPlace }: MarkerWaitOptions): MarkerW
     const { resolve } = waiter;
     waiter.resolve = null;
     if (resolve !== null) resolve(marker);
-    else if (marker !== null) waiter.held = marker;
+    else if (marker !== null) {
+      waiter.held = waiter.held !== null && waiter.held.score <= marker.score ? waiter.held : marker;
+      waiter.heldReads += 1;
+    }
   }
 
   function discard(): void {
@@ -124,12 +142,14 @@ export function createMarkerWait({ open, hasPlace }: MarkerWaitOptions): MarkerW
     wait(key, seconds) {
       let waiter = waiters.get(key);
       if (waiter === undefined) {
-        waiter = { held: null, resolve: null };
+        waiter = { held: null, heldReads: 0, resolve: null };
         waiters.set(key, waiter);
         if (waiters.size === 1) void readOn(stopping);
       }
       const { held } = waiter;
       waiter.held = null;
+      waiter.heldReads = 0;
+      onWaiter?.();
       if (held !== null) return Promise.resolve(held);
       return new Promise((resolve) => {
         const timer = setTimeout(() => give(key, null), Math.min(seconds, longestSeconds) * 1_000);
