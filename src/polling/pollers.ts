@@ -216,7 +216,7 @@ export function createAccountPoller(
     await note(account, { lastError: `the poll under way has taken ${seconds} s and has not ended` });
   }
 
-  // Whoever looks while the poll rests for long is to see why. The marks at its end overwrite it.
+  // The operator sees why the poll rests for long. The marks at its end overwrite it.
   async function noteRest(account: KeyedAccount, refusal: PartnerError, waitMs: number): Promise<void> {
     if (waitMs < notedRestMs) return;
     const lastError = `${describeError(refusal)}; the poll goes on after ${Math.round(waitMs / 1_000)} s`;

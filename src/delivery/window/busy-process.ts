@@ -6,8 +6,8 @@ const busyFrom = 0.95;
 const sampleMs = 50;
 
 /**
- * Tells whether this process's event loop had next to no rest since the measure before the last one. A measure
- * is taken when it is asked and the last one is old enough; a time in which nobody asked counts with the rest.
+ * Whether the event loop of this process had next to no rest between its last two measures. Each call takes a
+ * measure if the last one is old enough. A long time without a call counts with the rest.
  */
 export function createBusyWatch(): () => boolean {
   let before = performance.eventLoopUtilization();

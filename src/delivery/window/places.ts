@@ -53,7 +53,7 @@ const beyondMax = 2_000;
 const placesOfAnswer = 2;
 
 /**
- * No window is known yet. `maxInFlight` is the maximum per subscription; `isBusy` tells whether this process
+ * No window is known yet. `maxInFlight` is the maximum per subscription. `isBusy` is true while this process
  * has no time for more in flight.
  */
 export function createSubscriptionWindows(maxInFlight: number, isBusy: () => boolean): SubscriptionWindows {

@@ -16,7 +16,7 @@ export interface Answer {
   readonly latencyMs: number;
 }
 
-/** What speaks for more callbacks in flight, and what against. */
+/** The reasons for and against more callbacks in flight. */
 export interface Demand {
   /** Whether a callback had to wait for a place. */
   readonly limited: boolean;
