@@ -46,6 +46,7 @@ export interface RejectingAccountsDeps {
 // Milliseconds after which a commit that was announced has been written.
 const announcedMs = 600_000;
 const readAtOnce = 1_000;
+const anyTime = { oldest: 0, newest: 999_999_999_999_999 };
 
 /** The accounts in one hash. */
 export function createRejectingAccounts({
@@ -79,7 +80,8 @@ export function createRejectingAccounts({
       const has = Number(count ?? 0) > 0;
       if (note === null && !has) return;
       if (known !== null && Math.abs(now() - known.at) < announcedMs) return;
-      const since = has ? await span(account) : null;
+      // Where there are rejections that the lists by age do not show, they may be of any time.
+      const since = has ? ((await span(account)) ?? anyTime) : null;
       const mended = since === null ? '' : `${since.oldest} ${since.newest} 0`;
       if (mended !== (note ?? '') || mended === '')
         await mendScript.run(redis, [keys.accounts, rejecting], [account, note ?? '-', mended]);
