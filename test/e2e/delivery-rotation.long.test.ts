@@ -91,6 +91,7 @@ test('rotated again and again under load, every callback verifies with the secre
   receiver.secrets = [current];
   await untilSignedWith(receiver, 25, [current], former);
   const { length } = receiver.received;
+  await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThan(length), slow);
   const events = await stopMoving();
   expectNone(
     receiver.received.slice(length),

@@ -174,7 +174,10 @@ export async function watchAccount(
     clock,
     async poll(mode = 'delta', { signal, scheduled = false, newSettings = false } = {}) {
       const request = { mode, asked: !scheduled, newSettings };
-      const patient = options.retries === false ? client : createPatientClient({ client, budget, random, onRest: () => undefined });
+      const patient =
+        options.retries === false
+          ? client
+          : createPatientClient({ client, budget, random, onRest: () => undefined });
       const outcome = await pollAccount(
         { ...deps, client: patient },
         account,
