@@ -126,7 +126,7 @@ describe.skipIf(noPython)('python_library.py (skipped without its library)', () 
 });
 
 // The library's own minimum; Debian 12 has 1.19.
-const goMinor = /go1\.(\d+)/.exec(spawnSync('go', ['version'], { encoding: 'utf8' }).stdout)?.[1];
+const goMinor = /go1\.(\d+)/.exec(outputOf('go', 'version'))?.[1];
 
 describe.skipIf(Number(goMinor ?? 0) < 21)('go-library/receive.go (skipped without Go 1.21)', () => {
   test('refuses a callback signed with the empty key while no secret is set, and a body without end', async () => {
@@ -188,6 +188,10 @@ func TestReceive(t *testing.T) {
 	}
 }
 `;
+
+function outputOf(command: string, ...args: string[]): string {
+  return String(spawnSync(command, args).stdout ?? '');
+}
 
 // Libraries of other languages are in no package of Debian, so CI cannot be required to have them.
 function skipIfMissing(command: string, ...args: string[]): boolean {
