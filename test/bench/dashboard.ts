@@ -71,7 +71,7 @@ async function visit(browser: Browser, url: string): Promise<Visit> {
     const signedInAt = performance.now();
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('link', { name: 'default' }).first().click();
-    await page.getByRole('heading', { name: 'Rejections now' }).waitFor();
+    await page.getByRole('heading', { name: 'Filings over time' }).waitFor();
     await page.getByRole('table').first().waitFor();
     return { ...traffic, formMs, accountMs: performance.now() - signedInAt };
   } finally {

@@ -9,9 +9,9 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** One line of figures, each with its unit behind it. */
+/** One line of figures, each with its unit behind it. Throws where one is of nothing measured. */
 export function print(label: string, figures: Readonly<Record<string, number | string>>): void {
-  const parts = Object.entries(figures).map(([name, value]) => `${name} ${format(value)}`);
+  const parts = Object.entries(figures).map(([name, value]) => `${name} ${format(name, value)}`);
   process.stdout.write(`  ${label.padEnd(34)} ${parts.join('   ')}\n`);
 }
 
@@ -27,11 +27,12 @@ export function printTable(
   for (const name of new Set(figures.flatMap((column) => Object.keys(column))))
     line(
       name,
-      figures.map((column) => (column[name] === undefined ? '' : format(column[name]))),
+      figures.map((column) => (column[name] === undefined ? '' : format(name, column[name]))),
     );
 }
 
-function format(value: number | string): string {
+function format(name: string, value: number | string): string {
   if (typeof value === 'string') return value;
+  if (!Number.isFinite(value)) throw new Error(`nothing was measured: ${name} is ${value}`);
   return value >= 100 ? value.toFixed(0) : value.toFixed(2);
 }
