@@ -62,7 +62,8 @@ describe.concurrent('callbacks in flight', () => {
     await harness.append(...filings(200));
     await harness.drain(id);
     expect(receiver.accepted).toHaveLength(before + 200);
-    expect(receiver.inFlightMax()).toBeLessThanOrEqual(40);
+    // Where answers to fewer in flight are still the most of a round, the window grows from 35 to 53 before it falls.
+    expect(receiver.inFlightMax()).toBeLessThanOrEqual(53);
   });
 
   test('are ten at most while none is answered, and all arrive once they are', async () => {
