@@ -7,8 +7,11 @@ export interface PatientClientDeps {
   readonly client: PartnerClient;
   readonly budget: Pick<RequestBudget, 'rest' | 'pace'>;
   readonly random: () => number;
-  /** Called at the beginning of each wait, with the refusal and the milliseconds. */
-  readonly onRest: (refusal: PartnerError, waitMs: number) => void;
+  /**
+   * Called at the beginning of each wait, with the refusal and the milliseconds. The request is not repeated
+   * before it resolves.
+   */
+  readonly onRest: (refusal: PartnerError, waitMs: number) => Promise<void>;
 }
 
 /**
@@ -29,25 +32,27 @@ export function createPatientClient({ client, budget, random, onRest }: PatientC
         return await ask();
       } catch (error) {
         if (!(error instanceof PartnerError) || meaningOf(error).repeat !== 'after_wait') throw error;
-        isOver ||= !rests(error);
-        if (isOver) throw error;
+        const waitMs = isOver ? null : rest(error);
+        isOver = waitMs === null;
+        if (waitMs === null) throw error;
+        await onRest(error, waitMs);
       }
     }
   }
 
-  function rests(refusal: PartnerError): boolean {
+  // The milliseconds of the rest; null where the poll is to end instead.
+  function rest(refusal: PartnerError): number | null {
     const now = performance.now();
     const { refusedInARow } = budget.pace();
     const readingMs = now - startedAt - waitedMs;
     const waitMs = refusalWaitMs(refusal, { refusedInARow, waitedMs, readingMs }, random);
-    if (waitMs === null) return false;
+    if (waitMs === null) return null;
     budget.rest(waitMs);
-    onRest(refusal, waitMs);
     // Requests that were refused together wait together.
     const until = Math.max(waitsUntil, now + waitMs);
     waitedMs += until - Math.max(waitsUntil, now);
     waitsUntil = until;
-    return true;
+    return waitMs;
   }
 
   return {

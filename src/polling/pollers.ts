@@ -172,7 +172,7 @@ export function createAccountPoller(
         client: createPatientClient({
           ...deps,
           ...connection,
-          onRest: (refusal, ms) => void noteRest(account, refusal, ms).catch(deps.onError),
+          onRest: (refusal, ms) => noteRest(account, refusal, ms),
         }),
         now,
         tryTakePlace,

@@ -177,7 +177,7 @@ export async function watchAccount(
       const patient =
         options.retries === false
           ? client
-          : createPatientClient({ client, budget, random, onRest: () => undefined });
+          : createPatientClient({ client, budget, random, onRest: async () => undefined });
       const outcome = await pollAccount(
         { ...deps, client: patient },
         account,
