@@ -69,6 +69,8 @@ export type Stop = 'fenced' | 'set_back' | 'disabled' | 'expired' | 'slice_over'
 export interface DrainSession {
   /** When to drain again because callbacks have to wait, in milliseconds; null when they may be sent. */
   heldUntil(): number | null;
+  /** Whether there may be events to read, and room for them. */
+  mayRead(): boolean;
   /** Accepts the next events of the log and of replays while there is room. Returns a reason to stop. */
   readOn(): Promise<Stop | null>;
   /** Starts all attempts that may start now. Returns a reason to stop. */
@@ -281,6 +283,7 @@ export function openSession(
 
   return {
     heldUntil: () => deps.heldUntil?.(account, id, inEffect.subscription.url) ?? null,
+    mayRead: () => replays !== noReplays || reader.mayRead(),
     readOn,
     async startAll() {
       if (isExpired(inEffect.subscription, now())) return 'expired';

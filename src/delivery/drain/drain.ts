@@ -66,8 +66,12 @@ export async function drainSubscription(
         if (await othersWait()) stop = 'slice_over';
       }
       if (stop === null) {
-        stop = await session.readOn();
-        if (stop === null) stop = await session.startAll();
+        // What has been read does not wait for more.
+        stop = await session.startAll();
+        if (stop === null && session.mayRead()) {
+          stop = await session.readOn();
+          if (stop === null) stop = await session.startAll();
+        }
       }
       if (session.isIdle() && (stop !== null || !(await staysForTurn(othersWait, pacer)))) {
         await pacer.leave();

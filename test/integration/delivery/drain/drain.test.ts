@@ -51,6 +51,31 @@ describe('a drain', () => {
     expect(receiver.inFlightMax()).toBe(4);
   });
 
+  test('sends what it has read before it reads more', async () => {
+    const latch = createLatch();
+    let reads = 0;
+    await using receiver = await startReceiver(async () => {
+      if (reads > 0) await latch.opened;
+      return 200;
+    });
+    await using harness = await createHarness(redis, { maxInFlight: 10 });
+    const id = await harness.subscribe(receiver.url);
+    await harness.append(...times(100, (i) => `f${i}`));
+    const { readAfter } = harness.log;
+    vi.spyOn(harness.log, 'readAfter').mockImplementation(async (...args) => {
+      reads += 1;
+      await latch.opened;
+      return readAfter(...args);
+    });
+    const drained = harness.drain(id);
+    await vi.waitFor(() => expect(reads).toBe(1));
+    // Those that were sent before have been answered.
+    await vi.waitFor(() => expect(receiver.inFlight()).toBeGreaterThan(0));
+    latch.open();
+    await drained;
+    expect(receiver.accepted).toHaveLength(100);
+  });
+
   test('goes on with other filings, also with those that come later, while one callback hangs', async () => {
     const latch = createLatch();
     await using receiver = await startReceiver(async ({ filingId }) => {
