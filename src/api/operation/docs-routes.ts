@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import apiReference from '@scalar/fastify-api-reference';
 import { fastify } from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { createLateAsset, serveAsset } from '../../http/asset.ts';
@@ -41,6 +40,7 @@ function createReference() {
 }
 
 async function loadLibrary(): Promise<FastifyInstance> {
+  const { default: apiReference } = await import('@scalar/fastify-api-reference');
   const library = fastify();
   await library.register(apiReference, {
     routePrefix: '/docs',
