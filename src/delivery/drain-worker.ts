@@ -53,7 +53,7 @@ const tryAgainMs = 1_000;
 // Minimum number of a slice's subscriptions that are woken as a slice again.
 const sliceMin = 10;
 // Number of new drains of slices at which no more begin: a process that has thousands of them is slower.
-const newDrainsMax = 150;
+const newDrainsMax = 100;
 // Milliseconds until a drain that was left to other processes is offered again.
 const handOverMs = 100;
 
