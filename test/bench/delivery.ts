@@ -8,7 +8,7 @@ import { startReceiverProcess, type ReceiverProcess } from './support/receiver-p
 import { startRigProcess, type CallsDelivered, type RigProcess } from './support/rig-process.ts';
 import { median, print, printTable } from './support/statistics.ts';
 
-const callsPerRound = 10_000;
+const callsPerRound = Number(process.env['BENCH_CALLS'] ?? 10_000);
 const warmCalls = 20_000;
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 4);
 const subscriptionCounts = (process.env['BENCH_SUBSCRIPTIONS'] ?? '1,5,20,1000').split(',').map(Number);
@@ -19,7 +19,7 @@ const alsoTls = process.env['BENCH_TLS'] !== 'false';
 /**
  * Callbacks per second and processor time of the whole delivery path, beside a bare undici loop that signs
  * and posts the same bodies to the same receiver. The yardstick is warm: it has made 20 000 calls before it
- * is timed. The daemon's first 10 000 calls after its start are a figure of their own and left out of the
+ * is timed. The daemon's first round after its start is a figure of its own and left out of the
  * others. Then both alternate, and so does which of them begins; medians are printed, of the figures and of
  * the ratios within each pair, and the most that the ratio can be by the processor time of daemon, Redis and
  * receiver. Each has a process of its own, and nothing is polled meanwhile. Callbacks over
@@ -27,7 +27,8 @@ const alsoTls = process.env['BENCH_TLS'] !== 'false';
  * process and by two.
  *
  * `BENCH_SUBSCRIPTIONS` (1,5,20,1000) names other numbers of subscriptions and leaves out what follows the
- * table; `BENCH_ROUNDS` (4) is the number of pairs, `BENCH_TLS=false` leaves out TLS.
+ * table; `BENCH_ROUNDS` (4) is the number of pairs, `BENCH_CALLS` (10000) that of calls in a round,
+ * `BENCH_TLS=false` leaves out TLS.
  * `BENCH_SETTINGS` ('{"filter":"filing.premium > 10000","signatures":["v1","v1a"]}') adds subscriptions with these settings, which alternate
  * with plain ones in the same process.
  */

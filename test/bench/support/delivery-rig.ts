@@ -79,8 +79,10 @@ export async function createDeliveryRig(redisUrl: string): Promise<DeliveryRig> 
     fill: (account, events, notesBytes = usualNotes) =>
       fillLog(redis, keys.account(account), account, events, notesBytes),
     async rewriteAof() {
+      // Redis itself may have begun one.
+      await untilAofRewritten(redis);
       await redis.bgrewriteaof();
-      while (/^aof_rewrite_(in_progress|scheduled):1/m.test(await redis.info('persistence'))) await sleep(20);
+      await untilAofRewritten(redis);
     },
     wake: (account) => waker.wakeMatching(account, [{ type: eventType, state: 'TX', status: '' }]),
     delivered: () => delivered,
@@ -95,6 +97,10 @@ export async function createDeliveryRig(redisUrl: string): Promise<DeliveryRig> 
       await product[Symbol.asyncDispose]();
     },
   };
+}
+
+async function untilAofRewritten(redis: RedisClient): Promise<void> {
+  while (/^aof_rewrite_(in_progress|scheduled):1/m.test(await redis.info('persistence'))) await sleep(20);
 }
 
 /** The type of every event in a filled log. */

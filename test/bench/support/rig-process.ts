@@ -15,6 +15,7 @@ export interface CallsDelivered extends CallsTaken {
 
 /** Delivery in a process of its own, as a daemon is one. */
 export interface RigProcess extends AsyncDisposable {
+  readonly pid: number;
   /**
    * Registers subscriptions of a new account, one per URL, with these settings, and puts so many events into
    * its log; resolves with the bodies of the first hundred.
@@ -25,6 +26,8 @@ export interface RigProcess extends AsyncDisposable {
     events: number,
     settings?: Partial<Subscription>,
   ): Promise<readonly Buffer[]>;
+  /** Puts so many more events into the account's log. */
+  append(account: string, events: number): Promise<void>;
   /**
    * Wakes the account's subscriptions; resolves when so many callbacks are acknowledged and written, with
    * what they took of time and of the processor: that of this process and of its Redis.
@@ -40,6 +43,7 @@ type Order =
       readonly events: number;
       readonly settings: Partial<Subscription>;
     }
+  | { readonly kind: 'append'; readonly account: string; readonly events: number }
   | { readonly kind: 'deliver'; readonly account: string; readonly callbacks: number };
 
 /**
@@ -51,10 +55,12 @@ export async function startRigProcess(redisUrl: string): Promise<RigProcess> {
     environment: { NODE_EXTRA_CA_CERTS: testCertificate },
   });
   return {
+    pid: child.pid,
     prepare: async (account, urls, events, settings = {}) =>
       (await child.ask<Uint8Array[]>({ kind: 'prepare', account, urls, events, settings })).map((body) =>
         Buffer.from(body),
       ),
+    append: (account, events) => child.ask({ kind: 'append', account, events }),
     deliver: (account, callbacks) => child.ask<CallsDelivered>({ kind: 'deliver', account, callbacks }),
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
@@ -63,7 +69,11 @@ export async function startRigProcess(redisUrl: string): Promise<RigProcess> {
 // Enough for a yardstick that posts the same bodies; more would only pass between processes.
 const bodiesReturned = 100;
 
-async function carryOut(rig: DeliveryRig, order: Order): Promise<readonly Buffer[] | CallsDelivered> {
+async function carryOut(rig: DeliveryRig, order: Order): Promise<readonly Buffer[] | CallsDelivered | null> {
+  if (order.kind === 'append') {
+    await rig.fill(order.account, order.events);
+    return null;
+  }
   if (order.kind === 'prepare') {
     await rig.subscribe(order.account, order.urls, order.settings);
     const filled = await rig.fill(order.account, order.events);
