@@ -66,7 +66,7 @@ export async function drainSubscription(
         if (await othersWait()) stop = 'slice_over';
       }
       if (stop === null) {
-        // What has been read does not wait for more.
+        // Events that have been read do not wait for others to be read.
         stop = await session.startAll();
         if (stop === null && session.mayRead()) {
           stop = await session.readOn();
