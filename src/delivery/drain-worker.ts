@@ -53,7 +53,7 @@ const tryAgainMs = 1_000;
 // Minimum number of a slice's subscriptions that are woken as a slice again.
 const sliceMin = 10;
 // Number of new drains of slices at which no more begin: a process that has thousands of them is slower.
-const newDrainsMax = 100;
+const newDrainsMax = 75;
 // Milliseconds until a drain that was left to other processes is offered again.
 const handOverMs = 100;
 
@@ -158,10 +158,10 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
       return result;
     }
 
-    function left(count: number): void {
-      draining -= count;
-      room.give(count);
-      noLongerNew(count);
+    function left(): void {
+      draining -= 1;
+      room.give(1);
+      noLongerNew(1);
     }
 
     async function conclude(ended: readonly EndedDrain[]): Promise<void> {

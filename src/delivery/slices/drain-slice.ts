@@ -12,8 +12,8 @@ export interface SliceDeps {
   readonly drain: (subscription: string) => Promise<DrainResult>;
   /** Receives the error of a drain that failed; returns when it begins again. */
   readonly failed: (subscription: string, error: Error) => DrainResult;
-  /** Counts a number of drains as ended. */
-  readonly left: (count: number) => void;
+  /** Counts a drain as ended, at once: others may begin. */
+  readonly left: () => void;
   /** Gives back the drains that have ended, and wakes those that are not through. */
   readonly conclude: (ended: readonly EndedDrain[]) => Promise<void>;
 }
@@ -50,6 +50,7 @@ export async function drainSlice(
     }
     ended.push({ subscription, wakeAt: result.wakeAt, hasFailed });
     underWay -= 1;
+    left();
     wakeUp.resolve();
   }
 
@@ -59,7 +60,6 @@ export async function drainSlice(
     if (ended.length === 0 && kept.length === 0) await wakeUp.promise;
     if (underWay > 0) await delay(gatherMs);
     wakeUp = Promise.withResolvers();
-    left(ended.length);
     const some = [...kept, ...ended];
     [ended, kept] = [[], []];
     try {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { drainSlice, type EndedDrain } from '../../../../src/delivery/slices/drain-slice.ts';
 
@@ -37,7 +38,7 @@ test('what could not be concluded is concluded again while another hangs, as due
   const drained = drainSlice(['a', 'hangs'], {
     drain: (subscription) => (subscription === 'a' ? Promise.resolve({ wakeAt: null }) : hangs.promise),
     failed,
-    left: (ended) => (count += ended),
+    left: () => (count += 1),
     async conclude(ended) {
       tries += 1;
       if (tries === 1) throw new Error('Redis is away');
@@ -45,6 +46,22 @@ test('what could not be concluded is concluded again while another hangs, as due
     },
   });
   expect(await again.promise).toEqual([{ subscription: 'a', wakeAt: 0, hasFailed: false }]);
+  expect(count).toBe(1);
+  hangs.resolve({ wakeAt: null });
+  await drained;
+  expect(count).toBe(2);
+});
+
+test('a drain counts as ended at once, whenever it is concluded', async () => {
+  const hangs = Promise.withResolvers<{ wakeAt: null }>();
+  let count = 0;
+  const drained = drainSlice(['a', 'hangs'], {
+    drain: (subscription) => (subscription === 'a' ? Promise.resolve({ wakeAt: null }) : hangs.promise),
+    failed,
+    left: () => (count += 1),
+    conclude: () => Promise.resolve(),
+  });
+  await setImmediate();
   expect(count).toBe(1);
   hangs.resolve({ wakeAt: null });
   await drained;
