@@ -90,7 +90,7 @@ async function compare(
     '  main thread, bare': median(bare.map(({ mainMicros }) => mainMicros)),
     '  receiver, bare': median(bare.map(({ receiverMicros }) => receiverMicros)),
     'commands of Redis a call': median(product.map(({ commands }) => commands)),
-    'first 10 000/s': first.taken.perSecond,
+    'first round/s': first.taken.perSecond,
     'first / warm': first.taken.perSecond / median(product.map(rateOf)),
     ...(settings !== null && {
       'with settings/s': median(withSettings.map(rateOf)),

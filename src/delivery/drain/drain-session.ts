@@ -71,6 +71,8 @@ export interface DrainSession {
   heldUntil(): number | null;
   /** Whether there may be events to read, and room for them. */
   mayRead(): boolean;
+  /** Whether the events read so far take all free places, so that none is left for a retry or a replay. */
+  fillsPlaces(): boolean;
   /** Accepts the next events of the log and of replays while there is room. Returns a reason to stop. */
   readOn(): Promise<Stop | null>;
   /** Starts all attempts that may start now. Returns a reason to stop. */
@@ -283,6 +285,7 @@ export function openSession(
 
   return {
     heldUntil: () => deps.heldUntil?.(account, id, inEffect.subscription.url) ?? null,
+    fillsPlaces: scheduler.live.fillsPlaces,
     mayRead: () => replays !== noReplays || reader.mayRead(),
     readOn,
     async startAll() {

@@ -66,12 +66,12 @@ export async function drainSubscription(
         if (await othersWait()) stop = 'slice_over';
       }
       if (stop === null) {
-        // Events that have been read do not wait for others to be read.
-        stop = await session.startAll();
-        if (stop === null && session.mayRead()) {
-          stop = await session.readOn();
-          if (stop === null) stop = await session.startAll();
-        }
+        const reads = session.mayRead();
+        // Events that have been read do not wait for others, unless a retry or a replay would take the place of
+        // a live event that is yet to be read.
+        if (reads && session.fillsPlaces()) stop = await session.startAll();
+        if (reads && stop === null) stop = await session.readOn();
+        if (stop === null) stop = await session.startAll();
       }
       if (session.isIdle() && (stop !== null || !(await staysForTurn(othersWait, pacer)))) {
         await pacer.leave();

@@ -35,6 +35,8 @@ export interface Intake {
   accept(entry: LogEntry, wanted: boolean): void;
   /** Whether another event fits into memory. */
   hasRoom(): boolean;
+  /** Whether the events accepted so far need all free places for their first attempts. */
+  fillsPlaces(): boolean;
 }
 
 /**
@@ -113,6 +115,7 @@ export function createTrack({ cursor, lanes, isBusy, isBlocked, readyMax, places
       untried.followers() < followersMax &&
       untried.ready() < readyMax() &&
       (untried.readyBytes() < readyBytesMax || untried.ready() < places()),
+    fillsPlaces: () => untried.startable(isBusy) >= places(),
     startFirst() {
       const first = untried.start(isBusy);
       return first === null ? null : { ...first, attempt: 1 };

@@ -155,6 +155,28 @@ describe('a replay', () => {
     expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 20 });
   });
 
+  test('leaves the only place to a live event that has come meanwhile', async () => {
+    const latch = createLatch();
+    let replayed = false;
+    await using receiver = await startReceiver(async () => {
+      if (replayed) await latch.opened;
+      return 200;
+    });
+    await using harness = await createHarness(redis, { maxInFlight: 1 });
+    const id = await harness.subscribe(receiver.url);
+    await harness.append(...times(5, (i) => `f${i}`));
+    await harness.drain(id);
+    replayed = true;
+    await startReplay(harness, id);
+    const drained = harness.drain(id);
+    await vi.waitFor(() => expect(receiver.inFlight()).toBe(1));
+    await harness.append('live');
+    latch.open();
+    await drained;
+    expect(receiver.accepted.map(({ filingId }) => filingId).indexOf('live')).toBe(6);
+    expect(receiver.accepted).toHaveLength(11);
+  });
+
   test('never has a filing in flight together with a live event of it', async () => {
     await using receiver = await startReceiver(async () => {
       await new Promise((resolve) => setTimeout(resolve, 3));
