@@ -67,8 +67,8 @@ export async function drainSubscription(
       }
       if (stop === null) {
         const reads = session.mayRead();
-        // Events that have been read do not wait for others, unless a retry or a replay would take the place of
-        // a live event that is yet to be read.
+        // Events that have been read do not wait for others, unless a retry or a replay would take the
+        // place of a live event that is yet to be read.
         if (reads && session.fillsPlaces()) stop = await session.startAll();
         if (reads && stop === null) stop = await session.readOn();
         if (stop === null) stop = await session.startAll();
