@@ -126,7 +126,11 @@ const folders: Readonly<Record<string, Folder>> = {
     has: ['oauth4webapi'],
   },
   'callbacks/tls': { may: ['subscriptions/settings'], own: [] },
-  'callbacks/connections': { may: ['egress', 'names', 'proxy'], own: ['tls', 'result.ts'], has: ['undici'] },
+  'callbacks/connections': {
+    may: ['egress', 'names', 'proxy', 'waiting', 'memory'],
+    own: ['tls', 'result.ts'],
+    has: ['undici'],
+  },
   'callbacks/messages': { may: ['events'], own: [], pure: true },
   delivery: { may: delivery },
   'delivery/schedule': {

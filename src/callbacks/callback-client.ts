@@ -1,8 +1,15 @@
+import { createSecureContext, type SecureContext } from 'node:tls';
 import type { buildConnector, Client } from 'undici';
 import { createCallbackConnector } from './connections/connector.ts';
 import { failedBeforehand, runExchange } from './exchange.ts';
 import type { CallbackResult } from './result.ts';
-import { createConnectionPool, createSocketWatch } from './connections/connection-pool.ts';
+import {
+  createConnectionPool,
+  createSocketWatch,
+  placeOf,
+  type PooledRequest,
+} from './connections/connection-pool.ts';
+import { createOpeningTurns } from './connections/opening-turns.ts';
 import type { EgressPolicy } from '../egress/address-policy.ts';
 import { createHostLookup } from '../names/host-lookup.ts';
 import type { HostLookup } from '../names/host-lookup.ts';
@@ -11,9 +18,9 @@ import { checkCallbackUrl, type UrlRules } from '../egress/url-policy.ts';
 import { blameProxy } from './connections/tunnel-connector.ts';
 import { createUnderWay } from './under-way.ts';
 import { createBoundedMap } from '../memory/bounded-map.ts';
-import { createNewcomers } from '../waiting/newcomers.ts';
+import { createBusyWatch } from '../waiting/busy-process.ts';
 import type { ConnectionIdentity } from './tls/identity.ts';
-import { createKeptSessions } from './kept-sessions.ts';
+import { createKeptSessions } from './connections/kept-sessions.ts';
 
 /**
  * One callback to send. `headers` have passed checkCustomHeaders, or are the daemon's own with names in lower
@@ -74,6 +81,8 @@ export interface CallbackClientOptions {
   readonly keptSocketsMax?: number;
   /** Tunnels through the forward proxy; without them all is dialled directly. */
   readonly tunnels?: Tunnels | undefined;
+  /** Whether this process has no rest: its own event loop by default. */
+  readonly isBusy?: () => boolean;
 }
 
 const keptSocketsDefault = 2048;
@@ -85,9 +94,9 @@ const identitiesMax = 1_000;
 
 // Maximum number of TLS sessions kept, 2 to 5 KB each.
 const sessionsMax = 2_000;
-// Number of TLS connections being opened at which no more begin. Each keeps the process from all else for one
-// to two milliseconds.
-const openingTlsMax = 32;
+
+// The share of its time for which a process works that opens fewer TLS connections.
+const busyFrom = 0.8;
 
 const responseHeaderBytesMax = 16_384;
 const keepAliveDefaultMs = 4000;
@@ -104,7 +113,6 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
   const { keptSocketsMax = keptSocketsDefault, tunnels } = options;
   const sockets = createSocketWatch();
   const sessions = createKeptSessions(sessionsMax);
-  const openingTls = createNewcomers({ max: openingTlsMax });
   const connecting = {
     allowH2: false,
     pipelining: 1,
@@ -116,6 +124,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
     bodyTimeout: 0,
   };
   const plain = createBoundedMap<string, buildConnector.connector>(connectorsMax);
+  let trusted: SecureContext | undefined;
   const ofIdentities = createBoundedMap<string, buildConnector.connector>(identitiesMax);
   function optionsFor(account: string, identity?: ConnectionIdentity): Client.Options {
     const connectors = identity === undefined ? plain : ofIdentities;
@@ -128,26 +137,31 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
       lookup,
       owner,
       identity,
-      onOpened: (socket) => sessions.follow(name, socket),
+      trusts: () => (trusted ??= createSecureContext(options.ca === undefined ? {} : { ca: options.ca })),
+      // Connections without an identity serve all accounts, and so do their sessions.
+      sessions: sessions.of(identity === undefined ? '' : name),
       onSocket: sockets.add,
     });
     connectors.set(name, connect);
     return { ...connecting, connect };
   }
-  const pool = createConnectionPool(optionsFor, keptSocketsMax);
+  const turns = createOpeningTurns(options.isBusy ?? createBusyWatch(busyFrom));
+  const pool = createConnectionPool({ optionsFor, freeMax: keptSocketsMax, nextWaiting: turns.next });
   const targetOf = rememberTargets(options);
   const underWay = createUnderWay();
   let isOver = false;
 
-  // Its deadline begins with its turn: that this process is busy is no failure of the endpoint.
-  async function inTurn(
-    account: string,
-    exchange: (onConnected: () => void) => Promise<CallbackResult>,
+  // Its deadline begins with its connection: that this process is busy is no failure of the endpoint.
+  function inTurn(
+    request: PooledRequest,
+    exchange: (onConnected?: () => void) => Promise<CallbackResult>,
   ): Promise<CallbackResult> {
-    const ended = await openingTls.begin(1, account);
-    if (!isOver) return exchange(() => ended(1));
-    ended(1);
-    return failedBeforehand('aborted');
+    return new Promise((resolve) => {
+      turns.wait(placeOf(request), request.account, (onOpened) => {
+        if (isOver) onOpened?.();
+        resolve(isOver ? failedBeforehand('aborted') : exchange(onOpened));
+      });
+    });
   }
 
   return {
@@ -187,7 +201,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
         );
       };
       const waits = target.origin.startsWith('https:') && !pool.hasFree(request);
-      const result = waits ? inTurn(account, exchange) : exchange();
+      const result = waits ? inTurn(request, exchange) : exchange();
       return tunnels === undefined ? result : result.then((each) => blameProxy(tunnels, url, each));
     },
     abortAll() {

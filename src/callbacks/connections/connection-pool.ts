@@ -32,14 +32,21 @@ export type PooledRequest = Dispatcher.DispatchOptions & {
   readonly onConnected?: (() => void) | undefined;
 };
 
-/**
- * A pool without connections. `optionsFor` gives those of a connection for an account and an identity;
- * `freeMax` is the maximum number of free ones.
- */
-export function createConnectionPool(
-  optionsFor: (account: string, identity: ConnectionIdentity | undefined) => Client.Options,
-  freeMax: number,
-): ConnectionPool {
+export interface ConnectionPoolDeps {
+  /** The options of a connection for an account and an identity. */
+  readonly optionsFor: (account: string, identity: ConnectionIdentity | undefined) => Client.Options;
+  /** Maximum number of free connections. */
+  readonly freeMax: number;
+  /** Removes who waits for a connection to a place; it dispatches at once when it is called. */
+  readonly nextWaiting: (place: string) => (() => void) | undefined;
+}
+
+/** A pool without connections. */
+export function createConnectionPool({
+  optionsFor,
+  freeMax,
+  nextWaiting,
+}: ConnectionPoolDeps): ConnectionPool {
   const connections = new Set<Client>();
   const free = createFreeConnections();
   let destroyed = false;
@@ -59,8 +66,11 @@ export function createConnectionPool(
       connection.close().then(forget, forget);
     };
     connection.on('drain', () => {
-      if (free.count() >= freeMax) retire();
-      else if (open) free.push(place, connection);
+      if (!open) return;
+      const begin = nextWaiting(place);
+      if (begin === undefined && free.count() >= freeMax) retire();
+      else free.push(place, connection);
+      begin?.();
     });
     connection.on('disconnect', retire);
     connection.on('connectionError', retire);
@@ -93,8 +103,11 @@ export function createConnectionPool(
   };
 }
 
-// A key that no plain origin is.
-function placeOf({ origin, account, identity }: PooledRequest): string {
+/**
+ * A key that all requests have which may use the same connection. With an identity it is one that no plain
+ * origin is.
+ */
+export function placeOf({ origin, account, identity }: PooledRequest): string {
   return identity === undefined ? origin : `${identity.digest} ${account} ${origin}`;
 }
 

@@ -1,11 +1,12 @@
 import { isIP } from 'node:net';
 import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
+import { TLSSocket, type SecureContext } from 'node:tls';
 import { buildConnector } from 'undici';
 import type { EgressPolicy } from '../../egress/address-policy.ts';
 import { BlockedAddressError, lookupVetted } from '../../egress/vetted-lookup.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
 import { lookupFunction } from '../../names/lookup-function.ts';
+import type { SessionsOfHosts } from './kept-sessions.ts';
 import { awaitFirstWord } from '../tls/first-word.ts';
 import type { Tunnels } from '../../proxy/tunnels.ts';
 import { openContext, PinMismatchError, showsPinnedKey, type ConnectionIdentity } from '../tls/identity.ts';
@@ -25,8 +26,10 @@ export interface ConnectorDeps {
   readonly identity?: ConnectionIdentity | undefined;
   /** Tunnels through the forward proxy, for the hosts that it takes; without them all is dialled directly. */
   readonly tunnels?: Tunnels | undefined;
-  /** Called with a socket that is connected, before it is known whether it may be used. */
-  readonly onOpened?: (socket: Socket) => void;
+  /** Opens what connections without an identity trust, instead of `ca`: one for all, each takes 30 KB. */
+  readonly trusts?: () => SecureContext;
+  /** The TLS sessions that it resumes; none without it, and none where a key is pinned. */
+  readonly sessions?: SessionsOfHosts;
   readonly onSocket: (socket: Socket) => void;
 }
 
@@ -34,8 +37,8 @@ export interface ConnectorDeps {
  * Opens connections to permitted addresses only, for http and https alike. A host name is refused if any of
  * its addresses is refused. Address literals never reach a lookup hook and are judged before it. The dialled
  * address is judged once more. Hosts that `tunnels` takes are judged before the proxy hears of them, and
- * reached through it. TLS asks for and verifies the host name. Each connector resumes its own TLS
- * sessions only. Where OpenSSL does not take the identity, each connection fails with its error.
+ * reached through it. TLS asks for and verifies the host name. Where OpenSSL does not take the identity, each
+ * connection fails with its error.
  */
 export function createCallbackConnector(deps: ConnectorDeps): buildConnector.connector {
   const connect = openConnector(deps);
@@ -58,26 +61,47 @@ export function createCallbackConnector(deps: ConnectorDeps): buildConnector.con
 }
 
 function openConnector(deps: ConnectorDeps): buildConnector.connector {
-  try {
-    return buildConnector({
-      allowH2: false,
-      timeout: deps.timeoutMs,
-      lookup: lookupFunction((hostname) => lookupVetted(hostname, deps)),
-      ...trustOf(deps),
-    });
-  } catch (error) {
-    return (_, callback) => queueMicrotask(() => callback(error as Error, null));
-  }
+  const base = {
+    allowH2: false,
+    timeout: deps.timeoutMs,
+    lookup: lookupFunction((hostname) => lookupVetted(hostname, deps)),
+    // Those of the connector itself are gone with the next collection of garbage.
+    maxCachedSessions: 0,
+  };
+  const plain = buildConnector(base);
+  const trusts = trustOf(deps);
+  const sessions = deps.identity?.tls.pin == null ? deps.sessions : undefined;
+  return (options, callback) => {
+    if (options.protocol !== 'https:') {
+      plain(options, callback);
+      return;
+    }
+    const { hostname, host = hostname, servername = hostname } = options;
+    // By the name that is verified, too.
+    const verified = `${servername} ${host}`;
+    try {
+      const session = sessions?.get(verified);
+      const connect = buildConnector({ ...base, ...trusts(), ...(session && { session }) });
+      connect(options, (...opened) => {
+        const [error, socket] = opened;
+        if (error === null) sessions?.follow(verified, socket);
+        callback(...opened);
+      });
+    } catch (error) {
+      queueMicrotask(() => callback(error as Error, null));
+    }
+  };
 }
 
-function trustOf({ ca, identity }: ConnectorDeps): buildConnector.BuildOptions {
-  if (identity === undefined) return ca === undefined ? {} : { ca };
+function trustOf({ ca, identity, trusts }: ConnectorDeps): () => buildConnector.BuildOptions {
+  if (identity === undefined) {
+    return () => ({ ...(ca !== undefined && { ca }), ...(trusts && { secureContext: trusts() }) });
+  }
   const { tls } = identity;
-  const trusted = tls.ca === null && ca !== undefined ? { ...tls, ca } : tls;
-  return {
-    secureContext: openContext(trusted),
-    rejectUnauthorized: true,
-    ...(tls.pin === null ? {} : { maxCachedSessions: 0 }),
+  let context: SecureContext | undefined;
+  return () => {
+    context ??= openContext(tls.ca === null && ca !== undefined ? { ...tls, ca } : tls);
+    return { secureContext: context, rejectUnauthorized: true };
   };
 }
 
@@ -94,8 +118,6 @@ function admitDialled(deps: ConnectorDeps, socket: Socket, callback: buildConnec
 
 function admit(deps: ConnectorDeps, socket: Socket, callback: buildConnector.Callback): void {
   const { identity } = deps;
-  // The endpoint's sessions come with its first words.
-  deps.onOpened?.(socket);
   const ready = (): void => {
     deps.onSocket(socket);
     callback(null, socket);

@@ -12,7 +12,7 @@ import type { ReadySubscription } from './drain-session.ts';
 import { createLaneCache } from './lane-cache.ts';
 import { createPacers } from '../pace/pacer.ts';
 import type { TurnStore } from '../pace/turn-store.ts';
-import { createBusyWatch } from '../window/busy-process.ts';
+import { createBusyWatch } from '../../waiting/busy-process.ts';
 import { createSubscriptionWindows } from '../window/places.ts';
 import { createCallbackSender, type SendCallbackDeps, type Sent } from '../../callbacks/send-callback.ts';
 import { createBoundedMap } from '../../memory/bounded-map.ts';

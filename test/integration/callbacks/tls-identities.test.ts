@@ -31,9 +31,12 @@ let own: Issued;
 let [alice, bob, foreign]: Issued[] = [];
 const clients: CallbackClient[] = [];
 
-function open(allowCidrs: string[] = ['127.0.0.0/8']): CallbackClient {
+const open = (allowCidrs: string[] = ['127.0.0.0/8']) => openWith({ allowCidrs });
+
+function openWith({ allowCidrs = ['127.0.0.0/8'], ca = '' }): CallbackClient {
   const client = createCallbackClient({
     policy: createEgressPolicy({ allowCidrs }),
+    ...(ca !== '' && { ca }),
     allowHttp: true,
     timeoutMs: 5000,
     userAgent: 'test',
@@ -139,6 +142,22 @@ describe.skipIf(skipWithout('openssl'))('identities of connections (skipped with
       expect(receiver.resumed).toEqual([false, true, true]);
     },
   );
+
+  it('none is the same for all accounts, which resume the sessions of each other', async () => {
+    await using receiver = await startMutualReceiver(own, authority.cert, { optional: true });
+    receiver.closes = true;
+    const client = openWith({ ca: authority.cert });
+    for (const account of ['a', 'b']) {
+      const url = `https://localhost:${receiver.port}/${account}`;
+      await client.post({ url, headers: {}, body: Buffer.from('{}'), account });
+      await turn();
+    }
+    // Another name is verified for itself, whoever answers.
+    const other = `https://other.test:${receiver.port}/`;
+    const result = await client.post({ url: other, headers: {}, body: Buffer.from('{}'), account: 'a' });
+    expect(classifyOutcome(result)).toMatchObject({ code: 'tls_error' });
+    expect(receiver.resumed).toEqual([false, true]);
+  });
 
   it('belong to one account, also where two accounts have the same', async () => {
     await using receiver = await startMutualReceiver(own, authority.cert);

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { createServer } from 'node:tls';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { TlsOptions, TLSSocket } from 'node:tls';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createCallbackClient } from '../../../src/callbacks/callback-client.ts';
 import { classifyOutcome, type CallbackOutcome } from '../../../src/callbacks/outcome.ts';
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
@@ -34,8 +34,8 @@ async function startTlsReceiver(
   return Object.assign(receiver, { handshakes });
 }
 
-async function outcomesOf(ca: string | undefined, ...urls: string[]): Promise<CallbackOutcome[]> {
-  const client = createCallbackClient({
+function createTestClient(ca: string | undefined) {
+  return createCallbackClient({
     policy: createEgressPolicy({ allowCidrs: ['127.0.0.0/8'] }),
     allowHttp: false,
     timeoutMs: 5000,
@@ -43,6 +43,10 @@ async function outcomesOf(ca: string | undefined, ...urls: string[]): Promise<Ca
     lookup: () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]),
     ...(ca === undefined ? {} : { ca }),
   });
+}
+
+async function outcomesOf(ca: string | undefined, ...urls: string[]): Promise<CallbackOutcome[]> {
+  const client = createTestClient(ca);
   try {
     const results = await Promise.all(
       urls.map((url) => client.post({ url, headers: {}, body: Buffer.from('{}') })),
@@ -83,6 +87,34 @@ describe('https', () => {
     expect(connectingMax).toBeLessThan(200);
   });
 
+  it('gives a connection that becomes free to who has waited for the longest', async () => {
+    const unanswered: Socket[] = [];
+    await using receiver = await startTlsReceiver((socket) => void unanswered.push(socket));
+    // Callbacks to a port that never says a word have all turns to begin TLS.
+    await using silent = await startRawReceiver(() => {});
+    const client = createTestClient(cert);
+    const post = (port: number, path: string) => {
+      const url = `https://callback.test:${port}/${path}`;
+      return client.post({ url, headers: {}, body: Buffer.from('{}') });
+    };
+    const first = post(receiver.port, 'first');
+    await vi.waitUntil(() => unanswered.length === 1);
+    const others = Array.from({ length: 32 }, (_, n) => post(silent.port, String(n)));
+    await vi.waitUntil(() => silent.connections() === 32, { interval: 1 });
+    const [waits, comes] = [
+      post(receiver.port, 'waits'),
+      first.then(turn).then(() => post(receiver.port, 'comes')),
+    ];
+    unanswered[0]?.write(okResponse);
+    await vi.waitUntil(() => unanswered.length === 3);
+    for (const socket of unanswered.slice(1)) socket.write(okResponse);
+    expect(await Promise.all([waits, comes])).toMatchObject([{ statusCode: 200 }, { statusCode: 200 }]);
+    await Promise.allSettled([client.close(), ...others]);
+    const paths = receiver.requests.map((request) => request.split(' ')[1]);
+    expect(paths).toEqual(['/first', '/waits', '/comes']);
+    expect(receiver.connections()).toBe(2);
+  });
+
   it('refuses a certificate for another name', async () => {
     await using receiver = await startTlsReceiver();
     const outcomes = await outcomesOf(
@@ -116,14 +148,7 @@ describe('https', () => {
   });
 
   it('reset on a reused connection is sent again at once, on a new connection it is not', async () => {
-    const client = createCallbackClient({
-      policy: createEgressPolicy({ allowCidrs: ['127.0.0.0/8'] }),
-      allowHttp: false,
-      timeoutMs: 5000,
-      userAgent: 'test',
-      lookup: () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]),
-      ca: cert,
-    });
+    const client = createTestClient(cert);
     await using receiver = await startTlsReceiver((socket, n) => {
       if (n === 2 || n === 4) socket.destroy();
       else socket.write(okResponse);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createBusyWatch } from '../../../../src/delivery/window/busy-process.ts';
+import { createBusyWatch } from '../../../src/waiting/busy-process.ts';
 
 function work(ms: number): void {
   const end = performance.now() + ms;
