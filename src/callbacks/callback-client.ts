@@ -81,8 +81,6 @@ export interface CallbackClientOptions {
   readonly keptSocketsMax?: number;
   /** Tunnels through the forward proxy; without them all is dialled directly. */
   readonly tunnels?: Tunnels | undefined;
-  /** Whether this process has no rest: its own event loop by default. */
-  readonly isBusy?: () => boolean;
 }
 
 const keptSocketsDefault = 2048;
@@ -145,7 +143,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
     connectors.set(name, connect);
     return { ...connecting, connect };
   }
-  const turns = createOpeningTurns(options.isBusy ?? createBusyWatch(busyFrom));
+  const turns = createOpeningTurns(createBusyWatch(busyFrom));
   const pool = createConnectionPool({ optionsFor, freeMax: keptSocketsMax, nextWaiting: turns.next });
   const targetOf = rememberTargets(options);
   const underWay = createUnderWay();
