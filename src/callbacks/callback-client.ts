@@ -1,7 +1,7 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { buildConnector, Client } from 'undici';
 import { createCallbackConnector } from './connections/connector.ts';
-import { failedBeforehand, runExchange } from './exchange.ts';
+import { failedBeforehand, runExchange, type ExchangeRequest, type ExchangeWays } from './exchange.ts';
 import type { CallbackResult } from './result.ts';
 import {
   createConnectionPool,
@@ -99,7 +99,6 @@ const busyFrom = 0.8;
 const responseHeaderBytesMax = 16_384;
 const keepAliveDefaultMs = 4000;
 const keepAliveMaxMs = 25_000;
-const jsonHeader = { 'content-type': 'application/json' } as const;
 
 /**
  * The one client that sends callbacks. It vets the URL on every post and every address at dial, follows no
@@ -149,15 +148,25 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
   const underWay = createUnderWay();
   let isOver = false;
 
+  const ways: ExchangeWays<PostedRequest> = {
+    dispatch: pool.dispatch,
+    again(request, handler, error) {
+      if (!sockets.wasReused(error)) return false;
+      const { onConnection } = request;
+      onConnection?.(false);
+      pool.dial({ ...request, onConnected: onConnection && (() => onConnection(true)) }, handler);
+      return true;
+    },
+    underWay,
+  };
+
   // Its deadline begins with its connection: that this process is busy is no failure of the endpoint.
-  function inTurn(
-    request: PooledRequest,
-    exchange: (onConnected?: () => void) => Promise<CallbackResult>,
-  ): Promise<CallbackResult> {
+  function inTurn(request: PostedRequest): Promise<CallbackResult> {
     return new Promise((resolve) => {
       turns.wait(placeOf(request), request.account, (onOpened) => {
         if (isOver) onOpened?.();
-        resolve(isOver ? failedBeforehand('aborted') : exchange(onOpened));
+        const onConnected = both(request.onConnected, onOpened);
+        resolve(isOver ? failedBeforehand('aborted') : runExchange(ways, { ...request, onConnected }));
       });
     });
   }
@@ -169,37 +178,22 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
       if (isOver) return Promise.resolve(failedBeforehand('aborted'));
       const target = targetOf(url);
       if (target === null) return Promise.resolve(failedBeforehand('blocked_address'));
-      if (identity !== undefined && !target.origin.startsWith('https:'))
-        return Promise.resolve(failedBeforehand('tls_error'));
-      const request = {
-        ...target,
+      const { origin, path, isTls } = target;
+      if (identity !== undefined && !isTls) return Promise.resolve(failedBeforehand('tls_error'));
+      const request: PostedRequest = {
+        origin,
+        path,
         account,
         identity,
         method,
-        headers: { ...(method === 'POST' ? jsonHeader : {}), 'user-agent': userAgent, ...headers },
+        headers: headerList(method, userAgent, headers),
         body: method === 'POST' ? body : null,
+        timeoutMs: Math.min(own ?? timeoutMs, timeoutMsMax),
+        excerptBytesMax,
+        onConnection,
+        onConnected: onConnection && (() => onConnection(true)),
       };
-      const isOpen = onConnection === undefined ? undefined : () => onConnection(true);
-      const exchange = (leaveTurn?: () => void) => {
-        const onConnected = isOpen === undefined ? leaveTurn : both(isOpen, leaveTurn);
-        return runExchange(
-          (handler) => pool.dispatch(onConnected ? { ...request, onConnected } : request, handler),
-          {
-            timeoutMs: Math.min(own ?? timeoutMs, timeoutMsMax),
-            excerptBytesMax,
-            underWay,
-            again: (handler, error) => {
-              const stale = sockets.wasReused(error);
-              if (!stale) return false;
-              onConnection?.(false);
-              pool.dial(isOpen ? { ...request, onConnected: isOpen } : request, handler);
-              return true;
-            },
-          },
-        );
-      };
-      const waits = target.origin.startsWith('https:') && !pool.hasFree(request);
-      const result = waits ? inTurn(request, exchange) : exchange();
+      const result = isTls && !pool.hasFree(request) ? inTurn(request) : runExchange(ways, request);
       return tunnels === undefined ? result : result.then((each) => blameProxy(tunnels, url, each));
     },
     abortAll() {
@@ -210,15 +204,35 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
   };
 }
 
-function both(first: () => void, second: (() => void) | undefined): () => void {
+/** A request with the bounds of its exchange. */
+interface PostedRequest extends PooledRequest, ExchangeRequest {
+  readonly onConnection: ((isOpen: boolean) => void) | undefined;
+}
+
+/** Names and values by turns, as undici takes them with the least work. */
+function headerList(
+  method: 'POST' | 'OPTIONS',
+  userAgent: string,
+  headers: CallbackRequest['headers'],
+): string[] {
+  const { 'content-type': type = method === 'POST' ? 'application/json' : undefined } = headers;
+  const list = ['user-agent', headers['user-agent'] ?? userAgent];
+  if (type !== undefined) list.push('content-type', type);
+  for (const name in headers)
+    if (name !== 'user-agent' && name !== 'content-type') list.push(name, headers[name] ?? '');
+  return list;
+}
+
+function both(first: (() => void) | undefined, second: (() => void) | undefined): (() => void) | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
   return () => {
     first();
-    second?.();
+    second();
   };
 }
 
 /** The destination of a URL; null when it may not be called. */
-type Target = { readonly origin: string; readonly path: string } | null;
+type Target = { readonly origin: string; readonly path: string; readonly isTls: boolean } | null;
 
 const targetsMax = 20_000;
 
@@ -229,10 +243,12 @@ function rememberTargets(rules: UrlRules): (text: string) => Target {
     const judged = known.get(text);
     if (judged !== undefined) return judged;
     const checked = checkCallbackUrl(text, rules);
-    const target = checked.ok
-      ? { origin: checked.url.origin, path: checked.url.pathname + checked.url.search }
-      : null;
+    const target = checked.ok ? toTarget(checked.url) : null;
     known.set(text, target);
     return target;
   };
+}
+
+function toTarget({ origin, pathname, search, protocol }: URL): Target {
+  return { origin, path: pathname + search, isTls: protocol === 'https:' };
 }

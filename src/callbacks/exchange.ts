@@ -9,32 +9,39 @@ export const bodyBytesMax = 16_384;
 const excerptBytesDefault = 1024;
 
 const interimResponsesMax = 16;
+const noHeaders: CallbackResponse['headers'] = {};
 
-/**
- * The bounds of one exchange: `timeoutMs` is the deadline for the whole of it. `again` is called once, when
- * the connection broke before any byte of a response. It may dispatch the same handler again, and returns
- * whether it did.
- */
-export interface ExchangeLimits {
+/** The request of one exchange. */
+export interface ExchangeRequest {
+  /** Milliseconds for the whole of it. */
   readonly timeoutMs: number;
   /** Maximum bytes that are kept of the response body: 1 KiB without it. */
-  readonly excerptBytesMax?: number | undefined;
-  readonly again?: (handler: Dispatcher.DispatchHandler, error: Error) => boolean;
-  /** Holds the exchange while it is in flight. */
+  readonly excerptBytesMax: number | undefined;
+}
+
+/** What the exchanges of a client have in common. */
+export interface ExchangeWays<Request extends ExchangeRequest> {
+  dispatch(request: Request, handler: Dispatcher.DispatchHandler): void;
+  /**
+   * Called once for an exchange, when its connection broke before any byte of a response. It may dispatch the
+   * same handler again, and returns whether it did.
+   */
+  again(request: Request, handler: Dispatcher.DispatchHandler, error: Error): boolean;
+  /** Holds the exchanges while they are in flight. */
   readonly underWay: UnderWay;
 }
 
 /**
- * Runs one request through `dispatch` and collects its result. Resolves once: when the body has ended, broken
- * or grown too large, or at the deadline. Rejects with undici's error if its agent was shut down before
- * headers arrived, which is no attempt. Memory stays within the excerpt and one read of the socket.
+ * Runs one request and collects its result. Resolves once: when the body has ended, broken or grown too
+ * large, or at the deadline. Rejects with undici's error if its agent was shut down before headers arrived,
+ * which is no attempt. Memory stays within the excerpt and one read of the socket.
  */
-export function runExchange(
-  dispatch: (handler: Dispatcher.DispatchHandler) => void,
-  limits: ExchangeLimits,
+export function runExchange<Request extends ExchangeRequest>(
+  ways: ExchangeWays<Request>,
+  request: Request,
 ): Promise<CallbackResult> {
   return new Promise((resolve, reject) => {
-    dispatch(new Exchange(limits, resolve, reject));
+    ways.dispatch(request, new Exchange(ways, request, resolve, reject));
   });
 }
 
@@ -47,37 +54,37 @@ export function failedBeforehand(code: CallbackFailureCode): CallbackFailure {
  * A class because undici calls these methods for every callback: the engine is fast with objects of one shape
  * and shared methods.
  */
-class Exchange implements Dispatcher.DispatchHandler, Abortable {
+class Exchange<Request extends ExchangeRequest> implements Dispatcher.DispatchHandler, Abortable {
   readonly #startedAt = performance.now();
+  readonly #ways: ExchangeWays<Request>;
+  readonly #request: Request;
   readonly #resolve: (result: CallbackResult) => void;
   readonly #reject: (error: unknown) => void;
   readonly #deadline: NodeJS.Timeout;
-  readonly #underWay: UnderWay;
-  readonly #excerptBytesMax: number;
   readonly #place: number;
-  #again: ExchangeLimits['again'];
+  #mayBeSentAgain = true;
   #controller: Dispatcher.DispatchController | null = null;
   #settled = false;
   #answered = false;
   #interimResponses = 0;
   #statusCode = 0;
-  #headers: CallbackResponse['headers'] = {};
+  #headers = noHeaders;
   #receivedAtMs = 0;
   #excerpt: Buffer | null = null;
   #bodyBytes = 0;
 
   constructor(
-    limits: ExchangeLimits,
+    ways: ExchangeWays<Request>,
+    request: Request,
     resolve: (result: CallbackResult) => void,
     reject: (error: unknown) => void,
   ) {
+    this.#ways = ways;
+    this.#request = request;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#again = limits.again;
-    this.#excerptBytesMax = limits.excerptBytesMax ?? excerptBytesDefault;
-    this.#underWay = limits.underWay;
-    this.#place = limits.underWay.add(this);
-    this.#deadline = setTimeout(() => this.#cutOff('timeout'), limits.timeoutMs);
+    this.#place = ways.underWay.add(this);
+    this.#deadline = setTimeout(() => this.#cutOff('timeout'), request.timeoutMs);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -108,7 +115,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
 
   onResponseData(_: unknown, chunk: Buffer): void {
     if (this.#settled) return;
-    const room = this.#excerptBytesMax - this.#bodyBytes;
+    const room = (this.#request.excerptBytesMax ?? excerptBytesDefault) - this.#bodyBytes;
     if (room > 0) this.#keep(chunk.subarray(0, room));
     this.#bodyBytes += chunk.length;
     if (this.#bodyBytes > bodyBytesMax) this.#cutOff('response_too_large');
@@ -129,9 +136,9 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
   }
 
   #isSentAgain(error: Error): boolean {
-    const again = this.#again;
-    this.#again = undefined;
-    return !this.#settled && !this.#answered && again?.(this, error) === true;
+    const may = this.#mayBeSentAgain && !this.#settled && !this.#answered;
+    this.#mayBeSentAgain = false;
+    return may && this.#ways.again(this.#request, this, error);
   }
 
   /** Copies the bytes: the chunk is a view of a whole read of the socket. */
@@ -164,7 +171,7 @@ class Exchange implements Dispatcher.DispatchHandler, Abortable {
   #finish(): void {
     this.#settled = true;
     clearTimeout(this.#deadline);
-    this.#underWay.remove(this.#place);
+    this.#ways.underWay.remove(this.#place);
   }
 
   #response(body: CallbackResponse['body']): CallbackResponse {

@@ -82,13 +82,20 @@ export function createCallbackSender(
   const written = { ...subscription, publicUrl };
   const identity = identityOf(subscription.tls);
   type Entry = Parameters<CallbackSender>[0];
+  type SignedRequest = Awaited<ReturnType<typeof signedRequest>>;
   const signedRequest = (entry: Entry, { contentType, bytes }: CallbackBody) => {
     const timestamp = Math.floor(wallClock() / 1000);
     const signedBy = (signed: SignedHeaders) => ({
       kept: { timestamp, signature: signed['webhook-signature'] },
       callback: {
         url,
-        headers: { ...headers, 'content-type': contentType, ...signed },
+        headers: {
+          ...headers,
+          'content-type': contentType,
+          'webhook-id': signed['webhook-id'],
+          'webhook-timestamp': signed['webhook-timestamp'],
+          'webhook-signature': signed['webhook-signature'],
+        },
         body: bytes,
         account,
         identity,
@@ -116,16 +123,23 @@ export function createCallbackSender(
   };
   const failed = (code: CallbackFailureCode) => toSent(failedBeforehand(code), null, attemptDetails);
   const bearer = auth == null ? undefined : bearers?.(account, subscription.id, auth);
-  if (auth == null)
-    return async (entry, onConnection) => {
-      const body = format(entry);
-      const signing = body === null ? null : sign(entry, body);
-      // Only slow keys are waited for.
-      const request = signing instanceof Promise ? await signing : signing;
-      if (request === null) return failed('sender_error');
+  if (auth == null) {
+    type Listener = Parameters<CallbackSender>[1];
+    const post = (request: SignedRequest | null, onConnection: Listener): Promise<Sent> => {
+      if (request === null) return Promise.resolve(failed('sender_error'));
       const { callback, kept } = request;
-      return toSent(await client.post({ ...callback, onConnection }), kept, attemptDetails);
+      const posted = client.post(onConnection === undefined ? callback : { ...callback, onConnection });
+      return posted.then((result) => toSent(result, kept, attemptDetails));
     };
+    // Only slow keys are waited for.
+    return (entry, onConnection) => {
+      const body = format(entry);
+      const request = body === null ? null : sign(entry, body);
+      return request instanceof Promise
+        ? request.then((signed) => post(signed, onConnection))
+        : post(request, onConnection);
+    };
+  }
   return async (entry, onConnection) => {
     const startedAt = performance.now();
     const body = format(entry);

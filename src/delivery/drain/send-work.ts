@@ -26,14 +26,22 @@ export function createSend({ log, account, replays, wants, onConnectionOf, inEff
     return entries[0] ?? null;
   }
 
-  return async (work: Work): Promise<SendResult> => {
+  async function prepare(work: Work): Promise<SendResult> {
     const made = work.track === 'replay' ? await replays().make(work) : null;
     if (made?.kind === 'waits') return { kind: 'waits', work, until: made.until };
     if (made?.kind === 'unwanted') return { kind: 'unwanted', work };
     const entry = made?.entry ?? work.entry ?? (await read(work));
-    if (entry === null) return { kind: 'expired', work };
-    if (!wants(entry)) return { kind: 'unwanted', work };
+    return entry === null ? { kind: 'expired', work } : sendEntry(work, entry);
+  }
+
+  function sendEntry(work: Work, entry: LogEntry): Promise<SendResult> {
+    if (!wants(entry)) return Promise.resolve({ kind: 'unwanted', work });
     const { subscription, send } = inEffect();
-    return { kind: 'sent', work, entry, subscription, sent: await send(entry, onConnectionOf(work)) };
-  };
+    const sending = send(entry, onConnectionOf(work));
+    return sending.then((sent) => ({ kind: 'sent', work, entry, subscription, sent }));
+  }
+
+  // Most events are at hand, and nothing is waited for then.
+  return (work: Work): Promise<SendResult> =>
+    work.entry !== null && work.track === 'live' ? sendEntry(work, work.entry) : prepare(work);
 }
