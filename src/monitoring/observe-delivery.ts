@@ -6,6 +6,7 @@ import type { VerifierDeps } from '../delivery/ownership/verifier.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { WorkTally } from './due-work/tally.ts';
 import type { AccountMarks } from './gauges/account-marks.ts';
+import { flatLines } from './flat-lines.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface DeliveryObserverDeps {
@@ -25,7 +26,7 @@ type Drain = SubscriptionDrainer['drain'];
 /** Turns drains and their reports into log lines, metrics and spans. */
 export type DeliveryObserver = Pick<
   SubscriptionDrainerDeps,
-  'onAttempt' | 'onBlocked' | 'onExpired' | 'onDisabled' | 'onUndecided'
+  'onAttempts' | 'onBlocked' | 'onExpired' | 'onDisabled' | 'onUndecided'
 > &
   Pick<VerifierDeps, 'onVerified' | 'onUnverified'> & {
     /** Called after each request for a token of an endpoint. */
@@ -36,7 +37,8 @@ export type DeliveryObserver = Pick<
 
 /** An observer of this process's drains. A receiver's failure is a warning, not an error of the daemon. */
 export function observeDelivery(deps: DeliveryObserverDeps): DeliveryObserver {
-  const { logger, metrics, tracing, tally, accountMarks } = deps;
+  const { logger, metrics, tracing, tally, accountMarks, attemptsMax } = deps;
+  const lines = flatLines(logger);
   return {
     traced:
       (drain) =>
@@ -48,12 +50,15 @@ export function observeDelivery(deps: DeliveryObserverDeps): DeliveryObserver {
         }
       },
 
-    onAttempt(report) {
+    onAttempts(reports) {
       tally.gotOn();
-      accountMarks.changed(report.subscription.account);
-      countAttempt(metrics, report);
-      logAttempt(deps, report);
-      tracing.attemptReported(report);
+      for (const account of new Set(reports.map(({ subscription }) => subscription.account)))
+        accountMarks.changed(account);
+      countAttempts(metrics, reports);
+      for (const report of reports) {
+        logAttempt(lines, attemptsMax, report);
+        tracing.attemptReported(report);
+      }
     },
 
     onBlocked(account, subscription, { reason, times, nextAt }) {
@@ -95,40 +100,48 @@ export function observeDelivery(deps: DeliveryObserverDeps): DeliveryObserver {
   };
 }
 
-function countAttempt(metrics: Metrics, { attempt, entry, sent, deadLetter }: AttemptReport): void {
-  metrics.deliveries.inc({ outcome: attempt.outcome });
-  metrics.deliveryDuration.observe(attempt.durationMs / 1000);
-  if (sent.outcome.kind === 'delivered')
-    metrics.detectToDelivery.observe(Math.max(0, attempt.at - entry.recordedAt) / 1000);
-  if (deadLetter) metrics.deadLetters.inc();
+function countAttempts(metrics: Metrics, reports: readonly AttemptReport[]): void {
+  const outcomes = new Map<string, number>();
+  let deadLetters = 0;
+  for (const { attempt, entry, sent, deadLetter } of reports) {
+    outcomes.set(attempt.outcome, (outcomes.get(attempt.outcome) ?? 0) + 1);
+    metrics.deliveryDuration.observe(attempt.durationMs / 1000);
+    if (sent.outcome.kind === 'delivered')
+      metrics.detectToDelivery.observe(Math.max(0, attempt.at - entry.recordedAt) / 1000);
+    if (deadLetter) deadLetters += 1;
+  }
+  for (const [outcome, count] of outcomes) metrics.deliveries.inc({ outcome }, count);
+  if (deadLetters > 0) metrics.deadLetters.inc(deadLetters);
 }
 
 /** Logs one wide line for each attempt, and a second one for an event that becomes a dead letter. */
-function logAttempt({ logger, attemptsMax }: DeliveryObserverDeps, report: AttemptReport): void {
+function logAttempt(lines: Logger, attemptsMax: number, report: AttemptReport): void {
   const { subscription, attempt, sent, deadLetter, nextAttemptAt } = report;
-  const { eventId, eventType, filingId, outcome, statusCode, durationMs } = attempt;
   const line = {
     account: subscription.account,
     subscription: subscription.id,
-    event: eventId,
-    type: eventType,
-    filing: filingId,
+    event: attempt.eventId,
+    type: attempt.eventType,
+    filing: attempt.filingId,
     attempt: attempt.attempt,
-    outcome,
-    statusCode,
-    durationMs,
+    outcome: attempt.outcome,
+    statusCode: attempt.statusCode,
+    durationMs: attempt.durationMs,
   };
   if (sent.outcome.kind === 'aborted') {
-    logger.info(line, 'delivery.aborted');
+    lines.info(line, 'delivery.aborted');
     return;
   }
-  const nextAt = nextAttemptAt === null ? null : new Date(nextAttemptAt).toISOString();
-  const attempts = subscription.retryMs == null ? attemptsMax : subscription.retryMs.length + 1;
-  const full = { ...line, attemptsMax: attempts, nextAttemptAt: nextAt, deadLetter };
+  const full = {
+    ...line,
+    attemptsMax: subscription.retryMs == null ? attemptsMax : subscription.retryMs.length + 1,
+    nextAttemptAt: nextAttemptAt === null ? null : new Date(nextAttemptAt).toISOString(),
+    deadLetter,
+  };
   if (sent.outcome.kind === 'delivered') {
-    logger.info(full, 'delivery.delivered');
+    lines.info(full, 'delivery.delivered');
     return;
   }
-  logger.warn({ ...full, reason: sent.outcome.reason }, 'delivery.failed');
-  if (deadLetter) logger.warn(line, 'delivery.given_up');
+  lines.warn({ ...full, reason: sent.outcome.reason }, 'delivery.failed');
+  if (deadLetter) lines.warn(line, 'delivery.given_up');
 }

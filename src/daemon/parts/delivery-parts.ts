@@ -205,7 +205,7 @@ export function createDeliveryParts(
 }
 
 // The observer's hooks, each followed by the one that a test or benchmark adds.
-function alsoCalled(observer: DeliveryObserver, { onAttempt, onBlocked, onExpired, onDisabled }: Overrides) {
+function alsoCalled(observer: DeliveryObserver, { onAttempts, onBlocked, onExpired, onDisabled }: Overrides) {
   const both =
     <A extends unknown[]>(first: (...args: A) => void, second: (...args: A) => void = () => undefined) =>
     (...args: A) => {
@@ -213,7 +213,7 @@ function alsoCalled(observer: DeliveryObserver, { onAttempt, onBlocked, onExpire
       second(...args);
     };
   return {
-    onAttempt: both(observer.onAttempt, onAttempt),
+    onAttempts: both(observer.onAttempts, onAttempts),
     onBlocked: both(observer.onBlocked, onBlocked),
     onExpired: both(observer.onExpired, onExpired),
     onDisabled: both(observer.onDisabled, onDisabled),

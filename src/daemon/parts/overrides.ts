@@ -2,7 +2,7 @@ import type { SubscriptionDrainerDeps } from '../../delivery/drain/drainer.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
 import type { RedisConnections } from '../../redis/connection/connect.ts';
 
-type DeliveryHooks = Pick<SubscriptionDrainerDeps, 'onAttempt' | 'onBlocked' | 'onExpired' | 'onDisabled'>;
+type DeliveryHooks = Pick<SubscriptionDrainerDeps, 'onAttempts' | 'onBlocked' | 'onExpired' | 'onDisabled'>;
 
 /** Parts that tests and benchmarks replace or add. */
 export interface Overrides extends Partial<DeliveryHooks> {

@@ -53,7 +53,8 @@ export interface SessionDeps extends SchedulerRules, SelectionDeps {
   readonly heldUntil?: HeldSubscriptions['heldUntil'];
   /** Whether this process drains other subscriptions of the account now. */
   readonly othersRead: (account: string) => boolean;
-  readonly onAttempt: (report: AttemptReport) => void;
+  /** Receives the attempts that were written together, at least one. */
+  readonly onAttempts: (reports: readonly AttemptReport[]) => void;
   /** Called after retention removed events before the subscription got them. */
   readonly onExpired: (subscription: Subscription, events: number) => void;
   /** Called after the subscription was disabled. */
@@ -274,7 +275,7 @@ export function openSession(
 
   async function report(settlement: Settlement, notices: readonly AttemptReport[]): Promise<void> {
     const { deadLetters, announced, disabling } = settlement;
-    for (const notice of notices) deps.onAttempt(notice);
+    if (notices.length > 0) deps.onAttempts(notices);
     const { events } = expiredOf(deadLetters);
     if (events > 0) deps.onExpired(inEffect.subscription, events);
     if (disabling !== null) deps.onDisabled(inEffect.subscription, disabling.reason);

@@ -91,7 +91,7 @@ export function toAttempt(
   replay: string | null,
 ): Attempt {
   const reason = keptReason(sent.outcome);
-  return {
+  const written: Writable<Attempt> = {
     eventId: entry.id,
     eventType: entry.type,
     filingId: entry.filingId,
@@ -102,27 +102,27 @@ export function toAttempt(
     response: sent.response,
     at: now,
     replay,
-    ...(sent.request === null ? {} : { request: toKeptRequest(sent.request, entry, called) }),
-    ...(reason === null ? {} : { reason }),
-    ...(sent.responseHeaders === null ? {} : { headers: sent.responseHeaders }),
   };
+  if (sent.request !== null) written.request = toKeptRequest(sent.request, entry, called);
+  if (reason !== null) written.reason = reason;
+  if (sent.responseHeaders !== null) written.headers = sent.responseHeaders;
+  return written;
 }
+
+type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 function toKeptRequest(
   { timestamp, signature }: SentRequest,
   { position }: Pick<LogEntry, 'position'>,
   { url, format, payload, headers, auth = null }: Subscription,
 ): KeptRequest {
-  const names = [...Object.keys(headers), ...(auth === null ? [] : ['authorization'])];
-  return {
-    position,
-    timestamp,
-    signature,
-    url,
-    ...(format === 'standard' ? {} : { format }),
-    ...(payload === 'full' ? {} : { payload }),
-    ...(names.length === 0 ? {} : { names }),
-  };
+  const kept: Writable<KeptRequest> = { position, timestamp, signature, url };
+  if (format !== 'standard') kept.format = format;
+  if (payload !== 'full') kept.payload = payload;
+  const names = Object.keys(headers);
+  if (auth !== null) names.push('authorization');
+  if (names.length > 0) kept.names = names;
+  return kept;
 }
 
 /** The dead letter of an event that is given up after its last attempt; pure. */

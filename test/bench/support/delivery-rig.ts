@@ -57,8 +57,8 @@ export async function createDeliveryRig(redisUrl: string): Promise<DeliveryRig> 
     {
       logger,
       overrides: {
-        onAttempt(attempt) {
-          if (attempt.sent.outcome.kind === 'delivered') delivered += 1;
+        onAttempts(attempts) {
+          for (const { sent } of attempts) if (sent.outcome.kind === 'delivered') delivered += 1;
           if (delivered >= awaited.count) awaited.resolve();
         },
         onError: (error) => void process.stderr.write(`${error.message}\n`),

@@ -120,7 +120,7 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
     queues: `${createKeys(redis.prefix).queues}${account}`,
     drainsAtOnce: concurrency,
     replayCountMax: options.countMax ?? 1_000_000,
-    onAttempt: (report) => void reports.push(report),
+    onAttempts: (some) => void reports.push(...some),
     onBlocked: (_, __, block) => void blocks.push(block),
     onExpired: (_, events) => void expired.push(events),
     onDisabled: (_, reason) => void disabled.push(reason),

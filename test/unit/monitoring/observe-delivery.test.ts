@@ -109,7 +109,7 @@ async function valueOf(name: string, labels = ''): Promise<number> {
 }
 
 test('an acknowledged attempt is one line, a count, its durations and a span', async () => {
-  observer.onAttempt(attempted({ kind: 'delivered', code: 'delivered' }));
+  observer.onAttempts([attempted({ kind: 'delivered', code: 'delivered' })]);
   const next = { attemptsMax: 3, nextAttemptAt: null, deadLetter: false };
   expect(lines).toEqual([
     { level: info, ...common, outcome: 'delivered', statusCode: 200, ...next, msg: 'delivery.delivered' },
@@ -121,7 +121,7 @@ test('an acknowledged attempt is one line, a count, its durations and a span', a
 });
 
 test('a failed attempt says how many there are and when the next one is', () => {
-  observer.onAttempt(attempted(failed, { nextAttemptAt: at + 60_000 }));
+  observer.onAttempts([attempted(failed, { nextAttemptAt: at + 60_000 })]);
   const next = { attemptsMax: 3, nextAttemptAt: '2026-11-21T12:01:00.000Z', deadLetter: false };
   const { reason } = failed;
   expect(lines).toEqual([
@@ -138,7 +138,7 @@ test('a failed attempt says how many there are and when the next one is', () => 
 });
 
 test('the last one is also a line about a dead letter, and counts as one', async () => {
-  observer.onAttempt(attempted(failed, { deadLetter: true }));
+  observer.onAttempts([attempted(failed, { deadLetter: true })]);
   expect(lines.map(({ msg, deadLetter, nextAttemptAt }) => [msg, deadLetter, nextAttemptAt])).toEqual([
     ['delivery.failed', true, null],
     ['delivery.given_up', undefined, undefined],
@@ -147,7 +147,7 @@ test('the last one is also a line about a dead letter, and counts as one', async
 });
 
 test('one that the end of the process cut off is no failure', () => {
-  observer.onAttempt(attempted({ kind: 'aborted', code: 'aborted', reason: 'stopped' }));
+  observer.onAttempts([attempted({ kind: 'aborted', code: 'aborted', reason: 'stopped' })]);
   expect(lines).toMatchObject([{ level: info, msg: 'delivery.aborted' }]);
   expect(lines[0]).not.toHaveProperty('nextAttemptAt');
 });
