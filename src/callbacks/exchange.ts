@@ -19,7 +19,7 @@ export interface ExchangeRequest {
   readonly excerptBytesMax: number | undefined;
 }
 
-/** What the exchanges of a client have in common. */
+/** The ways of a client, which all of its exchanges share. */
 export interface ExchangeWays<Request extends ExchangeRequest> {
   dispatch(request: Request, handler: Dispatcher.DispatchHandler): void;
   /**

@@ -8,9 +8,9 @@ type Inside = Logger & {
 };
 
 /**
- * A logger that writes the same lines for half of the processor time, to where `logger` writes them. Each line
- * needs fields, of numbers, texts, booleans and null only, and a message. pino itself joins a line from each
- * name and each value; at thousands of callbacks a second that took a tenth of the main thread.
+ * A logger that writes the same lines for half of the processor time, to where `logger` writes them. Each
+ * line needs fields, of numbers, texts, booleans and null only, and a message. pino itself joins a line from
+ * each name and each value; at thousands of callbacks a second that took a tenth of the main thread.
  */
 export function flatLines(logger: Logger): Logger {
   const flat = logger.child({}) as Inside;

@@ -38,7 +38,7 @@ export type DeliveryObserver = Pick<
 /** An observer of this process's drains. A receiver's failure is a warning, not an error of the daemon. */
 export function observeDelivery(deps: DeliveryObserverDeps): DeliveryObserver {
   const { logger, metrics, tracing, tally, accountMarks, attemptsMax } = deps;
-  const lines = flatLines(logger);
+  const log = flatLines(logger);
   return {
     traced:
       (drain) =>
@@ -56,7 +56,7 @@ export function observeDelivery(deps: DeliveryObserverDeps): DeliveryObserver {
         accountMarks.changed(account);
       countAttempts(metrics, reports);
       for (const report of reports) {
-        logAttempt(lines, attemptsMax, report);
+        logAttempt(log, attemptsMax, report);
         tracing.attemptReported(report);
       }
     },
@@ -115,7 +115,7 @@ function countAttempts(metrics: Metrics, reports: readonly AttemptReport[]): voi
 }
 
 /** Logs one wide line for each attempt, and a second one for an event that becomes a dead letter. */
-function logAttempt(lines: Logger, attemptsMax: number, report: AttemptReport): void {
+function logAttempt(log: Logger, attemptsMax: number, report: AttemptReport): void {
   const { subscription, attempt, sent, deadLetter, nextAttemptAt } = report;
   const line = {
     account: subscription.account,
@@ -129,7 +129,7 @@ function logAttempt(lines: Logger, attemptsMax: number, report: AttemptReport): 
     durationMs: attempt.durationMs,
   };
   if (sent.outcome.kind === 'aborted') {
-    lines.info(line, 'delivery.aborted');
+    log.info(line, 'delivery.aborted');
     return;
   }
   const full = {
@@ -139,9 +139,9 @@ function logAttempt(lines: Logger, attemptsMax: number, report: AttemptReport): 
     deadLetter,
   };
   if (sent.outcome.kind === 'delivered') {
-    lines.info(full, 'delivery.delivered');
+    log.info(full, 'delivery.delivered');
     return;
   }
-  lines.warn({ ...full, reason: sent.outcome.reason }, 'delivery.failed');
-  if (deadLetter) lines.warn(line, 'delivery.given_up');
+  log.warn({ ...full, reason: sent.outcome.reason }, 'delivery.failed');
+  if (deadLetter) log.warn(line, 'delivery.given_up');
 }

@@ -78,7 +78,10 @@ export function attemptLines(settlement: Settlement | null): readonly string[] {
   return settlement === null ? [] : settlement.attempts.map(toText);
 }
 
-/** A settlement as settle.lua takes it, from the length of the progress on, without its attempts; null writes nothing. */
+/**
+ * A settlement as settle.lua takes it, from the length of the progress on, without its attempts; null writes
+ * nothing.
+ */
 export function settleArguments(settlement: Settlement | null): readonly (string | number)[] {
   if (settlement === null) return nothing;
   const { replay, announced, disabling } = settlement;
