@@ -88,7 +88,7 @@ export function createNewestIndex(redis: RedisClient, keys: Keys, decode: Decode
   const fillScript = loadScript(new URL('fill-newest.lua', import.meta.url));
 
   async function fill(account: string, members: readonly string[]): Promise<boolean> {
-    const { newest, filings } = keys.account(account);
+    const { newest, filings, index } = keys.account(account);
     const listed = members.map(split);
     const ids = listed.map(({ id }) => id);
     const texts = await redis.hmget(filings, ...ids);
@@ -97,9 +97,9 @@ export function createNewestIndex(redis: RedisClient, keys: Keys, decode: Decode
     const added = listed.flatMap(({ status, id }, i) => {
       const state = known.get(id);
       const rank = state === undefined ? oldestRank : newestRank(state);
-      return [newestMember(status, rank, id), id, texts[i] ?? ''];
+      return [newestMember(status, rank, id), members[i] ?? '', id, texts[i] ?? ''];
     });
-    return (await fillScript.run(redis, [newest, filings], added)) === 1;
+    return (await fillScript.run(redis, [newest, filings, index], added)) === 1;
   }
 
   async function tryMake(account: string): Promise<boolean> {

@@ -127,6 +127,29 @@ test('the order is right where commits go on while it is made', async () => {
   expect(await listNewest(book, 'busy', 'REJECTED', 100)).toEqual(book.sorted('REJECTED'));
 });
 
+test('a filing that changes its status after the index was read, and before its state, is ordered once', async () => {
+  const book = await openBook(redis.connect(), redis.prefix, 'between');
+  await book.put([
+    ['f_1', { status: 'PENDING', since: 1_000 }],
+    ['f_2', { status: 'PENDING', since: 2_000 }],
+  ]);
+  const client = redis.connect();
+  const read = client.hmget.bind(client) as (key: string, ...ids: string[]) => Promise<(string | null)[]>;
+  let since = 3_000;
+  client.hmget = (async (key: string, ...ids: string[]) => {
+    if (key === book.key.filings) {
+      since += 1;
+      await book.put([['f_1', { status: since % 2 === 0 ? 'PENDING' : 'REJECTED', since }]]);
+    }
+    return read(key, ...ids);
+  }) as typeof client.hmget;
+  const lists = createFilingListStore(client, createKeys(redis.prefix));
+  const pending = await lists.listNewest('between', 'PENDING', null, 10);
+  expect(pending.filings.map(({ id }) => id)).toEqual(book.sorted('PENDING'));
+  const rejected = await lists.listNewest('between', 'REJECTED', null, 10);
+  expect(rejected.filings.map(({ id }) => id)).toEqual(book.sorted('REJECTED'));
+});
+
 test('a page of thousands of filings reads those of the page', async () => {
   await using own = await startPrivateRedis();
   const client = new Redis(own.url);
