@@ -12,10 +12,9 @@
 --       then progress as fields and values, without the cursor's timeline if the drain does not know it;
 --       endpoint as fields and values;
 --       then lists, each preceded by its length in values: lanes as filing and JSON ('' = empty now);
---       dead letters; ids of dead letters that were delivered after all; lanes of the replay,
+--       attempts; dead letters; ids of dead letters that were delivered after all; lanes of the replay,
 --       likewise; replay as id, state ('' = as before) and '1' when it is finished; an event as id, type,
 --       recorded at (ms) and body; disabling as reason and such an event
--- LINES attempts
 -- Reply { 1, head, its timeline, enabled }, with 0 and '' for a head as in ARGV 8; followed by { settings,
 --         state as fields and values, ids of the unfinished replays } if the settings have changed;
 --       { 0 } when nothing was written because the subscription is gone, another drain holds it, or a settle
@@ -65,9 +64,10 @@ end
 -- repeated and none is lost.
 local from, to = list()
 write_lanes(KEYS[7], from, to)
-for i, attempt in ipairs(LINES) do
-  if i == 1 then redis.call('XADD', KEYS[8], 'MINID', '~', oldest_kept, '*', 'a', attempt)
-  else redis.call('XADD', KEYS[8], '*', 'a', attempt) end
+from, to = list()
+for i = from, to do
+  if i == from then redis.call('XADD', KEYS[8], 'MINID', '~', oldest_kept, '*', 'a', ARGV[i])
+  else redis.call('XADD', KEYS[8], '*', 'a', ARGV[i]) end
 end
 from, to = list()
 for i = from, to do redis.call('XADD', KEYS[9], 'MINID', '~', oldest_kept, '*', 'd', ARGV[i]) end
