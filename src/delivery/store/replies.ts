@@ -33,6 +33,8 @@ export type SettleResult =
       readonly kind: 'settled';
       readonly head: Checkpoint;
       readonly enabled: boolean;
+      /** The position up to which a look has passed over events that the drain does not know; 0 for none. */
+      readonly passed: number;
       /** Null when the settings are still of the version that the drain knows. */
       readonly changed: CurrentSettings | null;
     }
@@ -55,8 +57,8 @@ export type ClaimReply = [
 /** The reply of settle.lua. */
 export type SettleReply =
   | [0 | -1]
-  | [1, number, string, number]
-  | [1, number, string, number, settings: string, state: string[], running: string];
+  | [1, number, string, enabled: number, passed: number]
+  | [1, number, string, enabled: number, passed: number, settings: string, state: string[], running: string];
 
 // The entries of a reply, for the others of its batch that begin at the same one.
 const reads = new WeakMap<ClaimReply, LogRead>();
@@ -115,10 +117,10 @@ export function toSettleResult(
   foundAt: Checkpoint | null,
 ): SettleResult {
   if (reply.length === 1) return { kind: reply[0] === 0 ? 'fenced' : 'set_back' };
-  const [, position, timeline, enabled] = reply;
-  const changed = reply.length === 4 ? null : toCurrentSettings(reply[4], reply[5], reply[6], own);
+  const [, position, timeline, enabled, passed] = reply;
+  const changed = reply.length === 5 ? null : toCurrentSettings(reply[5], reply[6], reply[7], own);
   const head = timeline === '' && foundAt !== null ? foundAt : { position, timeline };
-  return { kind: 'settled', head, enabled: enabled !== 0, changed };
+  return { kind: 'settled', head, enabled: enabled !== 0, passed, changed };
 }
 
 function toLanes(flat: readonly string[], own: SubscriptionKeys): Map<string, Lane> {

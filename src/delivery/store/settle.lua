@@ -15,13 +15,14 @@
 --       attempts; dead letters; ids of dead letters that were delivered after all; lanes of the replay,
 --       likewise; replay as id, state ('' = as before) and '1' when it is finished; an event as id, type,
 --       recorded at (ms) and body; disabling as reason and such an event
--- Reply { 1, head, its timeline, enabled }, with 0 and '' for a head as in ARGV 8; followed by { settings,
---         state as fields and values, ids of the unfinished replays } if the settings have changed;
+-- Reply { 1, head, its timeline, enabled, passed }, with 0 and '' for a head as in ARGV 8, and in `passed` the
+--         cursor as it was found if a look had moved it beyond what the drain knows, else 0; followed by
+--         { settings, state as fields and values, ids of the unfinished replays } if the settings have changed;
 --       { 0 } when nothing was written because the subscription is gone, another drain holds it, or a settle
 --       of this one is missing;
 --       { -1 } when the log is not the one that the drain knows: Redis was set back.
 -- @include ../../events/log.lua
-local state = redis.call('HMGET', KEYS[6], 'epoch', 'version', 'enabled', 'settles', 'endpointVersion')
+local state = redis.call('HMGET', KEYS[6], 'epoch', 'version', 'enabled', 'settles', 'endpointVersion', 'cursor')
 -- The list of subscriptions goes first when an account is removed, the state some time later.
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return { 0 } end
 -- Calls of one batch are of one moment, up to an event that one of them appends.
@@ -31,6 +32,10 @@ if head_now ~= ARGV[8] and not is_same_log(KEYS[2], KEYS[3], tonumber(ARGV[6]), 
 if state[1] ~= ARGV[2] or state[4] ~= ARGV[3] then return { 0 } end
 local same, same_endpoint = state[2] == ARGV[4], (state[5] or '0') == ARGV[5]
 local enabled, oldest_kept = state[3], ARGV[9]
+local passed = tonumber(state[6] or '') or 0
+if passed <= tonumber(ARGV[6]) or timeline_at(KEYS[2], KEYS[3], passed) ~= redis.call('HGET', KEYS[6], 'timeline') then
+  passed = 0
+end
 if ARGV[10] == '1' and ARGV[3] == '0' then
   -- The drain's first: fails here, with nothing written, if one of these keys is of the wrong type.
   for place = batch.checked and 7 or 4, 11 do
@@ -119,6 +124,6 @@ end
 
 local head, head_timeline = 0, ''
 if has_appended or head_now ~= ARGV[8] then head, head_timeline = read_head(KEYS[2]) end
-if same then return { 1, head, head_timeline, tonumber(enabled) } end
-return { 1, head, head_timeline, tonumber(enabled), redis.call('HGET', KEYS[1], ARGV[1]), redis.call('HGETALL', KEYS[6]),
+if same then return { 1, head, head_timeline, tonumber(enabled), passed } end
+return { 1, head, head_timeline, tonumber(enabled), passed, redis.call('HGET', KEYS[1], ARGV[1]), redis.call('HGETALL', KEYS[6]),
   redis.call('HGET', KEYS[10], 'running') or '' }

@@ -216,4 +216,40 @@ describe('a drain under way', () => {
     expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(['p']);
     expect(await placeOf(id)).toEqual(await head());
   });
+
+  test.each(['before the drain writes', 'after'] as const)(
+    'does not judge by later settings what a look has passed over (settings that change %s)',
+    async (when) => {
+      await using receiver = await startReceiver();
+      await using harness = await createHarness(redis, { maxInFlight: 1 });
+      const { woken, placeOf, head } = watchLooks(harness);
+      const id = await harness.subscribe(receiver.url, unasked);
+      // One more than a claim reads.
+      await harness.append('a', 'b', 'c', 'd', 'e');
+      const { readAfter } = harness.log;
+      async function passOver(...filings: readonly string[]): Promise<void> {
+        await harness.append(...filings);
+        expect(await woken()).toEqual([]);
+        expect(await placeOf(id)).toEqual(await head());
+      }
+      async function ask(): Promise<void> {
+        await harness.change(id, { eventTypes: ['filing.pending'] });
+        await harness.append('wanted');
+      }
+      const reading = vi.spyOn(harness.log, 'readAfter').mockImplementationOnce(async (...args) => {
+        const read = when === 'after' ? await readAfter(...args) : null;
+        await passOver('passed');
+        if (when !== 'after') await ask();
+        return read ?? readAfter(...args);
+      });
+      if (when === 'after')
+        reading.mockImplementationOnce(async (...args) => {
+          await ask();
+          return readAfter(...args);
+        });
+      await harness.drain(id);
+      expect(receiver.received.map(({ filingId }) => filingId)).toEqual(['wanted']);
+      expect(await placeOf(id)).toEqual(await head());
+    },
+  );
 });
