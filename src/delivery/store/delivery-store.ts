@@ -14,7 +14,7 @@ import {
   type SettleReply,
   type SettleResult,
 } from './replies.ts';
-import { settleArguments, type Settlement } from './settle-arguments.ts';
+import { attemptLines, settleArguments, type Settlement } from './settle-arguments.ts';
 
 /** A drain and its latest write, as its writes name them. */
 export interface DrainFence {
@@ -169,6 +169,7 @@ export function createDeliveryStore(
           settlement === null ? '' : '1',
           ...settleArguments(settlement),
         ],
+        attemptLines(settlement),
       );
       return toSettleResult(reply as SettleReply, own, foundAt);
     },

@@ -71,7 +71,17 @@ export interface ReplayChanges {
 
 type Values = (string | number)[];
 
-/** A settlement as settle.lua takes it, from the length of the progress on; null writes nothing. */
+const toText = (record: Attempt | DeadLetter): string => JSON.stringify(record);
+
+/** The attempts of a settlement as lines for settle.lua, each of JSON. */
+export function attemptLines(settlement: Settlement | null): readonly string[] {
+  return settlement === null ? [] : settlement.attempts.map(toText);
+}
+
+/**
+ * A settlement as settle.lua takes it, from the length of the progress on, without its attempts; null writes
+ * nothing.
+ */
 export function settleArguments(settlement: Settlement | null): readonly (string | number)[] {
   if (settlement === null) return nothing;
   const { replay, announced, disabling } = settlement;
@@ -79,8 +89,7 @@ export function settleArguments(settlement: Settlement | null): readonly (string
   values[0] = pushFields(values, settlement.progress);
   values[1] = pushFields(values, settlement.endpoint);
   pushLanes(values, settlement.lanes);
-  pushRecords(values, settlement.attempts);
-  pushRecords(values, settlement.deadLetters);
+  pushList(values, settlement.deadLetters.map(toText));
   pushList(values, settlement.recovered);
   if (replay === null) values.push(0, 0);
   else {
@@ -92,7 +101,7 @@ export function settleArguments(settlement: Settlement | null): readonly (string
   return values;
 }
 
-const nothing: readonly number[] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+const nothing: readonly number[] = [0, 0, 0, 0, 0, 0, 0, 0, 0];
 
 // Fields and values; returns how many of both there are. A field without a value is left out.
 function pushFields(values: Values, fields: Partial<ProgressFields> | Partial<EndpointFields>): number {
@@ -114,11 +123,6 @@ function fieldText(value: FieldValue): string | number {
 function pushLanes(values: Values, lanes: ReadonlyMap<string, Lane | null>): void {
   values.push(2 * lanes.size);
   for (const [filing, lane] of lanes) values.push(filing, lane === null ? '' : JSON.stringify(lane));
-}
-
-function pushRecords(values: Values, records: readonly (Attempt | DeadLetter)[]): void {
-  values.push(records.length);
-  for (const record of records) values.push(JSON.stringify(record));
 }
 
 function pushList(values: Values, list: readonly (string | number)[]): void {

@@ -12,9 +12,10 @@
 --       then progress as fields and values, without the cursor's timeline if the drain does not know it;
 --       endpoint as fields and values;
 --       then lists, each preceded by its length in values: lanes as filing and JSON ('' = empty now);
---       attempts; dead letters; ids of dead letters that were delivered after all; lanes of the replay,
+--       dead letters; ids of dead letters that were delivered after all; lanes of the replay,
 --       likewise; replay as id, state ('' = as before) and '1' when it is finished; an event as id, type,
 --       recorded at (ms) and body; disabling as reason and such an event
+-- LINES attempts
 -- Reply { 1, head, its timeline, enabled, passed }, with 0 and '' for a head as in ARGV 8, and in `passed` the
 --         cursor as it was found if a look had moved it beyond what the drain knows, else 0; followed by
 --         { settings, state as fields and values, ids of the unfinished replays } if the settings have changed;
@@ -69,10 +70,9 @@ end
 -- repeated and none is lost.
 local from, to = list()
 write_lanes(KEYS[7], from, to)
-from, to = list()
-for i = from, to do
-  if i == from then redis.call('XADD', KEYS[8], 'MINID', '~', oldest_kept, '*', 'a', ARGV[i])
-  else redis.call('XADD', KEYS[8], '*', 'a', ARGV[i]) end
+for i, attempt in ipairs(LINES) do
+  if i == 1 then redis.call('XADD', KEYS[8], 'MINID', '~', oldest_kept, '*', 'a', attempt)
+  else redis.call('XADD', KEYS[8], '*', 'a', attempt) end
 end
 from, to = list()
 for i = from, to do redis.call('XADD', KEYS[9], 'MINID', '~', oldest_kept, '*', 'd', ARGV[i]) end

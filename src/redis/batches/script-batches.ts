@@ -18,9 +18,14 @@ export interface ScriptBatches {
    * Adds a call to the batch of a group, whose keys all share a hash slot; all calls have as many keys. The
    * batch is sent within this turn of the event loop, or at once when it is full. A call that fails because
    * of the value of a key, or in the script's own code, fails alone. Every other failure is that of the whole
-   * batch.
+   * batch. `lines` are texts without line breaks, such as JSON, for which that is cheaper than as arguments.
    */
-  run(group: string, keys: readonly string[], args: readonly Argument[]): Promise<BatchedReply>;
+  run(
+    group: string,
+    keys: readonly string[],
+    args: readonly Argument[],
+    lines?: readonly string[],
+  ): Promise<BatchedReply>;
 }
 
 export interface ScriptBatchOptions {
@@ -36,6 +41,7 @@ export interface ScriptBatchOptions {
 interface Call {
   readonly keys: readonly string[];
   readonly args: readonly Argument[];
+  readonly lines: readonly string[];
   readonly resolve: (reply: BatchedReply) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -52,8 +58,8 @@ const argumentsMax = 5_000;
 
 /**
  * Batches of a script from its file. The script is the body of a function: besides its own `KEYS` and `ARGV`
- * it finds the table `batch`, with the number of its call in `call`, whatever earlier calls of the batch have
- * left there. Each included file is read once for a batch.
+ * it finds the list `LINES` and the table `batch`, with the number of its call in `call`, whatever earlier
+ * calls of the batch have left there. Each included file is read once for a batch.
  */
 export function createScriptBatches(
   file: URL,
@@ -68,7 +74,7 @@ export function createScriptBatches(
     for (const call of calls) {
       for (let i = keys.length === 0 ? 0 : shared; i < call.keys.length; i += 1)
         keys.push(call.keys[i] ?? '');
-      args.push(callText(call.args));
+      args.push(callText(call));
     }
     try {
       const replies = (await script[buffers ? 'runBuffer' : 'run'](redis, keys, args)) as unknown[][];
@@ -91,10 +97,10 @@ export function createScriptBatches(
   }
 
   return {
-    run: (group, keys, args) =>
+    run: (group, keys, args, lines = []) =>
       new Promise((resolve, reject) => {
         let batch = groups.get(group);
-        if (batch !== undefined && batch.weight + args.length > argumentsMax) {
+        if (batch !== undefined && batch.weight + args.length + lines.length > argumentsMax) {
           flush(group, batch);
           batch = undefined;
         }
@@ -104,19 +110,20 @@ export function createScriptBatches(
           setImmediate(flush, group, begun);
           batch = begun;
         }
-        batch.calls.push({ keys, args, resolve, reject });
-        batch.weight += args.length;
+        batch.calls.push({ keys, args, lines, resolve, reject });
+        batch.weight += args.length + lines.length;
         if (batch.calls.length >= callsMax) flush(group, batch);
       }),
   };
 }
 
 // One argument for a call: ioredis makes a few objects of each. Redis's parser takes no half of a surrogate
-// pair, and would make other texts of numbers.
-function callText(args: readonly Argument[]): string {
-  return JSON.stringify(
+// pair, and would make other texts of numbers. JSON has no line breaks.
+function callText({ args, lines }: Call): string {
+  const text = JSON.stringify(
     args.map((value) => (typeof value === 'number' ? String(value) : value.toWellFormed())),
   );
+  return lines.length === 0 ? text : `${text}\n${lines.join('\n')}`;
 }
 
 // As ioredis makes them, with the keys of the call that failed.
@@ -133,7 +140,7 @@ function batchScript(file: URL): string {
   };
   const body = readFileSync(file, 'utf8').replaceAll(/^-- @include (\S+)$/gm, include);
   return `${included.join('\n')}
-local function carry_out(KEYS, ARGV, batch)
+local function carry_out(KEYS, ARGV, LINES, batch)
 ${body}
 end
 -- Of the server and not of a key: all that comes after would fail in the same way.
@@ -144,7 +151,15 @@ local shared, own = tonumber(ARGV[1]), tonumber(ARGV[2])
 local function call(number, batch)
   local keys = { unpack(KEYS, 1, shared) }
   for i = 1, own do keys[shared + i] = KEYS[shared + (number - 1) * own + i] end
-  return carry_out(keys, cjson.decode(ARGV[number + 2]), batch)
+  local text = ARGV[number + 2]
+  local stop = string.find(text, '\\n', 1, true)
+  local args, lines = cjson.decode(stop and string.sub(text, 1, stop - 1) or text), {}
+  while stop do
+    local next_stop = string.find(text, '\\n', stop + 1, true)
+    lines[#lines + 1] = string.sub(text, stop + 1, (next_stop or 0) - 1)
+    stop = next_stop
+  end
+  return carry_out(keys, args, lines, batch)
 end
 local replies, batch = {}, {}
 for i = 1, #ARGV - 2 do
