@@ -202,6 +202,15 @@ export const mutations: readonly Mutation[] = [
     title: 'Redis is set back, afterRead',
   },
   {
+    name: 'a drain judges again what a look has passed over',
+    file: 'src/delivery/drain/drain-session.ts',
+    find: 'if (result.passed > 0) {',
+    replace: 'if (result.passed < 0) {',
+    project: 'integration',
+    test: 'test/integration/delivery/lagging/look-races.test.ts',
+    title: 'does not judge by later settings what a look has passed over',
+  },
+  {
     name: 'commits go onto a log that Redis has set back',
     file: 'src/filings/commit/commit-changes.lua',
     find: 'if not is_same_log(',
