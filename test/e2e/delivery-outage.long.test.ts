@@ -147,6 +147,8 @@ describe('a subscription that changes', () => {
     await stage.subscribe(witness.url);
     await stage.move();
     await vi.waitFor(() => expect(receiver.inFlight()).toBe(2), slow);
+    // A filing that moved again before a poll saw it would have one change.
+    await vi.waitFor(() => expect(witness.accepted).toHaveLength(8), slow);
     await stage.daemon.api.ok('DELETE', path);
     await stage.move();
     await vi.waitFor(() => expect(witness.accepted).toHaveLength(16), slow);
