@@ -163,6 +163,7 @@ test('replays by range, filing and dead letters, asked for twice at once, beside
   const path = await stage.subscribe(receiver.url);
   await stage.move();
   await vi.waitFor(async () => expect(await stage.all(`${path}/dead-letters`)).toHaveLength(1), slow);
+  await vi.waitFor(() => expect(receiver.accepted).toHaveLength(5), slow);
   receiver.answer(200);
   const original = new Map(receiver.received.map(({ id, raw }) => [id, raw]));
   const before = receiver.received.length;
