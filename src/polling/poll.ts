@@ -55,6 +55,11 @@ export interface PollAccountDeps extends ReadDeps {
   readonly largeFrom: number;
   /** Takes one of the places for large reads; returns its release, or null when none is free. */
   readonly tryTakePlace: () => (() => void) | null;
+  /**
+   * Does the reads of a poll, and notes meanwhile that they take long. When they have ended nothing of that
+   * is written any more.
+   */
+  readonly whileReading: <T>(read: () => Promise<T>) => Promise<T>;
   /** Called after each poll in between, while a long poll goes on. */
   readonly onPollInBetween: (poll: MeasuredPoll) => Promise<void>;
 }
@@ -95,8 +100,11 @@ export async function pollAccount(
   });
   const scheduled = request.asked ? {} : { scheduledPollAt: startedAt };
   try {
-    const { mode, reads, read } = await readByPlan(deps, { ...input, inBetween }, choice.plan);
-    await readStalled(reads);
+    const { mode, reads, read } = await deps.whileReading(async () => {
+      const planned = await readByPlan(deps, { ...input, inBetween }, choice.plan);
+      await readStalled(planned.reads);
+      return planned;
+    });
     await write({ ...marksAfter(reads, read, deps.now()), ...scheduled });
     return outcomeOf(mode, reads, read);
   } catch (error) {

@@ -93,21 +93,13 @@ export function createAccountPoller(
       return true;
     }
     const { upkeepMs, onError } = deps;
-    const lateMs = Math.min(upkeepMs, staleAfterMs(account.pollIntervalMs));
     let failure: UnreadableError | null = null;
-    const { waitedForTurnMs } = partners.of(account).budget;
-    const waitedBefore = waitedForTurnMs();
-    const begunAt = performance.now();
     return withUpkeep(
       () => deps.upkeep(job.account, failure),
       { everyMs: upkeepMs, onError },
       async () => {
         try {
-          return await meanwhile(
-            () => noteLate(account, waitedForTurnMs() - waitedBefore, performance.now() - begunAt),
-            { everyMs: lateMs, onError },
-            () => pollKnown(account, job, signal),
-          );
+          return await pollKnown(account, job, signal);
         } catch (error) {
           failure = toUnreadable(error);
           if (failure === null) throw error;
@@ -177,6 +169,7 @@ export function createAccountPoller(
         now,
         tryTakePlace,
         largeFrom: largeAccountFilings,
+        whileReading: (read) => notingLate(account, connection, read),
         onPollInBetween: (poll) => report(account, poll),
       },
       account,
@@ -200,6 +193,19 @@ export function createAccountPoller(
   }
 
   // A poll that goes on is late as well: its account is not to look healthy until it ends.
+  function notingLate<T>(
+    account: KeyedAccount,
+    { budget: { waitedForTurnMs } }: PartnerConnection,
+    read: () => Promise<T>,
+  ): Promise<T> {
+    const { upkeepMs, onError } = deps;
+    const waitedBefore = waitedForTurnMs();
+    const begunAt = performance.now();
+    const everyMs = Math.min(upkeepMs, staleAfterMs(account.pollIntervalMs));
+    const upkeep = () => noteLate(account, waitedForTurnMs() - waitedBefore, performance.now() - begunAt);
+    return meanwhile(upkeep, { everyMs, onError }, read);
+  }
+
   async function noteLate(account: KeyedAccount, waitedMs: number, takenMs: number): Promise<void> {
     const isOverBudget = waitedMs > account.pollIntervalMs;
     if (isOverBudget) await note(account, { budgetWaitMs: Math.round(waitedMs) });

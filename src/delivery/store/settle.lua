@@ -16,9 +16,9 @@
 --       likewise; replay as id, state ('' = as before) and '1' when it is finished; an event as id, type,
 --       recorded at (ms) and body; disabling as reason and such an event
 -- LINES attempts
--- Reply { 1, head, its timeline, enabled, passed }, with 0 and '' for a head as in ARGV 8, and in `passed` the
---         cursor as it was found if a look had moved it beyond what the drain knows, else 0; followed by
---         { settings, state as fields and values, ids of the unfinished replays } if the settings have changed;
+-- Reply { 1, head, its timeline, enabled, passed }, with 0 and '' for a head as in ARGV 8, and in `passed`
+--         the cursor as it was found if a look had moved it beyond what the drain knows, else 0; followed by
+--         { settings, state as fields and values, ids of the unfinished replays } if the settings changed;
 --       { 0 } when nothing was written because the subscription is gone, another drain holds it, or a settle
 --       of this one is missing;
 --       { -1 } when the log is not the one that the drain knows: Redis was set back.

@@ -1,4 +1,5 @@
-import { afterAll, expect, test } from 'vitest';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, expect, test, vi } from 'vitest';
 import { createUnsoundAccounts } from '../../../src/accounts/lists/unsound-accounts.ts';
 import { createAccountStore } from '../../../src/accounts/account-store.ts';
 import { createStayReads } from '../../../src/filings/stay-reads.ts';
@@ -144,4 +145,34 @@ test.each([
   expect(marks.lastError).toMatch(lastError);
   stop.abort();
   await expect(polled).rejects.toThrow('was stopped');
+});
+
+test('nothing is left of a poll that took long when it ends while that is written', async () => {
+  await using partner = await startHostilePartner([partnerRow('f1')]);
+  const account = 'slow';
+  const told: string[] = [];
+  const { poll, polling } = await watch(partner, account, 200, {
+    onEvents: (_of, events) => void told.push(...events.map(({ type }) => type)),
+    onError: (error) => void told.push(error.message),
+  });
+  const { signal } = new AbortController();
+  expect(await poll({ account, mode: 'delta', asked: true }, signal)).toBe(true);
+  const answered = Promise.withResolvers<void>();
+  partner.misbehave = () => ({ after: answered.promise });
+  const { write } = polling;
+  let noted = '';
+  vi.spyOn(polling, 'write').mockImplementation(async (...args) => {
+    const { lastError = '' } = args[2];
+    if (lastError !== '' && noted === '') {
+      noted = lastError;
+      answered.resolve();
+      // As over a slow line: the rest of the poll takes less.
+      await delay(300);
+    }
+    return write(...args);
+  });
+  expect(await poll({ account, mode: 'delta', asked: true }, signal)).toBe(true);
+  expect(noted).toContain('has not ended');
+  expect(told.filter((type) => type.startsWith('account.'))).toEqual(['account.stale', 'account.recovered']);
+  expect(await polling.read(account)).toMatchObject({ lastError: '', consecutiveFailures: 0 });
 });

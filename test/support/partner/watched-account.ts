@@ -155,6 +155,7 @@ export async function watchAccount(
     filingBytesMax: options.filingBytesMax ?? 262_144,
     doubtLimits: { ...defaultDoubtLimits, ...options.doubtLimits },
     tryTakePlace: options.tryTakePlace ?? (() => () => undefined),
+    whileReading: <T>(read: () => Promise<T>) => read(),
     onPollInBetween: async ({ outcome }: { outcome: PollOutcome }) => void inBetween.push(outcome),
     requestsSent: () => sent,
     waitedForTurnMs: budget.waitedForTurnMs,
