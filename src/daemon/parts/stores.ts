@@ -49,6 +49,7 @@ export function createStores(
   const judge = createFilterJudge();
   const filings = createFilingListStore(redis, keys, onUnreadable);
   const subscriptions = createSubscriptionStore(redis, keys, sealer, onUnreadable);
+  const keptFrom = () => clock.now() - config.eventRetentionMs;
   return {
     accounts: createAccountStore({ redis, keys, sealer, defaults: config.polling, onUnreadable }),
     quota: createQuotaReader(redis, keys),
@@ -72,7 +73,7 @@ export function createStores(
     replays,
     attempts: createAttemptList(redis, keys, onUnreadable),
     readAttempt: createAttemptReader(redis, keys, log, config.publicUrl),
-    readDelivery: createDeliveryReader(redis, keys, replays, { log, judge }),
+    readDelivery: createDeliveryReader(redis, keys, replays, { log, judge }, keptFrom),
     findEvents: createEventFinder(redis, keys, log),
     blocks: createBlockStore(redis, keys),
     outline,

@@ -31,9 +31,10 @@ export interface EventDelivery {
 }
 
 /**
- * Reads the delivery of an event to a subscription. Whether it was delivered follows from the cursor, the
- * lanes and the dead letters, which are certain; its attempts are looked for, and found only while they are
- * kept.
+ * Reads the delivery of an event to a subscription. Whether it is over follows from the cursor, the lanes and
+ * the dead letters, which are certain; its attempts are looked for, and found only while they are kept. Where
+ * the settings have changed since the event, it counts as delivered only if an attempt says so, or if there
+ * are more attempts than are looked through.
  */
 export type ReadDelivery = (
   account: string,
@@ -41,29 +42,36 @@ export type ReadDelivery = (
   event: OutlinedEntry,
 ) => Promise<EventDelivery>;
 
-// Maximum number of attempts that are searched for those of the event.
+// Maximum number of attempts that are searched for those of the event; and where they alone can tell whether
+// it was delivered.
 const searchedMax = 5_000;
+const provingMax = 20_000;
 // Milliseconds that may lie between the times of a record and of its entry in the stream.
 const writtenWithinMs = 10_000;
 
 type Sought = Pick<ScannedStretch, 'order' | 'from' | 'to'> & { readonly most: number };
 
-/** Reads deliveries over one connection. */
+/**
+ * Reads deliveries over one connection. Attempts are kept from `keptFrom` on, in milliseconds on Redis's
+ * clock.
+ */
 export function createDeliveryReader(
   redis: RedisClient,
   keys: Keys,
   replays: Pick<ReplayStore, 'list'>,
   judged: JudgedLog,
+  keptFrom: () => number,
 ): ReadDelivery {
   const scan = createRecordScan(redis);
 
-  // The records of the event in a stretch, in its order, until one is `enough`.
+  // The records of the event in a stretch, in its order, until one is `enough`; `isWhole` when there are no
+  // others.
   async function find<T extends { readonly eventId: string }>(
     key: string,
     eventId: string,
     { order, from, to, most }: Sought,
     enough: (record: T) => boolean,
-  ): Promise<{ found: (T & { readonly id: string })[]; read: number }> {
+  ): Promise<{ found: (T & { readonly id: string })[]; read: number; isWhole: boolean }> {
     const found: (T & { readonly id: string })[] = [];
     const holding = [memberText('eventId', eventId)];
     let [begin, read]: [string | null, number] = [from, 0];
@@ -75,11 +83,11 @@ export function createDeliveryReader(
         const record = parseQuietly(text) as T | null;
         if (record === null || record.eventId !== eventId) continue;
         found.push({ ...record, id });
-        if (enough(record)) return { found, read };
+        if (enough(record)) return { found, read, isWhole: false };
       }
       begin = scanned.last === null ? null : `(${scanned.last}`;
     }
-    return { found, read };
+    return { found, read, isWhole: begin === null };
   }
 
   function isReplayed(replayed: Awaited<ReturnType<ReplayStore['list']>>, event: OutlinedEntry): boolean {
@@ -120,12 +128,10 @@ export function createDeliveryReader(
     if (!createCursor(delivery.cursor, delivery.done).isDone(event.position)) {
       return { ...outcomeOf(wants ? 'waiting' : 'not_selected', null), attempts: 0, read: 0 };
     }
-    const tried = await find<ListedAttempt>(
-      own.attempts,
-      event.id,
-      { ...since, most: searchedMax },
-      isDelivered,
-    );
+    const hasChanged = subscription.updatedAt >= event.recordedAt;
+    const isOlder = event.recordedAt < subscription.createdAt && subscription.from !== 'earliest';
+    const most = hasChanged && wants && !isOlder ? provingMax : searchedMax;
+    const tried = await find<ListedAttempt>(own.attempts, event.id, { ...since, most }, isDelivered);
     const last = tried.found.at(-1) ?? null;
     if (last !== null && isDelivered(last))
       return { ...outcomeOf('delivered', last), deliveredAt: last.at, read: tried.read };
@@ -138,9 +144,9 @@ export function createDeliveryReader(
     }
     if (delivery.replaying > 0 && isReplayed(await replays.list(account, subscription.id), event))
       return { ...outcomeOf('waiting', last), attempts: last?.attempt ?? 0, read };
-    const isOlder = event.recordedAt < subscription.createdAt && subscription.from !== 'earliest';
-    if (last === null && (!wants || isOlder))
-      return { ...outcomeOf('not_selected', null), attempts: 0, read };
+    const isProven = hasChanged && tried.isWhole && event.recordedAt >= keptFrom();
+    if (isProven || (last === null && (!wants || isOlder)))
+      return { ...outcomeOf('not_selected', last), attempts: last?.attempt ?? 0, read };
     return { ...outcomeOf('delivered', null), read };
   };
 }

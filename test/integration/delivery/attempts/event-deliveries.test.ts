@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import type { EventDelivery } from '../../../../src/delivery/attempts/event-deliveries.ts';
 import { eventWith } from '../../../support/filter-expressions.ts';
@@ -117,6 +118,58 @@ test('an event is not selected by another type, nor by a subscription that began
   expect(await deliveryOf(harness, late, 1)).toMatchObject({ state: 'waiting' });
   await harness.drain(late);
   expect(await deliveryOf(harness, late, 1)).toMatchObject({ state: 'delivered', attempts: 1 });
+});
+
+test('an event that was not asked for in its time is not delivered, whatever is asked for now', async () => {
+  await using receiver = await startReceiver();
+  await using harness = await createHarness(redis);
+  const unasked = { eventTypes: ['filing.rejected'] };
+  const asked = { eventTypes: ['filing.pending'] };
+  const id = await harness.subscribe(receiver.url, unasked);
+  await harness.append('a');
+  await harness.drain(id);
+  await harness.change(id, { ...asked, updatedAt: Date.now() });
+  expect(await deliveryOf(harness, id, 1)).toMatchObject({ state: 'not_selected', attempts: 0 });
+  await harness.append('b');
+  await harness.drain(id);
+  await harness.change(id, { ...unasked, updatedAt: Date.now() });
+  expect(await deliveryOf(harness, id, 1)).toMatchObject({ state: 'not_selected', attempts: 0 });
+  expect(await deliveryOf(harness, id, 2)).toMatchObject({ state: 'delivered', attempts: 1 });
+  await harness.change(id, { ...asked, updatedAt: Date.now() });
+  await startReplay(harness, id, { after: 0 });
+  await harness.drain(id);
+  expect(await deliveryOf(harness, id, 1)).toMatchObject({ state: 'delivered', attempts: 1 });
+});
+
+test('an event of which attempts are kept no longer was delivered, whatever is asked for now', async () => {
+  await using receiver = await startReceiver();
+  await using harness = await createHarness(redis, { retentionMs: 1 });
+  const id = await harness.subscribe(receiver.url);
+  await harness.append('a');
+  await delay(5);
+  await harness.drain(id);
+  await drop(harness, id);
+  await harness.change(id, { description: 'another', updatedAt: Date.now() });
+  expect(await deliveryOf(harness, id, 1)).toMatchObject({ state: 'delivered', attempts: null });
+});
+
+test('an event whose retry was dropped, because it is no longer asked for, is not delivered', async () => {
+  await using receiver = await startReceiver(500);
+  await using harness = await createHarness(redis, { retryMs: [hourMs] });
+  const id = await harness.subscribe(receiver.url);
+  await harness.append('a');
+  await harness.drain(id);
+  expect(await deliveryOf(harness, id, 1)).toMatchObject({ state: 'waiting', attempts: 1 });
+  await harness.change(id, { eventTypes: ['filing.rejected'], updatedAt: Date.now() }, { release: true });
+  await expect
+    .poll(async () => {
+      await harness.drain(id);
+      return (await harness.state(id)).parked;
+    })
+    .toBe(0);
+  expect(receiver.received).toHaveLength(1);
+  const dropped = { state: 'not_selected', attempts: 1, lastOutcome: 'http_error', deliveredAt: null };
+  expect(await deliveryOf(harness, id, 1)).toMatchObject(dropped);
 });
 
 test('an event that the filter holds back is not selected, before and after its turn', async () => {
