@@ -101,7 +101,8 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
     waits: nobodyWaits,
     silent: ['garbage'],
   },
-  quota: { garbage: spoilText, waits: nobodyWaits, silent: ['garbage'] },
+  // Counted anew by whoever reads it first.
+  quota: { garbage: spoilText, waits: nobodyWaits, silent: ['garbage', 'wrongType'] },
   idempotency: { garbage: spoilText, waits: nobodyWaits, silent: ['garbage', 'wrongType'] },
 };
 
