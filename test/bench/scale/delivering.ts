@@ -7,6 +7,8 @@ import { cpuOf, startStage, type Stage, type StageDaemon } from './stage.ts';
 const subscriptions = 20;
 const events = 500;
 const warmEvents = 250;
+// Longer than the time for which a daemon answers scrapes with the same text.
+const scrapedAnewMs = 2_000;
 
 /**
  * A backlog of twenty subscriptions drained by 1, 2 and 4 processes, each warm; microseconds of processor
@@ -33,6 +35,7 @@ async function measureOne(stage: Stage, processes: number): Promise<Row> {
     ...Object.fromEntries(daemons.map(({ pid }, i) => [`daemon${i}`, pid])),
   };
   const used: Record<string, number> = await cpuOf(pids, () => drain(stage, events));
+  await sleep(scrapedAnewMs);
   const after = await Promise.all(daemons.map((daemon) => daemon.metric('filing_webhooks_deliveries_total')));
   const calls = subscriptions * events;
   const own = after.map((count, i) => count - (shares[i] ?? 0));
