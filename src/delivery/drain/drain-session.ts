@@ -269,11 +269,8 @@ export function openSession(
     if (result.kind !== 'settled') return result.kind;
     if (settlement !== null) settles += 1;
     reader.headIs(result.head);
-    if (result.passed > 0) {
-      // Judged by the settings of that moment: those that come now are for later events.
-      cursor.markRange(known.position + 1, result.passed);
-      dirty = true;
-    }
+    // Judged by the settings of that moment: those that come now are for later events.
+    if (cursor.markRange(known.position + 1, result.passed) > 0) dirty = true;
     if (result.changed !== null) takeUp(result.changed);
     return result.enabled ? null : 'disabled';
   }

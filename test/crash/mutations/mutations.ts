@@ -204,8 +204,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a drain judges again what a look has passed over',
     file: 'src/delivery/drain/drain-session.ts',
-    find: 'if (result.passed > 0) {',
-    replace: 'if (result.passed < 0) {',
+    find: 'markRange(known.position + 1, result.passed)',
+    replace: 'markRange(known.position + 1, known.position)',
     project: 'integration',
     test: 'test/integration/delivery/lagging/look-races.test.ts',
     title: 'does not judge by later settings what a look has passed over',
