@@ -128,8 +128,9 @@ export function createDeliveryReader(
     if (!createCursor(delivery.cursor, delivery.done).isDone(event.position)) {
       return { ...outcomeOf(wants ? 'waiting' : 'not_selected', null), attempts: 0, read: 0 };
     }
-    const hasChanged = subscription.updatedAt >= event.recordedAt;
-    const isOlder = event.recordedAt < subscription.createdAt && subscription.from !== 'earliest';
+    const { createdAt, updatedAt, from } = subscription;
+    const hasChanged = updatedAt > createdAt && updatedAt >= event.recordedAt;
+    const isOlder = event.recordedAt < createdAt && from !== 'earliest';
     const most = hasChanged && wants && !isOlder ? provingMax : searchedMax;
     const tried = await find<ListedAttempt>(own.attempts, event.id, { ...since, most }, isDelivered);
     const last = tried.found.at(-1) ?? null;

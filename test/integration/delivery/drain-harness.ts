@@ -238,6 +238,7 @@ export function newSubscription(
   url: string,
   settings: Partial<Subscription> = {},
 ): Subscription {
+  const at = Date.now();
   return {
     id: `sub_${randomBytes(6).toString('hex')}`,
     account,
@@ -249,8 +250,8 @@ export function newSubscription(
     format: 'standard',
     payload: 'full',
     secrets: [{ text: receiverSecret, expiresAt: null }],
-    createdAt: Date.now(),
-    updatedAt: Date.now(),
+    createdAt: at,
+    updatedAt: at,
     ...settings,
   };
 }

@@ -128,14 +128,14 @@ test('an event that was not asked for in its time is not delivered, whatever is 
   const id = await harness.subscribe(receiver.url, unasked);
   await harness.append('a');
   await harness.drain(id);
-  await harness.change(id, { ...asked, updatedAt: Date.now() });
+  await harness.change(id, { ...asked, updatedAt: Date.now() + 1 });
   expect(await deliveryOf(harness, id, 1)).toMatchObject({ state: 'not_selected', attempts: 0 });
   await harness.append('b');
   await harness.drain(id);
-  await harness.change(id, { ...unasked, updatedAt: Date.now() });
+  await harness.change(id, { ...unasked, updatedAt: Date.now() + 1 });
   expect(await deliveryOf(harness, id, 1)).toMatchObject({ state: 'not_selected', attempts: 0 });
   expect(await deliveryOf(harness, id, 2)).toMatchObject({ state: 'delivered', attempts: 1 });
-  await harness.change(id, { ...asked, updatedAt: Date.now() });
+  await harness.change(id, { ...asked, updatedAt: Date.now() + 1 });
   await startReplay(harness, id, { after: 0 });
   await harness.drain(id);
   expect(await deliveryOf(harness, id, 1)).toMatchObject({ state: 'delivered', attempts: 1 });
@@ -149,7 +149,7 @@ test('an event of which attempts are kept no longer was delivered, whatever is a
   await delay(5);
   await harness.drain(id);
   await drop(harness, id);
-  await harness.change(id, { description: 'another', updatedAt: Date.now() });
+  await harness.change(id, { description: 'another', updatedAt: Date.now() + 1 });
   expect(await deliveryOf(harness, id, 1)).toMatchObject({ state: 'delivered', attempts: null });
 });
 
@@ -160,7 +160,7 @@ test('an event whose retry was dropped, because it is no longer asked for, is no
   await harness.append('a');
   await harness.drain(id);
   expect(await deliveryOf(harness, id, 1)).toMatchObject({ state: 'waiting', attempts: 1 });
-  await harness.change(id, { eventTypes: ['filing.rejected'], updatedAt: Date.now() }, { release: true });
+  await harness.change(id, { eventTypes: ['filing.rejected'], updatedAt: Date.now() + 1 }, { release: true });
   await expect
     .poll(async () => {
       await harness.drain(id);
