@@ -92,8 +92,8 @@ export interface Lanes {
    */
   start(now: number, isBusy: (filingId: string) => boolean): DueLane | null;
   /**
-   * Makes every lane due, see `laneRetriedNow`. The store learns of it by `releasedAt`, not by a change of
-   * each lane.
+   * Makes every lane due, see `laneRetriedNow`; one in flight gets its spent retries back, whatever becomes of
+   * its attempt. The store learns of it by `releasedAt`, not by a change of each lane.
    */
   retryNow(now: number): void;
   /** Makes one lane due, unless it is in flight. */
@@ -168,11 +168,9 @@ export function createLanes(stored: ReadonlyMap<string, Lane>, releasedAt: numbe
       return null;
     },
     retryNow(now) {
-      for (const [i, { dueAt, filingId }] of queue.entries()) {
+      for (const [filingId, lane] of lanes) lanes.set(filingId, laneRetriedNow(lane, now));
+      for (const [i, { dueAt, filingId }] of queue.entries())
         queue[i] = { dueAt: Math.min(dueAt, now), filingId };
-        const lane = lanes.get(filingId);
-        if (lane !== undefined) lanes.set(filingId, laneRetriedNow(lane, now));
-      }
     },
     retryOneNow(filingId, now) {
       const index = queue.findIndex((due) => due.filingId === filingId);

@@ -45,6 +45,28 @@ describe('a change of the subscription', () => {
     expect((await harness.state(id)).failures).toBe(0);
   });
 
+  test('gives an event all its retries at the new endpoint, although its last one hung on the former', async () => {
+    const answered = createLatch();
+    await using former = await startReceiver(async ({ attempt }) => {
+      if (attempt > 1) await answered.opened;
+      return 500;
+    });
+    await using receiver = await startReceiver(({ filingId, attempt }) =>
+      filingId === 'a' && attempt === 1 ? 500 : 200,
+    );
+    await using harness = await createHarness(redis, { retryMs: [1] });
+    const id = await harness.subscribe(former.url);
+    harness.startWorker();
+    await harness.publish('a');
+    await vi.waitFor(() => expect(former.received.map(({ attempt }) => attempt)).toEqual([1, 2]));
+    await harness.change(id, { url: receiver.url }, { release: true });
+    await harness.publish('b');
+    await vi.waitFor(() => expect(receiver.accepted).toHaveLength(1));
+    answered.open();
+    await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ cursor: 2, parked: 0 }));
+    expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(['b', 'a']);
+  });
+
   test('of its secret signs the retries with the new one', async () => {
     await using receiver = await startReceiver(({ attempt }) => (attempt === 1 ? 500 : 200));
     await using harness = await createHarness(redis, { retryMs: [3_600_000] });

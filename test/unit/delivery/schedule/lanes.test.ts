@@ -118,6 +118,14 @@ describe('lanes', () => {
     expect([1, 2, 3].map(() => lanes.start(60, noFiling)?.filingId)).toEqual(['sooner', 'soon', 'late']);
   });
 
+  it('gives those in flight their spent retries back, too, when all are released', () => {
+    const lanes = createLanes(new Map([['a', { ...newLane([1], 0), spent: 2, tried: 2 }]]), 0);
+    lanes.start(0, noFiling);
+    lanes.retryNow(60);
+    expect(lanes.get('a')).toMatchObject({ spent: 0, tried: 2 });
+    expect([lanes.start(60, noFiling), lanes.removeChanges().size]).toEqual([null, 0]);
+  });
+
   it('knows a release from its time: what was decided before it is due since then', () => {
     const after = new Map([...stored, ['after', { ...newLane([6], 80), dueAt: 900 }] as const]);
     const lanes = createLanes(after, 80);
