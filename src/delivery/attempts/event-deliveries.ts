@@ -33,8 +33,8 @@ export interface EventDelivery {
 /**
  * Reads the delivery of an event to a subscription. Whether it is over follows from the cursor, the lanes and
  * the dead letters, which are certain; its attempts are looked for, and found only while they are kept. Where
- * the settings have changed since the event, it counts as delivered only if an attempt says so, or if there
- * are more attempts than are looked through.
+ * the settings have changed since the event, or the subscription began just before it, it counts as delivered
+ * only if an attempt says so, or if there are more attempts than are looked through.
  */
 export type ReadDelivery = (
   account: string,
@@ -46,7 +46,8 @@ export type ReadDelivery = (
 // it was delivered.
 const searchedMax = 5_000;
 const provingMax = 20_000;
-// Milliseconds that may lie between the times of a record and of its entry in the stream.
+// Milliseconds that may lie between the times of a record and of its entry in the stream, or of a subscription
+// and of its place in the log.
 const writtenWithinMs = 10_000;
 
 type Sought = Pick<ScannedStretch, 'order' | 'from' | 'to'> & { readonly most: number };
@@ -103,6 +104,7 @@ export function createDeliveryReader(
 
   return async (account, record, event) => {
     const { subscription, delivery } = record;
+    const wants = (await wantedAmong(judged, account, subscription, [event])).length > 0;
     const own = keys.account(account).subscription(subscription.id);
     const laneText = await redis.hget(own.lanes, event.filingId);
     const lane = laneText === null ? null : laneOf(laneText);
@@ -120,18 +122,23 @@ export function createDeliveryReader(
         isFirst && lane.tried > 0
           ? await find<ListedAttempt>(own.attempts, event.id, around, () => true)
           : { found: [], read: 0 };
+      const attempts = isFirst ? lane.tried : 0;
+      const last = found[0] ?? null;
+      // A retry that is asked for no longer is dropped when it is due.
+      if (!wants) return { ...outcomeOf('not_selected', last), attempts, read };
       const nextAttemptAt = isFirst && delivery.enabled ? Math.max(lane.dueAt, delivery.pausedUntil) : null;
-      const tries = isFirst ? lane.tried : 0;
-      return { ...outcomeOf('waiting', found[0] ?? null), attempts: tries, nextAttemptAt, read };
+      return { ...outcomeOf('waiting', last), attempts, nextAttemptAt, read };
     }
-    const wants = (await wantedAmong(judged, account, subscription, [event])).length > 0;
     if (!createCursor(delivery.cursor, delivery.done).isDone(event.position)) {
       return { ...outcomeOf(wants ? 'waiting' : 'not_selected', null), attempts: 0, read: 0 };
     }
     const { createdAt, updatedAt, from } = subscription;
     const hasChanged = updatedAt > createdAt && updatedAt >= event.recordedAt;
     const isOlder = event.recordedAt < createdAt && from !== 'earliest';
-    const most = hasChanged && wants && !isOlder ? provingMax : searchedMax;
+    // The subscription got its place in the log a little after the time that it names.
+    const isBeside = event.recordedAt < createdAt + writtenWithinMs && from !== 'earliest';
+    const needsProof = hasChanged || isBeside;
+    const most = needsProof && wants && !isOlder ? provingMax : searchedMax;
     const tried = await find<ListedAttempt>(own.attempts, event.id, { ...since, most }, isDelivered);
     const last = tried.found.at(-1) ?? null;
     if (last !== null && isDelivered(last))
@@ -145,8 +152,8 @@ export function createDeliveryReader(
     }
     if (delivery.replaying > 0 && isReplayed(await replays.list(account, subscription.id), event))
       return { ...outcomeOf('waiting', last), attempts: last?.attempt ?? 0, read };
-    const isProven = hasChanged && tried.isWhole && event.recordedAt >= keptFrom();
-    if (isProven || (last === null && (!wants || isOlder)))
+    const isUnsent = needsProof && tried.isWhole && event.recordedAt >= keptFrom();
+    if (isUnsent || (last === null && (!wants || isOlder)))
       return { ...outcomeOf('not_selected', last), attempts: last?.attempt ?? 0, read };
     return { ...outcomeOf('delivered', null), read };
   };

@@ -11,6 +11,8 @@ const redis = testRedis();
 afterAll(() => redis.cleanup());
 
 const hourMs = 3_600_000;
+/** What has not changed since tells by itself that an event was delivered. */
+const longAgo = { createdAt: Date.now() - hourMs, updatedAt: Date.now() - hourMs };
 
 /** What has become of the event at a position for a subscription. */
 async function deliveryOf(harness: Harness, id: string, position: number): Promise<EventDelivery> {
@@ -25,7 +27,7 @@ const drop = (harness: Harness, id: string) => harness.redis.del(harness.keys.su
 test('an event is delivered, with its time as long as the attempt is kept', async () => {
   await using receiver = await startReceiver();
   await using harness = await createHarness(redis);
-  const id = await harness.subscribe(receiver.url);
+  const id = await harness.subscribe(receiver.url, longAgo);
   await harness.append('a', 'b');
   expect(await deliveryOf(harness, id, 1)).toMatchObject({ state: 'waiting', attempts: 0 });
   await harness.drain(id);
@@ -120,6 +122,19 @@ test('an event is not selected by another type, nor by a subscription that began
   expect(await deliveryOf(harness, late, 1)).toMatchObject({ state: 'delivered', attempts: 1 });
 });
 
+test('an event recorded while a subscription was being made is not selected where it came first', async () => {
+  await using receiver = await startReceiver();
+  await using harness = await createHarness(redis);
+  const createdAt = Date.now();
+  await harness.append('a');
+  const id = await harness.subscribe(receiver.url, { createdAt, updatedAt: createdAt });
+  await harness.append('b');
+  await harness.drain(id);
+  expect(receiver.received).toHaveLength(1);
+  expect(await deliveryOf(harness, id, 1)).toMatchObject({ state: 'not_selected', attempts: 0 });
+  expect(await deliveryOf(harness, id, 2)).toMatchObject({ state: 'delivered', attempts: 1 });
+});
+
 test('an event that was not asked for in its time is not delivered, whatever is asked for now', async () => {
   await using receiver = await startReceiver();
   await using harness = await createHarness(redis);
@@ -160,7 +175,10 @@ test('an event whose retry was dropped, because it is no longer asked for, is no
   await harness.append('a');
   await harness.drain(id);
   expect(await deliveryOf(harness, id, 1)).toMatchObject({ state: 'waiting', attempts: 1 });
-  await harness.change(id, { eventTypes: ['filing.rejected'], updatedAt: Date.now() + 1 }, { release: true });
+  await harness.change(id, { eventTypes: ['filing.rejected'], updatedAt: Date.now() + 1 });
+  const dropped = { state: 'not_selected', attempts: 1, lastOutcome: 'http_error', deliveredAt: null };
+  expect(await deliveryOf(harness, id, 1)).toMatchObject({ ...dropped, nextAttemptAt: null });
+  await harness.change(id, {}, { release: true });
   await expect
     .poll(async () => {
       await harness.drain(id);
@@ -168,7 +186,6 @@ test('an event whose retry was dropped, because it is no longer asked for, is no
     })
     .toBe(0);
   expect(receiver.received).toHaveLength(1);
-  const dropped = { state: 'not_selected', attempts: 1, lastOutcome: 'http_error', deliveredAt: null };
   expect(await deliveryOf(harness, id, 1)).toMatchObject(dropped);
 });
 
@@ -176,7 +193,7 @@ test('an event that the filter holds back is not selected, before and after its 
   await using receiver = await startReceiver();
   await using harness = await createHarness(redis);
   const filter = 'filing.premium > 10000';
-  const id = await harness.subscribe(receiver.url, { filter });
+  const id = await harness.subscribe(receiver.url, { ...longAgo, filter });
   const premiums = [5, 20_000, undefined];
   for (const [i, premium] of premiums.entries()) {
     const event = { ...eventWith({ premium }), id: `evt_${i}`, filingId: `f${i}` };
