@@ -46,8 +46,8 @@ export type ReadDelivery = (
 // it was delivered.
 const searchedMax = 5_000;
 const provingMax = 20_000;
-// Milliseconds that may lie between the times of a record and of its entry in the stream, or of a subscription
-// and of its place in the log.
+// Milliseconds that may lie between the times of a record and of its entry in the stream, or of a
+// subscription and of its place in the log.
 const writtenWithinMs = 10_000;
 
 type Sought = Pick<ScannedStretch, 'order' | 'from' | 'to'> & { readonly most: number };

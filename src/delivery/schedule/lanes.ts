@@ -92,8 +92,8 @@ export interface Lanes {
    */
   start(now: number, isBusy: (filingId: string) => boolean): DueLane | null;
   /**
-   * Makes every lane due, see `laneRetriedNow`; one in flight gets its spent retries back, whatever becomes of
-   * its attempt. The store learns of it by `releasedAt`, not by a change of each lane.
+   * Makes every lane due, see `laneRetriedNow`; one in flight gets its spent retries back, whatever becomes
+   * of its attempt. The store learns of it by `releasedAt`, not by a change of each lane.
    */
   retryNow(now: number): void;
   /** Makes one lane due, unless it is in flight. */
