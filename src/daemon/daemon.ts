@@ -53,7 +53,7 @@ const caughtUpMs = 60_000;
  */
 export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Daemon> {
   await using stack = new AsyncDisposableStack();
-  const metrics = createMetrics();
+  const metrics = createMetrics(deps.linesLost);
   const start = createPatientStart(deps.logger, deps.signal);
   const doors = await openDoors(config, { reason: start.reason, metrics: metrics.registry }, stack);
   const { roles } = config;

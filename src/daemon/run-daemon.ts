@@ -23,11 +23,14 @@ type Loaded = Extract<ConfigResult, { readonly ok: true }>;
  * the process, which is 0 also for a stop before the start was over.
  */
 export async function runDaemon({ config, misspelt }: Loaded, stop: AbortController): Promise<number> {
-  const lines = createLogStream(process.stdout, ...(process.stdout.isTTY ? [await prettyLine()] : []));
+  const lines = createLogStream(process.stdout, {
+    ...(process.stdout.isTTY ? { render: await prettyLine() } : {}),
+    onLost: (lost, reason) => logger.warn({ lines: lost, reason }, 'log.lines_lost'),
+  });
   process.once('exit', lines.flush);
   const logger = pino({ level: config.logLevel }, lines);
   for (const { name, meant } of misspelt) logger.warn({ variable: name, meant }, 'config.unknown_variable');
-  const exitCode = await runWith(config, stop, logger);
+  const exitCode = await runWith(config, stop, logger, lines.lost);
   await lines.end();
   return exitCode;
 }
@@ -38,7 +41,12 @@ async function prettyLine(): Promise<(line: string) => string> {
   return createPrettyLine({ colours: process.stdout.hasColors() });
 }
 
-async function runWith(config: Config, stop: AbortController, logger: Logger): Promise<number> {
+async function runWith(
+  config: Config,
+  stop: AbortController,
+  logger: Logger,
+  linesLost: () => number,
+): Promise<number> {
   let exitCode: number = exitCodes.stopped;
   process.on('uncaughtException', ({ message, stack }) => {
     logger.fatal({ error: message, stack }, 'daemon.crashed');
@@ -46,7 +54,8 @@ async function runWith(config: Config, stop: AbortController, logger: Logger): P
     stop.abort('crash');
   });
   const stopped = untilStopped(stop.signal, logger);
-  const deps = { version: packageJson.version, logger, random: Math.random, signal: stop.signal };
+  const { version } = packageJson;
+  const deps = { version, logger, linesLost, random: Math.random, signal: stop.signal };
   const starting = stop.signal.aborted ? Promise.resolve(null) : startDaemon(config, deps);
   try {
     const daemon = await Promise.race([starting, stopped.then(() => delay(startEndsMs, null))]);

@@ -6,6 +6,8 @@ export interface LogStream {
   write(line: string): void;
   /** Writes the lines still held, at once; for the end of the process. */
   flush(): void;
+  /** Number of lines so far that could not be written. */
+  lost(): number;
   /**
    * Writes the lines still held and waits until the reader of a pipe has taken all lines, because the end of
    * the process discards the others. A reader that takes nothing is waited for two seconds.
@@ -13,33 +15,87 @@ export interface LogStream {
   end(): Promise<void>;
 }
 
+/** The output of the lines; the standard output of a process is one, whatever it leads to. */
+export interface LogOutput {
+  /** Bytes that its reader has yet to take. */
+  readonly writableLength: number;
+  /** Calls back with the error where the text could not be written. */
+  write(text: string, onWritten: (error?: Error | null) => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+export interface LogStreamOptions {
+  /** Gives a line another form. */
+  readonly render?: (line: string) => string;
+  /** Called once lines can be written again, with the number of those lost until then and why they were. */
+  readonly onLost?: (lines: number, reason: string) => void;
+}
+
 const endsMs = 2_000;
+// Bytes held for a reader, from which on lines are dropped until it has taken half of them.
+const heldMax = 16 * 1024 * 1024;
+const asBefore = (line: string): string => line;
 
 /**
  * Writes all lines of one turn of the event loop at once: at thousands of callbacks a second, a write for
- * each line cost a tenth of the processor time. A line that is too long is cut; `render` gives it another
- * form. A crash of Node itself loses the lines of its last turn.
+ * each line cost a tenth of the processor time. A line that is too long is cut. Lines that cannot be written
+ * (a full disk, a reader that is gone or takes nothing) are dropped and counted: the work goes on, and lines
+ * that wait for their reader take 16 MiB. A crash of Node itself loses the lines of its last turn.
  */
 export function createLogStream(
-  out: { write(text: string, onWritten?: () => void): unknown },
-  render: (line: string) => string = (line) => line,
+  out: LogOutput,
+  { render = asBefore, onLost = () => undefined }: LogStreamOptions = {},
 ): LogStream {
   let lines = '';
-  function flush(): void {
-    const text = lines;
-    lines = '';
-    if (text !== '') out.write(text);
+  let count = 0;
+  let lost = 0;
+  let unreported = 0;
+  let reason = '';
+  let isTorn = false;
+  let isStalled = false;
+  // Each write that failed has called back with the error, too.
+  out.on('error', () => undefined);
+
+  function lose(more: number, why: string): void {
+    lost += more;
+    unreported += more;
+    reason = why;
   }
+
+  function written(): void {
+    isTorn = false;
+    if (unreported === 0 || isStalled) return;
+    const since = unreported;
+    unreported = 0;
+    onLost(since, reason);
+  }
+
+  function flush(): void {
+    const [text, held] = [lines, count];
+    [lines, count] = ['', 0];
+    if (text === '') return;
+    isStalled = out.writableLength > (isStalled ? heldMax / 2 : heldMax);
+    if (isStalled) return lose(held, 'the reader of the log takes nothing');
+    // A full disk may have taken a part of a line.
+    out.write(isTorn ? `\n${text}` : text, (error) => {
+      if (error == null) return written();
+      isTorn = true;
+      lose(held, error.message);
+    });
+  }
+
   return {
     write(line) {
       if (lines === '') setImmediate(flush);
       lines += render(boundLine(line));
+      count += 1;
     },
     flush,
+    lost: () => lost,
     async end() {
       flush();
       const taken = new Promise<void>((resolve) => {
-        out.write('', resolve);
+        out.write('', () => resolve());
       });
       await Promise.race([taken, delay(endsMs)]);
     },

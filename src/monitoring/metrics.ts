@@ -14,9 +14,9 @@ const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 30
 
 /**
  * Registers every metric; labels are bounded: accounts, subscriptions, the partner's endpoints, outcome
- * codes, event types, statuses.
+ * codes, event types, statuses. `linesLost` is the number of lines so far that the logger could not write.
  */
-export function createMetrics() {
+export function createMetrics(linesLost: () => number = () => 0) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const common = (name: string, help: string) => ({
@@ -221,6 +221,13 @@ export function createMetrics() {
       labelNames: ['outcome'],
     }),
     deadLetters: new Counter(common('dead_letters_total', 'Events given up for a subscription.')),
+    logLinesLost: new Counter({
+      ...common('log_lines_lost_total', 'Lines of the log of this process that could not be written.'),
+      collect() {
+        this.reset();
+        this.inc(linesLost());
+      },
+    }),
   };
   // Unknown before the first check of Redis.
   metrics.redisSafe.set(NaN);

@@ -30,6 +30,8 @@ const recordMs = 30_000;
 export interface DaemonDeps {
   readonly version: string;
   readonly logger: Logger;
+  /** Number of lines so far that the logger could not write; without it, none are lost. */
+  readonly linesLost?: () => number;
   /** Source of jitter, in [0, 1). */
   readonly random: () => number;
   /** The start waits for Redis until this aborts; without a signal, ten seconds. */

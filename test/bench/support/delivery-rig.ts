@@ -48,7 +48,12 @@ export async function createDeliveryRig(redisUrl: string): Promise<DeliveryRig> 
   let delivered = 0;
   let awaited = { count: Infinity, resolve: () => {} };
   const nowhere = openSync('/dev/null', 'w');
-  const logger = pino({ level: 'info' }, createLogStream({ write: (text) => writeSync(nowhere, text) }));
+  const toNowhere = (text: string, onWritten: () => void) => {
+    writeSync(nowhere, text);
+    onWritten();
+  };
+  const lines = createLogStream({ write: toNowhere, writableLength: 0, on: () => undefined });
+  const logger = pino({ level: 'info' }, lines);
   const config = testConfig('bench', redisUrl);
   // `localhost` may have an address of either family.
   const delivery = { ...config.delivery, allowCidrs: [...config.delivery.allowCidrs, '::1/128'] };

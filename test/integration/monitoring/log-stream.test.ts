@@ -1,5 +1,9 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text as readText } from 'node:stream/consumers';
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { createLogStream } from '../../../src/monitoring/log-stream.ts';
 
 // A process that logs a burst and exits, as a daemon that crashes while it is busy.
 const program = `
@@ -34,7 +38,36 @@ test('a reader that takes nothing, or is gone, does not keep the process', async
   const exited = new Promise((resolve) => void stuck.child.on('exit', resolve));
   expect(await exited).toBe(7);
   stuck.child.stdout.destroy();
-  const gone = run(program.replace('const lines', "process.stdout.on('error', () => {});\n const lines"));
+  const gone = run(program);
   gone.child.stdout.destroy();
   expect(await gone.ended).toBe(7);
+});
+
+test('a reader that takes nothing for long costs the lines, not the memory', async () => {
+  const reader = spawn('cat', { stdio: ['pipe', 'pipe', 'inherit'] });
+  const read = readText(reader.stdout);
+  reader.kill('SIGSTOP');
+  const reports: [number, string][] = [];
+  const stream = createLogStream(reader.stdin, { onLost: (...report) => reports.push(report) });
+  const line = `${'x'.repeat(9_999)}\n`;
+  const writeSome = async (turns: number) => {
+    for (let i = 0; i < turns; i += 1) {
+      for (let j = 0; j < 100; j += 1) stream.write(line);
+      // oxlint-disable-next-line no-await-in-loop
+      await turn();
+    }
+  };
+  await writeSome(40);
+  expect(reader.stdin.writableLength).toBeLessThan(18 * 1024 * 1024);
+  const lost = stream.lost();
+  expect(lost).toBeGreaterThan(2_000);
+  reader.kill('SIGCONT');
+  await expect.poll(() => reader.stdin.writableLength).toBe(0);
+  await writeSome(1);
+  await stream.end();
+  reader.stdin.end();
+  await once(reader, 'close');
+  expect(reports).toEqual([[lost, 'the reader of the log takes nothing']]);
+  expect(stream.lost()).toBe(lost);
+  expect((await read).length).toBe((4_100 - lost) * line.length);
 });

@@ -16,6 +16,8 @@ export interface DaemonProcess extends AsyncDisposable {
   readonly api: ApiCaller;
   /** Every line it has logged so far, parsed. */
   readonly logs: readonly Record<string, unknown>[];
+  /** Closes the pipe of its log, as a collector of logs that dies. */
+  closeLog(): void;
   /** Sends a signal and resolves with the exit code, null when the signal killed it. */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
@@ -72,6 +74,7 @@ export async function startDaemonProcess(
     url,
     api: openApi(url, apiToken),
     logs,
+    closeLog: () => void child.stdout?.destroy(),
     end,
     async [Symbol.asyncDispose]() {
       await end('SIGKILL');

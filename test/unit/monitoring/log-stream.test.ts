@@ -2,9 +2,25 @@ import { expect, test } from 'vitest';
 import { createLogStream } from '../../../src/monitoring/log-stream.ts';
 import { createPrettyLine } from '../../../src/monitoring/pretty-line.ts';
 
+/** An output that keeps what it gets; while `failure` is set it takes nothing. */
+function collect() {
+  const out = {
+    writes: [] as string[],
+    failure: null as Error | null,
+    writableLength: 0,
+    on: () => undefined,
+    write(text: string, onWritten: (error?: Error | null) => void) {
+      if (out.failure === null) out.writes.push(text);
+      onWritten(out.failure);
+    },
+  };
+  return out;
+}
+
 test('the lines of one turn of the event loop go out with one write, at its end', async () => {
-  const writes: string[] = [];
-  const stream = createLogStream({ write: (text) => writes.push(text) });
+  const out = collect();
+  const { writes } = out;
+  const stream = createLogStream(out);
   stream.write('a\n');
   await Promise.resolve();
   stream.write('b\n');
@@ -17,8 +33,9 @@ test('the lines of one turn of the event loop go out with one write, at its end'
 });
 
 test('what is still held goes out at once when the process ends', async () => {
-  const writes: string[] = [];
-  const stream = createLogStream({ write: (text) => writes.push(text) });
+  const out = collect();
+  const { writes } = out;
+  const stream = createLogStream(out);
   stream.write('a\n');
   stream.flush();
   stream.flush();
@@ -27,14 +44,38 @@ test('what is still held goes out at once when the process ends', async () => {
 });
 
 test('on a terminal a line is written for people: the time, the level, the name and its fields', async () => {
-  let written = '';
+  const out = collect();
   const render = createPrettyLine({ colours: false });
-  const stream = createLogStream({ write: (text: string) => (written += text) }, render);
+  const stream = createLogStream(out, { render });
   stream.write(
     '{"level":40,"time":1795255203120,"pid":1,"hostname":"h","account":"acme","msg":"poll.failed"}\n',
   );
   stream.write('not JSON\n');
   stream.flush();
-  expect(written).toMatch(/^\[\d\d:\d\d:\d\d\.120\] WARN: poll\.failed \{"account":"acme"\}\nnot JSON\n$/);
+  expect(out.writes.join('')).toMatch(
+    /^\[\d\d:\d\d:\d\d\.120\] WARN: poll\.failed \{"account":"acme"\}\nnot JSON\n$/,
+  );
   expect(createPrettyLine({ colours: true })('{"level":40,"time":1,"msg":"a"}\n')).toContain('\u001b[');
+});
+
+test('lines that cannot be written are counted, and reported once lines can be written again', () => {
+  const out = collect();
+  const reports: [number, string][] = [];
+  const stream = createLogStream(out, { onLost: (...report) => reports.push(report) });
+  const log = (...lines: readonly string[]) => {
+    for (const line of lines) stream.write(`${line}\n`);
+    stream.flush();
+  };
+  log('a');
+  out.failure = new Error('ENOSPC: no space left on device');
+  log('b', 'c');
+  log('d');
+  expect([stream.lost(), reports]).toEqual([3, []]);
+  out.failure = null;
+  log('e');
+  log('f');
+  // The write that failed may have taken half a line.
+  expect(out.writes).toEqual(['a\n', '\ne\n', 'f\n']);
+  expect(reports).toEqual([[3, 'ENOSPC: no space left on device']]);
+  expect(stream.lost()).toBe(3);
 });
