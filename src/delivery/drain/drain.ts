@@ -84,7 +84,9 @@ export async function drainSubscription(
       if (session.isIdle())
         await delay(Math.ceil(turnInMs ?? 0), undefined, { signal }).catch(() => undefined);
       else await session.waitForResults(turnInMs);
-      stop = (await session.settle()) ?? stop;
+      const found = await session.settle();
+      // It may have been enabled again while callbacks were in flight.
+      stop = found ?? (stop === 'disabled' ? null : stop);
     }
   } catch (error) {
     await session.untilSettled();

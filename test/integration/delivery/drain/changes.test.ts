@@ -134,6 +134,25 @@ describe('a change of the subscription', () => {
     expect(receiver.accepted).toHaveLength(4);
   });
 
+  test('to disabled and back is taken up by a drain that hangs on the former endpoint', async () => {
+    await using former = await startReceiver('hang');
+    await using receiver = await startReceiver();
+    await using harness = await createHarness(redis, { timeoutMs: 5_000 });
+    const id = await harness.subscribe(former.url);
+    const settling = vi.spyOn(harness.delivery, 'settle');
+    const lastFound = async () => settling.mock.results.at(-1)?.value;
+    harness.startWorker();
+    await harness.publish('a');
+    await vi.waitFor(() => expect(former.inFlight()).toBe(1));
+    await harness.change(id, {}, { enabled: false });
+    await vi.waitFor(async () => expect(await lastFound()).toMatchObject({ enabled: false }));
+    await harness.change(id, { url: receiver.url }, { enabled: true, release: true });
+    await harness.publish('b');
+    await vi.waitFor(() => expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(['b']));
+    expect(former.inFlight()).toBe(1);
+    await vi.waitFor(() => expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(['b', 'a']));
+  });
+
   test('to removed stops a drain under way and leaves no key', async () => {
     const latch = createLatch();
     await using receiver = await startReceiver(async () => {
