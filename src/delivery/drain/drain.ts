@@ -85,8 +85,8 @@ export async function drainSubscription(
         await delay(Math.ceil(turnInMs ?? 0), undefined, { signal }).catch(() => undefined);
       else await session.waitForResults(turnInMs);
       const found = await session.settle();
-      // It may have been enabled again while callbacks were in flight.
-      stop = found ?? (stop === 'disabled' ? null : stop);
+      // The subscription may be enabled again, or last longer, while callbacks are in flight.
+      stop = found ?? (stop === 'disabled' || stop === 'expired' ? null : stop);
     }
   } catch (error) {
     await session.untilSettled();

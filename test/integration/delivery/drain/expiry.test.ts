@@ -4,7 +4,7 @@ import { createDisabler } from '../../../../src/delivery/store/disable-subscript
 import { createKeys } from '../../../../src/redis/keys.ts';
 import { expiredReason, whileItLasts } from '../../../../src/subscriptions/expiry/expiry.ts';
 import type { Subscription } from '../../../../src/subscriptions/subscription.ts';
-import { startReceiver } from '../../../support/receivers/receiver.ts';
+import { createLatch, startReceiver } from '../../../support/receivers/receiver.ts';
 import { rowsRead } from '../../../support/redis/rows-read.ts';
 import { shareOf, startPrivateRedis, testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness, type Harness } from '../drain-harness.ts';
@@ -15,9 +15,9 @@ const unused = 'http://127.0.0.1:9/';
 afterAll(() => redis.cleanup());
 
 /** Delivery under a clock that the test moves. */
-async function createStage({ clockRight = true, on = redis } = {}) {
+async function createStage({ clockRight = true, on = redis, maxInFlight = 1 } = {}) {
   const clock = { at: Date.now() };
-  const harness = await createHarness(on, { now: () => clock.at, maxInFlight: 1 });
+  const harness = await createHarness(on, { now: () => clock.at, maxInFlight });
   const keys = createKeys(on.prefix);
   const onDisabled = vi.fn<(subscription: Subscription, reason: string) => void>();
   const info = vi.fn<(line: object, message: string) => void>();
@@ -72,6 +72,28 @@ test('nothing is sent after its time, what was under way is settled, and a renew
   await harness.drain(id);
   expect(got()).toEqual(['f1', 'f2', 'f3', 'f4', 'f5']);
   expect(receiver.received).toHaveLength(5);
+});
+
+test('a renewal is taken up by a drain that was over but for a callback that hangs', async () => {
+  const { harness, clock } = await createStage({ maxInFlight: 2 });
+  await using _ = harness;
+  const answered = createLatch();
+  await using receiver = await startReceiver(async ({ filingId }) => {
+    if (filingId === 'f1') await answered.opened;
+    if (filingId === 'f2') clock.at = expiresAt;
+    return 200;
+  });
+  const expiresAt = clock.at + 5_000;
+  const id = await harness.subscribe(receiver.url, { expiresAt });
+  await harness.append('f1', 'f2', 'f3');
+  const drained = harness.drain(id);
+  const got = () => receiver.accepted.map(({ filingId }) => filingId);
+  await vi.waitFor(async () => expect((await harness.state(id)).done).toBe('2'));
+  await harness.change(id, { expiresAt: clock.at + 5_000 }, { enabled: true, release: true });
+  await vi.waitFor(() => expect(got()).toEqual(['f2', 'f3']));
+  answered.open();
+  await drained;
+  expect(got()).toEqual(['f2', 'f3', 'f1']);
 });
 
 test('one that has been expired for as long as events are kept is removed, and no other', async () => {
