@@ -5,6 +5,8 @@
 export interface Cursor {
   /** Every position up to this one is done. */
   position(): number;
+  /** The last position that is done. */
+  last(): number;
   /** The done positions beyond the cursor as closed ranges, `7-9,12`; empty when there are none. */
   done(): string;
   isDone(position: number): boolean;
@@ -46,6 +48,7 @@ export function createCursor(cursor: number, done: string): Cursor {
 
   return {
     position: () => contiguous,
+    last: () => ranges.at(-1)?.last ?? contiguous,
     done: () => ranges.map(toText).join(','),
     isDone(position) {
       if (position <= contiguous) return true;

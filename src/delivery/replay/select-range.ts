@@ -3,6 +3,7 @@ import type { LogOutline, OutlinedEntry } from '../../events/log-outline.ts';
 import type { LogSection, LogSections } from '../../events/search/log-sections.ts';
 import { sectionSize } from '../../events/search/log-sections.ts';
 import { wantedAmong, type JudgedLog } from '../../subscriptions/content-filter/wanted-entries.ts';
+import type { Cursor } from '../../subscriptions/cursor.ts';
 import { createEventMatcher, type Matchable } from '../../subscriptions/matches-event.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import { isAskedFor, type Replay, type ReplayRequest } from './replay.ts';
@@ -19,6 +20,11 @@ export interface RangeDeps extends JudgedLog {
   readonly sections: LogSections;
   /** Maximum number of events that are read; see `ReplayerDeps`. */
   readonly countMax: number;
+}
+
+/** A subscription with the positions of the log that it has settled. */
+export interface SettledRecord extends SubscriptionRecord {
+  readonly settled: Pick<Cursor, 'position' | 'last' | 'isDone'>;
 }
 
 // Maximum number of events whose bodies are read for a filter: a few seconds. Those behind count as matching.
@@ -40,7 +46,7 @@ interface Counted {
  */
 export async function selectRange(
   deps: RangeDeps,
-  { subscription, delivery }: SubscriptionRecord,
+  { subscription, settled }: SettledRecord,
   request: ReplayRequest,
 ): Promise<Selection> {
   const { outline, sections } = deps;
@@ -49,7 +55,7 @@ export async function selectRange(
   const wants = createEventMatcher(subscription);
   const searched = await sections.search(account);
   const [oldest] = await outline(account, 0, 1);
-  const end = delivery.cursor;
+  const end = settled.last();
   let [matched, first, last, read] = [0, 1, 0, 0];
   for (let position = oldest?.position ?? end + 1; position <= end;) {
     if (read >= countMax) {
@@ -62,8 +68,12 @@ export async function selectRange(
     const section = await searched.sectionAt(position);
     const isWhole = section !== null && section.first === position && section.last === to;
     const counted =
-      (isWhole ? countKinds(section, request, wants, filter === null) : null) ??
-      countEntries(await entriesOf(deps, subscription, { from: position, to }), request, wants);
+      (isWhole && to <= settled.position() ? countKinds(section, request, wants, filter === null) : null) ??
+      countEntries(
+        await entriesOf(deps, subscription, { from: position, to }),
+        request,
+        (entry) => settled.isDone(entry.position) && wants(entry),
+      );
     if (counted.matched > 0) {
       if (matched === 0) ({ first } = counted);
       ({ last } = counted);
@@ -120,7 +130,7 @@ async function entriesOf(
 function countEntries(
   { from, to, entries, read }: Stretch & { entries: readonly OutlinedEntry[]; read: number },
   request: ReplayRequest,
-  wants: (event: Matchable) => boolean,
+  wants: (entry: OutlinedEntry) => boolean,
 ): Counted {
   const matching = entries.filter(
     (entry) => entry.position <= to && isAskedFor(request, entry) && wants(entry),

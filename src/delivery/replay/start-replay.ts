@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { EventLog, OutlinedEntry } from '../../events/event-log.ts';
 import type { FilterJudge } from '../../subscriptions/content-filter/judge.ts';
 import { wantedAmong } from '../../subscriptions/content-filter/wanted-entries.ts';
+import { createCursor } from '../../subscriptions/cursor.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { SubscriptionStore } from '../../subscriptions/store/subscription-store.ts';
@@ -13,7 +14,7 @@ import type { FindEvents } from '../../events/search/find-events.ts';
 import type { LogSections } from '../../events/search/log-sections.ts';
 import type { Checkpoint } from '../../events/timeline.ts';
 import { isAskedFor, type Replay, type ReplayRequest } from './replay.ts';
-import { nothing, selectRange, type Selection } from './select-range.ts';
+import { nothing, selectRange, type Selection, type SettledRecord } from './select-range.ts';
 import { progressOf, type ReplayProgress } from './replay-progress.ts';
 import { replaysKept, type ReplayStore } from './replay-store.ts';
 
@@ -157,15 +158,15 @@ async function choose(
 ): Promise<Selection & { readonly upTo: Checkpoint }> {
   const record = await deps.subscriptions.get(account, id);
   if (record === null) throw new ReplayRefusedError('no_subscription');
-  const { cursor, timeline } = record.delivery;
+  const { cursor, timeline, done } = record.delivery;
   const upTo = await deps.log.commonWith(account, { position: cursor, timeline });
-  const standing = { ...record, delivery: { ...record.delivery, cursor: upTo.position } };
-  return { ...(await select(deps, standing, request, isSeen)), upTo };
+  const settled = createCursor(upTo.position, upTo.position === cursor ? done : '');
+  return { ...(await select(deps, { ...record, settled }, request, isSeen)), upTo };
 }
 
 function select(
   deps: ReplayerDeps,
-  record: SubscriptionRecord,
+  record: SettledRecord,
   request: ReplayRequest,
   isSeen: IsSeen,
 ): Promise<Selection> {
@@ -178,7 +179,7 @@ function select(
 
 async function selectEvents(
   deps: ReplayerDeps,
-  { subscription, delivery }: SubscriptionRecord,
+  { subscription, settled }: SettledRecord,
   request: ReplayRequest,
   eventIds: readonly string[],
   isSeen: IsSeen,
@@ -187,7 +188,7 @@ async function selectEvents(
   const { entries, complete } = await deps.findEvents(account, eventIds, request.filingId, isSeen);
   const unknown = eventIds.filter((id) => !entries.has(id));
   if (unknown.length > 0) throw new ReplayRefusedError(complete ? 'unknown_events' : 'log_too_long', unknown);
-  const past = [...entries.values()].filter(({ position }) => position <= delivery.cursor);
+  const past = [...entries.values()].filter(({ position }) => settled.isDone(position));
   const positions = (await wanted(deps, subscription, request, past)).map(({ position }) => position);
   return ofPositions(
     positions.toSorted((a, b) => a - b),
@@ -197,13 +198,13 @@ async function selectEvents(
 
 async function selectFiling(
   deps: ReplayerDeps,
-  { subscription, delivery }: SubscriptionRecord,
+  { subscription, settled }: SettledRecord,
   request: ReplayRequest,
   filingId: string,
 ): Promise<Selection> {
   const { account } = subscription;
   const { log } = deps;
-  const past = (await log.positionsOf(account, filingId)).filter((position) => position <= delivery.cursor);
+  const past = (await log.positionsOf(account, filingId)).filter(settled.isDone);
   const entries = (await log.outlineAt(account, past)).filter((entry) => entry !== null);
   const matching = await wanted(deps, subscription, request, entries);
   return ofPositions(

@@ -213,7 +213,8 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
   };
 }
 
-const everything: ReplayRequest = {
+/** A request that narrows nothing. */
+export const everything: ReplayRequest = {
   after: null,
   before: null,
   eventTypes: null,

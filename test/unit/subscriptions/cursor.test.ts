@@ -19,7 +19,8 @@ describe('a cursor', () => {
   it('takes up its stored form', () => {
     const cursor = createCursor(4, '7-9,12');
     expect([4, 5, 7, 9, 10, 12].map(cursor.isDone)).toEqual([true, false, true, true, false, true]);
-    expect([cursor.position(), cursor.done()]).toEqual([4, '7-9,12']);
+    expect([cursor.position(), cursor.last(), cursor.done()]).toEqual([4, 12, '7-9,12']);
+    expect(createCursor(4, '').last()).toBe(4);
     cursor.markRange(5, 6);
     expect([cursor.position(), cursor.done()]).toEqual([9, '12']);
   });

@@ -4,7 +4,7 @@ import { ReplayRefusedError } from '../../../../src/delivery/replay/start-replay
 import { createLatch, startReceiver } from '../../../support/receivers/receiver.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 import { rememberKeys } from '../../../support/redis/set-back.ts';
-import { createHarness, startReplay, type Harness } from '../drain-harness.ts';
+import { createHarness, everything, startReplay, type Harness } from '../drain-harness.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());
@@ -43,6 +43,32 @@ describe('a replay', () => {
     expect(await harness.state(id)).toMatchObject({ cursor: 120, parked: 0, replaying: 0 });
     const { items } = await harness.delivery.attempts(harness.account, id, null, 1);
     expect(items[0]).toMatchObject({ attempt: 1, replay: replay.id });
+  });
+
+  test('takes what was settled behind a callback that hangs, and not what waits', async () => {
+    const answered = createLatch();
+    await using receiver = await startReceiver(async ({ filingId }) => {
+      if (filingId === 'a') await answered.opened;
+      return 200;
+    });
+    await using harness = await createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('a', 'b', 'a', 'c');
+    const drained = harness.drain(id);
+    await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ cursor: 0, done: '2,4' }));
+    const ids = (await harness.log.outlineAt(harness.account, [2, 3])).flatMap((entry) => entry?.id ?? []);
+    const countOf = (narrowed: Partial<ReplayRequest>) =>
+      harness.replayer.count(harness.account, id, { ...everything, ...narrowed });
+    expect(await countOf({ eventIds: ids })).toBe(1);
+    expect(await countOf({ filingId: 'a' })).toBe(0);
+    expect(await countOf({ filingId: 'b' })).toBe(1);
+    expect(await startReplay(harness, id)).toMatchObject({ matched: 2 });
+    const got = () => receiver.accepted.map(({ filingId, sequence }) => `${filingId}${sequence}`);
+    await vi.waitFor(() => expect(got().toSorted()).toEqual(['b1', 'b1', 'c1', 'c1']));
+    answered.open();
+    await drained;
+    expect(got().slice(4)).toEqual(['a1', 'a2']);
+    expect(await harness.state(id)).toMatchObject({ cursor: 4, done: '', replaying: 0 });
   });
 
   test('counts the events of a very long log one by one only so far, and still delivers only what matches', async () => {
