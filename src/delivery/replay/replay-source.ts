@@ -5,7 +5,7 @@ import type { SendScheduler } from '../schedule/scheduler.ts';
 import { correctedLane } from '../schedule/stepped-clock.ts';
 import type { Work } from '../schedule/track.ts';
 import type { ReplayChanges } from '../store/settle-arguments.ts';
-import { isAskedFor, isAtRest, type ReplayState } from './replay.ts';
+import { isAskedFor, isAtRest, type LettersAmong, type ReplayState } from './replay.ts';
 import type { Made, OpenReplay, ReplayCounts, ReplayReader } from './replay-reader.ts';
 import type { ReplayRecord, ReplayStore, StoredReplayState } from './replay-store.ts';
 
@@ -166,7 +166,8 @@ function readReplay(
   { log, account, wants, batch, scheduler }: ReplaySourceDeps,
   { replay, state, lanes }: OpenReplay,
 ): ReplayReader {
-  const { id, first, last, positions, letters } = replay;
+  const { id, first, last, positions } = replay;
+  const known = lettersOf(replay);
   const cursor = createCursor(state.cursor, state.done);
   const intake = scheduler.startReplay({ cursor, lanes });
   let { delivered, failed } = state;
@@ -220,8 +221,10 @@ function readReplay(
       passOver(upTo);
       return true;
     },
-    letterAt: (position: number) =>
-      positions === null ? null : (letters?.[indexOfFirst(positions, position)] ?? null),
+    letterAt(position: number): string | null {
+      const index = indexOfFirst(known.positions, position);
+      return known.positions[index] === position ? (known.letters[index] ?? null) : null;
+    },
     count(ended: ReplayCounts): void {
       delivered += ended.delivered;
       failed += ended.failed;
@@ -235,6 +238,11 @@ function readReplay(
     },
     leave: () => (current.lanes === undefined ? { replay, state: current, lanes } : null),
   };
+}
+
+function lettersOf({ positions, letters, lettersAmong }: OpenReplay['replay']): LettersAmong {
+  if (letters !== null && positions !== null) return { positions, letters };
+  return lettersAmong ?? { positions: [], letters: [] };
 }
 
 // Index of the first of these positions, which are in order, that is at `position` or later.

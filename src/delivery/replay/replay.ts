@@ -44,10 +44,18 @@ export interface Replay {
    */
   readonly positions: readonly number[] | null;
   /**
-   * Ids of the dead letters at those positions, which leave the list when their events are delivered; null
-   * for other replays.
+   * Ids of the dead letters at those positions, for a replay of dead letters: they leave the list when their
+   * events are delivered. Null for other replays.
    */
   readonly letters: readonly string[] | null;
+  /** Dead letters among the events of another replay, which leave the list likewise; missing for none. */
+  readonly lettersAmong?: LettersAmong;
+}
+
+/** Dead letters of some events: the positions in order, and the id of the letter at each. */
+export interface LettersAmong {
+  readonly positions: readonly number[];
+  readonly letters: readonly string[];
 }
 
 /**

@@ -13,7 +13,7 @@ import type { LogOutline } from '../../events/log-outline.ts';
 import type { FindEvents } from '../../events/search/find-events.ts';
 import type { LogSections } from '../../events/search/log-sections.ts';
 import type { Checkpoint } from '../../events/timeline.ts';
-import { isAskedFor, type Replay, type ReplayRequest } from './replay.ts';
+import { isAskedFor, type LettersAmong, type Replay, type ReplayRequest } from './replay.ts';
 import { nothing, selectRange, type Selection, type SettledRecord } from './select-range.ts';
 import { progressOf, type ReplayProgress } from './replay-progress.ts';
 import { replaysKept, type ReplayStore } from './replay-store.ts';
@@ -92,7 +92,8 @@ export interface ReplayerDeps {
   readonly now: () => number;
 }
 
-// Maximum number of dead letters in one replay, the oldest; the others are left to another one.
+// Maximum number of dead letters in one replay, the oldest; the others are left to another one. Of a replay of
+// other events, those among the newest as many of the list leave it.
 const lettersMax = 10_000;
 const deadPageSize = 100;
 
@@ -136,11 +137,13 @@ async function chooseAndAdd(
   isSeen: IsSeen,
 ): Promise<{ replay: Replay; added: string }> {
   const { upTo, ...selection } = await choose(deps, account, id, request, isSeen);
+  const lettersAmong = await findLettersAmong(deps, account, id, selection);
   const replay: Replay = {
     id: `rpl_${randomBytes(12).toString('hex')}`,
     request,
     createdAt: deps.now(),
     ...selection,
+    ...(lettersAmong === null ? {} : { lettersAmong }),
   };
   const added = await deps.replays.add(account, id, replay, upTo);
   if (added.kind === 'added') return { replay, added: added.id };
@@ -220,35 +223,68 @@ async function selectDeadLetters(
 ): Promise<Selection> {
   const { account, id } = subscription;
   const letters = new Map<number, string>();
-  let before: string | null = null;
-  do {
-    // Each page begins where the one before ended.
-    const page: Listed<ListedDeadLetter> = await deps.delivery.deadLetters(account, id, before, deadPageSize);
-    const entries = await deps.log.outlineAt(
-      account,
-      page.items.map(({ position }) => position),
-    );
-    const given = entries.filter((entry, i) => entry !== null && entry.id === page.items[i]?.eventId);
-    const matching = new Set(
-      await wanted(
-        deps,
-        subscription,
-        request,
-        given.filter((entry) => entry !== null),
-      ),
-    );
-    for (const [i, entry] of entries.entries()) {
-      const letter = page.items[i];
-      if (letter !== undefined && entry !== null && matching.has(entry))
-        letters.set(letter.position, letter.id);
-    }
-    before = page.next;
-  } while (before !== null);
+  for await (const page of eachPageOfLetters(deps, account, id)) {
+    const entries = page.map(({ entry }) => entry);
+    const matching = new Set(await wanted(deps, subscription, request, entries));
+    for (const { letter, entry } of page) if (matching.has(entry)) letters.set(letter.position, letter.id);
+  }
   const oldest = [...letters].toSorted(([a], [b]) => a - b).slice(0, lettersMax);
   return ofPositions(
     oldest.map(([position]) => position),
     oldest.map(([, letter]) => letter),
   );
+}
+
+/** A dead letter whose event is in the log. */
+interface LetterOfEvent {
+  readonly letter: ListedDeadLetter;
+  readonly entry: OutlinedEntry;
+}
+
+// The dead letters of a subscription, the latest first.
+async function* eachPageOfLetters(
+  { delivery, log }: Pick<ReplayerDeps, 'delivery' | 'log'>,
+  account: string,
+  id: string,
+): AsyncGenerator<readonly LetterOfEvent[], void, undefined> {
+  let before: string | null = null;
+  do {
+    // Each page begins where the one before ended.
+    const page: Listed<ListedDeadLetter> = await delivery.deadLetters(account, id, before, deadPageSize);
+    const entries = await log.outlineAt(
+      account,
+      page.items.map(({ position }) => position),
+    );
+    yield page.items.flatMap((letter, i) => {
+      const { [i]: entry } = entries;
+      return entry != null && entry.id === letter.eventId ? [{ letter, entry }] : [];
+    });
+    before = page.next;
+  } while (before !== null);
+}
+
+// The dead letters among the events of a replay that is not one of dead letters; null for none.
+async function findLettersAmong(
+  deps: ReplayerDeps,
+  account: string,
+  id: string,
+  { first, last, positions, letters }: Selection,
+): Promise<LettersAmong | null> {
+  if (letters !== null || last < first) return null;
+  const chosen = positions === null ? null : new Set(positions);
+  const found = new Map<number, string>();
+  let pages = 0;
+  for await (const page of eachPageOfLetters(deps, account, id)) {
+    for (const { letter } of page) {
+      const { position } = letter;
+      if (chosen?.has(position) ?? (position >= first && position <= last)) found.set(position, letter.id);
+    }
+    pages += 1;
+    if (found.size === chosen?.size || pages * deadPageSize >= lettersMax) break;
+  }
+  if (found.size === 0) return null;
+  const sorted = [...found].toSorted(([a], [b]) => a - b);
+  return { positions: sorted.map(([position]) => position), letters: sorted.map(([, letter]) => letter) };
 }
 
 function ofPositions(positions: readonly number[], letters: readonly string[] | null): Selection {

@@ -411,6 +411,34 @@ describe('a replay of dead letters', () => {
     expect(other.matched).toBe(0);
   });
 
+  test.each([
+    { of: 'a range', request: () => ({}) },
+    { of: 'a filing', request: () => ({ filingId: 'dead' }) },
+    { of: 'events', request: (eventIds: readonly string[]) => ({ eventIds }) },
+  ])('is also one of $of that has some among it: those delivered leave the list', async ({ request }) => {
+    await using receiver = await startReceiver(({ filingId }) => (filingId.startsWith('dead') ? 500 : 200));
+    await using harness = await createHarness(redis, { retryMs: [1] });
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('a', 'dead', 'b', 'dead', 'dead2');
+    const letters = async () => {
+      await harness.drain(id);
+      const { items } = await harness.delivery.deadLetters(harness.account, id, null, 10);
+      return items.map(({ filingId, position }) => `${filingId} ${position}`).toSorted();
+    };
+    await expect.poll(letters).toEqual(['dead 2', 'dead 4', 'dead2 5']);
+    receiver.answer(({ filingId }) => (filingId === 'dead2' ? 500 : 200));
+    const entries = await harness.log.outlineAt(harness.account, [1, 2, 4, 5]);
+    const replay = await startReplay(harness, id, request(entries.flatMap((entry) => entry?.id ?? [])));
+    await expect.poll(letters).toEqual(['dead2 5']);
+    await expect
+      .poll(async () => {
+        await harness.drain(id);
+        return progress(harness, id, replay);
+      })
+      .toMatchObject({ state: 'finished' });
+    expect(await letters()).toEqual(['dead2 5']);
+  });
+
   test('counts only those whose event is still in the log', async () => {
     await using receiver = await startReceiver(500);
     await using harness = await createHarness(redis, { retryMs: [1] });
