@@ -3,7 +3,7 @@ import { startClusterOfSix } from './failovers/cluster-of-six.ts';
 import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';
 import { expectKept, writeEvidence } from '../support/journals/expect-kept.ts';
 import { describeRecoveries, killAtRandom, type Recovery } from '../support/world/kill-at-random.ts';
-import { accounts, maxInFlight, startWorld } from '../support/world/world.ts';
+import { accounts, maxInFlight, startWorld, type World } from '../support/world/world.ts';
 import { expectNone } from '../support/expect-none.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
@@ -19,17 +19,33 @@ beforeAll(async () => {
 
 afterAll(() => redis.close());
 
+// Sequences left out because commits were announced and never made, as the daemons have logged it.
+function restatedBy({ daemons }: World): number {
+  const lines = daemons.flatMap(({ logs }) => logs.filter(({ msg }) => msg === 'log.set_back'));
+  return lines.reduce((sum, { restated }) => sum + Number(restated), 0);
+}
+
 // One world's share of the kills. How long a process takes to start is the machine's affair, what follows is
 // ours.
-async function killAndCheck(redisUrl: string, roles: readonly string[], share: number): Promise<Recovery[]> {
+async function killAndCheck(
+  redisUrl: string,
+  roles: readonly string[],
+  share: number,
+  isCluster = false,
+): Promise<Recovery[]> {
   await using world = await startWorld({ random, redisUrl, roles });
   world.receiver.answer(() => ({ status: random() < 0.03 ? 503 : 200, afterMs: random() * 300 }));
   const stop = world.lives.run(20);
   const recoveries = await killAtRandom(world, share, random);
   await stop();
+  await world.settle();
   const findings = await expectKept(
     world,
-    { repeatsMax: share * maxInFlight, setBack: false },
+    {
+      repeatsMax: share * maxInFlight,
+      setBack: false,
+      skippedMax: isCluster ? restatedBy(world) : 0,
+    },
     `${share} kills`,
   );
   expect(findings.events).toBeGreaterThan(share * accounts.length);
@@ -57,7 +73,7 @@ test.each([
 
 test('four daemons of mixed roles on a Redis Cluster of six nodes killed at random: nothing is lost, and it is at work again within 15 seconds', async () => {
   await using cluster = await startClusterOfSix(random);
-  const recoveries = await killAndCheck(cluster.url, mixed, Math.ceil(kills / 4));
+  const recoveries = await killAndCheck(cluster.url, mixed, Math.ceil(kills / 4), true);
   console.log(describeRecoveries(recoveries));
   expect(recoveries).not.toEqual([]);
 }, 3_600_000);

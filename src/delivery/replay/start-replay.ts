@@ -92,8 +92,8 @@ export interface ReplayerDeps {
   readonly now: () => number;
 }
 
-// Maximum number of dead letters in one replay, the oldest; the others are left to another one. Of a replay of
-// other events, those among the newest as many of the list leave it.
+// Maximum number of dead letters in one replay, the oldest; the others are left to another one. Of a replay
+// of other events, those among the newest as many of the list leave it.
 const lettersMax = 10_000;
 const deadPageSize = 100;
 

@@ -43,7 +43,9 @@ export function checkChain(where: string, baseline: string | null, events: reado
   for (const [i, event] of chain.entries()) {
     const former = chain[i - 1];
     const before = former === undefined ? baseline : former.status;
-    if (event.sequence !== i + 1) violations.push(`gap: ${where}: ${event.sequence} is number ${i + 1}`);
+    const expected = (former?.sequence ?? 0) + 1;
+    if (event.sequence !== expected)
+      violations.push(`gap: ${where}: ${event.sequence} stands where ${expected} is due`);
     if (event.previousStatus !== before)
       violations.push(`chain: ${where}: ${event.sequence} comes from ${event.previousStatus}, was ${before}`);
     if (former !== undefined && event.arrivedAt < acknowledgedAt(events, former.sequence))

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { checkJournals } from '../../../support/journals/check-journals.ts';
+import { checkJournals, type Allowance } from '../../../support/journals/check-journals.ts';
 import type { Dwell, Journals } from '../../../support/journals/journals.ts';
 import { journals, paid, pending, type Told } from './journal-of-one.ts';
 
 const strict = { repeatsMax: 0, setBack: false };
 const noReason = { completedAt: null, rejectionReason: null };
 
-const rulesBroken = (run: Journals, allowance = strict) =>
+const rulesBroken = (run: Journals, allowance: Allowance = strict) =>
   checkJournals(run, allowance).violations.map((violation) => violation.split(':')[0]);
 
 describe('journals of a run in which every promise was kept', () => {
@@ -43,6 +43,12 @@ describe('journals of a run in which every promise was kept', () => {
   test('may hold as many repeats as are allowed', () => {
     const again = { ...paid, at: 1_500 };
     expect(rulesBroken(journals([paid, again, pending]), { ...strict, repeatsMax: 1 })).toEqual([]);
+  });
+
+  test('may leave out as many sequences as are allowed', () => {
+    const later = { ...pending, sequence: 3 };
+    expect(rulesBroken(journals([paid, later]))).toEqual(['gap']);
+    expect(rulesBroken(journals([paid, later]), { ...strict, skippedMax: 1 })).toEqual([]);
   });
 
   test('may repeat an event with new times where Redis was set back', () => {
