@@ -6,14 +6,14 @@ import { createCursor } from '../../subscriptions/cursor.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { SubscriptionStore } from '../../subscriptions/store/subscription-store.ts';
-import type { ListedDeadLetter } from '../store/delivery-records.ts';
-import type { DeliveryStore, Listed } from '../store/delivery-store.ts';
+import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { DrainQueue } from '../drain-queue.ts';
 import type { LogOutline } from '../../events/log-outline.ts';
 import type { FindEvents } from '../../events/search/find-events.ts';
 import type { LogSections } from '../../events/search/log-sections.ts';
 import type { Checkpoint } from '../../events/timeline.ts';
-import { isAskedFor, type LettersAmong, type Replay, type ReplayRequest } from './replay.ts';
+import { eachPageOfLetters, findLettersAmong, lettersMax } from './find-letters.ts';
+import { isAskedFor, type Replay, type ReplayRequest } from './replay.ts';
 import { nothing, selectRange, type Selection, type SettledRecord } from './select-range.ts';
 import { progressOf, type ReplayProgress } from './replay-progress.ts';
 import { replaysKept, type ReplayStore } from './replay-store.ts';
@@ -91,11 +91,6 @@ export interface ReplayerDeps {
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
 }
-
-// Maximum number of dead letters in one replay, the oldest; the others are left to another one. Of a replay
-// of other events, those among the newest as many of the list leave it.
-const lettersMax = 10_000;
-const deadPageSize = 100;
 
 const seesAll: IsSeen = () => true;
 
@@ -233,58 +228,6 @@ async function selectDeadLetters(
     oldest.map(([position]) => position),
     oldest.map(([, letter]) => letter),
   );
-}
-
-/** A dead letter whose event is in the log. */
-interface LetterOfEvent {
-  readonly letter: ListedDeadLetter;
-  readonly entry: OutlinedEntry;
-}
-
-// The dead letters of a subscription, the latest first.
-async function* eachPageOfLetters(
-  { delivery, log }: Pick<ReplayerDeps, 'delivery' | 'log'>,
-  account: string,
-  id: string,
-): AsyncGenerator<readonly LetterOfEvent[], void, undefined> {
-  let before: string | null = null;
-  do {
-    // Each page begins where the one before ended.
-    const page: Listed<ListedDeadLetter> = await delivery.deadLetters(account, id, before, deadPageSize);
-    const entries = await log.outlineAt(
-      account,
-      page.items.map(({ position }) => position),
-    );
-    yield page.items.flatMap((letter, i) => {
-      const { [i]: entry } = entries;
-      return entry != null && entry.id === letter.eventId ? [{ letter, entry }] : [];
-    });
-    before = page.next;
-  } while (before !== null);
-}
-
-// The dead letters among the events of a replay that is not one of dead letters; null for none.
-async function findLettersAmong(
-  deps: ReplayerDeps,
-  account: string,
-  id: string,
-  { first, last, positions, letters }: Selection,
-): Promise<LettersAmong | null> {
-  if (letters !== null || last < first) return null;
-  const chosen = positions === null ? null : new Set(positions);
-  const found = new Map<number, string>();
-  let pages = 0;
-  for await (const page of eachPageOfLetters(deps, account, id)) {
-    for (const { letter } of page) {
-      const { position } = letter;
-      if (chosen?.has(position) ?? (position >= first && position <= last)) found.set(position, letter.id);
-    }
-    pages += 1;
-    if (found.size === chosen?.size || pages * deadPageSize >= lettersMax) break;
-  }
-  if (found.size === 0) return null;
-  const sorted = [...found].toSorted(([a], [b]) => a - b);
-  return { positions: sorted.map(([position]) => position), letters: sorted.map(([, letter]) => letter) };
 }
 
 function ofPositions(positions: readonly number[], letters: readonly string[] | null): Selection {
