@@ -8,7 +8,7 @@ export const problemTexts: Readonly<Record<ProblemCode, string>> = {
   malformed_request:
     'The request is not valid HTTP, or its path cannot be decoded. Send exactly one `Host` header, and percent-encode ids in the path.',
   malformed_json:
-    'The body is not JSON. `detail` names the line and the column, a few characters around them, and what is expected there. A body with a field `__proto__`, or `constructor` with a field `prototype`, is refused as well.',
+    'The body is not JSON, or not UTF-8. `detail` names the line and the column, a few characters around them, and what is expected there. A body with a field `__proto__`, or `constructor` with a field `prototype`, is refused as well.',
   unauthorized:
     'The request has no token, or one that is not valid here. Send `Authorization: Bearer <token>`. `detail` says whether the header is missing, has another scheme, or has a token that the daemon does not know.',
   read_only_token: 'The token may only read. Use one that was made without `readOnly`.',
@@ -38,7 +38,7 @@ export const problemTexts: Readonly<Record<ProblemCode, string>> = {
   request_timeout: 'The request did not arrive in time. Send it again, as a whole.',
   payload_too_large: 'The body is larger than 256 KiB.',
   uri_too_long: 'The path is too long. The id of a filing has at most 256 characters.',
-  unsupported_media_type: 'Send the body as `application/json`, without `Content-Encoding`.',
+  unsupported_media_type: 'Send the body as `application/json` in UTF-8, without `Content-Encoding`.',
   expectation_failed: 'Leave the header `Expect` out, or send `100-continue`.',
   subscription_unverified:
     'Nothing is sent to an endpoint before it is verified, no test call either. `POST …/verify` asks it at once; `lastError` of the subscription says what is missing.',
@@ -55,7 +55,8 @@ export const problemTexts: Readonly<Record<ProblemCode, string>> = {
   too_many_subscriptions: 'The account has as many subscriptions as it may. Delete some.',
   too_many_replays: 'The subscription has as many unfinished replays as it may. Wait until one has finished.',
   too_many_streams: 'The account has as many event streams open as it may. Close some.',
-  headers_too_large: 'The headers of the request are too large.',
+  headers_too_large:
+    'The headers of the request take more than 16 KiB with the path. Send fewer, or shorter ones.',
   internal_error:
     'The daemon failed unexpectedly. The line `http.failed` of its log says why. Trying again may help; please report it.',
   starting:

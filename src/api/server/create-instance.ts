@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { RequestListener } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { fastify, LogController } from 'fastify';
@@ -72,24 +73,32 @@ export function createInstance(
 function acceptOnlyJson(app: Api): void {
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (request.headers['content-encoding'] !== undefined) {
-      done(new Problem('unsupported_media_type', 'Send the body as it is, without Content-Encoding.'));
-      return;
-    }
-    if (hasMoreValues(body as string, bodyValuesMax)) {
-      done(
-        invalidRequest([{ path: '', message: `The body must not hold more than ${bodyValuesMax} values` }]),
-      );
-      return;
-    }
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    const body = bytes.toString();
+    const refusal = whyRefused(request, bytes as Buffer, body);
     // Many clients declare JSON on a POST or DELETE without a body.
-    if (body === '') done(null, undefined);
+    if (refusal !== null || body === '') done(refusal, undefined);
     else
-      void parseJson(request, body as string, (error, value) => {
-        done(error === null ? null : malformedJson(body as string), value);
+      void parseJson(request, body, (error, value) => {
+        done(error === null ? null : malformedJson(body), value);
       });
   });
+}
+
+// JSON between systems is UTF-8 (RFC 8259, section 8.1); other bytes would be stored as other text.
+const utf8Names = new Set(['utf-8', 'utf8', 'us-ascii']);
+
+function whyRefused({ headers }: FastifyRequest, bytes: Buffer, body: string): Problem | null {
+  if (headers['content-encoding'] !== undefined)
+    return new Problem('unsupported_media_type', 'Send the body as it is, without Content-Encoding.');
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(headers['content-type'] ?? '')?.[1];
+  if (charset !== undefined && !utf8Names.has(charset.toLowerCase()))
+    return new Problem('unsupported_media_type', 'Send the body in UTF-8, the encoding of JSON.');
+  if (!isUtf8(bytes))
+    return new Problem('malformed_json', 'The body is not UTF-8, the encoding of JSON. Send it in UTF-8.');
+  return hasMoreValues(body, bodyValuesMax)
+    ? invalidRequest([{ path: '', message: `The body must not hold more than ${bodyValuesMax} values` }])
+    : null;
 }
 
 // Logs one line per request. Probes and scrapes are frequent and matter only when they fail.

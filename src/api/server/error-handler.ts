@@ -1,3 +1,4 @@
+import { maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { AccountQuotaError, quotaBytesMax } from '../../redis/quota/account-quota.ts';
@@ -19,7 +20,6 @@ const detailMax = 200;
 
 // Fastify's own failures, by its error code.
 const frameworkCodes: ReadonlyMap<string, ProblemCode> = new Map([
-  ['FST_ERR_BAD_URL', 'malformed_request'],
   ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'malformed_request'],
   ['FST_ERR_CTP_INVALID_JSON_BODY', 'malformed_json'],
   ['FST_ERR_CTP_BODY_TOO_LARGE', 'payload_too_large'],
@@ -51,6 +51,8 @@ export function toProblem(error: unknown, ofRead = false): Problem {
     return new Problem('record_unreadable', `${sentence(unreadable.message)} ${mending}`);
   const { code = '', message } = (error ?? {}) as Partial<FastifyError>;
   const known = frameworkCodes.get(code) ?? (isForbiddenJson(error) ? 'malformed_json' : undefined);
+  if (code === 'FST_ERR_BAD_URL')
+    return new Problem('malformed_request', `The path cannot be decoded. ${wayOf.malformed_request}`);
   if (known !== undefined)
     return new Problem(known, details[known] ?? shorten(message ?? known, detailMax), retryHeaders(known));
   return new Problem(
@@ -86,6 +88,13 @@ export function answerBrokenConnection(error: Error & { code?: string }, socket:
   socket.end(brokenAnswers[connectionCodes.get(error.code ?? '') ?? 'malformed_request']);
 }
 
+// For requests that could not be read: how to be read.
+const wayOf = {
+  malformed_request: 'Send valid HTTP/1.1, and percent-encode what stands in the path (% itself as %25).',
+  request_timeout: 'The request did not arrive in time. Send it again, as a whole.',
+  headers_too_large: `The headers take more than ${maxHeaderSize / 1024} KiB with the path. Send fewer, or shorter ones.`,
+};
+
 // Made once: slow clients time out by the thousand.
 const brokenAnswers = {
   malformed_request: brokenAnswer('malformed_request'),
@@ -93,8 +102,8 @@ const brokenAnswers = {
   headers_too_large: brokenAnswer('headers_too_large'),
 };
 
-function brokenAnswer(code: ProblemCode): Buffer {
-  const problem = new Problem(code, 'The request could not be read; the connection is closed.');
+function brokenAnswer(code: keyof typeof wayOf): Buffer {
+  const problem = new Problem(code, `The connection is closed. ${wayOf[code]}`);
   const body = JSON.stringify(problemBody(problem));
   return Buffer.from(
     `HTTP/1.1 ${problem.statusCode} \r\ncontent-type: ${problemType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +

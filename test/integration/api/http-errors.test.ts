@@ -128,6 +128,37 @@ test.each([
   expectProblem(answer, 415, 'unsupported_media_type');
 });
 
+test.each([
+  { charset: '', status: 400, code: 'malformed_json' },
+  { charset: '; charset=utf-8', status: 400, code: 'malformed_json' },
+  { charset: '; charset=iso-8859-1', status: 415, code: 'unsupported_media_type' },
+  { charset: '; charset="UTF-16"', status: 415, code: 'unsupported_media_type' },
+])(
+  'a body that is not UTF-8 is not stored as other text (type$charset)',
+  async ({ charset, status, code }) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/accounts/one/subscriptions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${operatorToken}`, 'content-type': `application/json${charset}` },
+      body: Buffer.from(JSON.stringify({ url: hookUrl, description: 'José' }), 'latin1'),
+    });
+    expect(answer.status).toBe(status);
+    expect(await answer.json()).toMatchObject({
+      code,
+      detail: expect.stringMatching(/Send (it|the body) in UTF-8/),
+    });
+  },
+);
+
+test.each(['; charset=utf-8', ';charset="UTF-8"', '; charset=utf8', '; charset=us-ascii'])(
+  'a body in UTF-8 is taken as it is (type%s)',
+  async (charset) => {
+    const headers = { 'content-type': `application/json${charset}` };
+    const body = JSON.stringify({ url: hookUrl, description: 'José 🎉' });
+    const answer = await api.call('POST', '/v1/accounts/one/subscriptions', body, { headers });
+    expect(answer.body).toMatchObject({ description: 'José 🎉' });
+  },
+);
+
 test('a body without a type is not taken', async () => {
   const answer = await sendRaw(
     `POST /v1/accounts/one/poll HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${operatorToken}\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{}`,
@@ -154,7 +185,9 @@ test('a path segment that is too long is a problem', async () => {
 });
 
 test('a path that cannot be decoded is a problem', async () => {
-  expectProblem(await api.call('GET', '/v1/accounts/%zz'), 400, 'malformed_request');
+  const answer = await api.call('GET', '/v1/accounts/%zz');
+  expectProblem(answer, 400, 'malformed_request');
+  expect(answer.body['detail']).toMatch(/percent-encode/);
 });
 
 test('a filing whose id is as long as ids can be has a path', async () => {
@@ -169,7 +202,7 @@ test('what is not HTTP is answered and the connection closed', async () => {
     /^HTTP\/1.1 400 [\s\S]*problem\+json[\s\S]*malformed_request/,
   );
   expect(await sendRaw(`GET / HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`)).toMatch(
-    /^HTTP\/1.1 431 [\s\S]*headers_too_large/,
+    /^HTTP\/1.1 431 [\s\S]*headers_too_large[\s\S]*16 KiB with the path. Send fewer/,
   );
 });
 
@@ -208,7 +241,9 @@ test('a request that does not arrive in time is answered 408, be it in its heade
     `PUT /v1/accounts/z HTTP/1.1\r\nhost: a\r\n${guarded}content-type: application/json\r\ncontent-length: 9\r\n\r\n{`,
   ];
   for (const bytes of unfinished) {
-    expect(await sendRaw(bytes, own)).toMatch(/^HTTP\/1.1 408 [\s\S]*problem\+json[\s\S]*request_timeout/);
+    expect(await sendRaw(bytes, own)).toMatch(
+      /^HTTP\/1.1 408 [\s\S]*problem\+json[\s\S]*request_timeout[\s\S]*Send it again/,
+    );
   }
   await hasty.app.close();
 });
