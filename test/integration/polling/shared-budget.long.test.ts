@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import {
   createAccounts,
   startPollers,
@@ -7,9 +7,6 @@ import {
   shortestSpan,
 } from '../../support/partner/shared-host.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
-
-const redis = testRedis();
-afterAll(() => redis.cleanup());
 
 const totalRps = 40;
 const small = Array.from({ length: 14 }, (_, i) => `small-${i}`);
@@ -19,6 +16,9 @@ const accounts = [...small, ...large];
 const filings = Object.fromEntries(accounts.map((name) => [name, name.startsWith('large') ? 750 : 20]));
 
 it('four processes keep to one budget, whichever of them is killed, and no account goes without', async () => {
+  // Its own keys each time: accounts of a run before would poll a host that is gone.
+  const redis = testRedis();
+  onTestFinished(() => redis.cleanup());
   await using host = await startSharedHost(filings);
   const environment = { PARTNER_TOTAL_RPS: String(totalRps), POLL_INTERVAL_MS: '500', LOG_LEVEL: 'info' };
   const daemons = await startPollers(redis, 4, environment);
