@@ -112,7 +112,7 @@ const statusTexts = {
   415: 'The body is not declared as JSON.',
   422: 'Values are not valid; `errors` lists the first ten.',
   429: 'Too many at once, or too often; `Retry-After` says how long to wait.',
-  503: 'Redis does not answer, or it was emptied and the operator has not decided yet.',
+  503: 'Redis does not answer or refuses writes, or it was emptied and the operator has not decided yet.',
   default: 'Any other error.',
 } as const;
 
