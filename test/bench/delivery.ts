@@ -22,8 +22,8 @@ const alsoTls = process.env['BENCH_TLS'] !== 'false';
  * 20 000 calls before anything is timed. The daemon's first round after its start is a figure of its own and
  * left out of the others. Then both alternate, and so does which of them begins; medians are printed, of the figures and of
  * the ratios within each pair, and the most that the ratio can be by the processor time of daemon, Redis and
- * receiver. Each has a process of its own, and nothing is polled meanwhile. Callbacks over
- * TLS alternate with plain ones in the same processes. Then the same with an AOF written at once, and by one
+ * receiver: as it is, and if the daemon itself took no more of it than the bare client. Each has a process of its own, and nothing is polled meanwhile. Callbacks over
+ * TLS alternate with plain ones in the same processes, those of the bare client too. Then the same with an AOF written at once, and by one
  * process and by two.
  *
  * `BENCH_SUBSCRIPTIONS` (1,5,20,1000) names other numbers of subscriptions and leaves out what follows the
@@ -58,11 +58,14 @@ async function compare(
   const product: Delivered[] = [];
   const bare: Posted[] = [];
   const overTls: Delivered[] = [];
+  const bareOverTls: Posted[] = [];
   const withSettings: Delivered[] = [];
   const first = await prepareRound(rig, receiver, subscriptions);
   await warmUp(bareClient, receiver, first);
   const started = await deliverPrepared(rig, receiver, first);
-  const startedTls = tls ? await deliverRound(rig, tlsReceiver, subscriptions) : undefined;
+  const firstTls = tls ? await prepareRound(rig, tlsReceiver, subscriptions) : undefined;
+  if (firstTls !== undefined) await warmUp(bareClient, tlsReceiver, firstTls);
+  const startedTls = firstTls && (await deliverPrepared(rig, tlsReceiver, firstTls));
   if (settings !== null) await deliverRound(rig, receiver, subscriptions, settings);
   for (let i = 0; i < rounds; i += 1) {
     const turns = [
@@ -71,6 +74,7 @@ async function compare(
       async () =>
         settings !== null && withSettings.push(await deliverRound(rig, receiver, subscriptions, settings)),
       async () => tls && overTls.push(await deliverRound(rig, tlsReceiver, subscriptions)),
+      async () => firstTls && bareOverTls.push(await postRound(bareClient, tlsReceiver, firstTls)),
     ];
     // oxlint-disable no-await-in-loop
     for (const turn of i % 2 === 0 ? turns : turns.toReversed()) await turn();
@@ -82,6 +86,7 @@ async function compare(
     'bare/s': median(bare.map(rateOf)),
     'ratio within pairs': median(product.map((one, i) => one.perSecond / rateOf(bare[i]))),
     'ratio, processors permit': median(product.map((one, i) => boundOf(one, bare[i]))),
+    '  if the daemon cost as bare': median(product.map((one, i) => idealOf(one, bare[i]))),
     'CPU µs a call': median(product.map(({ cpuMicros }) => cpuMicros)),
     '  main thread': median(product.map(({ mainMicros }) => mainMicros)),
     '  Redis': median(product.map(({ redisMicros }) => redisMicros)),
@@ -105,6 +110,7 @@ async function compare(
       'CPU µs a call, TLS': median(overTls.map(({ cpuMicros }) => cpuMicros)),
       'receiver, TLS': median(overTls.map(({ receiverMicros }) => receiverMicros)),
       'TLS / plain within pairs': median(overTls.map((one, i) => one.perSecond / rateOf(product[i]))),
+      '  the same, bare': median(bareOverTls.map((one, i) => one.perSecond / rateOf(bare[i]))),
     }),
   };
 }
@@ -119,6 +125,17 @@ function rateOf(taken: CallsTaken | undefined): number {
  */
 function boundOf(product: Delivered, bare: Posted | undefined): number {
   return bare === undefined ? Number.NaN : leastMicros(bare, 0) / leastMicros(product, product.redisMicros);
+}
+
+/**
+ * The same for a daemon that does its work for the processor time of the bare client, beside the same Redis and the same
+ * receiver.
+ */
+function idealOf({ redisMicros, receiverMicros }: Delivered, bare: Posted | undefined): number {
+  if (bare === undefined) return Number.NaN;
+  const { mainMicros, cpuMicros } = bare;
+  const ideal = { perSecond: Number.NaN, mainMicros, cpuMicros: cpuMicros + redisMicros, receiverMicros };
+  return leastMicros(bare, 0) / leastMicros(ideal, redisMicros);
 }
 
 function leastMicros({ mainMicros, cpuMicros, receiverMicros }: Posted, redisMicros: number): number {

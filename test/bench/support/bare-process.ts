@@ -4,6 +4,7 @@ import { parseSecret } from '../../../src/subscriptions/signing-secret.ts';
 import { answer, isChild, startChild } from './child.ts';
 import { benchSecret } from './delivery-rig.ts';
 import { ownMicros, threadMicros } from './processor-time.ts';
+import { testCertificate } from './receiver-process.ts';
 
 /** What a number of calls took. */
 export interface CallsTaken {
@@ -33,7 +34,10 @@ const inFlight = 50;
 
 /** Starts one under the daemon's own options of Node; it ends with this process at the latest. */
 export async function startBareProcess(): Promise<BareProcess> {
-  const child = await startChild<Order>(import.meta.url, [], { asDaemon: true });
+  const child = await startChild<Order>(import.meta.url, [], {
+    asDaemon: true,
+    environment: { NODE_EXTRA_CA_CERTS: testCertificate },
+  });
   return {
     post: (urls, bodies, calls) => child.ask<CallsTaken>({ urls, bodies, calls }),
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
