@@ -44,22 +44,22 @@ it('comments of src and test name only pages and headings of docs that exist', (
   expect(broken).toEqual([]);
 });
 
-describe('docs/architecture.md', () => {
-  const rows = readText('docs/architecture.md').match(/^\| `src\/.*$/gm) ?? [];
+describe('docs/architecture/folders.md', () => {
+  const items = readText('docs/architecture/folders.md').split(/^- /m).slice(1);
   const folders = new Set(filesBelow('src').map((path) => dirname(path)));
   const top = [...folders].filter((path) => /^src\/[^/]+$/.test(path)).toSorted(byText);
 
-  it('has one row for every folder of src', () => {
-    const listed = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(src\/[\w-]+)`/g)]);
+  it('has one item for every folder of src', () => {
+    const listed = items.flatMap((item) => [...namedFirst(item).matchAll(/`(src\/[\w-]+)`/g)]);
     expect(listed.map(([, folder = '']) => folder).toSorted(byText)).toEqual(top);
   });
 
   it.each(top)('names the folders in %s', (folder) => {
-    const row = rows.find((line) => (line.split('|')[1] ?? '').includes(`\`${folder}\``)) ?? '';
+    const item = items.find((text) => namedFirst(text).includes(`\`${folder}\``)) ?? '';
     const below = [...folders].flatMap((path) =>
       path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1).split('/')[0] ?? ''] : [],
     );
-    expect(below.filter((name) => !row.includes(`\`${name}/\``))).toEqual([]);
+    expect(below.filter((name) => !item.includes(`\`${name}/\``))).toEqual([]);
   });
 });
 
@@ -82,6 +82,11 @@ describe('docs/threat-model.md', () => {
     expect(wrong).toEqual([]);
   });
 });
+
+/** The folders that an item of the list is about. */
+function namedFirst(item: string): string {
+  return item.split(':', 1)[0] ?? '';
+}
 
 function hasHeading(page: string, anchor: string | undefined): boolean {
   if (!existsSync(join(root, page))) return false;
