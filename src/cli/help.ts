@@ -21,7 +21,7 @@ export function overview(commands: readonly Command[]): string {
     'environment, the .env where filing-webhooks is installed, or a file that --env-file names.',
     '',
     'Exit codes: 0 done, 1 the answer is no (not genuine, replay with failures, something is wrong, no such thing), 64 the command is wrong,',
-    '66 a file cannot be read, 69 the daemon or the sandbox does not answer, 77 the token was refused.',
+    '66 a file cannot be read, 69 the daemon or the sandbox does not answer, 77 the token was refused, 130 interrupted.',
   ].join('\n');
 }
 

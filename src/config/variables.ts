@@ -40,7 +40,7 @@ const million = 1_000_000;
 const kibibyte = 1_024;
 const retryDelays = '5000,300000,1800000,7200000,18000000,36000000,50400000,72000000,86400000';
 
-/** Every variable that the daemon reads, in the order of docs/configuration.md. */
+/** Every variable that the daemon reads; docs/configuration.md explains each. */
 export const variables = {
   REDIS_URL: withDefault(redisUrl, 'redis://127.0.0.1:6379', 'redis://127.0.0.1:6379'),
   REDIS_PREFIX: withDefault(
