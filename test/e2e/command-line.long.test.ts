@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { eventCount } from '../../src/cli/commands/subscriptions/replay.ts';
 import { startCollector, type Collector } from '../support/receivers/collector.ts';
 import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
@@ -210,7 +211,7 @@ test('replay delivers again, waits for the end and tells it', async () => {
     notes: expect.stringMatching(/Deliver \d+ events again to sub_.*--yes/) as string,
   });
   expect((await run(['replay', id, '--dry-run'])).out).toBe(
-    `${items.length} events would be delivered again.\n`,
+    `${eventCount(items.length)} would be delivered again.\n`,
   );
   expect(collector.received).toEqual([]);
   const { exitCode, out } = await run(['replay', id, '--json', '--yes', '--last', '1d']);

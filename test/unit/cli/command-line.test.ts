@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { receiverUrl, type Command, type Context } from '../../../src/cli/command.ts';
 import { commands } from '../../../src/cli/commands.ts';
-import { progressBar } from '../../../src/cli/commands/subscriptions/replay.ts';
+import { eventCount, progressBar } from '../../../src/cli/commands/subscriptions/replay.ts';
 import { runCommand } from '../../../src/cli/run-command.ts';
 import { formatTable } from '../../../src/cli/table.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
@@ -158,4 +158,12 @@ test.each([
   [{ state: 'finished', matched: 2, delivered: 2, failed: 0 }, `[${'#'.repeat(30)}] 2 of 2 delivered`],
 ] as const)('the bar of %o', (progress, bar) => {
   expect(progressBar(progress)).toBe(bar);
+});
+
+test.each([
+  [0, '0 events'],
+  [1, '1 event'],
+  [2, '2 events'],
+])('a replay of %i says %j', (count, text) => {
+  expect(eventCount(count)).toBe(text);
 });

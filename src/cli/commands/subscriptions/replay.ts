@@ -50,18 +50,18 @@ export const replay: Command = {
     const client = createApiClient(input, context);
     const { matched } = await client.post<{ matched: number }>(`${path}/replay?dryRun=true`, request);
     if (input.flag('dry-run')) {
-      const line = `${matched} events would be delivered again.`;
+      const line = `${eventCount(matched)} would be delivered again.`;
       context.out(input.flag('json') ? JSON.stringify({ matched }) : line);
       return exitCodes.ok;
     }
     if (matched > 0)
-      await agree(input, context, `Deliver ${matched} events again to ${input.positionals[0]}?`);
+      await agree(input, context, `Deliver ${eventCount(matched)} again to ${input.positionals[0]}?`);
     const started = await client.post<{ id: string; matched: number }>(`${path}/replay`, request);
     if (input.flag('no-wait')) {
       context.out(
         input.flag('json')
           ? JSON.stringify(started)
-          : `${started.id} will deliver ${started.matched} events again`,
+          : `${started.id} will deliver ${eventCount(started.matched)} again`,
       );
       return exitCodes.ok;
     }
@@ -103,9 +103,14 @@ export function progressBar({ matched, delivered, failed, state }: Progress): st
   return `[${'#'.repeat(done)}${'-'.repeat(barWidth - done)}] ${delivered} of ${matched} delivered${failures}`;
 }
 
+/** `1 event`, `2 events`. */
+export function eventCount(count: number): string {
+  return count === 1 ? '1 event' : `${count} events`;
+}
+
 function conclusion({ state, matched, delivered, failed }: Progress, id: string): string {
-  if (state === 'cancelled') return `Cancelled: delivered ${delivered} of ${matched} events again.`;
+  if (state === 'cancelled') return `Cancelled: delivered ${delivered} of ${eventCount(matched)} again.`;
   if (matched === 0) return 'No event matches: the log has none like this for the subscription.';
-  if (failed === 0) return `Delivered ${delivered} of ${matched} events again.`;
-  return `Delivered ${delivered} of ${matched} events again, ${failed} failed: filing-webhooks attempts --subscription ${id} says why.`;
+  if (failed === 0) return `Delivered ${delivered} of ${eventCount(matched)} again.`;
+  return `Delivered ${delivered} of ${eventCount(matched)} again, ${failed} failed: filing-webhooks attempts --subscription ${id} says why.`;
 }
