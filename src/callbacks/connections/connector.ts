@@ -85,6 +85,7 @@ function openConnector(deps: ConnectorDeps): buildConnector.connector {
       connect(options, (...opened) => {
         const [error, socket] = opened;
         if (error === null) sessions?.follow(verified, socket);
+        else if (session !== undefined) sessions?.forget(verified, session);
         callback(...opened);
       });
     } catch (error) {

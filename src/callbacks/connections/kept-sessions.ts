@@ -8,6 +8,11 @@ export interface SessionsOfHosts {
   get(host: string): Buffer | undefined;
   /** Keeps the sessions of a connection whose TLS is open, the latest one. */
   follow(host: string, socket: Socket): void;
+  /**
+   * No TLS was opened with this session: the host may not take it, and the next connection goes without. A
+   * later one stays.
+   */
+  forget(host: string, session: Buffer): void;
 }
 
 /**
@@ -36,6 +41,10 @@ export function createKeptSessions(max: number): KeptSessions {
         // That of TLS 1.2 has come with the handshake.
         if (socket.getProtocol() === 'TLSv1.2') keep(socket.getSession());
         socket.on('session', keep);
+      },
+      forget(host, session) {
+        const key = `${owner} ${host}`;
+        if (sessions.get(key) === session) sessions.delete(key);
       },
     }),
   };

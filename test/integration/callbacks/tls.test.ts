@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer as createPlainServer } from 'node:net';
 import type { Socket } from 'node:net';
@@ -145,6 +146,37 @@ describe('https', () => {
     expect(await outcomesOf(cert, `https://callback.test:${receiver.port}/`)).toMatchObject([
       { code: 'tls_error' },
     ]);
+  });
+
+  it('begins a session anew after its host did not resume the former one', async () => {
+    const secureOptions = constants.SSL_OP_NO_TICKET;
+    const options: TlsOptions = { cert, key, maxVersion: 'TLSv1.2', secureOptions };
+    const sessions = new Set<string>();
+    await using receiver = await startRawReceiver((socket) => socket.end(okResponse), {
+      wrap: (onSocket) =>
+        createServer(options, onSocket)
+          .on('newSession', (id: Buffer, _, done: () => void) => {
+            sessions.add(id.toString('hex'));
+            done();
+          })
+          // A client without a session names one that is none.
+          .on('resumeSession', (id: Buffer, done: (error: Error | null, session: null) => void) => {
+            done(sessions.has(id.toString('hex')) ? new Error('their store is away') : null, null);
+          })
+          .on('tlsClientError', () => {}),
+    });
+    const client = createTestClient(cert);
+    const url = `https://callback.test:${receiver.port}/`;
+    const codes: string[] = [];
+    for (let i = 0; i < 3; i += 1) {
+      // One after the other: each has to dial.
+      // oxlint-disable-next-line no-await-in-loop
+      codes.push(classifyOutcome(await client.post({ url, headers: {}, body: Buffer.from('{}') })).code);
+      // oxlint-disable-next-line no-await-in-loop
+      await vi.waitUntil(() => receiver.open() === 0);
+    }
+    await client.close();
+    expect(codes).toEqual(['delivered', 'connection_reset', 'delivered']);
   });
 
   it('reset on a reused connection is sent again at once, on a new connection it is not', async () => {
