@@ -121,6 +121,8 @@ export function openSession(
   let { settledAt } = claim.delivery;
   let settles = 0;
   let lost = false;
+  // Whether the last write has disabled the subscription.
+  let hasDisabled = false;
   // Whether accepted events, or lanes made due, are still to be written.
   let dirty = false;
   let wasAheadMs = 0;
@@ -267,6 +269,7 @@ export function openSession(
     const result = await deps.store.settle(account, id, drain, settlement, at);
     lost = result.kind !== 'settled';
     if (result.kind !== 'settled') return result.kind;
+    hasDisabled = result.disabled;
     if (settlement !== null) settles += 1;
     reader.headIs(result.head);
     // Judged by the settings of that moment: those that come now are for later events.
@@ -276,7 +279,8 @@ export function openSession(
   }
 
   async function report(settlement: Settlement, notices: readonly AttemptReport[]): Promise<void> {
-    const { deadLetters, announced, disabling } = settlement;
+    const { deadLetters, announced } = settlement;
+    const disabling = hasDisabled ? settlement.disabling : null;
     if (notices.length > 0) deps.onAttempts(notices);
     const { events } = expiredOf(deadLetters);
     if (events > 0) deps.onExpired(inEffect.subscription, events);

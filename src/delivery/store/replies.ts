@@ -33,6 +33,8 @@ export type SettleResult =
       readonly kind: 'settled';
       readonly head: Checkpoint;
       readonly enabled: boolean;
+      /** Whether this settlement has disabled the subscription. */
+      readonly disabled: boolean;
       /** The position up to which a look has passed over events that the drain does not know; 0 for none. */
       readonly passed: number;
       /** Null when the settings are still of the version that the drain knows. */
@@ -120,7 +122,7 @@ export function toSettleResult(
   const [, position, timeline, enabled, passed] = reply;
   const changed = reply.length === 5 ? null : toCurrentSettings(reply[5], reply[6], reply[7], own);
   const head = timeline === '' && foundAt !== null ? foundAt : { position, timeline };
-  return { kind: 'settled', head, enabled: enabled !== 0, passed, changed };
+  return { kind: 'settled', head, enabled: enabled === 1, disabled: enabled === -1, passed, changed };
 }
 
 function toLanes(flat: readonly string[], own: SubscriptionKeys): Map<string, Lane> {

@@ -16,8 +16,9 @@
 --       likewise; replay as id, state ('' = as before) and '1' when it is finished; an event as id, type,
 --       recorded at (ms) and body; disabling as reason and such an event
 -- LINES attempts
--- Reply { 1, head, its timeline, enabled, passed }, with 0 and '' for a head as in ARGV 8, and in `passed`
---         the cursor as it was found if a look had moved it beyond what the drain knows, else 0; followed by
+-- Reply { 1, head, its timeline, enabled, passed }, with 0 and '' for a head as in ARGV 8, in `enabled` 1 or
+--         0, or -1 where this call has disabled it, and in `passed` the cursor as it was found if a look had
+--         moved it beyond what the drain knows, else 0; followed by
 --         { settings, state as fields and values, ids of the unfinished replays } if the settings changed;
 --       { 0 } when nothing was written because the subscription is gone, another drain holds it, or a settle
 --       of this one is missing;
@@ -116,7 +117,7 @@ from, to = list()
 if to >= from then append(from) end
 from, to = list()
 if to >= from and same_endpoint and enabled == '1' then
-  enabled = '0'
+  enabled = '-1'
   redis.call('HSET', KEYS[6], 'enabled', 0, 'disabledReason', ARGV[from])
   redis.call('HSET', KEYS[5], ARGV[1], 'disabled')
   append(from + 1)

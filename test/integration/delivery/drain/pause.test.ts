@@ -245,6 +245,28 @@ describe('disabling', () => {
     await drained;
     expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(['a']);
     expect(await harness.state(id)).toMatchObject({ enabled: true, failures: 0, cursor: 1, parked: 0 });
+    expect(harness.disabled).toEqual([]);
+  });
+
+  test('410 for several events in flight disables once, and is reported once', async () => {
+    const latches = { a: createLatch(), b: createLatch() };
+    await using receiver = await startReceiver(async ({ filingId }) => {
+      await latches[filingId === 'a' ? 'a' : 'b'].opened;
+      return 410;
+    });
+    await using harness = await createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    await harness.append('a', 'b');
+    const drained = harness.drain(id);
+    await vi.waitFor(() => expect(receiver.inFlight()).toBe(2));
+    latches.a.open();
+    await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ enabled: false }));
+    latches.b.open();
+    await drained;
+    expect(harness.reports).toHaveLength(2);
+    expect(harness.disabled).toEqual(['the endpoint answered 410 Gone']);
+    // The two events, and one that says so.
+    expect((await harness.log.head(harness.account)).position).toBe(3);
   });
 });
 
