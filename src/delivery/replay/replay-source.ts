@@ -1,4 +1,4 @@
-import type { EventLog, LogEntry } from '../../events/event-log.ts';
+import type { EventLog, LogEntry, LogRead } from '../../events/event-log.ts';
 import { createCursor } from '../../subscriptions/cursor.ts';
 import { createLanes, type Lane } from '../schedule/lanes.ts';
 import type { SendScheduler } from '../schedule/scheduler.ts';
@@ -175,17 +175,20 @@ function readReplay(
   let current: StoredReplayState = state;
   let written = JSON.stringify(state);
 
-  // The next entries, and the position up to which no others are to be delivered: those between were trimmed.
+  // The next entries, and the position up to which no others are to be delivered: those between were trimmed,
+  // or their bodies are lost.
   async function readBatch(): Promise<{ entries: readonly LogEntry[]; upTo: number }> {
     if (positions === null) {
-      const { entries, more } = await log.readAfter(account, { position: readTo, timeline: '' }, batch);
-      const end = more ? (entries.at(-1)?.position ?? readTo) : last;
+      const read = await log.readAfter(account, { position: readTo, timeline: '' }, batch);
+      const { entries } = read;
+      const end = read.more ? Math.max(readTo, lastOf(read)) : last;
       return { entries: entries.filter(({ position }) => position <= last), upTo: Math.min(end, last) };
     }
     const start = indexOfFirst(positions, readTo + 1);
     const next = positions.slice(start, start + batch);
-    const { entries, more } = await log.readAt(account, next);
-    if (more) return { entries, upTo: entries.at(-1)?.position ?? readTo };
+    const read = await log.readAt(account, next);
+    const { entries } = read;
+    if (read.more) return { entries, upTo: Math.max(readTo, lastOf(read)) };
     return { entries, upTo: next.length < batch ? last : (next.at(-1) ?? last) };
   }
 
@@ -238,6 +241,11 @@ function readReplay(
     },
     leave: () => (current.lanes === undefined ? { replay, state: current, lanes } : null),
   };
+}
+
+// The last position that was read; 0 where all of them were trimmed meanwhile.
+function lastOf({ entries, lost = [] }: LogRead): number {
+  return Math.max(entries.at(-1)?.position ?? 0, lost.at(-1)?.position ?? 0);
 }
 
 function lettersOf({ positions, letters, lettersAmong }: OpenReplay['replay']): LettersAmong {

@@ -1,8 +1,9 @@
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
+import { appendEvent } from '../../../support/redis/append-script.ts';
 import { startReceiver } from '../../../support/receivers/receiver.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 import { rememberKeys } from '../../../support/redis/set-back.ts';
-import { createHarness, startReplay, type Harness } from '../drain-harness.ts';
+import { createHarness, eventOf, startReplay, type Harness } from '../drain-harness.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());
@@ -83,4 +84,28 @@ test('a search by id forgets what it has read of a log that was set back', async
   expect((await find(former[100] ?? '')).entries.size).toBe(0);
   expect((await find((await idsOf(harness))[100] ?? '')).entries.size).toBe(1);
   expect((await find(first)).entries.get(first)?.filingId).toBe('first');
+});
+
+test('a replay passes over events whose bodies are lost, however large these were', async () => {
+  await using receiver = await startReceiver();
+  await using harness = await createHarness(redis);
+  const id = await harness.subscribe(receiver.url);
+  // Two of them are more than is read at once.
+  for (const filing of ['a', 'b', 'c', 'd']) {
+    const event = eventOf(harness.account, filing, 1);
+    const body = event.body.padEnd(600_000);
+    await appendEvent(harness.redis, harness.keys, { ...event, body }, Date.now());
+  }
+  await harness.drain(id);
+  const eventIds = await idsOf(harness);
+  await harness.redis.hdel(harness.keys.bodies, '1', '2', '3');
+  const [ofAll, byIds] = [await startReplay(harness, id), await startReplay(harness, id, { eventIds })];
+  harness.startWorker();
+  await vi.waitFor(async () => expect((await harness.state(id)).replaying).toBe(0));
+  for (const replay of [ofAll, byIds])
+    expect(await harness.replayer.progress(harness.account, id, replay.id)).toMatchObject({
+      state: 'finished',
+      delivered: 1,
+    });
+  expect(receiver.accepted.slice(4).map(({ filingId }) => filingId)).toEqual(['d', 'd']);
 });
