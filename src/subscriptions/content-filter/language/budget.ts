@@ -7,6 +7,12 @@ export const outOfSteps: unique symbol = Symbol('out of steps');
  */
 export const stepsMax = 20_000;
 
+/**
+ * Maximum steps for what is the same for every event and made once, with the filter: a step may make an item
+ * of a list, and a thousand compiled filters are kept.
+ */
+export const foldedStepsMax = 500;
+
 /** One evaluation: the event, the values of the variables of macros, and the steps that are left. */
 export interface Evaluation {
   readonly event: unknown;

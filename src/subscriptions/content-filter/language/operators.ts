@@ -1,5 +1,5 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { spend, stepsMax, type Evaluation } from './budget.ts';
+import { foldedStepsMax, outOfSteps, spend, type Evaluation } from './budget.ts';
 import { inWords, made, refuse, requireType } from './expression.ts';
 import type { Compile, Expression, Scope } from './expression.ts';
 import { areEqual, isMap, order, toNumber, type Value } from './values.ts';
@@ -158,13 +158,11 @@ export function compileMinus(node: ASTNode, scope: Scope, compile: Compile): Exp
   });
 }
 
-/** `[a, b]`. */
+/** `[a, b]`. A constant one is made once, unless that takes long: it would then take much memory, too. */
 export function compileList(nodes: readonly ASTNode[], scope: Scope, compile: Compile): Expression {
   const items = nodes.map((node) => compile(node, scope));
-  if (items.every(({ isConstant }) => isConstant)) {
-    const values = items.map(({ run }) => run(noEvent()));
-    return made('list', items, () => values);
-  }
+  const folded = constantValues(items);
+  if (folded !== null) return made('list', items, () => folded);
   return made('list', items, (evaluation) => {
     spend(evaluation, items.length);
     const values: Value[] = [];
@@ -189,15 +187,27 @@ function requireComparable(node: ASTNode, a: Expression, b: Expression, nullToo:
   const isNumberAndText = types.has('number') && types.has('string');
   const constantText = [a, b].find(({ type, isConstant }) => isConstant && type === 'string');
   // A text in the event may be a number in quotes, but the author knows what a constant is.
-  const mayBeNumber =
-    constantText === undefined || toNumber(noEvent(), constantText.run(noEvent())) !== undefined;
+  const [text] = constantText === undefined ? [] : (constantValues([constantText]) ?? []);
+  const mayBeNumber = text === undefined || toNumber(noEvent(), text) !== undefined;
   if (isNumberAndText && mayBeNumber) return;
   refuse(node, `${inWords(a)} is compared with ${inWords(b)}`);
 }
 
+// The values of constants; null where one is none, or where they take too many steps together.
+function constantValues(expressions: readonly Expression[]): readonly Value[] | null {
+  if (!expressions.every(({ isConstant }) => isConstant)) return null;
+  const evaluation = noEvent();
+  try {
+    return expressions.map(({ run }) => run(evaluation));
+  } catch (error) {
+    if (error === outOfSteps) return null;
+    throw error;
+  }
+}
+
 // For what is the same for every event.
 function noEvent(): Evaluation {
-  return { event: null, bound: [], steps: stepsMax };
+  return { event: null, bound: [], steps: foldedStepsMax };
 }
 
 function finite(value: number): number | undefined {

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Environment } from '@marcbachmann/cel-js';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -5,6 +7,14 @@ import { createFilterJudge } from '../../../../src/subscriptions/content-filter/
 import { compileFilter } from '../../../../src/subscriptions/content-filter/language/compile-filter.ts';
 import { createSelection } from '../../../../src/subscriptions/content-filter/selection.ts';
 import { eventWith, expressions, usualFiling } from '../../../support/filter-expressions.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+function heapBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
 
 function judge(filter: string, filing: object | null = usualFiling): string {
   const compiled = compileFilter(filter);
@@ -111,6 +121,30 @@ describe('a filter', () => {
       { numRuns: 2_000 },
     );
     expect(Math.min(...Object.values(decided))).toBeGreaterThan(20);
+  });
+});
+
+describe('constants that take long', () => {
+  const ones = (count: number) => `[${Array.from({ length: count }, () => '1').join(',')}]`;
+  const lists = (count: number) => `${ones(count)}.map(a, ${ones(count)}.map(b, ${ones(count)}.map(c, 1)))`;
+  const never = `${ones(100)}.exists(a, ${ones(100)}.exists(b, ${ones(100)}.exists(c, 1 == 2)))`;
+
+  test.each([
+    ['in a list', `data.sequence in [${lists(100)}]`],
+    ['in a list that is compared', `[${never}] == [data.inferred]`],
+    ['as a text that may be a number', `data.sequence == (${never} ? "1" : "2")`],
+  ])('are no failure %s', (_where, filter) => {
+    expect(compileFilter(filter)).toHaveProperty('judge');
+    expect(judge(filter)).toBe('undecided');
+  });
+
+  test('are not kept with the filter, of which a thousand are in memory', () => {
+    const filter = (i: number) =>
+      `data.sequence in [${Array.from({ length: 7 }, () => lists(18)).join(',')}] || data.sequence == ${i}`;
+    const before = heapBytes();
+    const kept = Array.from({ length: 20 }, (_, i) => compileFilter(filter(i)));
+    expect((heapBytes() - before) / kept.length).toBeLessThan(100_000);
+    expect(kept.every((each) => 'judge' in each)).toBe(true);
   });
 });
 
