@@ -80,12 +80,12 @@ function openConnector(deps: ConnectorDeps): buildConnector.connector {
     // By the name that is verified, too.
     const verified = `${servername} ${host}`;
     try {
-      const session = sessions?.get(verified);
-      const connect = buildConnector({ ...base, ...trusts(), ...(session && { session }) });
+      const kept = sessions?.get(verified);
+      const connect = buildConnector({ ...base, ...trusts(), ...(kept && { session: kept.session }) });
       connect(options, (...opened) => {
         const [error, socket] = opened;
-        if (error === null) sessions?.follow(verified, socket);
-        else if (session !== undefined) sessions?.forget(verified, session);
+        if (error === null) sessions?.follow(verified, socket, kept);
+        else if (kept !== undefined) sessions?.forget(verified, kept);
         callback(...opened);
       });
     } catch (error) {

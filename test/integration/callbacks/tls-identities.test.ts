@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -142,6 +143,43 @@ describe.skipIf(skipWithout('openssl'))('identities of connections (skipped with
       expect(receiver.resumed).toEqual([false, true, true]);
     },
   );
+
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'resume sessions for an hour after the certificate was checked, and no longer than it lasts, over %s',
+    async (maxVersion) => {
+      await using receiver = await startMutualReceiver(own, authority.cert, { maxVersion });
+      receiver.closes = true;
+      const client = open();
+      const endsAt = new X509Certificate(own.cert).validToDate.getTime();
+      vi.useFakeTimers({ toFake: ['Date'] });
+      try {
+        const minutes = 60_000;
+        for (const at of [-150, -120, -89, -60, -31, 1]) {
+          vi.setSystemTime(endsAt + at * minutes);
+          await post(client, receiver.port, as(alice));
+        }
+      } finally {
+        vi.useRealTimers();
+      }
+      // The fourth goes on from the third, which was checked anew, as the last one is.
+      expect(receiver.resumed).toEqual([false, true, false, true, true, false]);
+    },
+  );
+
+  it('keep no session that the endpoint has made very large', async () => {
+    const hosts = [
+      'localhost',
+      ...Array.from({ length: 700 }, (_, i) => `${i}.${'long-'.repeat(4)}name.test`),
+    ];
+    const large = await authority.issue('endpoint', { hosts });
+    // Node keeps to such a bound by itself over TLS 1.3.
+    await using receiver = await startMutualReceiver(large, authority.cert, { maxVersion: 'TLSv1.2' });
+    receiver.closes = true;
+    const client = open();
+    for (let i = 0; i < 2; i += 1)
+      expect(await post(client, receiver.port, as(alice))).toMatchObject({ kind: 'delivered' });
+    expect(receiver.resumed).toEqual([false, false]);
+  });
 
   it('none is the same for all accounts, which resume the sessions of each other', async () => {
     await using receiver = await startMutualReceiver(own, authority.cert, { optional: true });
