@@ -75,6 +75,13 @@ const authWords = [
   'post',
 ];
 
+test('a preview moves the cursor of no terminal, whatever the ids of its filings are', async () => {
+  await api.createAccount('odd');
+  await api.putFilings('odd', [{ id: 'f\u001b[2J\u009b2J\n', status: 'PAID', type: 'filing.paid' }]);
+  const { out } = await run(['subscriptions', 'preview', '--account', 'odd']);
+  expect(out).toMatch(/\n {2}evt_\w+ {2}filing\.paid {2}f\u{fffd}\[2J\u{fffd}2J\u{fffd}$/u);
+});
+
 describe('settings of an endpoint', () => {
   test('are given at the creation, with the secret from a file, and changed one by one', async () => {
     const file = await fileWith('secret.txt', `${secret}\n`);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { receiverUrl, type Command, type Context } from '../../../src/cli/command.ts';
 import { commands } from '../../../src/cli/commands.ts';
+import { pingLine } from '../../../src/cli/commands/subscriptions/change.ts';
 import { eventCount, progressBar } from '../../../src/cli/commands/subscriptions/replay.ts';
 import { runCommand } from '../../../src/cli/run-command.ts';
 import { formatTable } from '../../../src/cli/table.ts';
@@ -147,6 +148,14 @@ test('a table is as wide as its cells, and nothing in it moves the cursor', () =
   expect(formatTable(columns, ['abc', '\u001b[31m'])).toBe(
     ['A      LENGTH  NONE', 'abc    3       -', '\u{fffd}[31m  5       -'].join('\n'),
   );
+});
+
+test('the response to a ping does not move the cursor either', () => {
+  const ping = { outcome: 'delivered', reason: null, statusCode: 200, durationMs: 1.4 };
+  expect(pingLine({ ...ping, response: 'a\u001b[2J\n\u009b2J\u202eb' })).toBe(
+    'delivered: status 200 in 1 ms\n"a\\u001b[2J\\n\u{fffd}2J\u{fffd}b"',
+  );
+  expect(pingLine({ ...ping, response: '' })).toBe('delivered: status 200 in 1 ms');
 });
 
 test.each([

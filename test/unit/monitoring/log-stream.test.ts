@@ -58,6 +58,20 @@ test('on a terminal a line is written for people: the time, the level, the name 
   expect(createPrettyLine({ colours: true })('{"level":40,"time":1,"msg":"a"}\n')).toContain('\u001b[');
 });
 
+test('on a terminal no text in a line moves the cursor or hides others', () => {
+  const text = 'a\u001b[2J\u009b2J\r\b\u202eb \\u001b \t"ä';
+  const line = JSON.stringify({
+    level: 50,
+    time: 1,
+    msg: text,
+    filing: text,
+    error: { message: text, stack: text },
+  });
+  const shown = createPrettyLine({ colours: false })(`${line}\n`);
+  expect(shown).not.toMatch(/[^\P{Cc}\n\t]|\p{Cf}/u);
+  expect(shown).toContain(`ERROR: a\u{fffd}[2J\u{fffd}2J\u{fffd}\u{fffd}\u{fffd}b \\u001b \t"ä {`);
+});
+
 test('lines that cannot be written are counted, and reported once lines can be written again', () => {
   const out = collect();
   const reports: [number, string][] = [];

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { styleText } from 'node:util';
+import { printable } from '../../../demo/callback-line.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 import { atMost, type Command, type Context, type Input } from '../../command.ts';
 import { parseHeaders, verifyCallback } from '../../events/verify-callback.ts';
@@ -49,7 +50,7 @@ export const verify: Command = {
     if (input.flag('json')) context.out(JSON.stringify(found));
     else if (found.ok)
       context.out(
-        `${styleText('green', 'genuine')}  ${found.id}, signed ${new Date(found.sentAt).toISOString()}`,
+        `${styleText('green', 'genuine')}  ${printable(found.id)}, signed ${new Date(found.sentAt).toISOString()}`,
       );
     else context.out(`${styleText('red', 'not genuine')}  ${found.reason}`);
     return found.ok ? exitCodes.ok : exitCodes.no;

@@ -1,4 +1,5 @@
 import { apiOptions, createApiClient, type ApiClient } from '../../daemon/api-client.ts';
+import { printable } from '../../../demo/callback-line.ts';
 import { exitCodes } from '../../cli-error.ts';
 import { agree, onlyArgument, spanOf, yesOption, type Command, type Input } from '../../command.ts';
 
@@ -73,9 +74,14 @@ export const testSubscription: Command = {
   },
 };
 
-function pingLine({ outcome, reason, statusCode, durationMs, response }: Ping): string {
+// Maximum characters of a response, of which the API gives a kilobyte: as JSON it is longer.
+const responseMax = 8_192;
+
+/** A ping in words. No text of the receiver can move the cursor of the terminal. */
+export function pingLine({ outcome, reason, statusCode, durationMs, response }: Ping): string {
   const status = statusCode === null ? 'no response' : `status ${statusCode}`;
-  const body = response === null || response === '' ? '' : `\n${JSON.stringify(response)}`;
+  const body =
+    response === null || response === '' ? '' : `\n${printable(JSON.stringify(response), responseMax)}`;
   return `${outcome}: ${status} in ${Math.round(durationMs)} ms${reason === null ? '' : `. ${reason}`}${body}`;
 }
 

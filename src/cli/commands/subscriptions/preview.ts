@@ -1,4 +1,5 @@
 import { apiOptions, createApiClient } from '../../daemon/api-client.ts';
+import { printable } from '../../../demo/callback-line.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 import type { Command } from '../../command.ts';
 import { settingOptions, settingsOf } from './settings.ts';
@@ -48,6 +49,6 @@ function linesOf({ matched, of, undecided, samples }: Preview): string[] {
     undecided === 0 ? '' : `; the filter cannot decide on ${undecided} more, which would be delivered`;
   return [
     `${matched} of the latest ${of} events match${more}.`,
-    ...samples.map(({ id, type, data }) => `  ${id}  ${type}  ${data.filingId ?? ''}`),
+    ...samples.map(({ id, type, data }) => `  ${id}  ${type}  ${printable(data.filingId ?? '')}`),
   ];
 }
