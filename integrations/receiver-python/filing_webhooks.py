@@ -59,6 +59,9 @@ logger = logging.getLogger("filing_webhooks")
 TOLERANCE_SECONDS = 300
 # Maximum bytes of a body; an event of an ordinary filing has about one kilobyte.
 BODY_BYTES_MAX = 1 << 20
+# Maximum number of signatures of one kind that are looked at, as many as the daemon sends: each costs work before
+# anything is verified.
+SIGNATURES_MAX = 5
 # Days for which ids are remembered: longer than the daemon's log keeps events (EVENT_RETENTION_MS).
 REMEMBERED_DAYS = 35
 
@@ -713,7 +716,7 @@ class Secrets:
             raise ValueError("there is no signing secret: give the `secret` of the subscription, whsec_…")
 
     def matches(self, content: bytes, signatures: Sequence[str]) -> bool:
-        given = [text[3:].encode() for text in signatures if text.startswith("v1,")]
+        given = [text[3:].encode() for text in signatures if text.startswith("v1,")][:SIGNATURES_MAX]
         expected = [base64.b64encode(hmac.new(key, content, hashlib.sha256).digest()) for key in self._keys]
         return any(hmac.compare_digest(one, other) for one in given for other in expected)
 
@@ -844,7 +847,7 @@ def _read_public_key(key: bytes) -> Any:
 
 
 def _verified_by(keys: Iterable[Any], content: bytes, signatures: Sequence[str]) -> bool:
-    given = [text[4:] for text in signatures if text.startswith("v1a,")]
+    given = [text[4:] for text in signatures if text.startswith("v1a,")][:SIGNATURES_MAX]
     return any(_is_signed(key, text, content) for key in keys for text in given)
 
 

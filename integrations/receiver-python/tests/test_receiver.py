@@ -146,6 +146,18 @@ class PublicKeyTest(unittest.TestCase):
             self.assertEqual(receiver.respond("POST", self.signed(body), body).status, status)
             self.assertEqual(receiver.respond("POST", signed(body), body).status, 401)
 
+    def test_looks_at_no_more_signatures_than_the_daemon_sends(self) -> None:
+        body = body_of(1)
+        headers = self.signed(body)
+        right = headers["Webhook-Signature"].split(" ")[-1]
+        receiver = Receiver(
+            Heard(), public_keys=["whpk_" + base64.b64encode(self.public).decode()], store=MemoryStore()
+        )
+        for others, status in ((5, 401), (4, 204)):
+            signatures = " ".join(["v1,AAAA", *["v1a,AAAA"] * others, right])
+            given = {**headers, "Webhook-Signature": signatures}
+            self.assertEqual(receiver.respond("POST", given, body).status, status)
+
     def test_refuses_settings_that_verify_less_than_they_seem_to(self) -> None:
         with self.assertRaisesRegex(ValueError, "either"):
             Receiver(Heard(), secrets=[SECRET], public_keys=["whpk_"], store=MemoryStore())
