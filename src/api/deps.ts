@@ -188,6 +188,8 @@ export interface ApiLimits {
   readonly scans: GateLimits;
   /** Dear requests that send much of Redis at the pace of their client. */
   readonly exports: GateLimits;
+  /** Dear requests with many certificates. */
+  readonly bundles: GateLimits;
   /** Dear requests that wait for a receiver. */
   readonly calls: GateLimits;
   /**

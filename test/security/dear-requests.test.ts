@@ -1,13 +1,18 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { ApiHooks, ApiLimits } from '../../src/api/deps.ts';
 import { createApiFixture, hookUrl, operatorToken, type ApiFixture } from '../support/api/api-fixture.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
 
 const redis = testRedis();
+const certificate = readFileSync(
+  new URL('../integration/callbacks/fixtures/callback-test-cert.pem', import.meta.url),
+  'utf8',
+);
 const one = { perAccount: 1, inAll: 2, waiting: 0, waitMs: 0 };
 let api: ApiFixture;
-/** Replays and test calls that have begun, each until it is let go. */
+/** Replays, test calls and lookups of slow.example that have begun, each until it is let go. */
 let begun: (() => void)[];
 
 beforeEach(() => {
@@ -42,6 +47,10 @@ async function start(limits: Partial<ApiLimits>): Promise<void> {
   api = await createApiFixture(redis.connect(), redis.prefix, {
     limits,
     hooks: { ...plain.deps.hooks, ...hooks },
+    async checkHost(url) {
+      if (url.includes('slow.example')) await hang();
+      return { ok: true };
+    },
   });
 }
 
@@ -114,6 +123,22 @@ test('an export holds its place until it is sent, and a page in memory does not'
     await again.body?.cancel();
     expect(again.status).toBe(200);
   });
+});
+
+test('requests with many certificates are dear, and those with a few are not', async () => {
+  await start({ bundles: one });
+  const { path, subscription, token } = await tenant('bundled');
+  const url = 'https://slow.example/hook';
+  const call = (method: 'POST' | 'PATCH', count: number) =>
+    api.call(method, method === 'POST' ? `${path}/subscriptions` : subscription, body(count), { token });
+  const body = (count: number) => ({ url, tls: { ca: certificate.repeat(count) } });
+  const first = call('POST', 10);
+  await hasBegun(1);
+  for (const method of ['POST', 'PATCH'] as const) expect((await call(method, 10)).status).toBe(429);
+  const others = [call('POST', 9), call('PATCH', 9)];
+  await hasBegun(3);
+  for (const letGo of begun) letGo();
+  expect((await Promise.all([first, ...others])).map(({ status }) => status)).toEqual([201, 201, 200]);
 });
 
 test('a few wait for their turn, in their order', async () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ApiLimits } from '../../src/api/deps.ts';
 import { createApiFixture, operatorToken, type ApiFixture } from '../support/api/api-fixture.ts';
@@ -112,6 +113,21 @@ test('the bytes of a response are charged: the request after a large one waits',
   expect(await statuses(2, '/v1/accounts/large/events?limit=1', token)).toEqual([200, 429]);
   const small = String((await setUp.ok('POST', '/v1/accounts/large/tokens', {}))['token']);
   expect(await statuses(4, '/v1/accounts/large', small)).toEqual([200, 200, 200, 200]);
+});
+
+test('the certificates of a request are charged before they are parsed', async () => {
+  await start({ token: { burst: 4, perSecond: 0.001 } });
+  const fixture = new URL('../integration/callbacks/fixtures/callback-test-cert.pem', import.meta.url);
+  const ca = readFileSync(fixture, 'utf8').repeat(40);
+  const path = '/v1/accounts/one/subscriptions';
+  const post = async (body: object, token: string) =>
+    (await api.call('POST', path, { url: 'https://127.0.0.1:9000/hook', ...body }, { token })).status;
+  const token = await newToken();
+  expect(await post({ tls: { ca } }, token)).toBe(201);
+  expect(await post({}, token)).toBe(429);
+  const refused = await newToken();
+  expect(await post({ tls: { ca: `${ca}-----BEGIN CERTIFICATE-----`, key: 'none' } }, refused)).toBe(422);
+  expect(await post({}, refused)).toBe(429);
 });
 
 test('an export is charged as it is sent', async () => {

@@ -8,15 +8,16 @@ import { createGate } from './gate.ts';
 
 /**
  * Requests that keep the daemon busy for longer than others: `scans` search much of Redis, `exports` send it
- * at the pace of their client, `calls` wait for a receiver.
+ * at the pace of their client, `bundles` have many certificates to parse, `calls` wait for a receiver.
  */
-export type Dear = 'scans' | 'exports' | 'calls';
+export type Dear = 'scans' | 'exports' | 'bundles' | 'calls';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
      * Only a few such requests of an account run at once; the operator's have no limit. A function is called
-     * after validation, and returns null for requests that are not dear.
+     * after validation, and returns null for requests that are not dear; the body may be invalid where the
+     * route attaches validation.
      */
     dear?: Dear | ((request: FastifyRequest) => Dear | null);
   }
@@ -33,6 +34,7 @@ export function limitDearRequests(scope: Api, limits: Pick<ApiLimits, Dear>): vo
   const gates = {
     scans: createGate(limits.scans),
     exports: createGate(limits.exports),
+    bundles: createGate(limits.bundles),
     calls: createGate(limits.calls),
   };
   const places = new WeakMap<FastifyRequest, Disposable>();
@@ -63,7 +65,12 @@ function untilGone({ raw }: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-const names = { scans: 'long searches', exports: 'exports', calls: 'test calls' } as const;
+const names = {
+  scans: 'long searches',
+  exports: 'exports',
+  bundles: 'requests with many certificates',
+  calls: 'test calls',
+} as const;
 
 function refuse(kind: Dear): never {
   throw new Problem('too_many_requests', `Too many ${names[kind]} run at once; wait until one has ended.`, {

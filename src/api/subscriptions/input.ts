@@ -10,6 +10,7 @@ import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import { limitsOf } from '../../subscriptions/settings/limits.ts';
 import { verificationOf, withFormerProof } from '../../subscriptions/settings/verification.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
+import { chargeCertificates } from '../access/cost.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
 import { areKnown, inUpperCase, statusProblem } from '../shared/statuses.ts';
@@ -18,7 +19,7 @@ import { authErrors, authOf, tokenUrlOf } from './settings/auth.ts';
 import { changedSecrets, newSecrets, signatureSetting } from './settings/signatures.ts';
 import { enabledAfter, expiryErrors, expiryOf } from './settings/expiry.ts';
 import { limitErrors } from './settings/limits.ts';
-import { tlsOf } from './settings/tls.ts';
+import { certificatesIn, tlsOf } from './settings/tls.ts';
 import { tlsErrors } from './settings/tls-errors.ts';
 import { headerErrors, textsOf } from './setting-problems.ts';
 import { filterErrors } from './settings/filter.ts';
@@ -33,7 +34,7 @@ export type SubscriptionPatch = Static<typeof subscriptionPatchSchema>;
 
 /**
  * Refuses a body with all its errors, those of the schema and those of its URL. The name in the URL is looked
- * up last, and only for a body without errors. A preHandler for routes with `attachValidation`.
+ * up last, and only for a body without errors. For routes with `attachValidation`.
  */
 export function createInputCheck({
   checkUrl,
@@ -69,6 +70,7 @@ export function createInputCheck({
     if (fromSchema.length > 0) throw request.validationError;
     const fromFilter = filterErrors((request.body as SubscriptionPatch).filter);
     if (fromFilter.length > 0) throw invalidRequest(fromFilter);
+    chargeCertificates(request, certificatesIn(request.body));
     const fromTls = tlsErrors((request.body as SubscriptionPatch).tls, now());
     if (fromTls.length > 0) throw invalidRequest(fromTls);
     const fromLimits = limitErrors(request.body, maxInFlight);

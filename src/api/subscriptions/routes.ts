@@ -32,7 +32,7 @@ import type { subscriptionSchema } from './schema.ts';
 import { applyPatch, createInputCheck, fingerprint, newSubscription, requireSnapshots } from './input.ts';
 import { registrationProblem } from './setting-problems.ts';
 import { madeSecret, rotatedSecrets, signatureView } from './settings/signatures.ts';
-import { requireHttps } from './settings/tls.ts';
+import { certificatesIn, requireHttps } from './settings/tls.ts';
 import { requireVerification } from './settings/verification.ts';
 import { replaySearchMs, startReplay, startSnapshot } from './start-replay.ts';
 import { changedView, registeredView, subscriptionView, whileHeld } from './view.ts';
@@ -54,10 +54,11 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     '/accounts/:account/subscriptions',
     {
       attachValidation: true,
-      preHandler: checkInput,
+      config: { dear: kindOfBody },
       schema: createSubscription,
     },
     async (request, reply) => {
+      await checkInput(request);
       const { body, log: logger } = request;
       const { account } = request.params;
       const key = request.headers['idempotency-key'];
@@ -115,10 +116,10 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       attachValidation: true,
       config: { dear: kindOfChange },
       handlerTimeout: replaySearchMs,
-      preHandler: checkInput,
       schema: updateSubscription,
     },
     async (request) => {
+      await checkInput(request);
       const { account, id } = request.params;
       const { body, log: logger } = request;
       const newSecret = callerOf(request)?.kind === 'operator' ? null : generateSecret();
@@ -177,8 +178,16 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
 }
 
 // A change of `from` may replay the whole log.
-function kindOfChange({ body }: FastifyRequest): Dear | null {
-  return (body as { readonly from?: string }).from === 'earliest' ? 'scans' : null;
+function kindOfChange(request: FastifyRequest): Dear | null {
+  const { from } = (request.body ?? {}) as { readonly from?: unknown };
+  return from === 'earliest' ? 'scans' : kindOfBody(request);
+}
+
+// Number of certificates from which on the request is dear: a chain of a few is not.
+const manyCertificates = 10;
+
+function kindOfBody({ body }: FastifyRequest): Dear | null {
+  return certificatesIn(body) >= manyCertificates ? 'bundles' : null;
 }
 
 // A subscription with an unreadable delivery state is shown without attempts.

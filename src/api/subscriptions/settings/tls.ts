@@ -85,6 +85,17 @@ export const tlsSchema = nullable(
 /** `tls` in a request that its schema has accepted. */
 export type TlsInput = Static<typeof tlsInputSchema>;
 
+/** Number of certificates that a body brings, which need not be valid. */
+export function certificatesIn(body: unknown): number {
+  const { tls } = (body ?? {}) as {
+    readonly tls?: { readonly cert?: unknown; readonly ca?: unknown } | null;
+  };
+  return [tls?.cert, tls?.ca].reduce<number>(
+    (sum, text) => sum + (typeof text === 'string' ? text.split('-----BEGIN CERTIFICATE').length - 1 : 0),
+    0,
+  );
+}
+
 /** The setting from a checked body; no property where the body does not name it. */
 export function tlsOf({ tls }: { readonly tls?: TlsInput | Tls }): { readonly tls?: Tls | null } {
   if (tls === undefined || tls === null) return tls === undefined ? {} : { tls };
