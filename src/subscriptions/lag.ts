@@ -1,7 +1,7 @@
 import { setImmediate as othersFirst } from 'node:timers/promises';
 import type { EventLog } from '../events/event-log.ts';
 import type { Selecting } from './content-filter/selection.ts';
-import { countWanted, type JudgedLog } from './content-filter/wanted-entries.ts';
+import { countedMax, countWanted, type JudgedLog } from './content-filter/wanted-entries.ts';
 import { createEventMatcher } from './matches-event.ts';
 import { snapshotsLeft, subscriptionLag, type Delivered } from './subscription.ts';
 import type { LogOutline, OutlinedEntry } from '../events/log-outline.ts';
@@ -17,9 +17,15 @@ export interface Lagging {
  * Number of undelivered events of each of an account's subscriptions, in the order given: events waiting for
  * a retry, matching events in the log, and events trimmed from the log before delivery (all of these, because
  * whether they matched is no longer known). For a subscription more than two thousand entries behind, all
- * entries count. A filter judges up to a hundred events; of more, all that match otherwise count.
+ * entries count. A filter judges up to a hundred events, those of one call two thousand together; of more,
+ * all that match otherwise count. `pay` is called with the cost before entries are looked at, in rows as for
+ * those read from Redis, and may throw to end the work.
  */
-export type ReadLags = (account: string, subscriptions: readonly Lagging[]) => Promise<number[]>;
+export type ReadLags = (
+  account: string,
+  subscriptions: readonly Lagging[],
+  pay?: (rows: number) => void,
+) => Promise<number[]>;
 
 export interface LagsDeps {
   readonly log: Pick<EventLog, 'head'>;
@@ -28,39 +34,79 @@ export interface LagsDeps {
   readonly judged?: JudgedLog;
 }
 
+/** The bounds of one call on what filters judge. */
+interface Judging {
+  /** Whether a number of further events may be judged; they count then. */
+  readonly takes: (events: number) => boolean;
+  readonly pay: (rows: number) => void;
+}
+
 const entriesLookedAt = 2_000;
 // Number of entries matched, over all subscriptions, after which other work of the process has its turn.
 const matchedAtOnce = 10_000;
+// Maximum number of events that filters judge in one call.
+const judgedMax = 2_000;
+// Cost in rows of an event that a filter judges, which may take as long as ten rows, and of an entry that is
+// matched.
+const judgedRows = 10;
+const matchedRows = 0.02;
 
 /** Reads lags. The log is read once for all subscriptions of a call, and not at all when none is behind. */
 export function createLagReader({ log, outline, judged }: LagsDeps): ReadLags {
+  // Judging takes long: one subscription of an account at a time leaves every other turn to other accounts.
+  const judging = new Map<string, Promise<unknown>>();
+  async function inTurn<T>(account: string, work: () => Promise<T>): Promise<T> {
+    const mine = (judging.get(account) ?? Promise.resolve()).then(work, work);
+    judging.set(account, mine);
+    try {
+      return await mine;
+    } finally {
+      if (judging.get(account) === mine) judging.delete(account);
+    }
+  }
+
   async function countWaiting(
     account: string,
     filter: Selecting,
     delivery: Delivered,
     entries: readonly OutlinedEntry[],
     head: number,
+    { takes, pay }: Judging,
   ): Promise<number> {
     const { expired, waiting: unread } = waitingOf(filter, delivery, entries, head);
-    if (judged === undefined || filter.filter == null) return expired + unread.length;
-    return expired + (await countWanted(judged, account, filter, unread));
+    if (judged === undefined || filter.filter == null || !takes(unread.length))
+      return expired + unread.length;
+    const wanted = await inTurn(account, () => {
+      pay(unread.length * judgedRows);
+      return countWanted(judged, account, filter, unread);
+    });
+    return expired + wanted;
   }
 
-  return async (account, subscriptions) => {
+  return async (account, subscriptions, pay = () => undefined) => {
     const { position: head } = await log.head(account);
     const begin = Math.min(...subscriptions.map(({ delivery }) => cursorIfNear(delivery, head)));
     const entries = begin < head ? await outline(account, begin, head - begin) : [];
     const lags: number[] = [];
     let matched = 0;
+    let judgedSoFar = 0;
+    const takes = (events: number): boolean => {
+      if (events > countedMax || judgedSoFar + events > judgedMax) return false;
+      judgedSoFar += events;
+      return true;
+    };
     for (const { filter, delivery } of subscriptions) {
       const isFar = head - delivery.cursor > entriesLookedAt;
-      if (!isFar && head > delivery.cursor) matched += entries.length;
+      if (!isFar && head > delivery.cursor) {
+        matched += entries.length;
+        pay(entries.length * matchedRows);
+      }
       lags.push(
         isFar
           ? subscriptionLag(delivery, head)
           : delivery.parked +
               snapshotsLeft(delivery) +
-              (await countWaiting(account, filter, delivery, entries, head)),
+              (await countWaiting(account, filter, delivery, entries, head, { takes, pay })),
       );
       if (matched < matchedAtOnce) continue;
       matched = 0;

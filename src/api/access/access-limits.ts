@@ -2,9 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import type { AccountToken } from '../../accounts/token-store.ts';
 import type { Api } from '../server/api-instance.ts';
 import type { ApiDeps, ApiLimits } from '../deps.ts';
-import { Problem } from '../shared/problem.ts';
 import { createBudgets } from './budget.ts';
-import { createRequestCost, prices, type RequestCost } from './cost.ts';
+import { createRequestCost, prices, refuseFor, type RequestCost } from './cost.ts';
 import { addressKey, createRateLimiter } from './rate-limit.ts';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
 
@@ -105,12 +104,4 @@ export function limitOpenRoutes(app: Api, { limits }: Pick<ApiDeps, 'limits'>): 
 
 function isOpen({ routeOptions: { url = '' } }: FastifyRequest): boolean {
   return !url.startsWith('/v1/') && !url.startsWith('/health/');
-}
-
-// RFC 6585 §4.
-function refuseFor(waitMs: number, detail: string): void {
-  if (waitMs === 0) return;
-  throw new Problem('too_many_requests', `${detail} Wait as long as Retry-After says.`, {
-    headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
-  });
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type { Api } from '../server/api-instance.ts';
+import { Problem } from '../shared/problem.ts';
 
 /**
  * The prices of a request, in points. A request costs one point at least; its first hundred rows and quarter
@@ -48,6 +49,24 @@ export function addCostDecorator(app: Api): void {
 /** Counts what follows of this request. A request without this call costs nothing, as the operator's. */
 export function beginCost(request: FastifyRequest, cost: RequestCost): void {
   request.setDecorator('cost', cost);
+}
+
+/**
+ * Charges the caller for work that costs as much as rows do, before it is done; throws the problem
+ * `too_many_requests` where the caller has no point left. Requests that were admitted together thus do not
+ * work for more than one of them may.
+ */
+export function payRows(request: FastifyRequest, rows: number): void {
+  refuseFor(owedOf(request), 'This token or its account asks for too much at once.');
+  chargeRows(request, rows);
+}
+
+/** Throws the problem `too_many_requests` (RFC 6585 §4) where there are milliseconds to wait. */
+export function refuseFor(waitMs: number, detail: string): void {
+  if (waitMs === 0) return;
+  throw new Problem('too_many_requests', `${detail} Wait as long as Retry-After says.`, {
+    headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
+  });
 }
 
 /**

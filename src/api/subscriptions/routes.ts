@@ -14,6 +14,7 @@ import type { DeliveryState, Subscription } from '../../subscriptions/subscripti
 import { isUnverified } from '../../subscriptions/settings/verification.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { callerOf, seesReceivers } from '../access/auth.ts';
+import { chargeRows, payRows } from '../access/cost.ts';
 import type { Dear } from '../access/dear-requests.ts';
 import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
@@ -96,7 +97,8 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     const ids = page.map(({ subscription: { id } }) => id);
     const states = await subscriptions.deliveries(account, ids);
     const shown = page.map((read, i) => toListed(read, states[i]));
-    const [lagOf, waitsFor] = await Promise.all([lags(account, shown), deps.waitsFor()]);
+    const pay = (rows: number) => payRows(request, rows);
+    const [lagOf, waitsFor] = await Promise.all([lags(account, shown, pay), deps.waitsFor()]);
     return {
       items: shown.map((record, i) =>
         shownTo(request, whileHeld(subscriptionView(record, lagOf[i] ?? 0, now()), waitsFor)),
@@ -107,7 +109,8 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
 
   app.get('/accounts/:account/subscriptions/:id', { schema: getSubscription }, async (request) => {
     const { account, id } = request.params;
-    return shownTo(request, await view(deps, await requireSubscription(deps, account, id)));
+    const record = await requireSubscription(deps, account, id);
+    return shownTo(request, await view(deps, record, (rows) => payRows(request, rows)));
   });
 
   app.patch(
@@ -139,7 +142,8 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
         return changed;
       });
       await wakeSoon(deps, updated.subscription, logger);
-      const shown = await view(deps, await beginFrom(deps, updated, body.from));
+      const begun = await beginFrom(deps, updated, body.from);
+      const shown = await view(deps, begun, (rows) => chargeRows(request, rows));
       const warnings = body.states === undefined ? [] : await readWarnings(deps, updated.subscription);
       return { ...changedView(shown, dropped, made), warnings };
     },
@@ -232,10 +236,14 @@ async function beginFrom(
   }));
 }
 
-async function view({ lags, now, waitsFor }: ApiDeps, record: SubscriptionRecord) {
+async function view(
+  { lags, now, waitsFor }: ApiDeps,
+  record: SubscriptionRecord,
+  pay: (rows: number) => void,
+) {
   const { subscription, delivery } = record;
   const [[lag = 0], reasonFor] = await Promise.all([
-    lags(subscription.account, [{ filter: subscription, delivery }]),
+    lags(subscription.account, [{ filter: subscription, delivery }], pay),
     waitsFor(),
   ]);
   return whileHeld(subscriptionView(record, lag, now()), reasonFor);

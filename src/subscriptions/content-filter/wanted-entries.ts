@@ -37,8 +37,8 @@ export async function wantedAmong<Entry extends OutlinedEntry>(
   return wanted;
 }
 
-// Maximum number of events whose bodies are read to count them.
-const countedMax = 100;
+/** Maximum number of events whose bodies are read to count them. */
+export const countedMax = 100;
 
 /**
  * Number of the events at these positions that a subscription with a filter gets; all of more than a hundred.
