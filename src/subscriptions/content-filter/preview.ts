@@ -4,6 +4,7 @@ import { fitting } from '../../events/log-entry.ts';
 import { matchesEvent } from '../matches-event.ts';
 import type { FilterJudge } from './judge.ts';
 import { choose, type Selecting } from './selection.ts';
+import { judgedAtOnce } from './wanted-entries.ts';
 
 /** The part of the latest events that a subscription with some settings would have got. */
 export interface Preview {
@@ -32,9 +33,9 @@ const samplesMax = 5;
 const sampleBytesMax = 1024 * 1024;
 
 /**
- * Judges the latest `last` events of a log, fewer where their bodies have more than 32 MiB. Other work of the
- * process has its turn between slices of half a megabyte. `onRead` is called with the number of events of
- * each slice and may throw to end it.
+ * Judges the latest `last` events of a log, fewer where their bodies have more than 32 MiB. Other work has
+ * its turn between slices of half a megabyte, and after every few events that a filter judges. `onRead` is
+ * called with the number of events of each slice and may throw to end it.
  */
 export async function previewEvents(
   { log, judge }: PreviewDeps,
@@ -53,6 +54,7 @@ export async function previewEvents(
       rest = rest.slice(some.length);
       const bodies = filter === null ? some : await log.load(account, some);
       for (const [i, entry] of bodies.entries()) {
+        if (filter !== null && i > 0 && i % judgedAtOnce === 0) await othersFirst();
         // Trimmed meanwhile.
         if (entry === null) continue;
         const choice = choose(judge, selecting, entry);

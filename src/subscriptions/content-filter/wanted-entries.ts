@@ -14,6 +14,9 @@ export interface JudgedLog {
 // Maximum bytes of bodies that are read and judged before other work of the process has its turn.
 const bytesAtOnce = 512 * 1024;
 
+/** Number of events that a filter judges, in a few milliseconds at most, before other work has its turn. */
+export const judgedAtOnce = 20;
+
 /**
  * Those of these entries that a subscription gets, in their order. Bodies are read only where it has a
  * filter, half a megabyte at a time. An entry whose body is gone counts as wanted.
@@ -31,7 +34,10 @@ export async function wantedAmong<Entry extends OutlinedEntry>(
     const some = fitting(rest, bytesAtOnce);
     rest = rest.slice(some.length);
     const bodies = await log.load(account, some);
-    wanted.push(...some.filter((entry, i) => choose(judge, selecting, bodies[i] ?? entry) !== 'unwanted'));
+    for (const [i, entry] of some.entries()) {
+      if (i > 0 && i % judgedAtOnce === 0) await othersFirst();
+      if (choose(judge, selecting, bodies[i] ?? entry) !== 'unwanted') wanted.push(entry);
+    }
     if (rest.length > 0) await othersFirst();
   }
   return wanted;
