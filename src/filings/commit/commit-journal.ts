@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { logBeginning, type Checkpoint } from '../../events/timeline.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
+import { listenTo } from '../../redis/connection/open-client.ts';
 import { connectAnew } from '../../redis/connection/switch-watch.ts';
 import type { OnUnreadable } from '../../redis/unreadable-record.ts';
 import type { FilingCommit } from '../detection/decide-commit.ts';
@@ -121,7 +122,8 @@ export function createCommitJournal(
 /**
  * Subscribes a journal to the commits of other processes. The returned function subscribes again and is to be
  * called from time to time: behind a proxy that changes its target, the connection survives but its
- * subscription does not, and only a request shows it. Both reject when Redis does.
+ * subscription does not, and only a request shows it. It also makes up for a subscription that was refused
+ * over a new connection. Both reject when Redis does.
  */
 export async function listenForCommits(
   client: RedisClient,
@@ -137,7 +139,7 @@ export async function listenForCommits(
     }
   };
   client.on('message', (_: string, message: string) => journal.hear(message));
-  await listen();
+  await listenTo(client, keys.commits);
   return listen;
 }
 

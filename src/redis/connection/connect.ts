@@ -44,7 +44,7 @@ export type RedisConnections = AsyncDisposable & {
    * another client beside it to wait for jobs.
    */
   blocking(): RedisClient;
-  /** For subscriptions to channels: it subscribes again by itself after each outage. */
+  /** For subscriptions to channels with `listenTo`, which subscribes again after each outage. */
   listening(): RedisClient;
   /**
    * Resolves when `command` and `failFast` answer; rejects with MissingRedisError after `timeoutMs`. May be

@@ -33,7 +33,8 @@ const optionsOf: Record<ClientUse, NodeOptions> = {
   command: { ...neverResent, commandTimeout: 10_000 },
   failFast: { ...neverResent, commandTimeout: 1_500, socketTimeout: 3_000, enableOfflineQueue: false },
   blocking: { maxRetriesPerRequest: null },
-  listening: { maxRetriesPerRequest: null, commandTimeout: silenceMs },
+  // ioredis would subscribe again by itself, but nothing catches its failure, which ends the process.
+  listening: { maxRetriesPerRequest: null, commandTimeout: silenceMs, autoResubscribe: false },
 };
 
 // A host that accepts connections and does not answer is given up just as early: `socketTimeout` bounds the
@@ -77,6 +78,17 @@ export function openSentinels({ nodes, tls }: RedisAddress, connectionName: stri
     keepAsking(sentinel);
     return sentinel.on('error', () => undefined);
   });
+}
+
+/**
+ * Subscribes a client to a channel, and again over each further connection. Rejects when Redis refuses, or
+ * does not answer; a failure over a further connection only shows in that nothing is heard.
+ */
+export async function listenTo(client: RedisClient, channel: string): Promise<void> {
+  client.on('ready', () => {
+    client.subscribe(channel).catch(() => undefined);
+  });
+  await client.subscribe(channel);
 }
 
 function connect(address: RedisAddress, use: ClientUse, connectionName: string): RedisClient {

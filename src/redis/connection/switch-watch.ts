@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import type { RedisClient } from './open-client.ts';
+import { listenTo, type RedisClient } from './open-client.ts';
 
 /**
  * Listens to every sentinel and makes `clients` connect anew as soon as one of them announces another master.
@@ -15,7 +15,7 @@ export function watchSwitches(
     sentinel.on('message', (_: string, message: string) => {
       if (message.startsWith(`${masterName} `)) for (const client of clients()) connectAnew(client);
     });
-    sentinel.subscribe('+switch-master').catch(() => undefined);
+    listenTo(sentinel, '+switch-master').catch(() => undefined);
   }
   return () => {
     for (const sentinel of sentinels) sentinel.disconnect();
