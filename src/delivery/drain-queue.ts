@@ -3,6 +3,7 @@ import type { Job, Queue } from 'bullmq';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import { releaseLostJobs } from '../redis/jobs/lost-jobs.ts';
 import { workerSuffix } from '../redis/jobs/job-worker.ts';
+import { workersOf } from '../redis/jobs/queue-state.ts';
 import { createShardedQueue } from '../redis/jobs/sharded-queue.ts';
 import type { QueueShards } from '../redis/shards/queue-shards.ts';
 import type { DrainsOfAll } from './fair-share.ts';
@@ -166,7 +167,7 @@ export function createDrainQueue(
     async ofAll(worker) {
       const active = sharded.all().map((queue) => queue.getActiveCount());
       // The worker of the first shard waits under a name of that shard in each process.
-      const [workers, ...underWay] = await Promise.all([sharded.of(0).getWorkers(), ...active]);
+      const [workers, ...underWay] = await Promise.all([workersOf(sharded.of(0), connection), ...active]);
       const names = workers.map(({ rawname = '' }) => rawname).toSorted();
       const before = names.findIndex((name) => name.endsWith(workerSuffix(worker)));
       return {

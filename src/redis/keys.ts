@@ -105,7 +105,10 @@ export interface Keys {
   readonly expiring: string;
   /** The subscriptions with public keys, in one slot (src/subscriptions/public-keys/key-index.ts). */
   readonly signed: { readonly accounts: string; readonly ages: string };
-  /** A channel, not a key: each process publishes its commits there. */
+  /**
+   * A channel, not a key: each process publishes its commits there. Channels belong to no database of a
+   * server, so its name ends in the number of the database, other than 0.
+   */
   readonly commits: string;
   /** The latest commits to an account's log, where Redis is one server. */
   publishedCommits(account: string): string;
@@ -207,8 +210,11 @@ export interface SubscriptionKeys {
   readonly replayLanes: string;
 }
 
-/** Names every key below one prefix. Two deployments with different prefixes share none. */
-export function createKeys(prefix: string): Keys {
+/**
+ * Names every key below one prefix, in a database of this number. Two deployments with different prefixes or
+ * databases share none.
+ */
+export function createKeys(prefix: string, database: number = 0): Keys {
   // Of the account that was asked for last.
   let [last, lastKeys] = ['', accountKeys(`${prefix}:{}`)];
   return {
@@ -230,7 +236,7 @@ export function createKeys(prefix: string): Keys {
     sessions: `${prefix}:sessions`,
     expiring: `${prefix}:expiring`,
     signed: { accounts: `${prefix}:{~signed}:accounts`, ages: `${prefix}:{~signed}:ages` },
-    commits: `${prefix}:commits`,
+    commits: database === 0 ? `${prefix}:commits` : `${prefix}:commits:${database}`,
     publishedCommits: (account) => `${prefix}:witness:${account}`,
     account(account) {
       if (account !== last) [last, lastKeys] = [account, accountKeys(`${prefix}:{${account}}`)];

@@ -12,6 +12,7 @@ import {
   type RedisClient,
   type RedisConnections,
 } from '../../redis/connection/connect.ts';
+import { databaseOf } from '../../redis/connection/open-client.ts';
 import { checkDurability } from '../../redis/durability/check-durability.ts';
 import { createStoreWatch } from '../../redis/durability/store-watch.ts';
 import { shortenExpiries } from '../../redis/jobs/job-expiries.ts';
@@ -68,7 +69,7 @@ export async function openStore(
   const connections = overrides.connections ?? stack.use(connect(config, observer));
   await untilRedis(connections);
   const redis = connections.command();
-  const all = createKeys(config.redis.prefix);
+  const all = createKeys(config.redis.prefix, databaseOf(redis));
   const keys = { ...all, queues: overrides.queues ?? all.queues };
   const { problems } = await checkDurability(redis);
   refuseUnsafe(config, problems, logger);

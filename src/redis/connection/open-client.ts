@@ -91,6 +91,11 @@ export async function listenTo(client: RedisClient, channel: string): Promise<vo
   await client.subscribe(channel);
 }
 
+/** The number of the database that a client works in; 0 in a cluster. */
+export function databaseOf(client: RedisClient): number {
+  return client instanceof Cluster ? 0 : (client.options.db ?? 0);
+}
+
 function connect(address: RedisAddress, use: ClientUse, connectionName: string): RedisClient {
   const { nodes, db, masterName } = address;
   const shared: NodeOptions = {

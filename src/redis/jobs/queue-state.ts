@@ -1,5 +1,5 @@
 import type { Queue } from 'bullmq';
-import type { RedisClient } from '../connection/open-client.ts';
+import { databaseOf, type RedisClient } from '../connection/open-client.ts';
 
 /**
  * The jobs and workers of a queue, over all shards. Times are milliseconds on the clocks of the processes.
@@ -61,7 +61,7 @@ async function readShard(queue: Queue, redis: RedisClient, now: number): Promise
     queue.getJobCounts(...jobStates),
     queue.isPaused(),
     queue.getWaiting(0, 0),
-    countWorkers(queue),
+    countWorkers(queue, redis),
     redis.zcard(schedulers),
     // The score of a scheduler is when its next job is due.
     redis.zcount(schedulers, '-inf', now - lateMs),
@@ -84,9 +84,18 @@ export async function isUnused(queue: Queue, redis: RedisClient): Promise<boolea
   return (await redis.exists(...lists.map((part) => queue.toKey(part)))) === 0;
 }
 
-async function countWorkers(queue: Queue): Promise<number | null> {
+/**
+ * The connections that wait for jobs of one shard of a queue, in all processes. Redis lists the clients of
+ * all its databases, in which other deployments may have a queue of the same name. Rejects when Redis does.
+ */
+export async function workersOf(queue: Queue, redis: RedisClient): Promise<Record<string, string>[]> {
+  const workers = await queue.getWorkers();
+  return workers.filter(({ db }) => db === undefined || Number(db) === databaseOf(redis));
+}
+
+async function countWorkers(queue: Queue, redis: RedisClient): Promise<number | null> {
   try {
-    const workers = await queue.getWorkers();
+    const workers = await workersOf(queue, redis);
     // BullMQ makes up a worker without an address where Redis does not know CLIENT LIST.
     return workers.every(({ addr }) => addr !== undefined) ? workers.length : null;
   } catch {

@@ -35,3 +35,32 @@ test('each process sees how many there are, and how many come before it in an or
   expect(seen.map(({ before }) => before)).toEqual([1, 2, 3]);
   expect(await harness.queue.ofAll('another')).toEqual({ underWay: 0, processes: 4, before: null });
 });
+
+test('processes of another deployment in another database of the server are not counted', async () => {
+  await using harness = await createHarness(redis);
+  await using stack = new AsyncDisposableStack();
+  const prefix = String(harness.queue.queues()[0].opts.prefix);
+  for (const [name, database] of [
+    ['other', 1],
+    ['own', 0],
+  ] as const) {
+    const connection = redis.connect();
+    await connection.select(database);
+    Object.assign(connection.options, { db: database, maxRetriesPerRequest: null });
+    const worker = createJobWorker({
+      queue: drainQueueName,
+      name,
+      connection,
+      shards: oneShard(prefix),
+      concurrency: 1,
+      lockMs: 5_000,
+      stalledMs: 2_000,
+      process: async () => undefined,
+      onError: () => undefined,
+      onFailed: () => undefined,
+    });
+    stack.defer(() => worker.close());
+    await expect.poll(() => redis.connect().client('LIST')).toContain(`:w:${name}`);
+  }
+  expect(await harness.queue.ofAll('own')).toEqual({ underWay: 0, processes: 1, before: 0 });
+});
