@@ -1,5 +1,6 @@
 import { checkDurability } from '../redis/durability/check-durability.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
+import { explainLost } from '../redis/connection/missing-redis.ts';
 import { toUnreadable } from '../redis/unreadable-record.ts';
 import type { StoreWatch } from '../redis/durability/store-watch.ts';
 
@@ -19,6 +20,8 @@ export interface ReadinessDeps {
   readonly otherProblems?: () => readonly (string | null)[];
   /** Problems of others, which are named but make the daemon not unready. */
   readonly notes?: () => readonly (string | null)[];
+  /** Why the connections to Redis are lost, as far as it is known. */
+  readonly whyAway?: () => string | null;
   /** Rejects when the accounts as a whole cannot be read. */
   readonly readAccounts?: () => Promise<unknown>;
 }
@@ -34,6 +37,7 @@ export function createReadiness({
   probeKey,
   otherProblems = () => [],
   notes = () => [],
+  whyAway = () => null,
   readAccounts = () => Promise.resolve(),
 }: ReadinessDeps): () => Promise<Readiness> {
   let underWay: Promise<Readiness> | null = null;
@@ -50,7 +54,7 @@ export function createReadiness({
       // A replica is a problem already, and its refusal of a write would end the connection.
       if (!isReplica) await redis.set(probeKey, '', 'PX', probeKeptMs);
     } catch (error) {
-      reasons.push(describe(error));
+      reasons.push(describe(error, whyAway()));
     }
     for (const problem of [watch.problem(), ...otherProblems()]) if (problem !== null) reasons.push(problem);
     const noted = notes().filter((note) => note !== null);
@@ -60,10 +64,10 @@ export function createReadiness({
   return () => (underWay ??= ask().finally(() => (underWay = null)));
 }
 
-function describe(error: unknown): string {
+function describe(error: unknown, away: string | null): string {
   const unreadable = toUnreadable(error);
   if (unreadable !== null) return `In the store ${unreadable.message}: restore it from a backup.`;
   if (error instanceof Error && error.name === 'ReplyError')
     return `Redis refuses to write: ${error.message}`;
-  return 'Redis does not answer: check that it runs and that REDIS_URL is right.';
+  return explainLost(away);
 }

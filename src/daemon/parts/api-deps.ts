@@ -135,6 +135,7 @@ export function createProbes(parts: Parts) {
     otherProblems,
     notes,
     readAccounts,
+    whyAway: connections.whyAway,
   });
   return {
     logger,

@@ -51,6 +51,8 @@ export type RedisConnections = AsyncDisposable & {
    * called again.
    */
   untilReady(timeoutMs: number): Promise<void>;
+  /** Why Redis is away for one of the clients now, for `explainMissing`; null while it is for none. */
+  whyAway(): string | null;
   /** Resolves when Redis does not answer a regular ping any more, or when `signal` aborts. */
   untilAway(signal: AbortSignal): Promise<void>;
   /**
@@ -109,6 +111,7 @@ export function createRedisConnections(url: string, options: RedisConnectionsOpt
       const isMute = needed.some(({ status }) => status === 'connect');
       throw new MissingRedisError(describeRedis(address), isMute ? connectedOnly : outage.reason());
     },
+    whyAway: outage.present,
     untilAway: (signal) => untilAway(client('failFast'), signal),
     close,
     [Symbol.asyncDispose]: () => close(),

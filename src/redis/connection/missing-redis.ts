@@ -35,11 +35,21 @@ const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   ],
 ];
 
-const unknown = 'It does not answer: check that it runs and that REDIS_URL is right.';
+const check = 'check that it runs and that REDIS_URL is right.';
 
 /**
  * Explains the reason of a missing Redis and what to do, without address and names: anyone may read it.
  */
 export function explainMissing(reason: string): string {
-  return meanings.find(([said]) => said.test(reason))?.[1] ?? unknown;
+  return meaningOf(reason) ?? `It does not answer: ${check}`;
+}
+
+/** The same of a Redis that a running daemon has lost; `reason` is null where it is not known. */
+export function explainLost(reason: string | null): string {
+  const meaning = meaningOf(reason ?? '');
+  return meaning === null ? `Redis does not answer: ${check}` : `Redis does not answer. ${meaning}`;
+}
+
+function meaningOf(reason: string): string | null {
+  return meanings.find(([said]) => said.test(reason))?.[1] ?? null;
 }

@@ -10,6 +10,8 @@ export type Outage = {
   stopWatching(): void;
   /** Why Redis was last away; never contains a password. */
   reason(): string;
+  /** Why Redis is away for a client now; null while it is for none. Never contains a password. */
+  present(): string | null;
 };
 
 /**
@@ -49,6 +51,7 @@ export function createOutage(onStateChange: (change: RedisStateChange) => void):
       watching = false;
     },
     reason: () => reason,
+    present: () => (down.size === 0 ? null : reason),
   };
 }
 

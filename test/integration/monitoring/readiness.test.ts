@@ -22,7 +22,12 @@ beforeAll(async () => {
   admin = new Redis(server.url);
   const watch = createStoreWatch(connections.failFast(), keys);
   await watch.begin();
-  readiness = createReadiness({ redis: connections.failFast(), watch, probeKey: keys.probe });
+  readiness = createReadiness({
+    redis: connections.failFast(),
+    watch,
+    probeKey: keys.probe,
+    whyAway: connections.whyAway,
+  });
 });
 
 afterAll(async () => {
@@ -69,6 +74,15 @@ test('a Redis that is away is told as away', async () => {
   await server.kill();
   await expectReasons(expect.stringContaining('does not answer'));
   await server.restart();
+  await expectReasons();
+});
+
+test('a Redis that wants another password by now is told as that, and no longer once it takes the former one', async () => {
+  await expectReasons();
+  await admin.config('SET', 'requirepass', 'other');
+  await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+  await expectReasons(expect.stringMatching(/^Redis does not answer\. It wants a password/));
+  await admin.config('SET', 'requirepass', '');
   await expectReasons();
 });
 

@@ -33,6 +33,7 @@ export function connectionsOver(client: RedisClient, blocking: () => RedisClient
     blocking,
     listening: blocking,
     untilReady: () => Promise.resolve(),
+    whyAway: () => null,
     untilAway: (signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve())),
     close: () => Promise.resolve(),
     [Symbol.asyncDispose]: () => Promise.resolve(),
