@@ -123,8 +123,9 @@ export function buildHealthEvent(
   details: { readonly doubt?: Doubt | null; readonly late?: LatePolls | null } = {},
 ): NewEvent {
   const { doubt = null, late = null } = details;
+  // A key may be refused again, or an account be stale again, without a complete poll since the last event.
   const isByLastEvent = type === 'account.recovered' || type === 'account.doubtful';
-  const since = isByLastEvent ? marks.toldAt : marks.lastCompletePollAt;
+  const since = isByLastEvent ? marks.toldAt : Math.max(marks.lastCompletePollAt, marks.toldAt);
   return buildOperationalEvent(account, type, since === 0 ? marks.generation : String(since), at, {
     lastCompletePollAt: isoOrNull(marks.lastCompletePollAt),
     lastError: marks.lastError || null,

@@ -221,15 +221,16 @@ describe('healthChange', () => {
 
 describe('buildHealthEvent', () => {
   it('has one id per occurrence', () => {
-    const known = { generation: 'g', lastCompletePollAt: 5, lastError: 'auth: no', toldAt: 7 };
+    const known = { generation: 'g', lastCompletePollAt: 5, lastError: 'auth: no', toldAt: 4 };
     const id = (type: NonNullable<HealthChange>, more: object, at = 9) =>
       buildHealthEvent('a', type, { ...known, ...more }, at).id;
     expect(id('account.stale', {}, 10)).toBe(id('account.stale', {}, 20));
     const ids = [
       id('account.stale', {}),
       id('account.stale', { lastCompletePollAt: 6 }),
-      id('account.stale', { lastCompletePollAt: 0 }),
-      id('account.stale', { lastCompletePollAt: 0, generation: 'h' }),
+      id('account.stale', { toldAt: 8 }),
+      id('account.stale', { lastCompletePollAt: 0, toldAt: 0 }),
+      id('account.stale', { lastCompletePollAt: 0, toldAt: 0, generation: 'h' }),
       id('account.recovered', {}),
       id('account.recovered', { toldAt: 8 }),
       id('account.doubtful', {}),
