@@ -66,7 +66,12 @@ export function createFilingReader(
     if (!isSecondAbsence(before, startedAt))
       return missed.remember(id, missedByAbsence(before, span.end, notBefore));
     vouched ??= vouchForAbsences();
-    await vouched;
+    try {
+      await vouched;
+    } catch (error) {
+      // One answer for all of them: it is no sign that filings cannot be read.
+      return leaveOut(id, error);
+    }
     absences.push({ id, span, notBefore });
   }
 
@@ -81,14 +86,18 @@ export function createFilingReader(
   }
 
   async function noteFailure(id: string, error: unknown): Promise<void> {
+    failuresInARow += 1;
+    await leaveOut(id, error);
+    if (failuresInARow >= failuresInARowMax && error instanceof PartnerError) throw aboutFilings(error);
+  }
+
+  async function leaveOut(id: string, error: unknown): Promise<void> {
     if (!(error instanceof PartnerError) || consequence(error, 'filing') === 'poll_ends') throw error;
     tally.filingFailure = error;
     tally.unread += 1;
-    failuresInARow += 1;
     const notBefore = await missed.notBefore(id);
     if (notBefore !== null)
       await missed.remember(id, missedByFailure(missed.get(id), now(), notBefore, pollIntervalMs));
-    if (failuresInARow >= failuresInARowMax) throw aboutFilings(error);
   }
 
   return {

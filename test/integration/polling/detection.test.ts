@@ -172,6 +172,21 @@ describe('a service that contradicts itself', () => {
   });
 });
 
+describe('a service that does not answer for the account', () => {
+  it('delays the removal of many filings, and nothing else', async () => {
+    const { watched } = await baselined([...many(8, 'UNPAID'), partnerRow('stays')]);
+    partner.rows = partner.rows.filter(({ id }) => id === 'stays');
+    await watched.poll();
+    partner.misbehave = ({ endpoint }) => (endpoint === 'me' ? { status: 500 } : undefined);
+    partner.put('stays', { status: 'PAID' });
+    expect(await watched.poll()).toMatchObject({ kind: 'complete', events: 1, unread: 8 });
+    partner.misbehave = () => undefined;
+    expect((await watched.pollFor()).map(({ type }) => type)).toEqual(
+      many(8, '').map(() => 'filing.removed'),
+    );
+  });
+});
+
 describe('by a sweep', () => {
   it('tells an unseen round trip from a moved completedAt, and not from a reformatted one', async () => {
     const { watched } = await baselined([
