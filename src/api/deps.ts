@@ -130,7 +130,10 @@ export type UrlVerdict = { readonly ok: true } | { readonly ok: false; readonly 
 export interface ApiHooks {
   /** Called when an account's settings are stored: polls follow them from now on. */
   accountSaved(account: Account): Promise<void>;
-  /** Asks the partner service once whether it takes the account's key; never rejects for its failure. */
+  /**
+   * Asks the partner service once whether it takes the account's key. That it does not, or that the stored
+   * key cannot be opened, is the outcome. Rejects when Redis does.
+   */
   checkPartner(account: string): Promise<KeyCheck>;
   /** Called when an account is gone from the store: its polls end. */
   accountRemoved(account: string): Promise<void>;

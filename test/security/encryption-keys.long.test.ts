@@ -127,6 +127,17 @@ describe('ENCRYPTION_KEY', () => {
     expect((await daemon?.api.call('PUT', '/v1/accounts/one', account))?.status).toBe(200);
   });
 
+  test('a lost key leaves the other settings of its account to be changed, and the daemon running', async () => {
+    const { api } = await start(`2026-06:${latter}`);
+    const changed = await api.call('PATCH', '/v1/accounts/one', { pollIntervalMs: 20_000 });
+    expect(changed).toMatchObject({
+      status: 200,
+      body: { pollIntervalMs: 20_000, check: { ok: false, detail: expect.stringContaining('"2026-03"') } },
+    });
+    expect(await api.ok('GET', '/v1/accounts/one')).toMatchObject({ pollIntervalMs: 20_000 });
+    expect(logged('daemon.crashed')).toBeUndefined();
+  });
+
   test('a key that still seals something is told to be in use, by an exit code too', async () => {
     await start(`2026-06:${latter}`);
     const account = { baseUrl: 'http://127.0.0.1:9/v1', partnerKey: 'another' };

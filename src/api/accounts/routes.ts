@@ -153,9 +153,9 @@ const keyNeeded = invalidRequest([
 // The account after a change, with the outcome of a look at the partner service.
 async function saved(deps: ApiDeps, name: string) {
   const account = await requireStored(deps, name);
-  const check = deps.hooks.checkPartner(name);
-  await deps.hooks.accountSaved(account);
-  return { ...(await view(deps, account)), check: await check };
+  // The failure of either is the request's, whichever comes first.
+  const [check] = await Promise.all([deps.hooks.checkPartner(name), deps.hooks.accountSaved(account)]);
+  return { ...(await view(deps, account)), check };
 }
 
 function toChanges({ baseUrl, stalledAfter, ...rest }: Static<typeof accountPatchSchema>) {

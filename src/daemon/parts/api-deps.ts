@@ -1,3 +1,4 @@
+import type { AccountStore } from '../../accounts/account-store.ts';
 import type { ApiDeps } from '../../api/deps.ts';
 import type { Config } from '../../config/config.ts';
 import { checkKey } from '../../partner/check-key.ts';
@@ -12,6 +13,7 @@ import { createReadiness } from '../../monitoring/readiness.ts';
 import { createServiceSearch } from '../../polling/service-search.ts';
 import { isUrlTaken, type Tunnels } from '../../proxy/tunnels.ts';
 import { readQueueState } from '../../redis/jobs/queue-state.ts';
+import { SealError } from '../../secrets/seal.ts';
 import type { Parts } from '../parts.ts';
 import type { Overrides } from './overrides.ts';
 
@@ -76,8 +78,9 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
         await pollQueue.pollNow(account, 'delta');
       },
       async checkPartner(name) {
-        const account = await stores.accounts.getKeyed(name);
+        const account = await keyedOrProblem(stores.accounts, name);
         if (account === null) return { ok: false, detail: 'The account was removed meanwhile.' };
+        if (account instanceof SealError) return { ok: false, detail: account.message };
         return checkKey(
           {
             lookup: parts.lookup,
@@ -102,6 +105,15 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       replayCancel: replayer.cancel,
     },
   };
+}
+
+async function keyedOrProblem({ getKeyed }: Pick<AccountStore, 'getKeyed'>, account: string) {
+  try {
+    return await getKeyed(account);
+  } catch (error) {
+    if (error instanceof SealError) return error;
+    throw error;
+  }
 }
 
 // Another process may deliver, so the reason is read from Redis; without a proxy nothing is read.

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTokenStore } from '../../../src/accounts/token-store.ts';
 import { createCountHistory } from '../../../src/filings/count-history.ts';
@@ -207,6 +208,25 @@ test('an account whose key does not open is shown as any other and can be set an
   expect((await api.call('GET', path)).body).toMatchObject({ account: 'sealed', baseUrl: 'http://a' });
   await expect(api.deps.accounts.getKeyed('sealed')).rejects.toThrow(SealError);
   expect((await api.call('PUT', path, accountInput)).status).toBe(200);
+});
+
+test('a check of the key that fails while the polls are scheduled fails that request alone', async () => {
+  const path = await api.createAccount('unchecked');
+  const { hooks } = api.deps;
+  const { accountSaved, checkPartner } = hooks;
+  const unhandled: unknown[] = [];
+  const note = (error: unknown) => void unhandled.push(error);
+  process.on('unhandledRejection', note);
+  // Node reports a rejection before the next turn.
+  hooks.accountSaved = () => nextTurn();
+  hooks.checkPartner = async () => Promise.reject(new SealError('lost'));
+  try {
+    expect((await api.call('PATCH', path, { pollIntervalMs: 20_000 })).status).toBe(503);
+  } finally {
+    Object.assign(hooks, { accountSaved, checkPartner });
+    process.off('unhandledRejection', note);
+  }
+  expect(unhandled).toEqual([]);
 });
 
 test('a token is shown once, listed without its text, and stored as a digest', async () => {
