@@ -205,6 +205,5 @@ function discard(answer: Answer): void {
   if (!(answer instanceof PartnerError)) answer.release();
 }
 
-// Failures are values here, because a page that was requested ahead of time must not reject before it is
-// awaited.
+// Failures of the service are values here: the scan decides what they mean for the list. All others end it.
 type Answer = PageAnswer | PartnerError;

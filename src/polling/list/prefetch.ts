@@ -18,7 +18,7 @@ export interface Prefetch<T> {
 export interface PrefetchDeps<T> {
   /**
    * Requests a page. `onArrival` is called when the page has arrived and before it is parsed, and once more
-   * when it had to be read again. Does not reject.
+   * when it had to be read again. Where it rejects, so does the `answer` to that page.
    */
   readonly fetch: (offset: number, onArrival: () => void) => Promise<T>;
   /** Called with each answer that `answer` does not return. */
@@ -55,7 +55,10 @@ export function createPrefetch<T>({ fetch, discard, inBetween }: PrefetchDeps<T>
       // At most one page waits until it is expected.
       if (offset === expected.offset) predictNext();
     };
-    return { offset, answer: fetch(offset, onArrival), hasArrived: () => arrived };
+    const answer = fetch(offset, onArrival);
+    // It is awaited only when the work on the page before has ended, which may be later.
+    answer.catch(() => undefined);
+    return { offset, answer, hasArrived: () => arrived };
   }
 
   function predictNext(): void {

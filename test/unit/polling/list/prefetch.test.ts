@@ -4,15 +4,16 @@ import { createPrefetch } from '../../../../src/polling/list/prefetch.ts';
 
 /** A list of pages of a hundred, and a service that answers when the test says so. */
 function openList(likelyNext: (offset: number) => number | null = (offset) => offset + 100) {
-  const asked: { offset: number; arrive: () => void; answer: () => void }[] = [];
+  const asked: { offset: number; arrive: () => void; answer: () => void; fail: () => void }[] = [];
   const state = { isDue: false };
   const discarded: number[] = [];
   const pages = createPrefetch<number>({
     inBetween: { isDue: () => state.isDue },
     discard: (answer) => void discarded.push(answer),
     fetch: (at, onArrival) =>
-      new Promise((resolve) => {
-        asked.push({ offset: at, arrive: onArrival, answer: () => resolve(at) });
+      new Promise((resolve, reject) => {
+        const fail = () => reject(new Error(`no page at ${at}`));
+        asked.push({ offset: at, arrive: onArrival, answer: () => resolve(at), fail });
       }),
   });
   const expectPage = (offset: number) => pages.expect(offset, likelyNext(offset));
@@ -102,6 +103,23 @@ describe('the pages of a list', () => {
     expect(settled).toBe(false);
     asked[1]?.answer();
     await settling;
+  });
+
+  it('fail where they are awaited, however long the work on the page before takes', async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => void unhandled.push(error);
+    process.on('unhandledRejection', note);
+    const { pages, asked, expectPage } = openList();
+    void pages.answer();
+    asked[0]?.arrive();
+    expectPage(100);
+    pages.request();
+    asked[1]?.fail();
+    // Node reports a rejection before the next turn.
+    await new Promise(setImmediate);
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+    await expect(pages.answer()).rejects.toThrow('no page at 100');
   });
 
   it('come one after the other, whenever they arrive and whatever they hold', async () => {
