@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { epochMsOf } from '../json/iso-time.ts';
 import { isNestedDeeper } from '../json/nesting.ts';
 import { parseExactly } from '../json/parse-exactly.ts';
 import { AnswerExcess } from './body/answer-excess.ts';
@@ -195,5 +196,5 @@ function parseCount(value: unknown): number | null {
  */
 export function createdAtOf(said: { readonly createdAt?: unknown } | null): number {
   const createdAt = said?.createdAt;
-  return typeof createdAt === 'string' ? Date.parse(createdAt) : Number.NaN;
+  return typeof createdAt === 'string' ? epochMsOf(createdAt) : Number.NaN;
 }

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import * as schema from '../../../src/partner/filing-schema.ts';
 
 const parseFiling = (text: string) => schema.parseFiling(() => text);
@@ -174,5 +174,28 @@ describe('parsePage', () => {
         parseFiling(JSON.stringify(value));
       }),
     );
+  });
+});
+
+describe('createdAtOf', () => {
+  const zone = process.env['TZ'];
+  beforeEach(() => {
+    process.env['TZ'] = 'America/New_York';
+    return () => {
+      if (zone === undefined) delete process.env['TZ'];
+      else process.env['TZ'] = zone;
+    };
+  });
+
+  it('takes a time without a zone for UTC, wherever the daemon runs', () => {
+    expect(new Date(2026, 0).getTimezoneOffset()).toBe(300);
+    const noon = Date.UTC(2026, 10, 21, 12);
+    for (const createdAt of ['2026-11-21T12:00:00', '2026-11-21 12:00', '2026-11-21T13:00:00+01:00'])
+      expect(schema.createdAtOf({ createdAt }), createdAt).toBe(noon);
+  });
+
+  it('finds no time in a text that is none', () => {
+    for (const createdAt of ['batch 2030', '7', '', 5, null])
+      expect(schema.createdAtOf({ createdAt })).toBeNaN();
   });
 });
