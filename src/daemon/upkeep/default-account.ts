@@ -1,6 +1,8 @@
 import type { AccountStore } from '../../accounts/account-store.ts';
 import type { Config } from '../../config/config.ts';
 import type { PollQueue } from '../../polling/schedule/poll-queue.ts';
+import { toUnreadable } from '../../redis/unreadable-record.ts';
+import { SealError } from '../../secrets/seal.ts';
 
 export interface DefaultAccountDeps {
   readonly accounts: Pick<AccountStore, 'get' | 'getKeyed' | 'put'>;
@@ -13,19 +15,33 @@ const name = 'default';
 
 /**
  * Creates or updates the account `default` from the environment and schedules its polls, which any process
- * may run. An account that already agrees keeps its intervals and its schedule. Safe in several processes at
- * once.
+ * may run. An account that already agrees keeps its intervals and its schedule. One whose record or key
+ * cannot be read is written anew, as by PUT. Safe in several processes at once. Throws NewerFormatError.
  */
 export async function putDefaultAccount(
   { accounts, pollQueue, now }: DefaultAccountDeps,
   settings: NonNullable<Config['defaultAccount']>,
 ): Promise<void> {
-  const stored = await accounts.getKeyed(name);
-  const changed = stored?.baseUrl !== settings.baseUrl || stored.partnerKey !== settings.partnerKey;
-  if (changed) await accounts.put(name, { ...settings, pollIntervalMs: null, sweepIntervalMs: null }, now());
+  const stored = await readStored(accounts);
+  const agrees =
+    stored !== null &&
+    !(stored instanceof Error) &&
+    stored.baseUrl === settings.baseUrl &&
+    stored.partnerKey === settings.partnerKey;
+  if (!agrees) await accounts.put(name, { ...settings, pollIntervalMs: null, sweepIntervalMs: null }, now());
   else if (await pollQueue.isScheduled(name)) return;
   const account = await accounts.get(name);
   if (account === null) return;
   await pollQueue.schedule(name, account.pollIntervalMs);
   if (stored !== null) await pollQueue.pollNow(name, 'delta');
+}
+
+// The error where the account is there and cannot be read.
+async function readStored({ getKeyed }: Pick<AccountStore, 'getKeyed'>) {
+  try {
+    return await getKeyed(name);
+  } catch (error) {
+    if (error instanceof SealError || toUnreadable(error) !== null) return error as Error;
+    throw error;
+  }
 }
