@@ -1,4 +1,4 @@
-import type { KeyedAccount } from '../accounts/account.ts';
+import type { Account, KeyedAccount } from '../accounts/account.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
 import type { UnsoundAccounts } from '../accounts/lists/unsound-accounts.ts';
 import type { StayReads } from '../filings/stay-reads.ts';
@@ -24,6 +24,7 @@ import type { PollingStore } from './store/polling-store.ts';
 import type { PartnerConnection, PartnerConnections } from './partner-connections.ts';
 import { healthState, reportHealth, staleAfterMs, type PollNews } from './health.ts';
 import { createStalledSearch, type StalledSearch } from './schedule/stalled-filings.ts';
+import { isSealError } from './service-search.ts';
 import { meanwhile, withUpkeep } from './upkeep.ts';
 
 /** One poll with its measurements, for logs and metrics. */
@@ -113,6 +114,7 @@ export function createAccountPoller(
     try {
       return await deps.accounts.getKeyed(name);
     } catch (error) {
+      if (isSealError(error)) await noteSealed(name, error);
       const unreadable = toUnreadable(error);
       if (unreadable === null) throw error;
       const { key, field } = 'key' in unreadable ? unreadable : { key: 'accounts', field: name };
@@ -120,6 +122,14 @@ export function createAccountPoller(
       deps.onUnreadable({ account: name, kind: 'accounts', key, field, reason, remedy: 'stands' });
       return unreadable;
     }
+  }
+
+  // Without its key an account is not polled. Its health says why, and it becomes stale as any other.
+  async function noteSealed(name: string, { message }: Error): Promise<void> {
+    const account = await deps.accounts.get(name);
+    if (account === null) return;
+    await note(account, { lastError: message });
+    await tellHealth(account, { kind: 'waiting' }).catch(unlessLost);
   }
 
   async function pollKnown(account: KeyedAccount, job: PollJob, signal: AbortSignal): Promise<boolean> {
@@ -229,12 +239,12 @@ export function createAccountPoller(
     await note(account, { lastError });
   }
 
-  async function note({ account }: KeyedAccount, marks: MarksUpdate): Promise<void> {
+  async function note({ account }: Account, marks: MarksUpdate): Promise<void> {
     const { generation } = await deps.polling.read(account);
     await deps.polling.write(account, generation, marks, 0).catch(unlessLost);
   }
 
-  async function tellHealth(account: KeyedAccount, news: PollNews): Promise<void> {
+  async function tellHealth(account: Account, news: PollNews): Promise<void> {
     const reported = await reportHealth({ ...deps, now: deps.clock.now }, account, news);
     if (reported !== null) await handOn(account.account, [reported]);
   }

@@ -115,7 +115,8 @@ export function createServiceSearch({ accounts, partners }: ServiceSearchDeps): 
 
 class BusyError extends Error {}
 
-function isSealError(error: unknown): boolean {
+/** Whether the account's key is sealed in a way that this process cannot open. */
+export function isSealError(error: unknown): error is Error {
   return error instanceof Error && error.name === 'SealError';
 }
 

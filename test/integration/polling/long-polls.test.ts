@@ -116,6 +116,34 @@ test('a wake-up that was lost is made up for while a long sweep goes on, also af
   expect(upkeeps).toBeGreaterThan(before);
 });
 
+test('an account whose key does not open says so, and is told to be stale', async () => {
+  await using partner = await startHostilePartner([partnerRow('a')]);
+  const job = { account: 'sealed', mode: 'delta', asked: true } as const;
+  const { signal } = new AbortController();
+  const { poll, polling } = await watch(partner, 'sealed', 60_000, {});
+  await poll(job, signal);
+  const { generation } = await polling.read('sealed');
+  await polling.correct('sealed', generation, { lastCompletePollAt: 1, lastCompleteEndAt: 1 });
+  const requests = partner.requests.length;
+
+  const told: string[] = [];
+  const sealer = createSealer([{ id: 'another', key: Buffer.alloc(32, 2) }]);
+  const defaults = { pollIntervalMs: 60_000, sweepIntervalMs: 3_600_000 };
+  const keys = createKeys(redis.prefix);
+  const { poll: pollWithout } = await watch(partner, 'sealed', 60_000, {
+    accounts: createAccountStore({ redis: redis.connect(), keys, sealer, defaults }),
+    onEvents: (_account, events) => void told.push(...events.map(({ type }) => type)),
+  });
+  for (let polls = 0; polls < 2; polls += 1)
+    await expect(pollWithout(job, signal)).rejects.toThrow(/sealed with key "k"/);
+  expect((await polling.read('sealed')).lastError).toMatch(/sealed with key "k"/);
+  expect(told).toEqual(['account.stale']);
+  expect(partner.requests).toHaveLength(requests);
+
+  await poll(job, signal);
+  expect((await polling.read('sealed')).lastError).toBe('');
+});
+
 test.each([
   [
     'a service that hangs',
