@@ -37,8 +37,12 @@ const roundEveryMs = 3_000;
 // Milliseconds between two looks at what indexes over all accounts hold of an account.
 const publicKeysEveryMs = 3_600_000;
 const rejectingEveryMs = 600_000;
-// Milliseconds between two looks at the index of public keys for subscriptions that are gone.
+// Milliseconds between two looks at the indexes of public keys and of expiries for subscriptions that are
+// gone.
 const removeEveryMs = 3_600_000;
+// Milliseconds until the expiry of one that is gone is looked at: a registration that began before has ended
+// by then.
+const goneMs = 600_000;
 const catchUpMs = 5_000;
 // Milliseconds for which a commit is checked again: no replica lags longer. The next poll of this process
 // finds older commits that were lost.
@@ -143,7 +147,9 @@ function startUpkeep(config: Config, parts: Parts): () => void {
   const mend = createDueMends(mends, () => performance.now());
   const rounds = createAccountRounds({ ...parts, ...stores, trim, warn, mend, now: clock.now });
   const removeGone = () => {
-    if (config.roles.has('poll')) mender.removeGone().catch(onError);
+    if (!config.roles.has('poll')) return;
+    mender.removeGone().catch(onError);
+    stores.expiries.hastenGone(clock.now() + goneMs).catch(onError);
   };
   removeGone();
   const removal = setInterval(removeGone, removeEveryMs);

@@ -122,6 +122,8 @@ export function createSubscriptionStore(
   // Before the subscription is written, so that no crash makes it forgotten.
   const expire = async (settings: Subscription) =>
     settings.expiresAt != null && expiries.add(settings, settings.expiresAt);
+  const forget = (account: string, id: string) =>
+    Promise.all([index.remove([id]), expiries.remove({ account, id })]);
 
   return {
     async create(subscription, idempotency, { enabled = true, snapshot = null } = {}) {
@@ -171,7 +173,8 @@ export function createSubscriptionStore(
           ...changedEnds(null, subscription.tls ?? null),
         ],
       );
-      if (first !== '' && hasPublicKeys(subscription)) await index.remove([id]);
+      // An id that was not written is in no other use.
+      if (first !== '') await forget(account, id);
       if (first === 'gone' || first === 'full' || first === 'keys') return { kind: first };
       throwIfOverQuota(first);
       if (first === '' || idempotency === null) return { kind: 'created', subscription };
@@ -249,7 +252,7 @@ export function createSubscriptionStore(
         [id, expected, randomUUID()],
       );
       if (removed !== 1 && expected !== '') return false;
-      await index.remove([id]);
+      await forget(account, id);
       return removed === 1;
     },
   };

@@ -177,12 +177,52 @@ test('one that is gone is forgotten, and one that cannot be read is looked at la
     await harness.subscribe(unused, { expiresAt: clock.at + 1_000 }),
     await harness.subscribe(unused, { expiresAt: clock.at + 1_000 }),
   ];
-  await harness.subscriptions.remove(harness.account, gone);
+  await harness.redis.hdel(harness.keys.subscriptions, gone);
   await harness.redis.hset(harness.keys.subscriptions, garbage, 'garbage');
   clock.at += 1_000;
   await look();
   expect(await dueAt(gone)).toBeNull();
   expect(Number(await dueAt(garbage))).toBeGreaterThan(clock.at);
+});
+
+test('a removed subscription, and a registration that came twice, leave nothing to be looked at', async () => {
+  const { harness, clock, dueAt } = await createStage();
+  await using _ = harness;
+  const id = await harness.subscribe(unused, { expiresAt: clock.at + keptMs });
+  const stored = await harness.subscriptions.get(harness.account, id);
+  const register = (own: string) =>
+    harness.subscriptions.create({ ...stored!.subscription, id: own }, { key: 'k', request: 'r' });
+  expect(await register('sub_first')).toMatchObject({ kind: 'created' });
+  expect(await register('sub_second')).toMatchObject({ kind: 'replayed' });
+  expect(Number(await dueAt('sub_first'))).toBe(clock.at + keptMs);
+  expect(await dueAt('sub_second')).toBeNull();
+
+  await harness.subscriptions.remove(harness.account, id);
+  expect(await dueAt(id)).toBeNull();
+});
+
+test('those that went with their account are forgotten before their time, and no registration under way', async () => {
+  const { harness, clock, look, keys, dueAt } = await createStage();
+  await using _ = harness;
+  const expiresAt = clock.at + keptMs;
+  const [kept, gone, registered] = await Promise.all(
+    Array.from({ length: 3 }, () => harness.subscribe(unused, { expiresAt })),
+  );
+  const { subscriptions } = keys.account(harness.account);
+  const text = await harness.redis.hget(subscriptions, registered!);
+  await harness.redis.hdel(subscriptions, gone!, registered!);
+
+  expect(await harness.stores.expiries.hastenGone(clock.at + 1_000)).toBe(2);
+  await harness.redis.hset(subscriptions, registered!, text!);
+  expect(await harness.stores.expiries.hastenGone(clock.at + 2_000)).toBe(1);
+  await look();
+  expect(Number(await dueAt(gone!))).toBe(clock.at + 1_000);
+
+  clock.at += 1_000;
+  await look();
+  expect(await dueAt(gone!)).toBeNull();
+  expect(Number(await dueAt(registered!))).toBe(expiresAt);
+  expect(Number(await dueAt(kept!))).toBe(expiresAt);
 });
 
 test('nothing is decided while the clocks contradict each other', async () => {
