@@ -74,11 +74,11 @@ export function createCommitJournal(
   const own = createMemory<CommitBatch>(rememberedBytesMax, bytesOf);
   const heard = createMemory<PublishedBatch>(heardMax, ({ events }) => events.length);
 
-  // Batches of other processes may arrive late.
-  function see(batch: Pick<PublishedBatch, 'account' | 'generation' | 'head'>): void {
-    const known = newest.get(batch.account);
-    if (known?.generation === batch.generation && known.head.position > batch.head.position) return;
-    newest.set(batch.account, batch);
+  // Batches of other processes may arrive late. A batch itself would be held beyond the bound of its memory.
+  function see({ account, generation, head }: Pick<PublishedBatch, 'account' | 'generation' | 'head'>): void {
+    const known = newest.get(account);
+    if (known?.generation === generation && known.head.position > head.position) return;
+    newest.set(account, { generation, head });
   }
 
   async function share(batch: CommitBatch): Promise<void> {
