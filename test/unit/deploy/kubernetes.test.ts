@@ -73,6 +73,17 @@ test('the Prometheus operator is told of the port of the metrics', () => {
   expect(spec.podMetricsEndpoints).toMatchObject([{ port: 'metrics', path: '/metrics' }]);
 });
 
+test('the labels of the metrics keep their names beside those of the Prometheus operator', () => {
+  const ofOperator = ['namespace', 'container', 'pod', 'endpoint', 'job', 'instance'];
+  const registered = createMetrics().registry.getMetricsAsArray() as unknown as {
+    readonly labelNames?: readonly string[];
+  }[];
+  const own = new Set(registered.flatMap(({ labelNames = [] }) => labelNames));
+  expect(ofOperator.filter((label) => own.has(label))).toEqual(['endpoint']);
+  const { spec } = parse(readText('deploy/kubernetes/components/pod-monitor/pod-monitor.yaml')) as Resource;
+  expect(spec.podMetricsEndpoints).toMatchObject([{ honorLabels: true }]);
+});
+
 const overlays = [
   ['one-process', 1],
   ['trial', 1],
