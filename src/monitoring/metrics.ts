@@ -147,7 +147,10 @@ export function createMetrics(linesLost: () => number = () => 0) {
       labelNames: ['account', 'subscription'],
     }),
     allSubscriptionLag: new Gauge(
-      common('all_subscription_lag', 'Events that wait for all subscriptions together.'),
+      common(
+        'all_subscription_lag',
+        'Events that wait for all subscriptions that are not disabled, together.',
+      ),
     ),
     subscriptionLags: new Histogram({
       ...common('subscription_lags', 'Subscriptions by the number of events that wait for them.'),

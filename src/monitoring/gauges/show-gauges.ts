@@ -113,10 +113,9 @@ function showTotals(gauges: AccountGauges, accounts: readonly Shown[], now: numb
     if (subscriptions === null) continue;
     for (const state of subscriptionStates) byState[state] += subscriptions.byState[state];
     throttled += subscriptions.throttledUntil.filter((until) => isThrottledAt(until, now)).length;
-    for (const [id, each] of subscriptions.lags) {
-      lag += each;
+    lag += subscriptions.waiting;
+    for (const [id, each] of subscriptions.lags)
       if (id !== otherSubscriptions) gauges.subscriptionLags.observe(each);
-    }
     for (const each of subscriptions.otherLags) gauges.subscriptionLags.observe(each);
   }
   for (const [state, count] of byHealth) gauges.accounts.set({ state }, count);

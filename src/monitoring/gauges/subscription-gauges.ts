@@ -17,6 +17,8 @@ export interface SubscriptionGauges {
   readonly lags: ReadonlyMap<string, number>;
   /** The lags of those that have no name among `lags`. */
   readonly otherLags: readonly number[];
+  /** The sum of the lags of all that are not disabled: disabled ones wait for nothing but a person. */
+  readonly waiting: number;
   /** Since when the failing ones have failed (ms), by subscription; the thousand first of them. */
   readonly failing: ReadonlyMap<string, number>;
   /** Until when subscriptions with pending events wait for their turn (ms); times that have passed, too. */
@@ -46,12 +48,14 @@ export async function readSubscriptionGauges(
   const byState = { active: 0, failing: 0, unverified: 0, disabled: 0 };
   const lagOf = new Map<string, number>();
   const failing = new Map<string, number>();
+  const disabled = new Set<string>();
   const behind: Progress[] = [];
   const throttledUntil: number[] = [];
   for (const slice of slices(ids)) {
     for (const each of await progress.progress(account, slice)) {
       const state = stateOf(each);
       byState[state] += 1;
+      if (state === 'disabled') disabled.add(each.id);
       if (state === 'failing' && failing.size < namedMax) failing.set(each.id, each.failingSince);
       const lag = subscriptionLag(each, head);
       lagOf.set(each.id, lag);
@@ -77,7 +81,9 @@ export async function readSubscriptionGauges(
     for (const [i, { filter }] of shown.entries()) lagOf.set(filter.id, counted[i] ?? 0);
     await nextTurn();
   }
-  return { byState, ...named(lagOf, namedMax), failing, throttledUntil };
+  let waiting = 0;
+  for (const [id, lag] of lagOf) if (!disabled.has(id)) waiting += lag;
+  return { byState, ...named(lagOf, namedMax), waiting, failing, throttledUntil };
 }
 
 /** The largest of these lags by name, with the sum of all others, and the others; pure. */

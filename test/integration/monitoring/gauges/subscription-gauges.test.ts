@@ -47,7 +47,7 @@ test('counts what each subscription wants and has not got, and their states', as
   await put('one', 'up_to_date', ['filing.*'], { cursor: '5', parked: '2', enabled: '0' });
   await put('one', 'blocked', ['filing.*'], { cursor: '4', blocked: '{}' });
   await put('one', 'unproven', ['filing.*'], { cursor: '4', blocked: '{"since":1,"unverified":true}' });
-  const { byState, lags: lagOf } = await read('one');
+  const { byState, lags: lagOf, waiting } = await read('one');
   expect(byState).toEqual({ active: 1, failing: 2, unverified: 1, disabled: 1 });
   expect(Object.fromEntries(lagOf)).toEqual({
     behind: 5,
@@ -56,6 +56,8 @@ test('counts what each subscription wants and has not got, and their states', as
     blocked: 1,
     unproven: 1,
   });
+  // Without those of the one that is disabled.
+  expect(waiting).toBe(5 + 1 + 1);
 });
 
 test('names a thousand subscriptions of an account at most, and adds up the rest', async () => {

@@ -53,7 +53,7 @@ function follow(times: { lookMs: number; roundMs: number; firstMs?: number }): F
 
 function factsOf(account: string, createdAt: number): AccountFacts {
   const byState = { active: subscriptions, failing: 0, unverified: 0, disabled: 0 };
-  const own = { byState, lags: new Map(), otherLags: [], failing: new Map(), throttledUntil: [] };
+  const own = { byState, lags: new Map(), otherLags: [], waiting: 0, failing: new Map(), throttledUntil: [] };
   const none = { counts: {}, oldest: new Map(), certificateEnd: null };
   return { account, pollIntervalMs: 1, createdAt, marks: noMarks, ...none, subscriptions: own };
 }
