@@ -13,7 +13,10 @@ export interface AccountCount {
  */
 export interface AccountCounts {
   add(account: string, label: string, by?: number): void;
-  /** The accounts that exist now; counts of accounts that did and do not any more are dropped. */
+  /**
+   * The accounts that are known to exist now. Counts of those that were known and are not any more are
+   * dropped, and those of accounts that nothing was added to for ten minutes and that are still not known.
+   */
   keep(accounts: ReadonlySet<string>): void;
   /**
    * The samples. With `all`, each known account has each of `labels`, 0 before the first: rate() does not see
@@ -26,6 +29,8 @@ export interface AccountCounts {
 
 // Milliseconds for which a series that appears shows its former count; scrapes come more often.
 const formerMs = 120_000;
+// Milliseconds within which an account that has been created is known.
+const unknownMs = 600_000;
 
 interface Entry {
   readonly account: string;
@@ -62,6 +67,10 @@ export function createAccountCounts(now: () => number): AccountCounts {
       }
   }
 
+  function isUnknownForLong(ofAccount: ReadonlyMap<string, Entry>): boolean {
+    return Array.from(ofAccount.values()).every(({ addedAt }) => now() - addedAt >= unknownMs);
+  }
+
   function shownValue(entry: Entry): number {
     entry.shownSince ??= now();
     if (now() - entry.shownSince >= formerMs) entry.shown = entry.value;
@@ -75,8 +84,10 @@ export function createAccountCounts(now: () => number): AccountCounts {
       entry.addedAt = now();
     },
     keep(accounts) {
-      // An account that is not known yet has been created since.
-      for (const account of existing) if (!accounts.has(account)) entries.delete(account);
+      // One that is not known yet has been created since, or came and went between two scrapes.
+      for (const [account, ofAccount] of entries)
+        if (!accounts.has(account) && (existing.has(account) || isUnknownForLong(ofAccount)))
+          entries.delete(account);
       existing = accounts;
     },
     samples(named, labels, max) {

@@ -50,6 +50,20 @@ test('those that were added to last have series, and one that comes back goes on
   expect(worst()).toEqual(['a 5', 'c 1']);
 });
 
+test('an account that was gone before it was known keeps its series for ten minutes, and no longer', () => {
+  counts.add('created_since', 'PAID');
+  counts.add('gone', 'PAID');
+  const known = new Set(['a']);
+  counts.keep(known);
+  now += 599_999;
+  counts.add('created_since', 'PAID');
+  counts.keep(known);
+  expect(all()).toContain('gone PAID 1');
+  now += 1;
+  counts.keep(known);
+  expect(all().filter((series) => !series.startsWith('a '))).toEqual(['created_since PAID 2']);
+});
+
 test('a series that was shown among all goes on beside the worst', () => {
   counts.keep(new Set(['a']));
   counts.add('a', 'REJECTED', 3);
