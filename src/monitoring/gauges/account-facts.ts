@@ -104,8 +104,11 @@ export function createAccountFactsReads(deps: AccountFactsDeps): AccountFactsRea
   };
 }
 
-// An account with an unreadable record has no series from it; the other accounts do.
-async function unlessUnreadable<T>(read: () => Promise<T>): Promise<T | null> {
+/**
+ * Resolves with what `read` does, or with null where that meets a record that cannot be read: an account has
+ * no series from such a record, and the other accounts do.
+ */
+export async function unlessUnreadable<T>(read: () => Promise<T>): Promise<T | null> {
   try {
     return await read();
   } catch (error) {

@@ -5,7 +5,12 @@ import type { StoreWatch } from '../../redis/durability/store-watch.ts';
 import type { PollingStore } from '../../polling/store/polling-store.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Readiness } from '../readiness.ts';
-import { createAccountFactsReads, type AccountFacts, type AccountFactsDeps } from './account-facts.ts';
+import {
+  createAccountFactsReads,
+  unlessUnreadable,
+  type AccountFacts,
+  type AccountFactsDeps,
+} from './account-facts.ts';
 import type { AccountMarkReads } from './account-marks.ts';
 import { createFactFollower, type FactFollower } from './following/fact-follower.ts';
 import { showGauges } from './show-gauges.ts';
@@ -59,8 +64,9 @@ export function createGauges(deps: GaugesDeps): Gauges {
     const count = await redis.hlen(keys.accounts);
     if (count > accountsNamedMax) return { accounts: count, subscriptions: Infinity };
     const names = await redis.hkeys(keys.accounts);
-    const counts = await Promise.all(names.map((name) => redis.hlen(keys.account(name).subscriptions)));
-    return { accounts: count, subscriptions: counts.reduce((sum, each) => sum + each, 0) };
+    const countOf = (name: string) => unlessUnreadable(() => redis.hlen(keys.account(name).subscriptions));
+    const counts = await Promise.all(names.map(countOf));
+    return { accounts: count, subscriptions: counts.reduce<number>((sum, each) => sum + (each ?? 0), 0) };
   }
 
   async function readAll(): Promise<AccountFacts[]> {
@@ -103,6 +109,6 @@ async function collectStore(
   const { problems } = await checkDurability(redis);
   metrics.redisSafe.set(problems.length === 0 ? 1 : 0);
   metrics.requestsInTurn.set(requestsInTurn());
-  const oldest = await polling.oldestPolled();
+  const oldest = await unlessUnreadable(polling.oldestPolled);
   metrics.oldestPoll.set(oldest === null ? 0 : Math.max(0, now() - oldest.at) / 1000);
 }

@@ -141,3 +141,19 @@ test('METRICS_PER_ACCOUNT=false names the worst of a few accounts, which are rea
   await own.parts.stores.accounts.remove(accountName(0));
   await own.parts.stores.accounts.remove(accountName(1));
 });
+
+test('a key of one account that cannot be read stops the gauges of no other', async () => {
+  await using own = await createProduct(testConfig(`${redis.prefix}-unreadable`, redis.url), {});
+  const { stores, keys, redis: client } = own.parts;
+  await writeAccounts(own.parts, 2);
+  const { beforeScrape } = createProbes(own.parts);
+  const { subscriptions } = keys.account(accountName(0));
+  await client.del(subscriptions);
+  await client.set(subscriptions, 'garbage');
+  await client.set(keys.polled, 'garbage');
+  await expect(beforeScrape()).resolves.toBeUndefined();
+  const samples = await scraperOf(own.parts)();
+  expect(namesOf(samples, 'last_complete_poll_timestamp_seconds')).toHaveLength(2);
+  await client.del(keys.polled);
+  for (const i of [0, 1]) await stores.accounts.remove(accountName(i));
+});
