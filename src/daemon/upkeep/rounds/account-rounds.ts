@@ -60,12 +60,21 @@ export function createAccountRounds(deps: AccountRoundsDeps): AccountRounds {
   let overdueFrom = 0;
   let underWay: Promise<void> | null = null;
 
-  // Returns the accounts that were scheduled anew. The mark that polls leave decides, as clocks may differ.
+  // The mark that polls leave decides, as clocks may differ. Only a poll mends marks that cannot be read.
+  async function isMissing({ account, pollIntervalMs }: Account): Promise<boolean> {
+    try {
+      return isPollMissing(await polling.read(account), pollIntervalMs, now());
+    } catch (error) {
+      if (toUnreadable(error) === null) throw error;
+      return true;
+    }
+  }
+
+  // Returns the accounts that were scheduled anew.
   async function repair(suspects: readonly Account[]): Promise<string[]> {
     const repaired: string[] = [];
     for (const suspect of suspects) {
-      const marks = await polling.read(suspect.account);
-      if (!isPollMissing(marks, suspect.pollIntervalMs, now())) continue;
+      if (!(await isMissing(suspect))) continue;
       await pollQueue.reschedule(suspect);
       repaired.push(suspect.account);
     }

@@ -79,6 +79,21 @@ test('schedules that are missing are found with the next look, however many ther
   expect(rescheduled.toSorted()).toEqual(lost.toSorted());
 });
 
+test.each(['missing', 'overdue'])(
+  'a schedule that is %s is repaired although the marks of its polls cannot be read, and so are the others',
+  async (fault) => {
+    await using staged = await stage();
+    const { rounds, keys, repeat, rescheduled, soon } = staged;
+    const broken = ['first', 'account-7', 'account-1100'];
+    const ids = broken.map((name) => `poll-${name}`);
+    if (fault === 'missing') await client.zrem(repeat, ...ids);
+    else await client.zadd(repeat, ...ids.flatMap((id) => [soon - 60_000, id]));
+    await client.set(keys.account('account-7').polling, 'garbage');
+    await rounds.look();
+    expect(rescheduled.toSorted()).toEqual(broken.toSorted());
+  },
+);
+
 test('the overdue schedule of an account that is gone is removed', async () => {
   await using staged = await stage();
   const { rounds, repeat, soon } = staged;
