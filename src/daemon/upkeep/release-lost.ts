@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { AccountStore } from '../../accounts/account-store.ts';
 import type { DrainQueue } from '../../delivery/drain-queue.ts';
 import type { PollQueue } from '../../polling/schedule/poll-queue.ts';
+import { toUnreadable } from '../../redis/unreadable-record.ts';
 import type { SubscriptionStore } from '../../subscriptions/store/subscription-store.ts';
 
 export interface ReleaseDeps {
@@ -16,11 +17,23 @@ export interface ReleaseDeps {
  * Frees polls and drains that no process can wake because a start of Redis carried out half a transaction of
  * the queues. Costs some commands for each subscription, so it runs once per start.
  */
-export async function releaseLost(deps: ReleaseDeps): Promise<void> {
-  const { accounts, subscriptions, drainQueue, pollQueue, logger } = deps;
-  for (const { account } of (await accounts.all()).accounts) {
-    const ids = (await subscriptions.filters(account)).map(({ id }) => id);
-    const released = (await drainQueue.release(account, ids)) + (await pollQueue.release(account));
+export async function releaseLost({ logger, ...deps }: ReleaseDeps): Promise<void> {
+  for (const { account } of (await deps.accounts.all()).accounts) {
+    const released = (await deps.pollQueue.release(account)) + (await releaseDrains(deps, account));
     if (released > 0) logger.warn({ account, released }, 'queue.released');
+  }
+}
+
+async function releaseDrains(
+  { subscriptions, drainQueue }: Omit<ReleaseDeps, 'logger'>,
+  account: string,
+): Promise<number> {
+  try {
+    const ids = (await subscriptions.filters(account)).map(({ id }) => id);
+    return await drainQueue.release(account, ids);
+  } catch (error) {
+    // The polls of the account report what cannot be read, and nothing is delivered before it is restored.
+    if (toUnreadable(error) === null) throw error;
+    return 0;
   }
 }
