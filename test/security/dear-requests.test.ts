@@ -83,6 +83,7 @@ test('an account runs its share of dear requests at once; others and the operato
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
   const filtered = `${busy.path}/events?types=filing.paid`;
   expect((await api.call('GET', filtered, undefined, busy)).status).toBe(429);
+  expect((await api.call('GET', `${busy.path}/tokens`, undefined, busy)).status).toBe(429);
   const earliest = await api.call('PATCH', busy.subscription, { from: 'earliest' }, busy);
   expect(earliest.status).toBe(429);
   for (const path of [busy.path, `${busy.path}/filings`, `${busy.path}/events`, busy.subscription])

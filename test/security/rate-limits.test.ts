@@ -130,6 +130,21 @@ test('the certificates of a request are charged before they are parsed', async (
   expect(await post({}, refused)).toBe(429);
 });
 
+test('a token that cannot be made costs the search among all of the account', async () => {
+  await start({ token: { burst: 15, perSecond: 0.001 } });
+  await api.createAccount('full');
+  const path = '/v1/accounts/full/tokens';
+  const token = String((await setUp.ok('POST', path, {}))['token']);
+  const settings = { name: 'other', readOnly: false, expiresAt: null };
+  await Promise.all(Array.from({ length: 999 }, () => api.deps.tokens.create('full', settings, Date.now())));
+  const codes = [];
+  for (const made of ['tokens', 'links', 'links']) {
+    const body = made === 'links' ? { expiresInMs: 60_000 } : {};
+    codes.push((await api.call('POST', path.replace('tokens', made), body, { token })).body['code']);
+  }
+  expect(codes).toEqual(['too_many_tokens', 'too_many_tokens', 'too_many_requests']);
+});
+
 test('an export is charged as it is sent', async () => {
   await start({ account: { burst: 2, perSecond: 0.001 } });
   await api.createAccount('exporting');

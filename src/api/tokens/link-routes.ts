@@ -11,7 +11,7 @@ export function addLinkRoutes(app: Api, { tokens, now, publicUrl = null }: ApiDe
     const maker = makerOf(request);
     const expiresAt = Math.min(now() + expiresInMs, maker?.expiresAt ?? Infinity);
     const settings = { name, readOnly, expiresAt, parent: maker?.id ?? null, link: true };
-    const { token, text } = orRefusal(await tokens.create(account, settings, now()));
+    const { token, text } = orRefusal(request, await tokens.create(account, settings, now()));
     const page = publicUrl ?? `${request.protocol}://${request.host}`;
     void reply.code(201);
     return {

@@ -5,6 +5,7 @@ import { isoOrNull } from '../../json/iso-time.ts';
 import type { Api } from '../server/api-instance.ts';
 import { chargeRows } from '../access/cost.ts';
 import { callerOf } from '../access/auth.ts';
+import type { Dear } from '../access/dear-requests.ts';
 import { ownerOf } from './own-subscriptions.ts';
 import { tokenGone } from '../shared/unauthorized.ts';
 import { pageLimit } from '../shared/schema.ts';
@@ -25,12 +26,13 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
     const maker = makerOf(request);
     const end = endOf(instantMs(expiresAt), maker?.expiresAt ?? null, now());
     const settings = { name, readOnly, subscriptions, expiresAt: end, parent: maker?.id ?? null };
-    const { token, text } = orRefusal(await tokens.create(account, settings, now()));
+    const { token, text } = orRefusal(request, await tokens.create(account, settings, now()));
     void reply.code(201);
     return { ...tokenView(token), token: text, warnings: warningsOf(request.body, token) };
   });
 
-  app.get('/accounts/:account/tokens', { schema: listTokens }, async (request, reply) => {
+  const listed = { config: { dear: kindOfList }, schema: listTokens } as const;
+  app.get('/accounts/:account/tokens', listed, async (request, reply) => {
     const { method, params, query } = request;
     const { account } = params;
     const { limit = pageLimit, cursor } = query;
@@ -60,18 +62,28 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
   );
 }
 
+// All tokens of the account are read for a page of them.
+function kindOfList({ method }: FastifyRequest): Dear | null {
+  return method === 'HEAD' ? null : 'scans';
+}
+
 /** The token with which a request makes another one; null = the operator's. */
 export function makerOf(request: FastifyRequest): AccountToken | null {
   const caller = callerOf(request);
   return caller?.kind === 'account' ? caller.token : null;
 }
 
-/** The token that was made; throws the Problem where none was. */
-export function orRefusal(made: MadeToken): Extract<MadeToken, { kind: 'made' }> {
+/**
+ * The token that was made; throws the Problem where none was. An account that is full pays for the search
+ * among its tokens for links that have expired.
+ */
+export function orRefusal(request: FastifyRequest, made: MadeToken): Extract<MadeToken, { kind: 'made' }> {
   if (made.kind === 'gone') throw accountNotFound();
   if (made.kind === 'revoked') throw tokenGone();
-  if (made.kind === 'full')
+  if (made.kind === 'full') {
+    chargeRows(request, tokensMax);
     throw new Problem('too_many_tokens', `An account has at most ${tokensMax} tokens: revoke some.`);
+  }
   return made;
 }
 
