@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { buildDisabledEvent } from '../../../delivery/operational-events.ts';
 import type { DisableSubscription } from '../../../delivery/store/disable-subscription.ts';
 import type { SubscriptionWaker } from '../../../delivery/wake.ts';
-import { isUnreadable } from '../../../redis/unreadable-record.ts';
+import { toUnreadable } from '../../../redis/unreadable-record.ts';
 import { expiredReason } from '../../../subscriptions/expiry/expiry.ts';
 import type { DueSubscription, ExpiryIndex } from '../../../subscriptions/expiry/expiry-index.ts';
 import type { SubscriptionStore } from '../../../subscriptions/store/subscription-store.ts';
@@ -69,7 +69,7 @@ export function createDueExpiries(deps: DueExpiriesDeps): () => Promise<void> {
   async function look(due: DueSubscription): Promise<void> {
     const { account, id } = due;
     const at = await settle(due).catch((error: unknown) => {
-      if (!isUnreadable(error)) throw error;
+      if (toUnreadable(error) === null) throw error;
       return now() + lookAgainMs;
     });
     await (at === null ? expiries.remove(due) : expiries.defer(due, at));

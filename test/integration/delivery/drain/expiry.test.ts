@@ -185,6 +185,20 @@ test('one that is gone is forgotten, and one that cannot be read is looked at la
   expect(Number(await dueAt(garbage))).toBeGreaterThan(clock.at);
 });
 
+test('a key of another type keeps no other subscription from its end', async () => {
+  const { harness, clock, keys, look, dueAt } = await createStage();
+  await using _ = harness;
+  const broken = await harness.subscribe(unused, { expiresAt: clock.at + 1_000 });
+  const other = await harness.subscribe(unused, { expiresAt: clock.at + 2_000 });
+  const { state } = keys.account(harness.account).subscription(broken);
+  await harness.redis.del(state);
+  await harness.redis.set(state, 'garbage');
+  clock.at += 2_000;
+  await look();
+  expect((await harness.state(other)).disabledReason).toBe(expiredReason);
+  expect(Number(await dueAt(broken))).toBeGreaterThan(clock.at);
+});
+
 test('a removed subscription, and a registration that came twice, leave nothing to be looked at', async () => {
   const { harness, clock, dueAt } = await createStage();
   await using _ = harness;
