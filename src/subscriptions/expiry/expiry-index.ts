@@ -1,6 +1,6 @@
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
-import { toUnreadable } from '../../redis/unreadable-record.ts';
+import { isGone } from '../is-gone.ts';
 
 /** A subscription whose turn has come in the index. */
 export interface DueSubscription {
@@ -36,15 +36,6 @@ const lookedAtOnce = 50;
 /** The index in one sorted set; neither names of accounts nor ids hold a blank. */
 export function createExpiryIndex(redis: RedisClient, keys: Keys): ExpiryIndex {
   const member = ({ account, id }: DueSubscription) => `${account} ${id}`;
-  async function isGone({ account, id }: DueSubscription): Promise<boolean> {
-    try {
-      return (await redis.hexists(keys.account(account).subscriptions, id)) === 0;
-    } catch (error) {
-      if (toUnreadable(error) === null) throw error;
-      return false;
-    }
-  }
-
   return {
     async add(due, at) {
       await redis.zadd(keys.expiring, 'LT', at, member(due));
@@ -64,7 +55,7 @@ export function createExpiryIndex(redis: RedisClient, keys: Keys): ExpiryIndex {
       do {
         const [next, flat] = await redis.zscan(keys.expiring, cursor, 'COUNT', lookedAtOnce);
         const entries = flat.filter((_, i) => i % 2 === 0).map(parse);
-        const areGone = await Promise.all(entries.map(isGone));
+        const areGone = await Promise.all(entries.map(({ account, id }) => isGone(redis, keys, account, id)));
         const gone = entries.filter((_, i) => areGone[i] === true);
         if (gone.length > 0)
           await redis.zadd(keys.expiring, 'XX', 'LT', ...gone.flatMap((each) => [at, member(each)]));

@@ -1,6 +1,7 @@
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { isUnreadable, toUnreadable } from '../../redis/unreadable-record.ts';
+import { isGone } from '../is-gone.ts';
 import { hasPublicKeys } from '../settings/signatures.ts';
 import { parseStored } from '../store/stored-subscription.ts';
 import { createKeyIndex, type Signed } from './key-index.ts';
@@ -40,10 +41,8 @@ export function createIndexMender(redis: RedisClient, keys: Keys, now: () => num
     async removeGone() {
       let removed = 0;
       for await (const pairs of scanHash(redis, keys.signed.accounts)) {
-        const there = await Promise.all(
-          pairs.map(([id, account]) => redis.hexists(keys.account(account).subscriptions, id)),
-        );
-        const gone = pairs.flatMap(([id], i) => (there[i] === 0 ? [id] : []));
+        const areGone = await Promise.all(pairs.map(([id, account]) => isGone(redis, keys, account, id)));
+        const gone = pairs.flatMap(([id], i) => (areGone[i] === true ? [id] : []));
         const ages = await Promise.all(gone.map((id) => redis.zscore(keys.signed.ages, id)));
         const stale = gone.filter((_, i) => Number(ages[i] ?? 0) < now() - staleMs);
         await index.remove(stale);

@@ -236,11 +236,16 @@ test('a lost index is made again, and what is left of a removed account leaves i
   expect((await published(id)).status).toBe(200);
 
   await client.del(api.keys.account(account).subscriptions);
+  // The subscriptions of another account cannot be read: none of them is taken for gone.
+  await client.set(api.keys.account('garbled').subscriptions, 'garbage');
+  await client.hset(api.keys.signed.accounts, 'sub_garbled', 'garbled');
   // A registration might be under way.
   expect(await mender.removeGone()).toBe(0);
   now.ahead = 3_600_000;
   expect(await mender.removeGone()).toBe(1);
-  expect(await client.exists(api.keys.signed.accounts, api.keys.signed.ages)).toBe(0);
+  expect(await client.hkeys(api.keys.signed.accounts)).toEqual(['sub_garbled']);
+  expect(await client.exists(api.keys.signed.ages)).toBe(0);
+  await client.del(api.keys.signed.accounts);
 });
 
 test('a removed subscription has no keys any more', async () => {
