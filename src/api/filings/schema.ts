@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Type } from 'typebox';
-import { linePattern, statePattern, statusPattern } from '../shared/patterns.ts';
+import { linePattern, statusPattern } from '../shared/patterns.ts';
 import { unknownWord } from '../../words/near-name.ts';
 import {
   accountParams,
@@ -10,6 +10,7 @@ import {
   pageQuery,
   problems,
   record,
+  stateSchema,
   time,
 } from '../shared/schema.ts';
 import { csvColumns, csvExtraColumns, type CsvColumn } from './csv.ts';
@@ -29,10 +30,7 @@ const filingsQuerySchema = record({
     }),
   ),
   state: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 16,
-      pattern: statePattern,
+    stateSchema({
       description:
         'Only filings of this state, by its abbreviation in any case. Of COMPLETED filings it is known only in a search with `q`.',
       examples: ['TX'],

@@ -2,7 +2,6 @@ import type { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { accountNamePattern } from '../../accounts/account.ts';
 import { seenShown } from '../filings/schema.ts';
-import { statePattern } from '../shared/patterns.ts';
 import {
   listWith,
   nullable,
@@ -10,6 +9,7 @@ import {
   pageQuery,
   problems,
   record,
+  stateSchema,
   time,
   timeOrNull,
 } from '../shared/schema.ts';
@@ -25,10 +25,7 @@ const rejectionsQuerySchema = record({
     }),
   ),
   state: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 16,
-      pattern: statePattern,
+    stateSchema({
       description: 'Only those of this state, by its abbreviation in any case.',
       examples: ['TX'],
     }),

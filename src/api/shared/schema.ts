@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
+import { abbreviationOf, unknownState } from '../../words/state-names.ts';
+import { statePattern } from './patterns.ts';
 import { listedMax, problemCodes } from './problem.ts';
 
 /** A schema that also accepts null, as one type list: it then reports one error instead of one per branch. */
@@ -12,6 +14,14 @@ export function nullable<T extends TSchema>(schema: T, options: Record<string, u
 export function oneOf<const T extends readonly string[]>(words: T, options: Record<string, unknown> = {}) {
   return Type.Unsafe<T[number]>({ type: 'string', enum: [...words], ...options });
 }
+
+/** The abbreviation of a state in a request; a name such as Texas is refused, because no filing has it. */
+export const stateSchema = (options: { description?: string; examples?: string[] } = {}) =>
+  Type.Refine(
+    Type.String({ pattern: statePattern, ...options }),
+    (text) => abbreviationOf(text) === null,
+    unknownState,
+  );
 
 /** A time of a response: ISO 8601 in UTC with milliseconds. */
 export const time = (description: string) =>

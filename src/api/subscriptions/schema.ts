@@ -1,5 +1,14 @@
 import { Type } from 'typebox';
-import { accountParams, listOf, nullable, oneOf, record, time, timeOrNull } from '../shared/schema.ts';
+import {
+  accountParams,
+  listOf,
+  nullable,
+  oneOf,
+  record,
+  stateSchema,
+  time,
+  timeOrNull,
+} from '../shared/schema.ts';
 import { hiddenPath } from './hidden-url.ts';
 import { leftBehind } from './leave-behind.ts';
 import { authInputSchema, authSchema } from './settings/auth.ts';
@@ -8,11 +17,10 @@ import { tlsInputSchema, tlsSchema } from './settings/tls.ts';
 import { expiryInput, expiryShown } from './settings/expiry.ts';
 import { verificationSchema, verifiedSchema } from './settings/verification.ts';
 import { eventPatterns } from '../../events/event-types.ts';
-import { abbreviationOf, unknownState } from '../../words/state-names.ts';
 import { limitInputs, limitsShown } from './settings/limits.ts';
 import { maskedHeader } from './setting-problems.ts';
 import { filterSchema } from './settings/filter.ts';
-import { idempotencyKeyPattern, secretPattern, statePattern } from '../shared/patterns.ts';
+import { idempotencyKeyPattern, secretPattern } from '../shared/patterns.ts';
 import { callbackUrlLengthMax } from '../../egress/url-policy.ts';
 import { headersSchema } from './settings/headers.ts';
 
@@ -42,15 +50,9 @@ export const eventTypesSchema = Type.Array(oneOf(eventPatterns), {
   examples: [['filing.*']],
 });
 
-const state = Type.Refine(
-  Type.String({ pattern: statePattern }),
-  (text) => abbreviationOf(text) === null,
-  unknownState,
-);
-
 /** States that a subscription wants, in requests and responses. */
 export const statesSchema = nullable(
-  Type.Array(state, {
+  Type.Array(stateSchema(), {
     minItems: 1,
     maxItems: 100,
     uniqueItems: true,

@@ -59,6 +59,21 @@ const rows: readonly Row[] = [
     { url: hookUrl, states: ['new york'] },
     'states.0: "new york" is no abbreviation of a state; did you mean NY?',
   ],
+  [
+    `GET ${A}/filings?state=Texas`,
+    undefined,
+    'state: "Texas" is no abbreviation of a state; did you mean TX?',
+  ],
+  [
+    `GET ${A}/filings?q=acme&state=district+of+columbia`,
+    undefined,
+    'state: "district of columbia" is no abbreviation of a state; did you mean DC?',
+  ],
+  [
+    'GET /v1/rejections?state=Texas',
+    undefined,
+    'state: "Texas" is no abbreviation of a state; did you mean TX?',
+  ],
   [`POST ${S}`, { url: hookUrl, states: [''] }, 'states.0: "" is no abbreviation of a state, e.g. TX.'],
   [
     `PUT ${A}`,
