@@ -2,7 +2,7 @@ import type { LogEntry } from '../../events/event-log.ts';
 import { toCheckpoint } from '../../events/event-log.ts';
 import type { Checkpoint } from '../../events/timeline.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
-import type { CursorKind } from '../shared/cursor.ts';
+import type { CursorKind, CursorPath } from '../shared/cursor.ts';
 
 const comma = Buffer.from(',');
 
@@ -41,7 +41,8 @@ export function checkpointCursor(
 export function decodeCheckpoint(
   kind: CursorKind & ('events' | 'newest-events'),
   cursor: string | undefined,
+  path?: CursorPath,
 ): Checkpoint | null {
-  const text = decodeCursor(kind, cursor);
+  const text = decodeCursor(kind, cursor, path);
   return text === null ? null : toCheckpoint(text);
 }

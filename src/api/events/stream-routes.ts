@@ -43,7 +43,11 @@ export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): voi
     async (request, reply) => {
       const { params, query, headers } = request;
       const { account } = params;
-      const cursor = decodeCheckpoint('events', lastEventId(headers) ?? query.cursor);
+      const lastId = lastEventId(headers);
+      const cursor =
+        lastId === undefined
+          ? decodeCheckpoint('events', query.cursor)
+          : decodeCheckpoint('events', lastId, 'last-event-id');
       const beginning = async () => (query.from === 'earliest' ? logBeginning : log.head(account));
       const after = cursor === null ? await beginning() : await log.commonWith(account, cursor);
       const filter = { types: typesSeen(request, parseTypes(query.types)), filingId: query.filingId ?? null };

@@ -46,6 +46,15 @@ const positionsOfFamilies: readonly (readonly [family: string, RegExp])[] = [
   ['rejections:', /^\d{1,15} [^ ]{1,64} [\w-]{1,600} [^]+$/],
 ];
 
+/** The parts of a request that hold a cursor. */
+export type CursorPath = keyof typeof refused;
+
+const refused = {
+  cursor: 'Pass a nextCursor exactly as this list returned it, with the same filters, or none to start over.',
+  'last-event-id':
+    'Send the last id of this stream in Last-Event-ID, exactly as it came, or leave the header out; the id of an event is another.',
+} as const;
+
 /** Makes an opaque cursor that stands for a position in one kind of list. */
 export function encodeCursor(kind: CursorKind, position: string): string {
   const text = JSON.stringify([version, position, checksum(kind, position)]);
@@ -58,15 +67,17 @@ export function encodeCursor(kind: CursorKind, position: string): string {
  * cursor to its list and detects an altered character, which could skip items silently. It has no secret: a
  * cursor grants nothing, and a forged one opens nothing that a genuine one does not.
  */
-export function decodeCursor(kind: CursorKind, cursor: string | undefined): string | null {
+export function decodeCursor(
+  kind: CursorKind,
+  cursor: string | undefined,
+  path: CursorPath = 'cursor',
+): string | null {
   if (cursor === undefined) return null;
   const [found, position, check] = parse(cursor);
   const isMade = found === version && typeof position === 'string' && check === checksum(kind, position);
   const shape = positionsOfFamilies.find(([family]) => kind.startsWith(family))?.[1] ?? positions[kind];
   if (isMade && shape?.test(position) !== false) return position;
-  const detail =
-    'Pass a nextCursor exactly as this list returned it, with the same filters, or none to start over.';
-  throw new Problem('invalid_cursor', detail, { errors: [{ path: 'cursor', message: 'is not valid' }] });
+  throw new Problem('invalid_cursor', refused[path], { errors: [{ path, message: 'is not valid' }] });
 }
 
 function parse(cursor: string): unknown[] {

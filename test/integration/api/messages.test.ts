@@ -170,6 +170,16 @@ describe('one problem for one fault, with what to write', () => {
     expect((answer.body['errors'] as unknown[] | undefined)?.length ?? 1).toBe(1);
   });
 
+  test('a Last-Event-ID that is none is named as such', async () => {
+    const headers = { 'last-event-id': 'evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f' };
+    const { body } = await api.call('GET', `${A}/events/stream`, undefined, { headers });
+    expect(body).toMatchObject({
+      code: 'invalid_cursor',
+      detail: expect.stringMatching(/^Send the last id of this stream in Last-Event-ID, /) as string,
+      errors: [{ path: 'last-event-id', message: 'is not valid' }],
+    });
+  });
+
   test('each custom header that is refused has an error of its own', async () => {
     const headers = { 'Content-Type': 'text/plain', 'x-a': 'fine', 'x b': 'v', 'X-A': 'again' };
     const { body } = await api.call('POST', S, { url: 'https://10.0.0.1/', headers });
