@@ -78,7 +78,12 @@ test('an attempt shows no secret to anybody, and nothing of the receiver to thos
 test('an event and an attempt that do not exist answer 404, with what to do', async () => {
   const unknown = `evt_${'0'.repeat(32)}`;
   for (const path of [`events/${unknown}`, `events/${unknown}?filingId=f`, `events/${unknown}/deliveries`])
-    expect((await api.call('GET', `${base}/${path}`)).body).toMatchObject({ code: 'event_not_found' });
+    expect((await api.call('GET', `${base}/${path}`)).body).toMatchObject({
+      code: 'event_not_found',
+      detail: expect.stringMatching(
+        path.includes('?') ? /^The log has no event of the filing in filingId/ : /^The log has no event with/,
+      ) as string,
+    });
   for (const id of ['att_1-1.sub_none', 'att_1-1', 'att_1-1.sub_a:dead', '..'])
     expect((await api.call('GET', `${base}/attempts/${id}`)).status).toBe(404);
   expect(

@@ -1,6 +1,5 @@
 import type { ReplayRequest } from '../../delivery/replay/replay.ts';
 import type { ReplayProgress } from '../../delivery/replay/replay-progress.ts';
-import { isoOrNull } from '../../json/iso-time.ts';
 import type { Static } from 'typebox';
 import type { Api } from '../server/api-instance.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -151,8 +150,8 @@ function replayView(found: ReplayProgress, subscription: string) {
     failed,
     createdAt: new Date(createdAt).toISOString(),
     conditions: {
-      after: isoOrNull(request.after ?? 0),
-      before: isoOrNull(request.before ?? 0),
+      after: timeShown(request.after),
+      before: timeShown(request.before),
       eventTypes: request.eventTypes === null ? null : [...request.eventTypes],
       filingId: request.filingId,
       deadLettersOnly: request.deadLettersOnly,
@@ -160,6 +159,11 @@ function replayView(found: ReplayProgress, subscription: string) {
       fromState: source === 'filings',
     },
   };
+}
+
+// The start of 1970 is a condition as any other time.
+function timeShown(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
 }
 
 // The id contains the subscription's, so a replay can be found below the account as well.

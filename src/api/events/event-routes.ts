@@ -33,7 +33,8 @@ export function addEventRoute(app: Api, deps: ApiDeps): void {
     const { entries, complete, read } = await deps.findEvents(account, [id], filingId ?? null, isSeen);
     chargeRows(request, read);
     const entry = entries.get(id);
-    if (entry === undefined) throw eventNotFound(complete);
+    if (entry === undefined)
+      throw eventNotFound(filingId !== undefined ? 'filing' : complete ? 'whole' : 'newest');
     return entry;
   }
 

@@ -45,14 +45,19 @@ export function attemptNotFound(): Problem {
   );
 }
 
-/**
- * The problem of an event that is not in the log; `searched` is whether the whole log was searched for it.
- */
-export function eventNotFound(searched = true): Problem {
-  return new Problem(
-    'event_not_found',
-    searched
-      ? 'The log has no event with this id; an id is the webhook-id of a callback, and events are kept for EVENT_RETENTION_MS.'
-      : 'The newest half a million events of the log have no such id; add ?filingId= with the filing of the event to find an older one.',
-  );
+/** Where an event was searched for: in the `whole` log, its `newest` part, or among those of a `filing`. */
+export type EventSearch = keyof typeof eventWords;
+
+const eventWords = {
+  whole:
+    'The log has no event with this id; an id is the webhook-id of a callback, and events are kept for EVENT_RETENTION_MS.',
+  newest:
+    'The newest half a million events of the log have no such id; add ?filingId= with the filing of the event to find an older one.',
+  filing:
+    'The log has no event of the filing in filingId with this id; leave filingId out to search the events of all filings.',
+} as const;
+
+/** The problem of an event that is not in the log. */
+export function eventNotFound(searched: EventSearch = 'whole'): Problem {
+  return new Problem('event_not_found', eventWords[searched]);
 }

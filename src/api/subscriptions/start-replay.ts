@@ -55,7 +55,13 @@ function problemOf({ reason, eventIds }: ReplayRefusedError, request: ReplayRequ
     case 'too_many':
       return tooManyReplays();
     case 'unknown_events':
-      return unknownEvents(eventIds, request, 'is no event in the log of this account');
+      return unknownEvents(
+        eventIds,
+        request,
+        request.filingId === null
+          ? 'is no event in the log of this account'
+          : 'is no event of the filing in filingId',
+      );
     case 'log_too_long':
       return unknownEvents(
         eventIds,

@@ -215,6 +215,38 @@ test('a replay passes its conditions on and answers where its progress is', asyn
   expect(await api.ok('GET', `${one}/replays`)).toEqual({ items: [progress], nextCursor: null });
 });
 
+test('a replay up to the start of 1970 shows that condition', async () => {
+  const [running] = await api.deps.hooks.replayList('one', id);
+  if (running === undefined) throw new Error('The fixture has no replay');
+  const ofEpoch = { ...running, request: { ...running.request, after: -1_000, before: 0 } };
+  const shown = await createApiFixture(redis.connect(), redis.prefix, {
+    hooks: { ...api.deps.hooks, replayProgress: async () => ofEpoch },
+  });
+  expect(await shown.ok('GET', `${one}/replays/rpl_1.${id}`)).toMatchObject({
+    conditions: { after: '1969-12-31T23:59:59.000Z', before: '1970-01-01T00:00:00.000Z' },
+  });
+  await shown.app.close();
+});
+
+test('an event that is not of the filing in filingId is refused as such', async () => {
+  const refusing = await createApiFixture(redis.connect(), redis.prefix, {
+    hooks: {
+      ...api.deps.hooks,
+      replay: () => Promise.reject(new ReplayRefusedError('unknown_events', ['evt_1'])),
+    },
+  });
+  const messages = [];
+  for (const filing of [{}, { filingId: 'f_1' }]) {
+    const { body } = await refusing.call('POST', `${one}/replay`, { eventIds: ['evt_1'], ...filing });
+    messages.push(body['detail']);
+  }
+  expect(messages).toEqual([
+    'eventIds.0 evt_1 is no event in the log of this account.',
+    'eventIds.0 evt_1 is no event of the filing in filingId.',
+  ]);
+  await refusing.app.close();
+});
+
 test('a dry run counts and starts nothing', async () => {
   const started = api.calls.length;
   const answer = await api.call('POST', `${one}/replay?dryRun=true`, { filingId: 'f_1' });
