@@ -7,6 +7,7 @@ import type { LogEntry } from '../../events/event-log.ts';
 import type { Dear } from '../access/dear-requests.ts';
 import type { Api } from '../server/api-instance.ts';
 import { exportMs } from '../connections/answer-deadlines.ts';
+import { Problem } from '../shared/problem.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -115,9 +116,16 @@ function table(
   columns: readonly CsvColumn[],
 ): AsyncGenerator<string> {
   return filingsCsv(async (after) => {
-    const { filings, next } = await listPage(deps, account, choice, after, tableFilings);
+    const { filings, next, searched } = await listPage(deps, account, choice, after, tableFilings);
+    if (searched?.service === 'unavailable') throw tableLacks(searched.detail);
     return { filings: filings.map((filing) => ({ ...filing, account })), next };
   }, columns);
+}
+
+// A page says what it lacks, and a table has no place for that.
+function tableLacks(why: string | null): Problem {
+  const detail = `${why ?? 'The service cannot be asked.'} The table would lack COMPLETED filings; name the other statuses in status for one without them.`;
+  return new Problem('partner_unavailable', detail, { headers: { 'retry-after': '5' } });
 }
 
 async function latestEvents(searched: ScannedLog, account: string, filingId: string): Promise<LogEntry[]> {

@@ -172,7 +172,8 @@ export const listFilings = {
   operationId: 'listFilings',
   summary: 'List filings as last seen',
   description:
-    'With `Accept: text/csv` the whole list for a spreadsheet (RFC 4180, UTF-8); `limit` and `cursor` have no effect. Texts that a ' +
+    'With `Accept: text/csv` the whole list for a spreadsheet (RFC 4180, UTF-8); `limit` and `cursor` have no effect. With `q` it holds at ' +
+    'most the first thousand COMPLETED filings that the partner service finds; where that cannot be asked, the answer is 503 or ends early. Texts that a ' +
     'spreadsheet would take for a formula have an apostrophe in front.',
   params: filingsParams,
   querystring: filingsQuerySchema,

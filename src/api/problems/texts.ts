@@ -63,6 +63,8 @@ export const problemTexts: Readonly<Record<ProblemCode, string>> = {
     'The daemon has not started yet; `detail` says what it waits for. Nothing was done. Try again as `Retry-After` says.',
   store_unavailable:
     'Redis does not answer, or refuses writes. After a request that changes something it is not known whether the change was made: look, or send the same request again with its `Idempotency-Key`.',
+  partner_unavailable:
+    'A table with `q` needs the partner service for its COMPLETED filings, and it did not answer; `detail` says why. Try again as `Retry-After` says, or name the other statuses in `status`.',
   secret_unreadable:
     'A stored secret was sealed with a key that `ENCRYPTION_KEY` of this process does not have. The operator adds the key again (docs/operations.md).',
   record_unreadable:

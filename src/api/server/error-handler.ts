@@ -65,7 +65,9 @@ export function toProblem(error: unknown, ofRead = false): Problem {
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const problem = error === request.raw.errored ? cutOff() : toProblem(error, isRead(request));
   if (problem.statusCode >= 500 && error !== problem) logFailure(error, request);
+  // A table that could not be made is no file to be saved.
   void reply
+    .removeHeader('content-disposition')
     .code(problem.statusCode)
     .headers({ 'cache-control': 'no-store', ...problem.headers })
     .type(problemType)

@@ -39,6 +39,7 @@ export const problemCodes = {
   internal_error: [500, 'The daemon failed unexpectedly'],
   starting: [503, 'The daemon is starting'],
   store_unavailable: [503, 'Redis does not answer or refuses writes'],
+  partner_unavailable: [503, 'The partner service could not be asked'],
   secret_unreadable: [503, 'A stored secret cannot be opened'],
   record_unreadable: [503, 'A stored record cannot be read'],
   newer_format: [503, 'A newer version stored this'],

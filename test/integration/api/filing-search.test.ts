@@ -155,6 +155,24 @@ test('a service that cannot be asked is named, and what is kept is found all the
   });
 });
 
+test('a table that would lack filings for a service that cannot be asked is refused', async () => {
+  const path = await watch('untold', [{ id: 'u_1', status: 'PAID' }], { partnerKey: 'no-such-key' });
+  const table = (query: string) =>
+    api.call('GET', `${path}?q=acme${query}`, undefined, {
+      headers: { accept: 'text/csv' },
+      token: operatorToken,
+    });
+  const refused = await table('');
+  expect([refused.status, refused.headers['retry-after']]).toEqual([503, '5']);
+  expect(refused.headers['content-type']).toMatch(/^application\/problem\+json/);
+  expect(refused.headers).not.toHaveProperty('content-disposition');
+  expect(refused.body).toMatchObject({
+    code: 'partner_unavailable',
+    detail: expect.stringMatching(/^The service refuses the account's key\. The table would lack/) as string,
+  });
+  expect((await table('&status=PAID')).text).toContain('u_1,PAID,');
+});
+
 test('a list by age goes through several statuses, and a table has the same order', async () => {
   const path = await watch('aged', book);
   expect(idsOf(await find(path, { status: 'REJECTED', order: 'oldest' }))).toEqual(['f_a', 'f_c']);
