@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { createInterface } from 'node:readline/promises';
 import { buffer } from 'node:stream/consumers';
-import { readEnvironment } from '../config/environment.ts';
+import { readEnvironment, UnreadableFileError, type Environment } from '../config/environment.ts';
 import { stopOnSignalsOrBrokenPipe } from '../daemon/stop-on-signals.ts';
 import type { Context } from './command.ts';
 import { commands } from './commands.ts';
@@ -17,10 +17,21 @@ function endProgress(): void {
   shown = false;
 }
 
+// Another user than the daemon's may not read its secrets; many commands need none.
+function environmentWith(file: string): Environment {
+  try {
+    return readEnvironment(file);
+  } catch (error) {
+    if (!(error instanceof UnreadableFileError)) throw error;
+    process.stderr.write(`filing-webhooks: ${error.message}; only the environment counts now.\n`);
+    return process.env;
+  }
+}
+
 const context: Context = {
   // The folder of this installation, not the one that the user stands in: a foreign `.env` may lie there,
   // and would have the token of the environment sent to an address of its own.
-  env: readEnvironment(join(import.meta.dirname, '../../.env')),
+  env: environmentWith(join(import.meta.dirname, '../../.env')),
   signal: stop.signal,
   out(text) {
     endProgress();

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import packageJson from '../../package.json' with { type: 'json' };
-import { readEnvironment } from '../config/environment.ts';
+import { readEnvironment, UnreadableFileError } from '../config/environment.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import type { Command, Context, Input } from './command.ts';
 import { meant } from '../words/near-name.ts';
@@ -40,7 +40,11 @@ export async function runCommand(
 function withFile(context: Context, file: string | null): Context {
   if (file === null) return context;
   if (!existsSync(file)) throw new CliError('noInput', `There is no file ${file}: name one with --env-file.`);
-  return { ...context, env: readEnvironment(file) };
+  try {
+    return { ...context, env: readEnvironment(file) };
+  } catch (error) {
+    throw error instanceof UnreadableFileError ? new CliError('noInput', `${error.message}.`) : error;
+  }
 }
 
 function show(context: Context, text: string): number {

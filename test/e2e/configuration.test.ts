@@ -1,13 +1,19 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
-function run(environment: Record<string, string>): Promise<{ code: unknown; out: string; errors: string }> {
+function run(
+  environment: Record<string, string>,
+  cwd = fileURLToPath(new URL('.', import.meta.url)),
+): Promise<{ code: unknown; out: string; errors: string }> {
   return new Promise((resolve) => {
-    const options = { cwd: fileURLToPath(new URL('.', import.meta.url)), env: environment };
+    const options = { cwd, env: environment };
     execFile(process.execPath, [entry], options, (error, out, errors) =>
       resolve({ code: error?.code ?? 0, out, errors }),
     );
@@ -26,6 +32,18 @@ test('a wrong configuration ends with 78, naming every problem at once and repea
   for (const name of ['REDIS_URL', 'API_TOKEN', 'ENCRYPTION_KEY', 'PORT', 'PARTNER_BASE_URL'])
     expect(errors).toContain(`  - ${name}`);
   expect(errors).not.toMatch(/hunter2|too-short-secret|bm90IGxvbmc|ninety|key-without-address/);
+});
+
+test('a .env that cannot be read ends with 78 and is named', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'filing-webhooks-env-'));
+  // A container that mounts a file which is missing finds a directory there.
+  await mkdir(join(folder, '.env'));
+  const { code, out, errors } = await run({}, folder);
+  await rm(folder, { recursive: true });
+  expect([code, out]).toEqual([78, '']);
+  expect(errors.split('\n').slice(1, 2)).toEqual([
+    '  - .env cannot be read (EISDIR): remove it, or make it a file that the user of this process may read',
+  ]);
 });
 
 test('nothing else is loaded before the configuration is known to be right', () => {

@@ -58,4 +58,8 @@ test('a file that is named with --env-file is read', async () => {
     exitCode: 66,
     stderr: expect.stringContaining('There is no file none.env') as string,
   });
+  expect(await run('subscriptions', '--env-file', folder)).toEqual({
+    exitCode: 66,
+    stderr: expect.stringContaining(`${folder} cannot be read (EISDIR): `) as string,
+  });
 });

@@ -444,6 +444,15 @@ test('a .env file completes the environment and never overrides it', async () =>
   expect(without['PATH']).toBe(process.env['PATH']);
 });
 
+test('a byte order mark in front of a .env file is no part of the first name', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'filing-webhooks-config-'));
+  const file = join(folder, '.env');
+  await writeFile(file, '\uFEFFFW_TEST_ONLY_IN_FILE=first\n');
+  const env = readEnvironment(file);
+  await rm(folder, { recursive: true });
+  expect(env['FW_TEST_ONLY_IN_FILE']).toBe('first');
+});
+
 describe('the documentation', () => {
   const defaults = Object.fromEntries(
     Object.entries(variables).map(([name, variable]) => [
