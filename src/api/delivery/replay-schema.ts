@@ -6,7 +6,9 @@ import { eventTypesSchema } from '../subscriptions/schema.ts';
 
 /** Body of POST …/replay. */
 export const replayInputSchema = record({
-  after: Type.Optional(instantSchema('Events recorded at this time or later.')),
+  after: Type.Optional(
+    instantSchema('Events recorded at this time or later; one is recorded a moment after its `timestamp`.'),
+  ),
   before: Type.Optional(
     instantSchema('Events recorded earlier than this time, which is later than `after`.'),
   ),

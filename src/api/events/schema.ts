@@ -21,7 +21,11 @@ const filters = {
 const eventsQuerySchema = record({
   ...pageQuery,
   ...filters,
-  after: Type.Optional(instantSchema('Only events recorded at this time or later.')),
+  after: Type.Optional(
+    instantSchema(
+      'Only events recorded at this time or later; one is recorded a moment after its `timestamp`.',
+    ),
+  ),
   before: Type.Optional(instantSchema('Only events recorded earlier than this time.')),
   order: Type.Optional(
     oneOf(['oldest', 'newest'], {
