@@ -306,6 +306,15 @@ test('status ends with 1 while a subscription fails, and filings are found', asy
     expect([exitCode, out]).toEqual([1, expect.stringContaining(`failing  ${id}`)]);
   }, 20_000);
   await daemon.api.ok('DELETE', `${subscriptions}/${id}`);
+  const { id: brief } = await daemon.api.ok<{ id: string }>('POST', subscriptions, {
+    url: collector.url,
+    expiresAt: new Date(Date.now() + 500).toISOString(),
+  });
+  await expect
+    .poll(() => daemon.api.ok('GET', `${subscriptions}/${brief}`), { timeout: 10_000 })
+    .toMatchObject({ state: 'disabled', disabledReason: 'expired' });
+  expect(await run(['status']), 'an expired subscription is in order').toMatchObject({ exitCode: 0 });
+  await daemon.api.ok('DELETE', `${subscriptions}/${brief}`);
   const found = await run(['filings', '--status', 'rejected', '--json']);
   const { items } = JSON.parse(found.out) as { items: { filingId: string; policyNumber: string }[] };
   expect(items.length).toBeGreaterThan(0);

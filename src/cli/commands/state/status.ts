@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { printable } from '../../../demo/callback-line.ts';
+import { expiredReason } from '../../../subscriptions/expiry/expiry.ts';
 import { byRequest } from '../../../subscriptions/subscription.ts';
 import { apiOptions, createApiClient, type ApiClient } from '../../daemon/api-client.ts';
 import { exitCodes } from '../../cli-error.ts';
@@ -82,9 +83,10 @@ async function look(client: ApiClient, shown: ShownAccount): Promise<Overview> {
   };
 }
 
-// A subscription that was disabled by request is as its owner wants it.
+// A subscription that was disabled by request, or has expired, is as its owner wants it.
 function isFailing({ state, disabledReason }: ShownSubscription): boolean {
-  return state === 'disabled' ? disabledReason !== byRequest : state !== 'active';
+  if (state !== 'disabled') return state !== 'active';
+  return disabledReason !== byRequest && disabledReason !== expiredReason;
 }
 
 // Rejections are a matter of the business: they are counted, and they do not make the exit code.
