@@ -56,6 +56,33 @@ describe('subscriptions', () => {
   });
 });
 
+describe('subscriptions that are not in order', () => {
+  test('are named although they are on a later page, those that the daemon has disabled too', async () => {
+    const crowded = '/v1/accounts/crowded/subscriptions';
+    const { baseUrl } = stage.sandbox;
+    await stage.daemon.api.ok('PUT', '/v1/accounts/crowded', { baseUrl, partnerKey: 'sandbox-key-2' });
+    for (let at = 0; at < 101; at += 1)
+      await stage.daemon.api.ok('POST', crowded, { url: `${collector.url}/${at}`, enabled: false });
+    await using gone = await startCollector();
+    gone.answer(410);
+    const { id } = await stage.daemon.api.ok<{ id: string }>('POST', crowded, {
+      url: gone.url,
+      description: 'The one that is gone',
+    });
+    await stage.sandbox.set('f_crowded', { status: 'REJECTED', owner: 'second' });
+    await expect
+      .poll(() => stage.daemon.api.ok('GET', `${crowded}/${id}`), { timeout: 20_000 })
+      .toMatchObject({ state: 'disabled' });
+    await using tab = await stage.visit('#/');
+    await tab.page.getByRole('link', { name: '1 of 102 not in order' }).click();
+    await tab.page.getByText('1 further subscription is not in order:').waitFor();
+    await tab.page.getByRole('link', { name: 'The one that is gone' }).click();
+    await tab.page.getByText('the endpoint answered 410 Gone').waitFor();
+    expect(tab.problems).toEqual([]);
+    await stage.daemon.api.ok('DELETE', '/v1/accounts/crowded');
+  });
+});
+
 describe('a subscription', () => {
   test('is tested at once, with the response of the endpoint, good or bad', async () => {
     await using tab = await visit(await subscribe());
@@ -162,6 +189,13 @@ describe('a subscription', () => {
     const buttons = await tab.page.locator('main').getByRole('button').allInnerTexts();
     expect(buttons).toEqual(['Copy']);
     expect(await tab.page.getByRole('link', { name: 'Edit' }).count()).toBe(0);
+    for (const form of [`${id}/edit`, 'new']) {
+      await tab.show(`#/accounts/default/subscriptions/${form}`);
+      await tab.page.getByText('Your token or link only reads').waitFor();
+      expect(await tab.page.locator('main form').count(), form).toBe(0);
+      await tab.show('#/accounts/default');
+      await tab.page.getByText('Your token or link only reads').waitFor({ state: 'detached' });
+    }
     expect(tab.problems).toEqual([]);
   });
 });

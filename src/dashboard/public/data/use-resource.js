@@ -48,12 +48,13 @@ export function useResource(path, everyMs) {
  * @template T
  * @param {string} path may have a query
  * @param {number} everyMs
+ * @param {number} [pagesAtFirst] number of pages that are shown before more are asked for
  * @returns {List<T>}
  */
-export function useList(path, everyMs) {
+export function useList(path, everyMs, pagesAtFirst = 1) {
   const client = useClient();
-  const [shown, setShown] = useState({ path, pages: 1 });
-  const pages = shown.path === path ? shown.pages : 1;
+  const [shown, setShown] = useState({ path, pages: pagesAtFirst });
+  const pages = shown.path === path ? shown.pages : pagesAtFirst;
   const read = useCallback(
     (/** @type {AbortSignal} */ signal) => readPages(client, path, pages, signal),
     [client, path, pages],

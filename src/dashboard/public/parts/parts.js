@@ -142,6 +142,18 @@ export function Loading({ what }) {
 }
 
 /**
+ * What is not there, in the words of this page: the API names requests that find it.
+ * @type {Readonly<Record<string, string>>}
+ */
+const missing = {
+  account_not_found: 'There is no such account.',
+  subscription_not_found: 'There is no such subscription. It may have been deleted.',
+  attempt_not_found: 'There is no such attempt. Attempts are kept as long as events.',
+  token_not_found: 'There is no such token. It may have been revoked.',
+  replay_not_found: 'There is no such replay. It may have been deleted with its subscription.',
+};
+
+/**
  * The reason why a read or an action failed. Other data on the page may be old. Nothing is
  * shown of a failed reading (`what` begins with "read") while the banner above the page says why.
  * @param {{ error: ApiError | null, what: string }} props `what` completes "Could not …"
@@ -150,7 +162,8 @@ export function Failure({ error, what }) {
   const faults = useFaults();
   if (error === null || (what.startsWith('read ') && faults.length > 0 && isAway(error))) return null;
   return html`<p class="notice bad" role="alert">
-    <strong>Could not ${what}.</strong> <${Text} value=${error.message} />
+    <strong>Could not ${what}.</strong> <${Text} value=${missing[error.code] ?? error.message} />
+    ${error.code === 'account_not_found' && html` <a href=${href()}>Begin at the start</a>`}
   </p>`;
 }
 
@@ -159,12 +172,19 @@ export function Notice({ tone = 'info', children }) {
   return html`<div class=${`notice ${tone}`} role="status">${children}</div>`;
 }
 
+/** In place of a form, for users who may not change anything. */
+export function OnlyReading() {
+  return html`<p class="empty">
+    Your token or link only reads, so there is nothing to change here for you.
+  </p>`;
+}
+
 /**
  * A link to a filing, by the name that people know it by.
  * @param {{ account: string, filingId: string, name?: string | null }} props
  */
 export function FilingLink({ account, filingId, name }) {
   return html`<a href=${href('accounts', account, 'filing', filingId)}
-    ><${Text} value=${name || filingId}
+    ><${Text} value=${name?.trim() || filingId}
   /></a>`;
 }

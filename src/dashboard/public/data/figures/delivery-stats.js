@@ -35,6 +35,17 @@ export function shownState({ state }, attempts, now) {
   return all >= attemptsMin && delivered / all < goodShare ? 'degraded' : state;
 }
 
+// Reasons for which a subscription is disabled as its owner wants it.
+const wishedReasons = new Set(['by request', 'expired']);
+
+/**
+ * Whether a subscription does not deliver as its owner wants it, and is not disabled by its owner; pure.
+ * @param {Pick<Subscription, 'state' | 'disabledReason'>} subscription
+ */
+export function isInTrouble({ state, disabledReason }) {
+  return state === 'disabled' ? !wishedReasons.has(disabledReason ?? '') : state !== 'active';
+}
+
 /**
  * The failures since the last success: how many there are, since when, and the outcome of the latest. Null if
  * the latest attempt succeeded or there is none; pure.

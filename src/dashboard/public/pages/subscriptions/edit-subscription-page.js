@@ -3,10 +3,11 @@ import { useAction } from '../../actions/actions.js';
 import { SecretField } from '../../actions/copy.js';
 import { isAllBeside, useFocusOnFault } from '../../actions/fields.js';
 import { apiPath } from '../../data/api-client.js';
+import { useMayWrite } from '../../data/session-context.js';
 import { useClient, useResource } from '../../data/use-resource.js';
 import { AccountNav } from '../../parts/account-parts.js';
 import { html } from '../../parts/html.js';
-import { Failure, Heading, Loading, Notice } from '../../parts/parts.js';
+import { Failure, Heading, Loading, Notice, OnlyReading } from '../../parts/parts.js';
 import { href } from '../../router.js';
 import { change, isMoved, valuesOf } from '../../subscriptions/form-values.js';
 import { Warnings } from '../../subscriptions/warnings.js';
@@ -28,6 +29,7 @@ export function EditSubscriptionPage({ account, id }) {
   const [changed, setChanged] = useState(/** @type {ChangedSubscription | null} */ (null));
   /** @type {Resource<Subscription>} */
   const { data: subscription, error } = useResource(path, onceMs);
+  const mayWrite = useMayWrite();
   const to = href('accounts', account, 'subscriptions', id);
   const done = (/** @type {ChangedSubscription | null} */ answer) => {
     const isPlain = answer?.dropped === undefined && (answer?.warnings ?? []).length === 0;
@@ -49,7 +51,12 @@ export function EditSubscriptionPage({ account, id }) {
     ${
       subscription !== null &&
       changed === null &&
-      html`<${EditForm} path=${path} subscription=${subscription} to=${to} onDone=${done} />`
+      html`<${mayWrite ? EditForm : OnlyReading}
+        path=${path}
+        subscription=${subscription}
+        to=${to}
+        onDone=${done}
+      />`
     }`;
 }
 

@@ -3,10 +3,11 @@ import { ActionButton, useAction } from '../../actions/actions.js';
 import { SecretField } from '../../actions/copy.js';
 import { isAllBeside, useFocusOnFault } from '../../actions/fields.js';
 import { apiPath } from '../../data/api-client.js';
+import { useMayWrite } from '../../data/session-context.js';
 import { useClient } from '../../data/use-resource.js';
 import { AccountNav } from '../../parts/account-parts.js';
 import { html } from '../../parts/html.js';
-import { Failure, Heading, Notice } from '../../parts/parts.js';
+import { Failure, Heading, Notice, OnlyReading } from '../../parts/parts.js';
 import { href } from '../../router.js';
 import { newValues, registration } from '../../subscriptions/form-values.js';
 import { shownFields, SubscriptionFields } from '../../subscriptions/subscription-fields.js';
@@ -23,6 +24,7 @@ import { TestResult } from '../../subscriptions/test-result.js';
  */
 export function NewSubscriptionPage({ account }) {
   const [made, setMade] = useState(/** @type {RegisteredSubscription | null} */ (null));
+  const mayWrite = useMayWrite();
   const list = href('accounts', account, 'subscriptions');
   return html`<${Heading}
       title=${made === null ? 'New subscription' : 'Subscription created'}
@@ -34,7 +36,7 @@ export function NewSubscriptionPage({ account }) {
     <${AccountNav} account=${account} at="subscriptions" />
     ${
       made === null
-        ? html`<${NewForm} account=${account} onMade=${setMade} />`
+        ? html`<${mayWrite ? NewForm : OnlyReading} account=${account} onMade=${setMade} />`
         : html`<${Made} account=${account} subscription=${made} />`
     }`;
 }

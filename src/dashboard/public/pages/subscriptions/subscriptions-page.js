@@ -5,6 +5,7 @@ import { useMayWrite } from '../../data/session-context.js';
 import { useClient, useList, useResource } from '../../data/use-resource.js';
 import { AccountNav } from '../../parts/account-parts.js';
 import { Stats } from '../../parts/deliveries.js';
+import { FurtherFailing } from '../../parts/failing-subscriptions.js';
 import { number } from '../../parts/format.js';
 import { html } from '../../parts/html.js';
 import { Failure, Heading, Loading, Text, When } from '../../parts/parts.js';
@@ -64,15 +65,15 @@ export function SubscriptionsPage({ account }) {
     ${data === null && error === null && html`<${Loading} what="the subscriptions" />`}
     ${
       data !== null &&
-      html`<${Table}
-        caption="Subscriptions"
-        columns=${columns}
-        numbers=${['Pending']}
-        rows=${rows}
-        empty="There is no subscription yet. A subscription sends the changes of this account's filings to an endpoint of yours."
-        more=${data.more}
-        onMore=${showMore}
-      />`
+      html`${data.more && html`<${FurtherFailing} account=${account} shown=${data.items} />`}<${Table}
+          caption="Subscriptions"
+          columns=${columns}
+          numbers=${['Pending']}
+          rows=${rows}
+          empty="There is no subscription yet. A subscription sends the changes of this account's filings to an endpoint of yours."
+          more=${data.more}
+          onMore=${showMore}
+        />`
     }`;
 }
 
