@@ -88,6 +88,27 @@ describe('the search on every page', () => {
     expect([tab.problems, own.problems]).toEqual([[], []]);
   });
 
+  test('does not say that nothing matches where it could not look', async () => {
+    const refused = { baseUrl: stage.sandbox.baseUrl, partnerKey: 'wrong-key' };
+    await stage.daemon.api.ok('PUT', '/v1/accounts/refused', refused);
+    await using tab = await stage.visit('#/search/no-such-thing');
+    const said = tab.page.getByText(
+      /^No filing matches in \d accounts, but 1 of them could not be searched completely\.$/,
+    );
+    await said.waitFor();
+    await tab.page.getByText('The service refuses the account').waitFor();
+    await tab.page.route('**/accounts/default/filings?**', async (route) => {
+      await route.fulfill({
+        json: { items: [], nextCursor: 'x', searched: { service: 'not_needed', detail: null } },
+      });
+    });
+    await tab.show('#/search/late');
+    await tab.page.getByText(/but 2 of them could not be searched completely\.$/).waitFor();
+    await tab.page.getByRole('link', { name: 'Search on in this account' }).waitFor();
+    expect(tab.problems).toEqual([]);
+    await stage.daemon.api.ok('DELETE', '/v1/accounts/refused');
+  });
+
   test('is not opened by a slash that is typed into a field; g and r lead to the board', async () => {
     await using tab = await stage.visit('#/accounts/default/filings');
     const field = tab.page.getByRole('searchbox', { name: 'Policy number, insured or id', exact: true });

@@ -13,6 +13,11 @@ import { href, withQuery } from '../router.js';
 /** @import { Account, Filing, Page } from '../data/api-types.d.ts' */
 /** @import { List, Resource } from '../data/use-resource.js' */
 
+/**
+ * The result of a search in one account; `isPartial`: there may be others in what was not searched.
+ * @typedef {{ count: number, more: boolean, isPartial: boolean }} Found
+ */
+
 const refreshMs = 30_000;
 // Number of accounts that are searched at once.
 const accountsAtOnce = 20;
@@ -55,14 +60,11 @@ function OfAllAccounts({ q }) {
 
 /** @param {{ q: string, accounts: string[], isAll: boolean }} props */
 function OfAccounts({ q, accounts, isAll }) {
-  const [found, setFound] = useState(/** @type {Readonly<Record<string, number>>} */ ({}));
-  const done = accounts.filter((account) => found[account] !== undefined);
-  const hits = done.reduce((sum, account) => sum + (found[account] ?? 0), 0);
+  const [found, setFound] = useState(/** @type {Readonly<Record<string, Found>>} */ ({}));
+  const done = accounts.flatMap((account) => found[account] ?? []);
   const where =
     accounts.length === 1 ? '' : ` in ${number(accounts.length)}${isAll ? '' : ' of the'} accounts`;
-  return html`<p role="status">
-      ${done.length < accounts.length ? 'Searching …' : hits === 0 ? `No filing matches${where}.` : `${number(hits)} found${where}.`}
-    </p>
+  return html`<p role="status">${done.length < accounts.length ? 'Searching …' : resultOf(done, where)}</p>
     ${withHitsFirst(accounts, found).map(
       (account) =>
         html`<${OfAccount}
@@ -70,17 +72,32 @@ function OfAccounts({ q, accounts, isAll }) {
           account=${account}
           q=${q}
           isNamed=${accounts.length > 1}
-          onFound=${(/** @type {number} */ count) => setFound((before) => ({ ...before, [account]: count }))}
+          onFound=${(/** @type {Found} */ result) => setFound((before) => ({ ...before, [account]: result }))}
         />`,
     )}`;
 }
 
-/** @type {(accounts: string[], found: Readonly<Record<string, number>>) => string[]} */
+// "None" is said of what was searched, and a number of what is shown.
+/** @type {(done: Found[], where: string) => string} */
+function resultOf(done, where) {
+  const hits = done.reduce((sum, { count }) => sum + count, 0);
+  const least = done.some(({ count, more }) => count > 0 && more) ? 'At least ' : '';
+  const partly = done.filter(({ isPartial }) => isPartial).length;
+  const result = hits === 0 ? `No filing matches${where}` : `${least}${number(hits)} found${where}`;
+  if (partly === 0) return `${result}.`;
+  return done.length === 1
+    ? `${result}, but not everything could be searched.`
+    : `${result}, but ${number(partly)} of them could not be searched completely.`;
+}
+
+/** @type {(accounts: string[], found: Readonly<Record<string, Found>>) => string[]} */
 const withHitsFirst = (accounts, found) =>
-  accounts.toSorted((one, other) => Number((found[other] ?? 0) > 0) - Number((found[one] ?? 0) > 0));
+  accounts.toSorted(
+    (one, other) => Number((found[other]?.count ?? 0) > 0) - Number((found[one]?.count ?? 0) > 0),
+  );
 
 /**
- * @param {{ account: string, q: string, isNamed: boolean, onFound: (count: number) => void }} props
+ * @param {{ account: string, q: string, isNamed: boolean, onFound: (result: Found) => void }} props
  */
 function OfAccount({ account, q, isNamed, onFound }) {
   const path = withQuery(`${apiPath('accounts', account, 'filings')}?limit=${filingsShown}`, {
@@ -90,10 +107,14 @@ function OfAccount({ account, q, isNamed, onFound }) {
   /** @type {Resource<Page<Filing> & { searched?: any }>} */
   const { data, error } = useResource(path, refreshMs);
   useEffect(() => {
-    if (data !== null || error !== null) onFound(data?.items.length ?? 0);
+    if (data === null && error === null) return;
+    const [count, more] = [data?.items.length ?? 0, data !== null && data.nextCursor !== null];
+    const isPartial = data === null || data.searched?.service === 'unavailable' || (count === 0 && more);
+    onFound({ count, more, isPartial });
   }, [data, error]);
   if (data === null) return html`<${Failure} error=${error} what=${`search the account ${account}`} />`;
-  if (data.items.length === 0 && data.searched?.service !== 'unavailable') return null;
+  const isOver = data.nextCursor === null && data.searched?.service !== 'unavailable';
+  if (data.items.length === 0 && isOver) return null;
   return html`<section aria-label=${`Filings of ${account}`}>
     ${
       isNamed &&
@@ -115,7 +136,7 @@ function OfAccount({ account, q, isNamed, onFound }) {
     ${
       data.nextCursor !== null &&
       html`<a href=${withQuery(href('accounts', account, 'filings'), { q })}
-        >All that match in this account</a
+        >${data.items.length > 0 ? 'All that match in this account' : 'Search on in this account'}</a
       >`
     }
   </section>`;
