@@ -127,9 +127,27 @@ describe('an account', () => {
     expect(tab.problems).toEqual([]);
   });
 
+  test('leads to a filing by its id where the insured is blank', async () => {
+    await stage.settle('f_blank', { status: 'REJECTED', insuredsName: '   ' });
+    await using tab = await stage.visit('#/accounts/default');
+    await tab.page.getByRole('link', { name: 'f_blank' }).click();
+    await tab.page.getByRole('heading', { name: 'f_blank', level: 1 }).waitFor();
+    await stage.settle('f_blank', { status: 'PENDING' });
+    expect(tab.problems).toEqual([]);
+  });
+
   test('says that there is no such account, and what there is instead of an empty table', async () => {
     await using tab = await stage.visit('#/accounts/nobody');
     await tab.page.getByText('There is no account nobody.').waitFor();
+    for (const place of ['filings', 'changes', 'subscriptions', 'tokens', 'settings']) {
+      await tab.show(`#/accounts/nobody/${place}`);
+      const alert = tab.page.getByRole('alert');
+      await expect
+        .poll(() => alert.allInnerTexts())
+        .toEqual([expect.stringContaining('There is no such account.')]);
+      await alert.getByRole('link', { name: 'Begin at the start' }).click();
+      await tab.page.getByRole('table', { name: 'Accounts' }).waitFor();
+    }
     await tab.show('#/accounts/default/filing/f_%2F%3F');
     await tab.page.getByText('No poll of this account has seen').waitFor();
     await tab.show('#/accounts/default/filings?q=never-heard-of');

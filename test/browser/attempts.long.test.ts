@@ -93,6 +93,12 @@ describe('an attempt', () => {
       .getByRole('listitem')
       .filter({ hasText: 'Refuses' });
     await expect.poll(() => mine.innerText()).toMatch(/Waiting|Given up/);
+    const words = page.getByRole('list', { name: 'Deliveries' }).locator('.badge');
+    const isFirst = async () => {
+      const all = await words.allInnerTexts();
+      return all.includes('Delivered') && all[0] !== 'Delivered';
+    };
+    await expect.poll(isFirst, 'those without the event stand first').toBe(true);
     await tab.picture('attempt-failed');
     expect(tab.problems).toEqual([]);
   });

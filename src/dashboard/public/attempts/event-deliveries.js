@@ -15,12 +15,14 @@ const waitingMs = 5000;
 // Once nothing waits, only a replay or a new subscription changes it.
 const settledMs = 60_000;
 
+// In the order in which they are shown: a subscription without the event is not to be missed among others.
 /** @type {Readonly<Record<string, readonly [word: string, tone: Tone]>>} */
 const states = {
-  delivered: ['Delivered', 'good'],
-  waiting: ['Waiting', 'warn'],
   given_up: ['Given up', 'bad'],
+  waiting: ['Waiting', 'warn'],
+  delivered: ['Delivered', 'good'],
 };
+const order = Object.keys(states);
 
 /**
  * The subscriptions that have an event and those that wait for it. Nothing is read before it is on the
@@ -48,7 +50,9 @@ function Deliveries({ account, eventId, filingId }) {
     return error === null
       ? html`<p class="quiet">Reading who has it …</p>`
       : html`<${Failure} error=${error} what="read who has it" />`;
-  const wanted = data.items.filter(({ state }) => state !== 'not_selected');
+  const wanted = data.items
+    .filter(({ state }) => state !== 'not_selected')
+    .toSorted((one, other) => order.indexOf(one.state) - order.indexOf(other.state));
   const others = data.items.length - wanted.length;
   return html`<ul aria-label="Deliveries">
       ${wanted.map((one) => html`<${Delivery} key=${one.subscription} account=${account} delivery=${one} />`)}
