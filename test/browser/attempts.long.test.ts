@@ -98,7 +98,7 @@ describe('an attempt', () => {
       const all = await words.allInnerTexts();
       return all.includes('Delivered') && all[0] !== 'Delivered';
     };
-    await expect.poll(isFirst, 'those without the event stand first').toBe(true);
+    await expect.poll(isFirst, { message: 'those without the event stand first' }).toBe(true);
     await tab.picture('attempt-failed');
     expect(tab.problems).toEqual([]);
   });

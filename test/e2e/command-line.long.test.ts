@@ -318,6 +318,17 @@ test('status ends with 1 while a subscription fails, and filings are found', asy
   const found = await run(['filings', '--status', 'rejected', '--json']);
   const { items } = JSON.parse(found.out) as { items: { filingId: string; policyNumber: string }[] };
   expect(items.length).toBeGreaterThan(0);
+  const open = await run(['filings', '--json']);
+  const statuses = (JSON.parse(open.out) as { items: { status: string }[] }).items.map(
+    ({ status }) => status,
+  );
+  expect(statuses).toContain('REJECTED');
+  expect(statuses).not.toContain('COMPLETED');
+  expect((await run(['filings', '--status', 'completed'])).out).toMatch(/^f_\w+ +COMPLETED/m);
+  expect(await run(['filings', '--state', 'Texas'])).toMatchObject({
+    exitCode: 64,
+    notes: expect.stringContaining('did you mean TX?') as string,
+  });
   const byPolicy = await run(['filings', '--q', items[0]?.policyNumber ?? '']);
   expect(byPolicy.out).toContain(items[0]?.filingId);
   expect((await run(['filings', items[0]?.filingId ?? ''])).out).toMatch(/^status +REJECTED/m);

@@ -1,7 +1,6 @@
-import { apiOptions, createApiClient } from '../../daemon/api-client.ts';
+import { apiOptions, createApiClient, query, type ApiClient } from '../../daemon/api-client.ts';
 import { exitCodes } from '../../cli-error.ts';
-import { atMost, type Command } from '../../command.ts';
-import { query } from '../../daemon/api-client.ts';
+import { atMost, type Command, type Input } from '../../command.ts';
 import { formatFields, formatTable, type Column } from '../../table.ts';
 import { countFrom } from './count-from.ts';
 
@@ -31,6 +30,8 @@ const columns: readonly Column<ShownFiling>[] = [
   { heading: 'REASON', text: ({ rejectionReason }) => rejectionReason },
 ];
 
+const unsorted = 'COMPLETED';
+
 /** `filings`: the filings of an account as last seen, searched and filtered; or one of them. */
 export const filings: Command = {
   name: 'filings',
@@ -38,7 +39,10 @@ export const filings: Command = {
   usage: '[ID]',
   options: {
     q: { value: 'TEXT', text: 'part of the policy number, of the name of the insured, or the id' },
-    status: { value: 'STATUS', text: 'only these, e.g. REJECTED' },
+    status: {
+      value: 'STATUS',
+      text: 'only these, e.g. REJECTED; without it, --q and --state all but COMPLETED',
+    },
     state: { value: 'STATE', text: 'only filings of this state, e.g. TX' },
     oldest: { text: 'oldest first instead of newest first' },
     limit: { value: 'NUMBER', text: 'at most this many, up to 100 (default: 50)' },
@@ -62,10 +66,7 @@ export const filings: Command = {
     }
     const page = await client.get<Page>(
       `/filings${query({
-        q: input.text('q'),
-        status: input.text('status'),
-        state: input.text('state'),
-        order: input.flag('oldest') ? 'oldest' : 'newest',
+        ...(await choiceOf(client, input)),
         limit: countFrom(input, 'limit', 50),
         cursor: input.text('cursor'),
       })}`,
@@ -79,3 +80,18 @@ export const filings: Command = {
     return exitCodes.ok;
   },
 };
+
+// Filings that are COMPLETED have no order of time: without a filter the others are listed.
+async function choiceOf(client: ApiClient, input: Input): Promise<Record<string, string | null>> {
+  const [q, state, status] = [input.text('q'), input.text('state'), input.text('status')];
+  const order = input.flag('oldest') ? 'oldest' : 'newest';
+  if (q !== null || state !== null) return { q, state, status, order };
+  if (status !== null) {
+    const words = status.split(',').map((word) => word.trim().toUpperCase());
+    return { status, order: words.includes(unsorted) && !input.flag('oldest') ? null : order };
+  }
+  const { counts } = await client.get<{ counts: Readonly<Record<string, number>> }>('');
+  // A comma would divide a status in two.
+  const open = Object.keys(counts).filter((one) => one !== unsorted && !one.includes(','));
+  return { status: open.join(','), order };
+}
