@@ -100,6 +100,10 @@ describe('an attempt', () => {
     };
     await expect.poll(isFirst, { message: 'those without the event stand first' }).toBe(true);
     await tab.picture('attempt-failed');
+    await stage.daemon.api.ok('PATCH', `${path}/${id}`, { enabled: false });
+    await stage.settle('f_refused', { ...rejected, rejectionReason: 'Another reason' });
+    await tab.show('#/accounts/default/filing/f_refused');
+    await page.getByText('not sent: the subscription is disabled').waitFor();
     expect(tab.problems).toEqual([]);
   });
 });

@@ -134,6 +134,9 @@ export const eventDeliverySchema = record(
     subscription: subscriptionId,
     description: nullable(Type.String(), { description: 'Of the subscription.' }),
     url: Type.String({ description: 'Of the subscription now; its origin alone for a read-only token.' }),
+    enabled: Type.Boolean({
+      description: 'Whether the subscription is enabled now; what it waits for is not sent before it is.',
+    }),
     state: oneOf(['delivered', 'waiting', 'given_up', 'not_selected'], {
       description:
         '`waiting`: it was not sent yet, or is tried again. `given_up`: it is a dead letter. `not_selected`: the subscription does not ask for it, did not in its time, or began after it.',

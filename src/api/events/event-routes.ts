@@ -1,5 +1,6 @@
 import type { OutlinedEntry } from '../../events/event-log.ts';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
+import { whileItLasts } from '../../subscriptions/expiry/expiry.ts';
 import { seesReceivers } from '../access/auth.ts';
 import { chargeRows } from '../access/cost.ts';
 import { attemptId } from '../delivery/attempt-view.ts';
@@ -76,6 +77,7 @@ export function addEventRoute(app: Api, deps: ApiDeps): void {
           subscription: id,
           description,
           url: seesReceivers(request) ? url : hideUrlPath(url),
+          enabled: whileItLasts(record.delivery, listed.subscription, deps.now()).enabled,
           state: found.state,
           attempts: found.attempts,
           lastOutcome: found.lastOutcome,

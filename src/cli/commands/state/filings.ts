@@ -64,13 +64,9 @@ export const filings: Command = {
       context.out(asJson ? JSON.stringify(found, null, 2) : formatFields(found));
       return exitCodes.ok;
     }
-    const page = await client.get<Page>(
-      `/filings${query({
-        ...(await choiceOf(client, input)),
-        limit: countFrom(input, 'limit', 50),
-        cursor: input.text('cursor'),
-      })}`,
-    );
+    const [limit, cursor] = [countFrom(input, 'limit', 50), input.text('cursor')];
+    const choice = await choiceOf(client, input);
+    const page = await client.get<Page>(`/filings${query({ ...choice, limit, cursor })}`);
     if (asJson) context.out(JSON.stringify(page, null, 2));
     else if (page.items.length > 0) context.out(formatTable(columns, page.items));
     else context.note('No filing matches.');

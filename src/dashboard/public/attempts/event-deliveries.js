@@ -88,7 +88,7 @@ function Delivery({ account, delivery }) {
 }
 
 /** @param {EventDelivery} delivery */
-function progressOf({ state, attempts, lastOutcome, lastStatusCode, deliveredAt, nextAttemptAt }) {
+function progressOf({ state, enabled, attempts, lastOutcome, lastStatusCode, deliveredAt, nextAttemptAt }) {
   const tries = `${attempts === null ? 'some' : number(attempts)} ${attempts === 1 ? 'attempt' : 'attempts'}`;
   const why =
     lastOutcome === null
@@ -100,6 +100,7 @@ function progressOf({ state, attempts, lastOutcome, lastStatusCode, deliveredAt,
         never=""
       />${attempts !== null && attempts > 1 && ` after ${tries}`}`;
   if (state === 'given_up') return `after ${tries}${why}`;
+  if (!enabled) return `${attempts === 0 ? 'not sent' : `${tries}${why}`}: the subscription is disabled`;
   if (attempts === 0)
     return nextAttemptAt === null
       ? 'not sent yet'

@@ -8,6 +8,8 @@ export interface EventDelivery {
   subscription: string;
   description: string | null;
   url: string;
+  /** Whether the subscription is enabled now. */
+  enabled: boolean;
   state: 'delivered' | 'waiting' | 'given_up' | 'not_selected';
   /** Null when they are no longer kept. */
   attempts: number | null;
