@@ -334,6 +334,28 @@ test('status ends with 1 while a subscription fails, and filings are found', asy
   expect((await run(['filings', items[0]?.filingId ?? ''])).out).toMatch(/^status +REJECTED/m);
 });
 
+test('status finds a subscription that fails behind a thousand others', async () => {
+  const account = '/v1/accounts/crowded';
+  await daemon.api.ok('PUT', account, { baseUrl: sandbox.baseUrl, partnerKey: 'sandbox-key-2' });
+  const register = (fields: object) =>
+    daemon.api.ok<{ id: string }>('POST', `${account}/subscriptions`, { url: collector.url, ...fields });
+  for (let at = 0; at < 1_000; at += 10)
+    await Promise.all(Array.from({ length: 10 }, () => register({ enabled: false })));
+  collector.answer(410);
+  const { id } = await register({ description: 'Gone' });
+  await vi.waitFor(
+    async () => expect(await daemon.api.ok('GET', account)).toMatchObject({ health: { state: 'ok' } }),
+    20_000,
+  );
+  await sandbox.set('f_crowded', { status: 'REJECTED', owner: 'second' });
+  await expect
+    .poll(() => daemon.api.ok('GET', `${account}/subscriptions/${id}`), { timeout: 20_000 })
+    .toMatchObject({ state: 'disabled' });
+  const { exitCode, out } = await run(['status', '--account', 'crowded']);
+  expect([exitCode, out]).toEqual([1, expect.stringContaining(`disabled  ${id}`)]);
+  await daemon.api.ok('DELETE', account);
+});
+
 test('another server is told to be none of ours, and a filing that nobody has seen is named', async () => {
   expect(
     await run(['events', 'tail'], { FILING_WEBHOOKS_URL: new URL(sandbox.baseUrl).origin }),

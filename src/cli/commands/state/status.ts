@@ -30,9 +30,6 @@ interface Overview {
   readonly failing: readonly ShownSubscription[];
 }
 
-// Maximum subscriptions of an account that are looked through.
-const subscriptionsMax = 1_000;
-
 /** `status`: a short overview; ends with 1 while something is wrong. */
 export const status: Command = {
   name: 'status',
@@ -72,7 +69,7 @@ async function readAccounts(client: ApiClient, named: string | null): Promise<re
 
 async function look(client: ApiClient, shown: ShownAccount): Promise<Overview> {
   const path = `/v1/accounts/${encodeURIComponent(shown.account)}/subscriptions`;
-  const { items } = await readList<ShownSubscription>(client, path, {}, subscriptionsMax);
+  const { items } = await readList<ShownSubscription>(client, path);
   return {
     account: shown.account,
     health: shown.health.state,
