@@ -25,7 +25,7 @@ export function FilingPage({ account, id: filingId }) {
   const { data, error, reload } = useResource(path, refreshMs);
   const filing = data === null ? null : withKnownDetails(data);
   return html`<${Heading}
-      title=${filing?.insuredsName?.trim() || filingId}
+      title=${filing?.insuredsName?.trim() ? filing.insuredsName : filingId}
       crumbs=${[
         [account, href('accounts', account)],
         ['Filings', href('accounts', account, 'filings')],

@@ -185,6 +185,6 @@ export function OnlyReading() {
  */
 export function FilingLink({ account, filingId, name }) {
   return html`<a href=${href('accounts', account, 'filing', filingId)}
-    ><${Text} value=${name?.trim() || filingId}
+    ><${Text} value=${name?.trim() ? name : filingId}
   /></a>`;
 }
