@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Cluster, Redis } from 'ioredis';
 import type { ClusterOptions, RedisOptions } from 'ioredis';
+import { createReadOnlyPace } from './read-only-pace.ts';
 import type { RedisAddress } from './redis-url.ts';
 import { restoreStringMethods } from './string-methods.ts';
 import { TimedCluster } from './timed-cluster.ts';
@@ -107,7 +108,10 @@ function connect(address: RedisAddress, use: ClientUse, connectionName: string):
     ...(address.tls ? { tls: {} } : {}),
   };
   if (address.kind === 'cluster') return connectCluster(nodes, clusterOptions(use, shared, address.tls));
-  const reconnecting = { retryStrategy: reconnectDelayMs, reconnectOnError: reconnectOnReadOnly };
+  const isReadOnly = createReadOnlyPace(() => performance.now());
+  // A refused command had no effect, so 2 = send again over the next connection.
+  const reconnectOnError = (error: Error): false | 2 => (isReadOnly(error) ? 2 : false);
+  const reconnecting = { retryStrategy: reconnectDelayMs, reconnectOnError };
   if (address.kind === 'single')
     return stayOutOfOthers(new Redis({ ...shared, ...reconnecting, ...nodes[0], db }));
   return new Redis({
@@ -165,14 +169,6 @@ function clusterOptions(use: ClientUse, shared: NodeOptions, tls: boolean) {
 }
 
 const keepName: NonNullable<ClusterOptions['dnsLookup']> = (host, callback) => callback(null, host);
-
-/**
- * After a failover the old master refuses writes; a new connection finds the new master. A refused command
- * had no effect, so 2 = send again.
- */
-function reconnectOnReadOnly(error: Error): false | 2 {
-  return error.message.startsWith('READONLY') ? 2 : false;
-}
 
 // Milliseconds between two looks at the clients of a cluster's primaries.
 const lookAgainMs = 20;
