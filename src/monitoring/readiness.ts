@@ -67,7 +67,9 @@ export function createReadiness({
 function describe(error: unknown, away: string | null): string {
   const unreadable = toUnreadable(error);
   if (unreadable !== null) return `In the store ${unreadable.message}: restore it from a backup.`;
-  if (error instanceof Error && error.name === 'ReplyError')
-    return `Redis refuses to write: ${error.message}`;
-  return explainLost(away);
+  if (!(error instanceof Error) || error.name !== 'ReplyError') return explainLost(away);
+  // It may take all that the daemon writes nevertheless.
+  if (error.message.startsWith('NOPERM'))
+    return `Redis refuses a command to the daemon's user: ${error.message}`;
+  return `Redis refuses to write: ${error.message}`;
 }

@@ -86,6 +86,16 @@ test('a Redis that wants another password by now is told as that, and no longer 
   await expectReasons();
 });
 
+test('a Redis that refuses a command to its user is not said to refuse writes', async () => {
+  await expectReasons();
+  await admin.call('ACL', 'SETUSER', 'default', '-info');
+  await expectReasons(
+    expect.stringMatching(/^Redis refuses a command to the daemon's user: NOPERM .*'info'/),
+  );
+  await admin.call('ACL', 'SETUSER', 'default', '+info');
+  await expectReasons();
+});
+
 test('however many ask at once, Redis is asked once', async () => {
   await expectReasons();
   await admin.config('RESETSTAT');
