@@ -5,7 +5,6 @@ import type { StayReads } from '../filings/stay-reads.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
 import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
-import type { PartnerError } from '../partner/partner-error.ts';
 import { createPatientClient } from '../partner/patient-client.ts';
 import type { Clock } from '../redis/clock.ts';
 import {
@@ -17,15 +16,15 @@ import {
 import type { DoubtLimits } from './doubt/doubt-policy.ts';
 import { largeAccountFilings } from './schedule/plan.ts';
 import { pollAccount, type MeasuredPoll } from './poll.ts';
-import { describeError, type PollOutcome } from './poll-outcome.ts';
+import { createPollNotes } from './poll-notes.ts';
+import type { PollOutcome } from './poll-outcome.ts';
 import type { PollJob } from './schedule/poll-queue.ts';
-import type { MarksUpdate } from './store/marks.ts';
 import type { PollingStore } from './store/polling-store.ts';
 import type { PartnerConnection, PartnerConnections } from './partner-connections.ts';
-import { healthState, reportHealth, staleAfterMs, type PollNews } from './health.ts';
+import { reportHealth, type PollNews } from './health.ts';
 import { createStalledSearch, type StalledSearch } from './schedule/stalled-filings.ts';
 import { isSealError } from './service-search.ts';
-import { meanwhile, withUpkeep } from './upkeep.ts';
+import { withUpkeep } from './upkeep.ts';
 
 /** One poll with its measurements, for logs and metrics. */
 export interface PollReport extends MeasuredPoll {
@@ -69,8 +68,6 @@ export interface AccountPollerDeps {
   readonly onUnknownAccount: (account: string) => Promise<void>;
 }
 
-// Milliseconds of a rest from which on it is noted; shorter ones belong to finding the pace.
-const notedRestMs = 5_000;
 // Maximum number of large reads at once; a process keeps its other polls for short ones.
 const largeReadsMax = 100;
 
@@ -85,6 +82,7 @@ export function createAccountPoller(
   // For each that has been polled with since it was made: which filings that stay were looked at.
   const polled = new WeakMap<PartnerConnection, StalledSearch>();
   const tryTakePlace = createPlaces(largeReadsMax);
+  const notes = createPollNotes({ ...deps, reportHealth: tellHealth });
 
   return async (job, signal) => {
     const [account] = await Promise.all([findAccount(job.account), deps.clock.synchronise()]);
@@ -124,12 +122,9 @@ export function createAccountPoller(
     }
   }
 
-  // Without its key an account is not polled. Its health says why, and it becomes stale as any other.
-  async function noteSealed(name: string, { message }: Error): Promise<void> {
+  async function noteSealed(name: string, error: Error): Promise<void> {
     const account = await deps.accounts.get(name);
-    if (account === null) return;
-    await note(account, { lastError: message });
-    await tellHealth(account, { kind: 'waiting' }).catch(unlessLost);
+    if (account !== null) await notes.unpolled(account, error);
   }
 
   async function pollKnown(account: KeyedAccount, job: PollJob, signal: AbortSignal): Promise<boolean> {
@@ -174,12 +169,12 @@ export function createAccountPoller(
         client: createPatientClient({
           ...deps,
           ...connection,
-          onRest: (refusal, ms) => noteRest(account, refusal, ms),
+          onRest: (refusal, ms) => notes.rest(account, refusal, ms),
         }),
         now,
         tryTakePlace,
         largeFrom: largeAccountFilings,
-        whileReading: (read) => notingLate(account, connection, read),
+        whileReading: (read) => notes.whileReading(account, connection, read),
         onPollInBetween: (poll) => report(account, poll),
       },
       account,
@@ -202,48 +197,6 @@ export function createAccountPoller(
     return Math.round(outcome.kind === 'failed' ? now + outcome.retryInMs : now - durationMs);
   }
 
-  // A poll that goes on is late as well: its account is not to look healthy until it ends.
-  function notingLate<T>(
-    account: KeyedAccount,
-    { budget: { waitedForTurnMs } }: PartnerConnection,
-    read: () => Promise<T>,
-  ): Promise<T> {
-    const { upkeepMs, onError } = deps;
-    const waitedBefore = waitedForTurnMs();
-    const begunAt = performance.now();
-    const everyMs = Math.min(upkeepMs, staleAfterMs(account.pollIntervalMs));
-    const upkeep = () => noteLate(account, waitedForTurnMs() - waitedBefore, performance.now() - begunAt);
-    return meanwhile(upkeep, { everyMs, onError }, read);
-  }
-
-  async function noteLate(account: KeyedAccount, waitedMs: number, takenMs: number): Promise<void> {
-    const isOverBudget = waitedMs > account.pollIntervalMs;
-    if (isOverBudget) await note(account, { budgetWaitMs: Math.round(waitedMs) });
-    else await noteLongPoll(account, takenMs);
-    await tellHealth(account, { kind: 'waiting' }).catch(unlessLost);
-  }
-
-  async function noteLongPoll(account: KeyedAccount, takenMs: number): Promise<void> {
-    const { pollIntervalMs, createdAt } = account;
-    const marks = await deps.polling.read(account.account);
-    const state = healthState(marks, pollIntervalMs, createdAt, deps.clock.now());
-    if (state !== 'stale' || marks.lastError !== '') return;
-    const seconds = Math.round(takenMs / 1_000);
-    await note(account, { lastError: `the poll under way has taken ${seconds} s and has not ended` });
-  }
-
-  // The operator sees why the poll rests for long. The marks at its end overwrite it.
-  async function noteRest(account: KeyedAccount, refusal: PartnerError, waitMs: number): Promise<void> {
-    if (waitMs < notedRestMs) return;
-    const lastError = `${describeError(refusal)}; the poll goes on after ${Math.round(waitMs / 1_000)} s`;
-    await note(account, { lastError });
-  }
-
-  async function note({ account }: Account, marks: MarksUpdate): Promise<void> {
-    const { generation } = await deps.polling.read(account);
-    await deps.polling.write(account, generation, marks, 0).catch(unlessLost);
-  }
-
   async function tellHealth(account: Account, news: PollNews): Promise<void> {
     const reported = await reportHealth({ ...deps, now: deps.clock.now }, account, news);
     if (reported !== null) await handOn(account.account, [reported]);
@@ -256,11 +209,6 @@ export function createAccountPoller(
     await deps.polling.notePolled({ ...account, at: timeOf(poll) });
     deps.onPoll({ ...poll, account: account.account });
   }
-}
-
-// The poll finds it too.
-function unlessLost(error: unknown): void {
-  if (!(error instanceof SnapshotLostError)) throw error;
 }
 
 function isNothingRead({ kind }: PollOutcome): boolean {
