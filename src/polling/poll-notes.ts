@@ -10,8 +10,8 @@ import type { PollingStore } from './store/polling-store.ts';
 import { meanwhile } from './upkeep.ts';
 
 /**
- * Notes in an account's health about a poll that goes on, or that cannot begin. The marks at the end of a
- * poll overwrite them. A note for an account that was removed, or begun anew, is lost; all reject when Redis does.
+ * Notes in an account's health about a poll that goes on, or that cannot begin; the marks at its end
+ * overwrite them. A note for an account that was removed, or begun anew, is lost; all reject when Redis does.
  */
 export interface PollNotes {
   /**
