@@ -163,7 +163,8 @@ export function openSession(
     const readTo = () => reader.known().position;
     const own = { account, subscription: id, scheduler, batch, now };
     const readSnapshot = createSnapshotReader({ ...own, filings: deps.filings, wants, readTo });
-    const source = { ...own, log, replays: deps.replays, wants: wantsAgain, readSnapshot };
+    const { hasRead } = reader;
+    const source = { ...own, log, replays: deps.replays, wants: wantsAgain, hasRead, readSnapshot };
     return createReplaySource(source, ids, replay);
   }
 

@@ -27,6 +27,8 @@ export interface LogReader {
   accept(stretch: LogStretch): void;
   /** The newest event that was accepted or found trimmed away. */
   known(): Checkpoint;
+  /** Whether all events of the log up to a position were read. */
+  hasRead(position: number): boolean;
   /** The newest event in the log when `known` was last found in it; null when it was not yet. */
   foundAt(): Checkpoint | null;
   /** Takes note of the newest event in the log, which contains all accepted events. */
@@ -117,6 +119,7 @@ export function createLogReader(deps: LogReaderDeps, start: Checkpoint): LogRead
       if (!more) expireTo(before);
     },
     known: () => known,
+    hasRead: (position) => position <= known.position || head.position <= known.position,
     foundAt: () => (found === known ? head : null),
     headIs(newest) {
       head = newest;

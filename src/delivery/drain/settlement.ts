@@ -49,7 +49,7 @@ interface UnsentResult {
   readonly work: Work;
 }
 
-/** A snapshot that was started and has to wait for events of its filing. */
+/** A replayed event or a snapshot that was started and has to wait for other events of its filing. */
 interface WaitingResult {
   readonly kind: 'waits';
   readonly work: Work;

@@ -27,8 +27,8 @@ export interface ReplayReader {
   readonly id: string;
   /** Reads on while there is room; true when it accepted any event. */
   read(): Promise<boolean>;
-  /** Makes the event of an attempt; undefined where the log has it. */
-  readonly make?: (work: Work) => Promise<Made>;
+  /** Makes the event of an attempt; null where the log has it. */
+  make(work: Work): Promise<Made | null>;
   /** Number of filings still to be sent; undefined where it sends events of the log. */
   readonly left?: () => number;
   letterAt(position: number): string | null;

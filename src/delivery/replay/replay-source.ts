@@ -47,6 +47,8 @@ export interface ReplaySourceDeps {
   readonly subscription: string;
   /** Whether the subscription asks for the event and no longer waits for it anyway. */
   readonly wants: (entry: LogEntry) => boolean;
+  /** Whether the drain has read all events of the log up to the position. */
+  readonly hasRead: (position: number) => boolean;
   readonly scheduler: SendScheduler;
   /** Begins to read a snapshot. */
   readonly readSnapshot: (opened: OpenReplay) => ReplayReader;
@@ -135,7 +137,7 @@ export function createReplaySource(
       return current === null ? false : current.read();
     },
     current: () => current?.id ?? null,
-    make: async (work) => (await current?.make?.(work)) ?? null,
+    make: async (work) => (await current?.make(work)) ?? null,
     snapshotsLeft: () => (isCancelled ? null : (current?.left?.() ?? null)),
     letterAt: (position) => current?.letterAt(position) ?? null,
     count: (ended) => current?.count(ended),
@@ -163,17 +165,22 @@ function openReplay(record: ReplayRecord, stored: ReadonlyMap<string, Lane>, rel
 
 // Begins to send one replay from where its state left it.
 function readReplay(
-  { log, account, wants, batch, scheduler }: ReplaySourceDeps,
+  { log, account, wants, hasRead, batch, scheduler, now }: ReplaySourceDeps,
   { replay, state, lanes }: OpenReplay,
 ): ReplayReader {
   const { id, first, last, positions } = replay;
   const known = lettersOf(replay);
   const cursor = createCursor(state.cursor, state.done);
-  const intake = scheduler.startReplay({ cursor, lanes });
+  const intake = scheduler.startReplay({ cursor, lanes }, isBlocked);
   let { delivered, failed } = state;
   let readTo = Math.max(state.cursor, first - 1);
   let current: StoredReplayState = state;
   let written = JSON.stringify(state);
+
+  // An earlier event of the filing may wait, or is yet to be read: it is sent first.
+  function isBlocked(filingId: string, position: number): boolean {
+    return !hasRead(position) || scheduler.liveWaits(filingId, position);
+  }
 
   // The next entries, and the position up to which no others are to be delivered: those between were trimmed,
   // or their bodies are lost.
@@ -224,6 +231,9 @@ function readReplay(
       passOver(upTo);
       return true;
     },
+    // It goes into its lane, which is started as soon as it is no longer blocked.
+    make: ({ filingId, position }) =>
+      Promise.resolve(isBlocked(filingId, position) ? { kind: 'waits', until: now() } : null),
     letterAt(position: number): string | null {
       const index = indexOfFirst(known.positions, position);
       return known.positions[index] === position ? (known.letters[index] ?? null) : null;

@@ -3,7 +3,7 @@ import { healthyAgain, isDown, probeDelayMsMax, type EndpointHealth } from './en
 import type { Lane, Lanes } from './lanes.ts';
 import type { DrainPlaces } from './drain-places.ts';
 import { correctedHealth, correctedLane, healthAfterGap } from './stepped-clock.ts';
-import { createTrack, type Intake, type Track, type Turn, type Work } from './track.ts';
+import { createTrack, type Intake, type Track, type TrackDeps, type Turn, type Work } from './track.ts';
 import { turnOrder, type Kind } from './turn-order.ts';
 import type { Verdict, VerdictRules } from './verdict.ts';
 
@@ -35,12 +35,15 @@ export interface SendScheduler {
   /** The intake of the log's events. */
   readonly live: Intake;
   /**
-   * Begins to send a replay's events when there are no others; returns their intake. With `behindLive` no
-   * lane of it is started while an event of the filing waits that is not replayed.
+   * Begins to send a replay's events when there are no others; returns their intake. A lane of it is not
+   * started as long as `isBlocked` is true of its first event.
    */
-  startReplay(start: TrackStart, behindLive?: boolean): Intake;
-  /** Whether an event of the filing waits that is not replayed: for its first attempt, or for a retry. */
-  liveWaits(filingId: string): boolean;
+  startReplay(start: TrackStart, isBlocked?: TrackDeps['isBlocked']): Intake;
+  /**
+   * Whether an event of the filing waits that is not replayed, at a position lower than `before` if given:
+   * for its first attempt, or for a retry.
+   */
+  liveWaits(filingId: string, before?: number): boolean;
   /** The replay is finished. */
   endReplay(): void;
   /** None of the replay's events is started any more; those in flight may still be settled. */
@@ -85,7 +88,6 @@ export interface SendScheduler {
 interface Replayed {
   readonly track: Track;
   readonly lanes: Lanes;
-  readonly isBlocked: (filingId: string) => boolean;
   cancelled: boolean;
 }
 
@@ -98,7 +100,7 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
   // The filings in flight, the oldest first, and when each was started.
   const inFlight = new Map<string, number>();
   const isBusy = (filingId: string) => inFlight.has(filingId);
-  const newTrack = ({ cursor, lanes }: TrackStart, isBlocked: (filingId: string) => boolean): Track =>
+  const newTrack = ({ cursor, lanes }: TrackStart, isBlocked: TrackDeps['isBlocked'] = never): Track =>
     createTrack({
       cursor,
       lanes,
@@ -108,7 +110,7 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
       places: () => places.limit() - inFlight.size,
     });
 
-  const live = newTrack(start, never);
+  const live = newTrack(start);
   let replay: Replayed | null = null;
   let resumesAt: number | null = null;
   let { health, releasedAt } = start;
@@ -168,10 +170,9 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
 
   return {
     live,
-    startReplay(stored, behindLive = false) {
-      const isBlocked = behindLive ? live.waits : never;
+    startReplay(stored, isBlocked) {
       const track = newTrack(stored, isBlocked);
-      replay = { track, lanes: stored.lanes, isBlocked, cancelled: false };
+      replay = { track, lanes: stored.lanes, cancelled: false };
       resumesAt = null;
       return track;
     },
@@ -251,9 +252,8 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
     releasedAt: () => releasedAt,
     nextDueAt(now) {
       if (now < health.pausedUntil) return health.pausedUntil;
-      const replayed =
-        replay?.cancelled === true ? null : (replay?.lanes.nextDueAt(replay.isBlocked) ?? resumesAt);
-      const due = [start.lanes.nextDueAt(), replayed].filter((at) => at !== null);
+      const replayed = replay?.cancelled === true ? null : (replay?.track.nextDueAt() ?? resumesAt);
+      const due = [live.nextDueAt(), replayed].filter((at) => at !== null);
       return due.length === 0 ? null : Math.min(...due);
     },
   };

@@ -59,8 +59,13 @@ export interface Track extends Intake {
   settle(turn: Turn, fate: Fate, now: number): void;
   /** The result of the filing's event in flight is written, so its next event may start. */
   unblock(filingId: string): void;
-  /** Whether an event of the filing waits here: for its first attempt, or for a retry. */
-  waits(filingId: string): boolean;
+  /**
+   * Whether an event of the filing, at a position lower than `before` if given, waits here: for its first
+   * attempt, or for a retry.
+   */
+  waits(filingId: string, before?: number): boolean;
+  /** When the first lane not in flight and not blocked is due, in milliseconds; null when there is none. */
+  nextDueAt(): number | null;
 }
 
 export interface TrackDeps {
@@ -68,8 +73,8 @@ export interface TrackDeps {
   readonly lanes: Lanes;
   /** Whether an event of the filing is in flight, on this track or another one of the subscription. */
   readonly isBusy: (filingId: string) => boolean;
-  /** Whether the filing's lane may not be started now, whenever it is due. */
-  readonly isBlocked: (filingId: string) => boolean;
+  /** Whether a lane whose first event is at `position` may not be started now, whenever it is due. */
+  readonly isBlocked: (filingId: string, position: number) => boolean;
   /** Maximum number of events ready to be sent. */
   readonly readyMax: () => number;
   /** Number of events that could be started now. */
@@ -87,6 +92,7 @@ const keptBytesMax = 1024 * 1024;
 /** A track that starts from its cursor and lanes. */
 export function createTrack({ cursor, lanes, isBusy, isBlocked, readyMax, places }: TrackDeps): Track {
   const untried = createUntriedEvents();
+  const isLaneBlocked = (filingId: string) => isBlocked(filingId, lanes.get(filingId)?.positions[0] ?? 0);
 
   // An event that fails for the first time moves into a lane, with the filing's events behind it.
   function laneOfFailed({ filingId, position }: Turn, now: number): Lane {
@@ -121,13 +127,13 @@ export function createTrack({ cursor, lanes, isBusy, isBlocked, readyMax, places
       return first === null ? null : { ...first, attempt: 1 };
     },
     startRetry(now) {
-      const due = lanes.start(now, (filingId) => isBusy(filingId) || isBlocked(filingId));
+      const due = lanes.start(now, (filingId) => isBusy(filingId) || isLaneBlocked(filingId));
       if (due === null) return null;
       const { filingId, lane } = due;
       return { position: lane.positions[0] ?? 0, entry: null, filingId, attempt: lane.tried + 1 };
     },
     startable(now) {
-      const dueAt = lanes.nextDueAt((filingId) => isBusy(filingId) || isBlocked(filingId));
+      const dueAt = lanes.nextDueAt((filingId) => isBusy(filingId) || isLaneBlocked(filingId));
       return untried.startable(isBusy) + (dueAt !== null && dueAt <= now ? 1 : 0);
     },
     settle(turn, fate, now) {
@@ -138,7 +144,9 @@ export function createTrack({ cursor, lanes, isBusy, isBlocked, readyMax, places
       lanes.put(turn.filingId, next);
     },
     unblock: untried.unblock,
-    waits: (filingId) => lanes.get(filingId) !== undefined || untried.has(filingId),
+    waits: (filingId, before = Infinity) =>
+      (lanes.get(filingId)?.positions[0] ?? untried.first(filingId)) < before,
+    nextDueAt: () => lanes.nextDueAt(isLaneBlocked),
   };
 }
 
@@ -165,8 +173,8 @@ interface UntriedEvents {
   removeFollowers(filingId: string): number[];
   /** The filing's event in flight is settled, so its next event becomes ready. */
   unblock(filingId: string): void;
-  /** Whether an event of the filing is ready or behind another one. */
-  has(filingId: string): boolean;
+  /** Position of the filing's first event that is ready or behind another one; Infinity without any. */
+  first(filingId: string): number;
   ready(): number;
   /** Bytes of the bodies of ready events. */
   readyBytes(): number;
@@ -233,7 +241,11 @@ export function createUntriedEvents(): UntriedEvents {
       readyBytes += first.entry?.bytes ?? 0;
       readyFilings.add(filingId);
     },
-    has: (filingId) => readyFilings.has(filingId) || behind.has(filingId),
+    first(filingId) {
+      const isReady = readyFilings.has(filingId);
+      const first = isReady ? ready.find((each) => each.filingId === filingId) : behind.get(filingId)?.[0];
+      return first?.position ?? Infinity;
+    },
     ready: () => ready.length,
     readyBytes: () => readyBytes,
     followers: () => followers,

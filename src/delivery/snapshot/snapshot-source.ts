@@ -95,7 +95,7 @@ function readSnapshot(deps: SnapshotDeps, { replay, state, lanes }: OpenReplay):
   const { account, subscription, filings, scheduler, wants, readTo, batch, now } = deps;
   const { id, matched } = replay;
   const cursor = createCursor(state.cursor, state.done);
-  const intake = scheduler.startReplay({ cursor, lanes }, true);
+  const intake = scheduler.startReplay({ cursor, lanes }, (filingId) => scheduler.liveWaits(filingId));
   let { delivered, failed } = state;
   let { next, scanned } = state.snapshot ?? { next: null, scanned: 0 };
   let isScanned = state.snapshot !== undefined && next === null;

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CallbackOutcome } from '../../../../src/callbacks/outcome.ts';
-import { createLanes } from '../../../../src/delivery/schedule/lanes.ts';
+import { createLanes, newLane } from '../../../../src/delivery/schedule/lanes.ts';
 import { createScheduler } from '../../../../src/delivery/schedule/scheduler.ts';
 import type { Work } from '../../../../src/delivery/schedule/track.ts';
 import { createSubscriptionWindows } from '../../../../src/delivery/window/places.ts';
@@ -185,6 +185,30 @@ describe('the scheduler of a drain', () => {
     }
     const count = (kind: string) => kinds.filter((each) => each === kind).length;
     expect([count('first'), count('retry'), count('replay')]).toEqual([24, 6, 2]);
+  });
+
+  it('starts no lane of a replay, and is not due for it, while an earlier event of the filing waits', () => {
+    const { scheduler, startAll, finish } = openScheduler('-ab');
+    for (const work of startAll(0)) finish(work, outcomes.retry, 0);
+    const lanes = createLanes(new Map([['a', newLane([1, 9], 0)]]), 0);
+    scheduler.startReplay({ cursor: createCursor(9, ''), lanes }, scheduler.liveWaits);
+    expect([1, 2, 3, 9].map((position) => scheduler.liveWaits('a', position))).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+    const [older] = startAll(1);
+    expect(older).toMatchObject({ track: 'replay', position: 1 });
+    finish(older, outcomes.delivered, 1);
+    expect([startAll(1), scheduler.nextDueAt(1)]).toEqual([[], 100]);
+    const retries = startAll(100);
+    expect(retries).toMatchObject([
+      { track: 'live', position: 2 },
+      { track: 'live', position: 3 },
+    ]);
+    finish(retries[0], outcomes.delivered, 100);
+    expect(startAll(100)).toMatchObject([{ track: 'replay', position: 9 }]);
   });
 
   it('gives a replay half of the places at most', () => {
