@@ -163,8 +163,8 @@ export function openSession(
     const readTo = () => reader.known().position;
     const own = { account, subscription: id, scheduler, batch, now };
     const readSnapshot = createSnapshotReader({ ...own, filings: deps.filings, wants, readTo });
-    const { hasRead } = reader;
-    const source = { ...own, log, replays: deps.replays, wants: wantsAgain, hasRead, readSnapshot };
+    const stores = { log, replays: deps.replays, delivery: deps.store };
+    const source = { ...own, ...stores, wants: wantsAgain, hasRead: reader.hasRead, readSnapshot };
     return createReplaySource(source, ids, replay);
   }
 

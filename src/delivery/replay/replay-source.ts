@@ -5,7 +5,8 @@ import type { SendScheduler } from '../schedule/scheduler.ts';
 import { correctedLane } from '../schedule/stepped-clock.ts';
 import type { Work } from '../schedule/track.ts';
 import type { ReplayChanges } from '../store/settle-arguments.ts';
-import { isAskedFor, isAtRest, type LettersAmong, type ReplayState } from './replay.ts';
+import { findLettersAmong, type LettersDeps } from './find-letters.ts';
+import { isAskedFor, isAtRest, type LettersAmong, type Replay, type ReplayState } from './replay.ts';
 import type { Made, OpenReplay, ReplayCounts, ReplayReader } from './replay-reader.ts';
 import type { ReplayRecord, ReplayStore, StoredReplayState } from './replay-store.ts';
 
@@ -40,7 +41,7 @@ export interface ReplaySource {
   leave(): OpenReplay | null;
 }
 
-export interface ReplaySourceDeps {
+export interface ReplaySourceDeps extends LettersDeps {
   readonly replays: Pick<ReplayStore, 'load' | 'state' | 'lanes'>;
   readonly log: EventLog;
   readonly account: string;
@@ -108,7 +109,7 @@ export function createReplaySource(
     unused = null;
     if (opened === null) return;
     if (aheadMs > 0) opened.lanes.correct((lane) => correctedLane(lane, aheadMs, now()));
-    current = opened.replay.source === 'filings' ? deps.readSnapshot(opened) : readReplay(deps, opened);
+    current = opened.replay.source === 'filings' ? deps.readSnapshot(opened) : await readReplay(deps, opened);
   }
 
   return {
@@ -164,18 +165,32 @@ function openReplay(record: ReplayRecord, stored: ReadonlyMap<string, Lane>, rel
 }
 
 // Begins to send one replay from where its state left it.
-function readReplay(
-  { log, account, wants, hasRead, batch, scheduler, now }: ReplaySourceDeps,
+async function readReplay(
+  deps: ReplaySourceDeps,
   { replay, state, lanes }: OpenReplay,
-): ReplayReader {
+): Promise<ReplayReader> {
+  const { log, account, subscription, wants, hasRead, batch, scheduler, now } = deps;
   const { id, first, last, positions } = replay;
-  const known = lettersOf(replay);
+  const letters = byPosition(lettersOf(replay));
+  let newestLetter = replay.lettersAmong?.newest;
+  await findNewLetters();
   const cursor = createCursor(state.cursor, state.done);
   const intake = scheduler.startReplay({ cursor, lanes }, isBlocked);
   let { delivered, failed } = state;
   let readTo = Math.max(state.cursor, first - 1);
   let current: StoredReplayState = state;
   let written = JSON.stringify(state);
+
+  // An event that waited when the replay was begun is sent by it too once it was given up.
+  async function findNewLetters(): Promise<void> {
+    if (newestLetter === undefined) return;
+    // Letters of other events do no harm.
+    const range = { ...replay, positions: null };
+    const found = await findLettersAmong(deps, account, subscription, range, newestLetter);
+    if (found === null) return;
+    for (const [position, letter] of byPosition(found)) letters.set(position, letter);
+    newestLetter = found.newest;
+  }
 
   // An earlier event of the filing may wait, or is yet to be read: it is sent first.
   function isBlocked(filingId: string, position: number): boolean {
@@ -221,7 +236,7 @@ function readReplay(
     id,
     async read(): Promise<boolean> {
       if (readTo >= last || !intake.hasRoom()) return false;
-      const { entries, upTo } = await readBatch();
+      const [{ entries, upTo }] = await Promise.all([readBatch(), findNewLetters()]);
       for (const entry of entries) {
         passOver(entry.position - 1);
         readTo = entry.position;
@@ -234,10 +249,7 @@ function readReplay(
     // It goes into its lane, which is started as soon as it is no longer blocked.
     make: ({ filingId, position }) =>
       Promise.resolve(isBlocked(filingId, position) ? { kind: 'waits', until: now() } : null),
-    letterAt(position: number): string | null {
-      const index = indexOfFirst(known.positions, position);
-      return known.positions[index] === position ? (known.letters[index] ?? null) : null;
-    },
+    letterAt: (position) => letters.get(position) ?? null,
     count(ended: ReplayCounts): void {
       delivered += ended.delivered;
       failed += ended.failed;
@@ -258,9 +270,14 @@ function lastOf({ entries, lost = [] }: LogRead): number {
   return Math.max(entries.at(-1)?.position ?? 0, lost.at(-1)?.position ?? 0);
 }
 
-function lettersOf({ positions, letters, lettersAmong }: OpenReplay['replay']): LettersAmong {
+// Those known when the replay was begun.
+function lettersOf({ positions, letters, lettersAmong }: Replay): LettersAmong {
   if (letters !== null && positions !== null) return { positions, letters };
   return lettersAmong ?? { positions: [], letters: [] };
+}
+
+function byPosition({ positions, letters }: LettersAmong): Map<number, string> {
+  return new Map(positions.map((position, i) => [position, letters[i] ?? '']));
 }
 
 // Index of the first of these positions, which are in order, that is at `position` or later.

@@ -48,7 +48,10 @@ export interface Replay {
    * events are delivered. Null for other replays.
    */
   readonly letters: readonly string[] | null;
-  /** Dead letters among the events of another replay, which leave the list likewise; missing for none. */
+  /**
+   * Dead letters among the events of another replay, which leave the list likewise; missing where there is
+   * nothing to send, and in replays of former versions without any.
+   */
   readonly lettersAmong?: LettersAmong;
 }
 
@@ -56,6 +59,11 @@ export interface Replay {
 export interface LettersAmong {
   readonly positions: readonly number[];
   readonly letters: readonly string[];
+  /**
+   * Id of the newest letter of the list when they were looked for: later ones are those of events that waited
+   * then. Missing in replays of former versions.
+   */
+  readonly newest?: string;
 }
 
 /**

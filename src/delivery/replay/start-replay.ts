@@ -219,9 +219,10 @@ async function selectDeadLetters(
   const { account, id } = subscription;
   const letters = new Map<number, string>();
   for await (const page of eachPageOfLetters(deps, account, id)) {
-    const entries = page.map(({ entry }) => entry);
+    const entries = page.flatMap(({ entry }) => entry ?? []);
     const matching = new Set(await wanted(deps, subscription, request, entries));
-    for (const { letter, entry } of page) if (matching.has(entry)) letters.set(letter.position, letter.id);
+    for (const { letter, entry } of page)
+      if (entry !== null && matching.has(entry)) letters.set(letter.position, letter.id);
   }
   const oldest = [...letters].toSorted(([a], [b]) => a - b).slice(0, lettersMax);
   return ofPositions(

@@ -59,12 +59,16 @@ export interface DeliveryStore {
   ): Promise<SettleResult>;
   /** Newest first; `before` is the `next` of the page before. */
   attempts(account: string, id: string, before: string | null, limit: number): Promise<Listed<Attempt>>;
-  /** Newest first; `before` is the `next` of the page before. */
+  /**
+   * Newest first; `before` is the `next` of the page before. Only those written after the one whose id is
+   * `after`, if given.
+   */
   deadLetters(
     account: string,
     id: string,
     before: string | null,
     limit: number,
+    after?: string,
   ): Promise<Listed<ListedDeadLetter>>;
 }
 
@@ -112,8 +116,10 @@ export function createDeliveryStore(
     key: string,
     before: string | null,
     limit: number,
+    after?: string,
   ): Promise<Listed<T & { readonly id: string }>> {
-    const entries = await redis.xrevrange(key, before === null ? '+' : `(${before}`, '-', 'COUNT', limit + 1);
+    const [newest, oldest] = [before === null ? '+' : `(${before}`, after === undefined ? '-' : `(${after}`];
+    const entries = await redis.xrevrange(key, newest, oldest, 'COUNT', limit + 1);
     const page = entries.slice(0, limit);
     return {
       items: page.flatMap(([entryId, fields]) => readEntry<T>(account, kind, key, entryId, fields)),
@@ -175,7 +181,14 @@ export function createDeliveryStore(
     },
     attempts: (account, id, before, limit) =>
       list<Attempt>(account, 'sub:attempts', keys.account(account).subscription(id).attempts, before, limit),
-    deadLetters: (account, id, before, limit) =>
-      list<DeadLetter>(account, 'sub:dead', keys.account(account).subscription(id).dead, before, limit),
+    deadLetters: (account, id, before, limit, after) =>
+      list<DeadLetter>(
+        account,
+        'sub:dead',
+        keys.account(account).subscription(id).dead,
+        before,
+        limit,
+        after,
+      ),
   };
 }

@@ -9,6 +9,7 @@ import { createHarness, everything, startReplay, type Harness } from '../drain-h
 const redis = testRedis();
 afterAll(() => redis.cleanup());
 
+const hourMs = 3_600_000;
 const times = (count: number, name: (i: number) => string) =>
   Array.from({ length: count }, (_, i) => name(i));
 function progress(harness: Harness, id: string, replay: { id: string }) {
@@ -437,6 +438,39 @@ describe('a replay of dead letters', () => {
       })
       .toMatchObject({ state: 'finished' });
     expect(await letters()).toEqual(['dead2 5']);
+  });
+
+  test.each([
+    { delivered: 'at once', attempts: 3, left: 0 },
+    { delivered: 'by another process after a retry', attempts: 4, left: 1 },
+  ])('is also one of an event that was given up after it was begun, if delivered $delivered', async (of) => {
+    await using receiver = await startReceiver(({ filingId, attempt }) =>
+      filingId === 'dead' && attempt < of.attempts ? 422 : 200,
+    );
+    let clock = Date.now();
+    await using harness = await createHarness(redis, {
+      retryMs: [hourMs],
+      maxInFlight: 1,
+      now: () => clock,
+    });
+    const id = await harness.subscribe(receiver.url);
+    // The replay has no room for its last event before it has sent others.
+    await harness.append(...times(20, (i) => `f${i}`), 'dead');
+    await harness.drain(id);
+    const replay = await startReplay(harness, id);
+    const letters = vi.spyOn(harness.delivery, 'deadLetters');
+    clock += hourMs;
+    await harness.drain(id);
+    expect(harness.reports.filter(({ deadLetter }) => deadLetter)).toHaveLength(1);
+    // It looks for them when it begins and when it reads on, not for each event.
+    expect(letters.mock.calls.length).toBeLessThan(10);
+    expect(await harness.redis.xlen(harness.keys.subscription(id).dead)).toBe(of.left);
+    clock += hourMs;
+    await harness.delivery.claim(harness.account, id, 1, null);
+    await harness.drain(id);
+    expect(receiver.received.filter(({ filingId }) => filingId === 'dead')).toHaveLength(of.attempts);
+    expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 21 });
+    expect(await harness.redis.xlen(harness.keys.subscription(id).dead)).toBe(0);
   });
 
   test('counts only those whose event is still in the log', async () => {
