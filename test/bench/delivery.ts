@@ -9,7 +9,8 @@ import { startRigProcess, type CallsDelivered, type RigProcess } from './support
 import { median, print, printTable } from './support/statistics.ts';
 
 const callsPerRound = Number(process.env['BENCH_CALLS'] ?? 10_000);
-const warmCalls = 20_000;
+// The compiler goes on for some 60 000 callbacks; a daemon runs for months.
+const warmCalls = Number(process.env['BENCH_WARM'] ?? 60_000);
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 4);
 const subscriptionCounts = (process.env['BENCH_SUBSCRIPTIONS'] ?? '1,5,20,1000').split(',').map(Number);
 // Settings of a second set of subscriptions, such as a filter.
@@ -18,9 +19,9 @@ const alsoTls = process.env['BENCH_TLS'] !== 'false';
 
 /**
  * Callbacks per second and processor time of the whole delivery path, beside a bare undici loop that signs
- * and posts the same bodies to the same receiver. The yardstick is warm, and so is the receiver: it has made
- * 20 000 calls before anything is timed. The daemon's first round after its start is a figure of its own and
- * left out of the others. Then both alternate, and so does which of them begins; medians are printed, of the figures and of
+ * and posts the same bodies to the same receiver. Both are warm, and so is the receiver: each has made 60 000
+ * calls before the rounds are timed. The daemon's first round after its start is a figure of its own and left
+ * out of the others. Then both alternate, and so does which of them begins; medians are printed, of the figures and of
  * the ratios within each pair, and the most that the ratio can be by the processor time of daemon, Redis and
  * receiver: as it is, and if the daemon itself took no more of it than the bare client. Each has a process of its own, and nothing is polled meanwhile. Callbacks over
  * TLS alternate with plain ones in the same processes, those of the bare client too. Then the same with an AOF written at once, and by one
@@ -28,7 +29,7 @@ const alsoTls = process.env['BENCH_TLS'] !== 'false';
  *
  * `BENCH_SUBSCRIPTIONS` (1,5,20,1000) names other numbers of subscriptions and leaves out what follows the
  * table; `BENCH_ROUNDS` (4) is the number of pairs, `BENCH_CALLS` (10000) that of calls in a round,
- * `BENCH_TLS=false` leaves out TLS.
+ * `BENCH_WARM` (60000) that of calls before them, `BENCH_TLS=false` leaves out TLS.
  * `BENCH_SETTINGS` ('{"filter":"filing.premium > 10000","signatures":["v1","v1a"]}') adds subscriptions with these settings, which alternate
  * with plain ones in the same process.
  */
@@ -63,9 +64,11 @@ async function compare(
   const first = await prepareRound(rig, receiver, subscriptions);
   await warmUp(bareClient, receiver, first);
   const started = await deliverPrepared(rig, receiver, first);
+  await deliverWarm(rig, receiver, subscriptions);
   const firstTls = tls ? await prepareRound(rig, tlsReceiver, subscriptions) : undefined;
   if (firstTls !== undefined) await warmUp(bareClient, tlsReceiver, firstTls);
   const startedTls = firstTls && (await deliverPrepared(rig, tlsReceiver, firstTls));
+  if (tls) await deliverWarm(rig, tlsReceiver, subscriptions);
   if (settings !== null) await deliverRound(rig, receiver, subscriptions, settings);
   for (let i = 0; i < rounds; i += 1) {
     const turns = [
@@ -183,6 +186,13 @@ function deliverPrepared(
 async function deliverRound(...asked: Parameters<typeof prepareRound>): Promise<Delivered> {
   const [rig, receiver] = asked;
   return deliverPrepared(rig, receiver, await prepareRound(...asked));
+}
+
+/** Goes on after the first round, in rounds like those that are timed. */
+async function deliverWarm(rig: RigProcess, receiver: ReceiverProcess, subscriptions: number): Promise<void> {
+  for (let calls = callsPerRound; calls < warmCalls; calls += callsPerRound)
+    // oxlint-disable-next-line no-await-in-loop
+    await deliverRound(rig, receiver, subscriptions);
 }
 
 function postRound(client: BareProcess, receiver: ReceiverProcess, { urls, bodies }: Round): Promise<Posted> {
