@@ -81,7 +81,8 @@ export async function createParts(
     keys,
     now: () => performance.now(),
     ...observer,
-    onRun: () => void releaseLost({ ...deps, ...stores, ...delivery, ...polling }).catch(onError),
+    onRun: () => releaseLost({ ...deps, ...stores, ...delivery, ...polling }),
+    onError,
   });
   const failFast = connections.failFast();
   const promptStores = failFast === redis ? stores : createStores(failFast, config, store);

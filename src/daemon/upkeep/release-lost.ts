@@ -15,11 +15,13 @@ export interface ReleaseDeps {
 
 /**
  * Frees polls and drains that no process can wake because a start of Redis carried out half a transaction of
- * the queues. Costs some commands for each subscription, so it runs once per start.
+ * the queues. Costs some commands for each subscription, so it runs once per start. Rejects when Redis fails,
+ * and may then be repeated.
  */
 export async function releaseLost({ logger, ...deps }: ReleaseDeps): Promise<void> {
   for (const { account } of (await deps.accounts.all()).accounts) {
-    const released = (await deps.pollQueue.release(account)) + (await releaseDrains(deps, account));
+    const polls = await readable(() => deps.pollQueue.release(account));
+    const released = polls + (await readable(() => releaseDrains(deps, account)));
     if (released > 0) logger.warn({ account, released }, 'queue.released');
   }
 }
@@ -28,11 +30,15 @@ async function releaseDrains(
   { subscriptions, drainQueue }: Omit<ReleaseDeps, 'logger'>,
   account: string,
 ): Promise<number> {
+  const ids = (await subscriptions.filters(account)).map(({ id }) => id);
+  return drainQueue.release(account, ids);
+}
+
+// The polls of an account report what cannot be read, and nothing is delivered before it is restored.
+async function readable(release: () => Promise<number>): Promise<number> {
   try {
-    const ids = (await subscriptions.filters(account)).map(({ id }) => id);
-    return await drainQueue.release(account, ids);
+    return await release();
   } catch (error) {
-    // The polls of the account report what cannot be read, and nothing is delivered before it is restored.
     if (toUnreadable(error) === null) throw error;
     return 0;
   }

@@ -39,8 +39,13 @@ export interface AofRewriterDeps {
   readonly onRewritten: (server: string) => void;
   /** Called once per run of a server that refuses to rewrite, or fails. */
   readonly onNotRewritten: (server: string, reason: string) => void;
-  /** Called when a server is seen in a run in which it was not seen before, at the first look too. */
-  readonly onRun: () => void;
+  /**
+   * Called when a server is seen in a run in which it was not seen before, at the first look too. Called
+   * again with a later look after it rejected.
+   */
+  readonly onRun: () => Promise<void>;
+  /** Receives what `onRun` rejected with. */
+  readonly onError: (error: Error) => void;
   /** Called after each look with the number of servers whose file is still the one that they have loaded. */
   readonly onLook: (missing: number) => void;
   /** Milliseconds of any clock that only goes forward. */
@@ -105,13 +110,18 @@ export function createAofRewriter(deps: AofRewriterDeps): AofRewriter {
     return null;
   }
 
+  function take(run: string): void {
+    seen.add(run);
+    onRun().catch((error: unknown) => {
+      seen.delete(run);
+      deps.onError(error as Error);
+    });
+  }
+
   async function lookAt(node: Redis): Promise<boolean> {
     const facts = toFacts(await node.info());
     const verdict = judgeAof(facts);
-    if (!facts.loading && !seen.has(facts.run)) {
-      seen.add(facts.run);
-      onRun();
-    }
+    if (!facts.loading && !seen.has(facts.run)) take(facts.run);
     const entry = asked.get(facts.run);
     if (verdict === 'failed' && entry !== undefined) report(node, entry, 'the rewrite failed');
     if (verdict === 'done' && entry !== undefined) report(node, entry, null);

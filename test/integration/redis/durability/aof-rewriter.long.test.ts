@@ -13,7 +13,7 @@ interface Watched {
   missing(): number;
 }
 
-async function watchUrl(url: string): Promise<Watched> {
+async function watchUrl(url: string, onRun = () => Promise.resolve()): Promise<Watched> {
   const connections = createRedisConnections(url, { connectionName: 'test', onStateChange: () => undefined });
   onTestFinished(() => connections.close());
   await connections.untilReady(10_000);
@@ -24,7 +24,8 @@ async function watchUrl(url: string): Promise<Watched> {
     keys: createKeys('fw'),
     onRewritten: (server) => told.push(server),
     onNotRewritten: (server, reason) => told.push([server, reason]),
-    onRun: () => undefined,
+    onRun,
+    onError: ({ message }) => told.push(message),
     onLook: (count) => (missing = count),
     now: () => performance.now(),
   });
@@ -89,6 +90,19 @@ test('each start is followed by one rewrite, however many processes look, and an
     expect(await rewrites()).toBe(1);
     expect([...first.told, ...second.told]).toContain(`127.0.0.1:${redis.port}`);
   }
+});
+
+test('what follows a start of the server is repeated with the next look if it failed, and not once it is done', async () => {
+  const redis = await startPrivateRedis();
+  onTestFinished(() => redis.close());
+  let calls = 0;
+  const { rewriter, told } = await watchUrl(redis.url, () => {
+    calls += 1;
+    return calls === 1 ? Promise.reject(new Error('the disk is full')) : Promise.resolve();
+  });
+  for (let i = 0; i < 4; i += 1) await rewriter.look();
+  expect(calls).toBe(2);
+  expect(told).toEqual(['the disk is full']);
 });
 
 test('a server that is killed in the midst of the rewrite starts again', async () => {
