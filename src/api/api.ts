@@ -67,6 +67,9 @@ export const securityHeaders = {
   },
   referrerPolicy: { policy: 'no-referrer' as const },
   strictTransportSecurity: false, // set by the proxy that terminates TLS
+  // For Internet Explorer and Flash, which are gone; the page loads some fifty files.
+  xDownloadOptions: false,
+  xPermittedCrossDomainPolicies: false,
 };
 
 async function addOpenRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Promise<void> {
