@@ -1,19 +1,19 @@
 import { pageSize } from '../../partner/filing-schema.ts';
 import type { PageAnswer, PartnerClient } from '../../partner/partner-client.ts';
-import { consequence, PartnerError } from '../../partner/partner-error.ts';
+import { consequence, isRefusal, PartnerError } from '../../partner/partner-error.ts';
 import type { IdPart, IdSet } from './id-set.ts';
 import { createPrefetch } from './prefetch.ts';
 import { splitRepeatedRows, type PageRows } from './repeated-rows.ts';
 import {
   advance,
   likelyNextOffset,
+  mayEndHere,
   nextStep,
   skipPage,
   startPosition,
   type ScanEnd,
   type ScanPosition,
   type ScanStep,
-  type TotalTrust,
 } from './scan-position.ts';
 
 /** The result of paging once through a list. */
@@ -51,11 +51,10 @@ export interface ScanDeps {
   readonly signal: AbortSignal;
 }
 
-/** The part of the list to read, and how far its `total` is believed. */
+/** The part of the list to read. */
 export interface ScanRequest {
   /** Undefined: the whole list. */
   readonly status?: string;
-  readonly trust: TotalTrust;
   /** True when reading the list takes long: its pages give way where accounts share a budget. */
   readonly isSweep?: boolean;
 }
@@ -78,11 +77,11 @@ export interface ListScan {
  * by the requested limit. A page that cannot be read is left out and requested once more at the end.
  */
 export function scanList({ listing, shown, inBetween, signal }: ScanDeps, request: ScanRequest): ListScan {
-  const { status, trust, isSweep = false } = request;
+  const { status, isSweep = false } = request;
   const prefetch = createPrefetch<Answer>({ fetch, inBetween, discard });
   const quarantined = new Set<string>();
   const holes: { readonly offset: number; readonly rows: number }[] = [];
-  let position = startPosition(trust);
+  let position = startPosition();
   let failure: PartnerError | null = null;
   let end: ScanEnd = 'broken';
   let unreadable = 0;
@@ -110,6 +109,7 @@ export function scanList({ listing, shown, inBetween, signal }: ScanDeps, reques
   async function* readOn(list: IdPart): ReturnType<ListScan['pages']> {
     for (;;) {
       const answer = await prefetch.answer();
+      if (isRefusal(answer) && mayEndHere(position)) return yield* close('complete', list);
       const page = isPage(answer) ? accept(answer, list) : null;
       let step = page === null ? leaveOut(failure?.excess?.limit) : nextStep(position);
       prefetch.expect(position.offset, likelyNextOffset(position));
@@ -165,8 +165,8 @@ export function scanList({ listing, shown, inBetween, signal }: ScanDeps, reques
 
   // After an empty page before the total: finds out whether the list goes on behind it.
   async function* lookBehind(list: IdPart): AsyncGenerator<ShownPage | 'barrier', ScanStep> {
-    const behind = Math.max(position.offset + 1, (position.total ?? 0) - 1);
-    if (!(yield* fill({ offset: behind, rows: 1 }, list))) return 'short';
+    const last = (position.total ?? 0) - 1;
+    if (last <= position.offset || !(yield* fill({ offset: last, rows: 1 }, list))) return 'short';
     const step = leaveOut();
     prefetch.expect(position.offset, likelyNextOffset(position));
     return step;

@@ -1,5 +1,5 @@
 import type { PartnerClient } from '../../partner/partner-client.ts';
-import { isRefusal, type PartnerError } from '../../partner/partner-error.ts';
+import { consequence, isRefusal, PartnerError } from '../../partner/partner-error.ts';
 
 /**
  * The lists by status that the service refuses to serve, each with its answer and the time of the answer.
@@ -55,6 +55,16 @@ export async function unlessRefused<T>(reading: Promise<T>): Promise<T | null> {
     return await reading;
   } catch (error) {
     if (isRefusal(error)) return null;
+    throw error;
+  }
+}
+
+/** The result of a read that the poll can do without; null when the service fails or refuses it. */
+export async function unlessFailed<T>(reading: Promise<T>): Promise<T | null> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof PartnerError && consequence(error, 'list') === 'left_out') return null;
     throw error;
   }
 }

@@ -1,19 +1,4 @@
 import { pageSize, type PartnerPage } from '../../partner/filing-schema.ts';
-import { isNewestFirst } from './newest-first.ts';
-
-/**
- * How far a list's `total` is believed as its end. A total that is too low must not hide the filings that
- * follow; looking behind it costs a request.
- */
-export interface TotalTrust {
-  /** Lower totals are believed only where the list itself shows its end. Infinity: no total is believed. */
-  readonly atLeast: number;
-  /**
-   * Whether the total is believed after a last page that is full. `newest_first`: only where the list stood
-   * still and that page shows its filings newest first, so that no filing newer than the baseline can follow.
-   */
-  readonly afterFullPage: 'never' | 'newest_first' | 'always';
-}
 
 /** The progress of paging through a list, from which `nextStep` decides. */
 export interface ScanPosition {
@@ -44,9 +29,6 @@ export interface ScanPosition {
   readonly totalMin: number | null;
   /** True once two pages gave different totals. */
   readonly totalMoved: boolean;
-  /** True when the last page shows its filings newest first. Set only where that decides about the end. */
-  readonly newestFirst: boolean;
-  readonly trust: TotalTrust;
 }
 
 /** How a scan ended. Absence from the list has a meaning only after `complete`. */
@@ -75,7 +57,7 @@ const rowsMax = pagesMax * pageSize;
 const believedMax = 25_000_000;
 
 /** The position before the first page. */
-export function startPosition(trust: TotalTrust): ScanPosition {
+export function startPosition(): ScanPosition {
   return {
     offset: 0,
     rows: 0,
@@ -92,8 +74,6 @@ export function startPosition(trust: TotalTrust): ScanPosition {
     totalMax: null,
     totalMin: null,
     totalMoved: false,
-    newestFirst: false,
-    trust,
   };
 }
 
@@ -107,14 +87,10 @@ export function advance(
   fresh: number,
   asked: number = pageSize,
 ): ScanPosition {
-  const { pages, total, trust } = position;
-  const offset = position.offset + page.length;
-  const fullLength = fullLengthAfter(position, page, asked);
-  const isLookedAt =
-    trust.afterFullPage === 'newest_first' && offset === page.total && page.length >= fullLength;
+  const { pages, total } = position;
   return {
     ...position,
-    offset,
+    offset: position.offset + page.length,
     rows: position.rows + page.length,
     pages: pages + 1,
     skippedInARow: 0,
@@ -122,7 +98,7 @@ export function advance(
     distinct: position.distinct + fresh,
     firstLength: pages === 0 ? page.length : position.firstLength,
     lastLength: page.length,
-    fullLength,
+    fullLength: fullLengthAfter(position, page, asked),
     total: page.total ?? total,
     firstTotal: pages === 0 ? page.total : position.firstTotal,
     totalMax: page.total === null ? position.totalMax : Math.max(page.total, position.totalMax ?? 0),
@@ -131,7 +107,6 @@ export function advance(
         ? position.totalMin
         : Math.min(page.total, position.totalMin ?? Infinity),
     totalMoved: position.totalMoved || (total !== null && page.total !== null && page.total !== total),
-    newestFirst: isLookedAt && isNewestFirst(page),
   };
 }
 
@@ -170,16 +145,29 @@ export function likelyNextOffset({
   return lastLength > 0 && offset + lastLength < total ? offset + lastLength : null;
 }
 
-/** Whether and how to read on. The end is never a short page alone. */
+/**
+ * Whether and how to read on. The service's rule for the last page is `offset + limit >= total`
+ * (docs/partner.md#lists), so nothing is requested at or behind the total. A list that has shown more than
+ * its total, or has none, goes on until a page is empty.
+ */
 export function nextStep(position: ScanPosition): ScanStep {
-  const { offset, pages, total, skippedInARow, skipped } = position;
+  const { offset, rows, pages, total, skippedInARow, skipped } = position;
   if (skippedInARow >= skippedInARowMax || skipped > skippedMax + pages * skippedShareMax) return 'broken';
   if (isEndless(position)) return 'broken';
-  if (skippedInARow > 0) return total !== null && offset >= total ? 'complete' : 'continue';
-  if (position.lastLength === 0) return total === null || offset >= total ? 'complete' : 'early';
+  const isBefore = total === null || offset < total;
+  if (skippedInARow > 0) return isBefore ? 'continue' : 'complete';
+  if (position.lastLength === 0) return total !== null && isBefore ? 'early' : 'complete';
   if (position.repeatedPages >= repeatedPagesMax) return repeatedEnd(position);
-  if (total === null || offset < total || offset > total) return 'continue';
-  return isTotalBelieved(position, total) ? 'complete' : 'continue';
+  return isBefore || rows > total ? 'continue' : 'complete';
+}
+
+/**
+ * Whether a list may end at the offset that the service refuses: at its total or behind it, or, where it
+ * gives none, behind a page that was not full.
+ */
+export function mayEndHere({ offset, pages, total, lastLength, fullLength }: ScanPosition): boolean {
+  if (pages === 0) return false;
+  return total === null ? lastLength < fullLength : offset >= total;
 }
 
 function isEndless({ pages, rows, firstTotal, fullLength }: ScanPosition): boolean {
@@ -191,17 +179,6 @@ function isEndless({ pages, rows, firstTotal, fullLength }: ScanPosition): boole
 // altogether repeats its first page.
 function repeatedEnd({ distinct, firstLength }: ScanPosition): ScanEnd {
   return distinct > firstLength ? 'short' : 'broken';
-}
-
-// The service's rule for the last page is `offset + limit >= total` (docs/partner.md#lists). A total may be
-// wrong, so the list has to confirm it: by a page that is short (shorter than an earlier one, if the total is
-// below the known number), or full and newest first.
-function isTotalBelieved(position: ScanPosition, total: number): boolean {
-  const { pages, lastLength, fullLength, newestFirst, trust } = position;
-  const isShort = lastLength < fullLength;
-  if (total < trust.atLeast) return trust.atLeast < Infinity && isShort && pages > 1;
-  if (isShort || trust.afterFullPage === 'always') return true;
-  return newestFirst && isSteady(position);
 }
 
 /**

@@ -23,7 +23,7 @@ export async function readDelta(reads: PollReads, deps: ReadDeps): Promise<ReadO
   const { account, guard, tally } = reads;
   const { marks, startedAt } = reads.input;
   const [counts, before] = await Promise.all([deps.snapshot.counts(account), unsettledIds(reads, deps)]);
-  const isWhole = await readLists(reads, counts);
+  const isWhole = await readLists(reads);
   if (isWhole === null) return null;
   const ofUnknownStatus = await readUnknownStatuses(reads, deps, counts);
   const left = [...before, ...ofUnknownStatus, ...reads.missed.due()].filter((id) => !reads.shown.has(id));
@@ -65,16 +65,8 @@ async function unsettledIds({ account }: PollReads, { snapshot }: ReadDeps): Pro
 // Reads all lists concurrently, as far as the budget allows. A filing that moves between two of them
 // meanwhile is either on one of them or among the filings that left. Null when the service refuses one of
 // them.
-async function readLists(
-  reads: PollReads,
-  counts: Readonly<Record<string, number>>,
-): Promise<boolean | null> {
-  const scans = await allEnded(
-    unsettledStatuses.map((status) => {
-      const trust = { atLeast: counts[status] ?? 0, afterFullPage: 'always' } as const;
-      return unlessRefused(reads.readList({ status, trust }));
-    }),
-  );
+async function readLists(reads: PollReads): Promise<boolean | null> {
+  const scans = await allEnded(unsettledStatuses.map((status) => unlessRefused(reads.readList({ status }))));
   return scans.includes(null) ? null : scans.every((scan) => scan?.end !== 'broken');
 }
 
@@ -112,6 +104,7 @@ async function findOnNewestPages(reads: PollReads, status: string, left: Set<str
     const found = read.ids.filter((id) => left.delete(id)).length;
     if (found < foundPerPageMin) return;
     offset += read.length;
+    if (read.total !== null && offset >= read.total) return;
   }
 }
 
@@ -171,8 +164,7 @@ function differenceIn(status: string, total: number | null, counts: Known['count
 
 async function searchList(reads: PollReads, deps: ReadDeps, status: string): Promise<number | null> {
   const before = await deps.snapshot.idsIn(reads.account, status);
-  const trust = { atLeast: before.length, afterFullPage: 'never' } as const;
-  const { position } = await reads.readList({ status, trust });
+  const { position } = await reads.readList({ status });
   await reads.readFilings(before.filter((id) => !reads.shown.has(id)));
   return differenceIn(status, position.total, await deps.snapshot.counts(reads.account));
 }

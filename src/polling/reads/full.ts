@@ -1,6 +1,7 @@
 import type { FilingState } from '../../filings/detection/filing-state.ts';
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
 import { pageSize } from '../../partner/filing-schema.ts';
+import { knownStatuses } from '../../partner/filing-statuses.ts';
 import { isUnreadable } from '../../redis/unreadable-record.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
 import { concludeListSearch, isSearchDue, type CountDifferences } from '../beliefs/count-differences.ts';
@@ -13,6 +14,7 @@ import {
 } from '../beliefs/passes.ts';
 import { createIdSet, type IdSet } from '../list/id-set.ts';
 import type { ScanResult } from '../list/list-scan.ts';
+import { unlessFailed } from '../list/refused-lists.ts';
 import { isSteady, reliableTotal } from '../list/scan-position.ts';
 import type { MarksUpdate } from '../store/marks.ts';
 import type { ReadDeps } from './poll-input.ts';
@@ -41,6 +43,7 @@ export async function readEverything(reads: PollReads, deps: ReadDeps): Promise<
   const { marks, startedAt } = reads.input;
   const passes = await readPasses(reads, deps);
   const { position, end } = passes.scan;
+  if (!marks.baselined) await readListsByStatus(reads, deps, position.total);
   const readsMax = Math.max(unlistedReadsMin, 2 * position.pages);
   const unlisted =
     passes.unseen === 0 && passes.unreadable.size === 0
@@ -92,18 +95,14 @@ interface Passes {
 }
 
 async function readPasses(reads: PollReads, deps: ReadDeps): Promise<Passes> {
-  const { baselined, hidden } = reads.input.marks;
+  const { baselined } = reads.input.marks;
   const unreadable = new Set<string>();
   let unseenBefore = Infinity;
   let searched = false;
   let addedAtFirst = 0;
   for (let count = 1; ; count += 1) {
     const addedBefore = reads.tally.added;
-    // A filing that the baseline overlooks would be announced as new later. If a baseline had to leave
-    // filings out, the service's count has proved wrong.
-    const atLeast = baselined ? await deps.snapshot.known(reads.account) : Infinity;
-    const afterFullPage = hidden === 0 ? 'newest_first' : 'never';
-    const scan = await reads.readList({ trust: { atLeast, afterFullPage } });
+    const scan = await reads.readList({});
     for (const name of scan.quarantined) unreadable.add(name);
     if (scan.end !== 'broken') await weigh(reads);
     await lookAtEnds(reads, deps, scan, unreadable.size);
@@ -119,6 +118,24 @@ async function readPasses(reads: PollReads, deps: ReadDeps): Promise<Passes> {
       return { unreadable, count, scan, added, unseen: pass.unseen, searched, found };
     }
     unseenBefore = pass.unseen;
+  }
+}
+
+// The lists by status show what the whole list leaves out because its total is too low. A filing that a
+// baseline overlooks would be announced as new later. A service that ignores `status` gives the same count
+// everywhere.
+async function readListsByStatus(
+  reads: PollReads,
+  { snapshot }: ReadDeps,
+  total: number | null,
+): Promise<void> {
+  const known = await snapshot.counts(reads.account);
+  const statuses = [...new Set([...knownStatuses, ...Object.keys(known)])];
+  const counts = await allEnded(statuses.map((status) => unlessFailed(reads.countOf(status))));
+  for (const [i, status] of statuses.entries()) {
+    const count = counts[i] ?? null;
+    if (count !== null && count !== total && count !== (known[status] ?? 0))
+      await unlessFailed(reads.readList({ status }));
   }
 }
 

@@ -1,6 +1,6 @@
 import { isKnownStatus } from '../../partner/filing-statuses.ts';
 import { pageSize } from '../../partner/filing-schema.ts';
-import { consequence, PartnerError } from '../../partner/partner-error.ts';
+import { unlessFailed } from '../list/refused-lists.ts';
 import type { ReadDeps } from './poll-input.ts';
 import type { PollReads } from './poll-reads.ts';
 
@@ -35,16 +35,12 @@ export async function readUnknownStatuses(
 
 // False when the service cannot list by this status: it refuses, fails, or answers with filings in others.
 async function readListOf(reads: PollReads, status: string): Promise<boolean> {
-  try {
-    const { length, total, strayed } = await reads.readPage(0, status);
-    if (strayed) return false;
-    if (length < pageSize && (total ?? length) <= length) return true;
-    const trust = { atLeast: 0, afterFullPage: 'always' } as const;
-    return (await reads.readList({ status, trust })).end !== 'broken';
-  } catch (error) {
-    if (error instanceof PartnerError && consequence(error, 'list') === 'left_out') return false;
-    throw error;
-  }
+  const first = await unlessFailed(reads.readPage(0, status));
+  if (first === null || first.strayed) return false;
+  const { total, length } = first;
+  if (total === null ? length < pageSize : total <= length) return true;
+  const scan = await unlessFailed(reads.readList({ status }));
+  return scan !== null && scan.end !== 'broken';
 }
 
 function sample(ids: readonly string[], random: () => number): string[] {

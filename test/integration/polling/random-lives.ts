@@ -179,9 +179,7 @@ function misshape(partner: HostilePartner, { clamp, silentClamp, order, total, s
     return (state >>> 0) / 2 ** 32;
   };
   partner.clamp = clamp;
-  // A total that is too low and says just what a silently clamped page holds cannot be told from the end of
-  // the list.
-  partner.silentClamp = silentClamp && total !== -3;
+  partner.silentClamp = silentClamp;
   if (order === 'oldest first') partner.order = (rows) => rows.toReversed();
   if (order === 'none')
     partner.order = (rows) =>
@@ -191,12 +189,15 @@ function misshape(partner: HostilePartner, { clamp, silentClamp, order, total, s
         .map(({ row }) => row);
   partner.misbehave = () => ({
     edit: ({ total: real, ...page }) =>
-      total === 'missing' ? page : { ...page, total: mistaken(Number(real), total) },
+      total === 'missing' ? page : { ...page, total: mistaken(Number(real), total, clamp) },
   });
 }
 
-function mistaken(real: number, total: number | 'text' | 'missing'): unknown {
-  return typeof total === 'number' ? Math.max(0, real + total) : String(real);
+// A total that is too low and says just what the pages so far hold cannot be told from the end of the list.
+function mistaken(real: number, total: number | 'text' | 'missing', clamp: number): unknown {
+  if (typeof total !== 'number') return String(real);
+  const said = Math.max(0, real + total);
+  return total < 0 && said % clamp === 0 ? 0 : said;
 }
 
 function shapeWell(partner: HostilePartner): void {

@@ -61,9 +61,8 @@ it.each([['1'], [undefined]])(
     const lists = partner.requests.filter(({ endpoint }) => endpoint === 'filings');
     const wholeLists = lists.filter(({ status, offset }) => status === null && offset === 0);
     expect(wholeLists).toHaveLength(1);
-    // One more than the list has: its end is looked for behind a full page. And one that asks whose account
-    // it is.
-    expect(partner.requests.length - refused).toBe(pages + 2);
+    // The counts by status, and one that asks whose account it is.
+    expect(partner.requests.length - refused).toBe(pages + 5 + 1);
 
     const outcomes = [];
     for (let poll = 0; poll < 20; poll += 1) outcomes.push((await watched.poll()).kind);

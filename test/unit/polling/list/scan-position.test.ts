@@ -3,19 +3,14 @@ import type { PartnerPage } from '../../../../src/partner/filing-schema.ts';
 import {
   advance,
   isSteady,
+  mayEndHere,
   nextStep,
   reliableTotal,
   skipPage,
   startPosition,
   type ScanPosition,
   type ScanStep,
-  type TotalTrust,
 } from '../../../../src/polling/list/scan-position.ts';
-
-const never: TotalTrust = { atLeast: Infinity, afterFullPage: 'never' };
-const wary: TotalTrust = { atLeast: 0, afterFullPage: 'never' };
-const dated: TotalTrust = { atLeast: 0, afterFullPage: 'newest_first' };
-const easy: TotalTrust = { atLeast: 0, afterFullPage: 'always' };
 
 /**
  * One page of a story: how many filings, how many of them new, and what the service says. `skip` is a page
@@ -27,29 +22,19 @@ type Told =
       fresh?: number;
       total: number | null;
       limit?: number | null;
-      /** Days on which its filings were created, from the top; the last for the others too. */
-      days?: readonly number[];
     }
   | 'skip';
 
-function tell(trust: TotalTrust, pages: readonly Told[]): ScanPosition {
-  let position = startPosition(trust);
+function tell(pages: readonly Told[]): ScanPosition {
+  let position = startPosition();
   for (const told of pages)
     position =
       told === 'skip' ? skipPage(position) : advance(position, pageOf(told), told.fresh ?? told.length);
   return position;
 }
 
-function pageOf({ length, total, limit = 100, days }: Exclude<Told, 'skip'>): PartnerPage {
-  const filings = Array.from({ length: days === undefined ? 0 : length }, (_, i) => ({
-    id: `f${i}`,
-    status: 'PAID',
-    completedAt: null,
-    rejectionReason: null,
-    createdAt: `2026-01-${String(days?.[i] ?? days?.at(-1)).padStart(2, '0')}T00:00:00Z`,
-    document: () => ({}),
-  }));
-  return { filings, quarantined: [], unreadable: 0, length, total, limit };
+function pageOf({ length, total, limit = 100 }: Exclude<Told, 'skip'>): PartnerPage {
+  return { filings: [], quarantined: [], unreadable: 0, length, total, limit };
 }
 
 const full = (total: number | null) => ({ length: 100, total });
@@ -61,125 +46,47 @@ const clamped = (length: number, total: number | null, limit: number | null = le
 const repeated = (total: number | null) => ({ length: 100, fresh: 0, total });
 
 describe('nextStep', () => {
-  it.each<[string, TotalTrust, readonly Told[], string]>([
-    ['an empty list', wary, [{ length: 0, total: 0 }], 'complete'],
-    ['an empty list without a total', wary, [{ length: 0, total: null }], 'complete'],
-    ['more to come', wary, [full(250)], 'continue'],
-    ['a short page within the list', wary, [clamped(20, 250, 100)], 'continue'],
-    ['the last, short page', wary, [full(250), full(250), { length: 50, total: 250 }], 'complete'],
-    ['exactly the total on full pages', wary, [full(200), full(200)], 'continue'],
-    ['exactly the total on full pages, trusting', easy, [full(200), full(200)], 'complete'],
-    ['exactly the total, then nothing', wary, [full(200), full(200), { length: 0, total: 200 }], 'complete'],
-    ['a clamp that is told', wary, [clamped(20, 40), clamped(20, 40)], 'continue'],
-    ['a clamp that is not told', wary, [clamped(20, 40, 100), clamped(20, 40, 100)], 'continue'],
-    ['a clamp that is not told, trusting', easy, [clamped(20, 40, 100), clamped(20, 40, 100)], 'complete'],
-    [
-      'exactly the total on full pages, newest first',
-      dated,
-      [full(200), { ...full(200), days: [20, 19, 19, 18] }],
-      'complete',
-    ],
-    [
-      'exactly the total on full pages, oldest first',
-      dated,
-      [full(200), { ...full(200), days: [18, 19, 20] }],
-      'continue',
-    ],
-    [
-      'exactly the total on full pages, all created at once',
-      dated,
-      [full(200), { ...full(200), days: [20] }],
-      'continue',
-    ],
-    [
-      'exactly the total on full pages, newest first but for one',
-      dated,
-      [full(200), { ...full(200), days: [20, 18, 19, 1] }],
-      'continue',
-    ],
-    [
-      'exactly a total that moved, newest first',
-      dated,
-      [full(201), { ...full(200), days: [20, 18] }],
-      'continue',
-    ],
-    [
-      'exactly the total with a row repeated, newest first',
-      dated,
-      [full(200), { ...full(200), fresh: 99, days: [20, 18] }],
-      'continue',
-    ],
-    [
-      'a total below what is known, newest first',
-      { ...dated, atLeast: 201 },
-      [full(200), { ...full(200), days: [20, 18] }],
-      'continue',
-    ],
-    [
-      'a total below what is known, after a page that is shorter than one before it',
-      { ...wary, atLeast: 151 },
-      [full(150), { length: 50, total: 150 }],
-      'complete',
-    ],
-    [
-      'a total below what is known, after pages that are all clamped without a word',
-      { ...wary, atLeast: 151 },
-      [clamped(50, 100, 100), clamped(50, 100, 100)],
-      'continue',
-    ],
-    [
-      'no total believed, after a page that is shorter than one before it',
-      never,
-      [full(150), { length: 50, total: 150 }],
-      'continue',
-    ],
-    [
-      'a total below what is known',
-      { atLeast: 30, afterFullPage: 'always' },
-      [clamped(20, 20, 100)],
-      'continue',
-    ],
-    ['no total believed', never, [{ length: 50, total: 50 }], 'continue'],
-    [
-      'no total believed, then nothing',
-      never,
-      [
-        { length: 50, total: 50 },
-        { length: 0, total: 50 },
-      ],
-      'complete',
-    ],
-    ['more served than counted', wary, [full(50)], 'continue'],
-    ['more served than counted on a short page', wary, [full(50), { length: 30, total: 50 }], 'continue'],
-    ['more served than counted, then nothing', wary, [full(50), { length: 0, total: 50 }], 'complete'],
-    ['a total that is missing', wary, [{ length: 30, total: null }], 'continue'],
-    ['a total that is missing later', wary, [full(130), { length: 30, total: null }], 'complete'],
-    ['an empty page before the total', wary, [full(250), { length: 0, total: 250 }], 'early'],
-    ['the first page for ever', wary, [full(900), repeated(900), repeated(900), repeated(900)], 'broken'],
-    ['the first page twice', wary, [full(900), repeated(900), repeated(900)], 'continue'],
-    [
-      'the last page for ever',
-      wary,
-      [full(900), full(900), repeated(900), repeated(900), repeated(900)],
-      'short',
-    ],
-    ['a page left out', wary, [full(900), 'skip'], 'continue'],
-    ['the last page left out', wary, [full(150), 'skip'], 'complete'],
-    ['a page left out of a list without a total', wary, [full(null), 'skip'], 'continue'],
-    ['three pages left out in a row', wary, [full(900), 'skip', 'skip', 'skip'], 'broken'],
-    ['pages left out here and there', wary, [full(9000), 'skip', full(9000), 'skip', full(9000)], 'continue'],
+  it.each<[string, readonly Told[], string]>([
+    ['an empty list', [{ length: 0, total: 0 }], 'complete'],
+    ['an empty list without a total', [{ length: 0, total: null }], 'complete'],
+    ['all filings on one short page', [{ length: 3, total: 3 }], 'complete'],
+    ['more to come', [full(250)], 'continue'],
+    ['a short page within the list', [clamped(20, 250, 100)], 'continue'],
+    ['the last, short page', [full(250), full(250), { length: 50, total: 250 }], 'complete'],
+    ['exactly the total on full pages', [full(200), full(200)], 'complete'],
+    ['a clamp that is told', [clamped(20, 40), clamped(20, 40)], 'complete'],
+    ['a clamp that is not told', [clamped(20, 40, 100), clamped(20, 40, 100)], 'complete'],
+    ['exactly a total that has fallen', [full(201), full(200)], 'complete'],
+    ['exactly a total that has grown', [full(199), full(200)], 'complete'],
+    ['a total that grows out of reach', [full(200), full(201)], 'continue'],
+    ['a total that falls below the offset, then nothing', [full(250), { length: 0, total: 90 }], 'complete'],
+    ['more served than counted', [full(50)], 'continue'],
+    ['more served than counted on a short page', [full(50), { length: 30, total: 50 }], 'continue'],
+    ['more served than counted, then nothing', [full(50), { length: 0, total: 50 }], 'complete'],
+    ['a total of 0 beside filings', [full(0)], 'continue'],
+    ['a total that is missing', [{ length: 30, total: null }], 'continue'],
+    ['a total that is missing later', [full(130), { length: 30, total: null }], 'complete'],
+    ['an empty page before the total', [full(250), { length: 0, total: 250 }], 'early'],
+    ['the first page for ever', [full(900), repeated(900), repeated(900), repeated(900)], 'broken'],
+    ['the first page twice', [full(900), repeated(900), repeated(900)], 'continue'],
+    ['the last page for ever', [full(900), full(900), repeated(900), repeated(900), repeated(900)], 'short'],
+    ['a page left out', [full(900), 'skip'], 'continue'],
+    ['the last page left out', [full(150), 'skip'], 'complete'],
+    ['a page left out of a list without a total', [full(null), 'skip'], 'continue'],
+    ['three pages left out in a row', [full(900), 'skip', 'skip', 'skip'], 'broken'],
+    ['pages left out here and there', [full(9000), 'skip', full(9000), 'skip', full(9000)], 'continue'],
     [
       'too many pages left out',
-      wary,
+
       Array.from({ length: 6 }, () => [full(9000), 'skip'] as const).flat(),
       'broken',
     ],
-  ])('after %s (%j) is decided', (_title, trust, pages, step) => {
-    expect(nextStep(tell(trust, pages))).toBe(step);
+  ])('after %s (%j) is decided', (_title, pages, step) => {
+    expect(nextStep(tell(pages))).toBe(step);
   });
 
   it('ends a list that never ends', () => {
-    const endless = { ...tell(wary, [full(null)]), pages: 100_000 };
+    const endless = { ...tell([full(null)]), pages: 100_000 };
     expect(nextStep(endless)).toBe('broken');
   });
 
@@ -196,7 +103,7 @@ describe('nextStep', () => {
     ['that has twice its first total ends', 6_000_000, full(13_000_000), 12_000_000, 'broken'],
     ['with a first total beyond belief ends', 1e15, full(1e15), 50_000_000, 'broken'],
   ])('a list %s', (_title, firstTotal, page, rows, step) => {
-    const before = tell(wary, [
+    const before = tell([
       { ...page, total: firstTotal },
       { ...page, total: firstTotal },
     ]);
@@ -205,22 +112,33 @@ describe('nextStep', () => {
   });
 });
 
+describe('a refusal', () => {
+  it.each<[string, readonly Told[], boolean]>([
+    ['of the first page', [], false],
+    ['within the total', [full(250)], false],
+    ['at the total', [full(250), full(250), { length: 50, total: 250 }], true],
+    ['behind a total that was too low', [full(50)], true],
+    ['behind a short page of a list without a total', [{ length: 3, total: null }], true],
+    ['behind a full page of a list without a total', [full(null)], false],
+  ])('%s ends the list or not: %j', (_title, pages, expected) => {
+    expect(mayEndHere(tell(pages))).toBe(expected);
+  });
+});
+
 describe('paging', () => {
   it('advances by what pages held and skips by what a page holds', () => {
-    expect(tell(wary, [clamped(20, 90, 100)]).offset).toBe(20);
-    expect(tell(wary, [clamped(20, 90, 100), 'skip']).offset).toBe(40);
-    expect(tell(wary, [clamped(20, 90, 100), clamped(20, 90, 100), 'skip']).offset).toBe(60);
-    expect(tell(wary, [{ length: 0, total: 5 }, 'skip']).offset).toBe(1);
+    expect(tell([clamped(20, 90, 100)]).offset).toBe(20);
+    expect(tell([clamped(20, 90, 100), 'skip']).offset).toBe(40);
+    expect(tell([clamped(20, 90, 100), clamped(20, 90, 100), 'skip']).offset).toBe(60);
+    expect(tell([{ length: 0, total: 5 }, 'skip']).offset).toBe(1);
   });
 
   it('learns the size of a full page from the service, told or shown', () => {
-    expect(tell(wary, [clamped(20, 90)]).fullLength).toBe(20);
-    expect(tell(wary, [clamped(20, 90, 100)]).fullLength).toBe(100);
-    expect(tell(wary, [clamped(20, 90, 100), clamped(20, 90, 100)]).fullLength).toBe(20);
-    expect(tell(wary, [clamped(20, 90, 5000), clamped(50, 90, 100), clamped(10, 90, 100)]).fullLength).toBe(
-      50,
-    );
-    expect(tell(wary, [clamped(20, 90, null)]).fullLength).toBe(100);
+    expect(tell([clamped(20, 90)]).fullLength).toBe(20);
+    expect(tell([clamped(20, 90, 100)]).fullLength).toBe(100);
+    expect(tell([clamped(20, 90, 100), clamped(20, 90, 100)]).fullLength).toBe(20);
+    expect(tell([clamped(20, 90, 5000), clamped(50, 90, 100), clamped(10, 90, 100)]).fullLength).toBe(50);
+    expect(tell([clamped(20, 90, null)]).fullLength).toBe(100);
   });
 });
 
@@ -233,7 +151,7 @@ describe('isSteady', () => {
     ['a list without a total', [{ length: 50, total: null }], false],
     ['a list shorter than its total', [full(150), { length: 0, total: 150 }], false],
   ])('%s: %j', (_title, pages, expected) => {
-    expect(isSteady(tell(wary, pages))).toBe(expected);
+    expect(isSteady(tell(pages))).toBe(expected);
   });
 });
 
@@ -244,6 +162,6 @@ describe('reliableTotal', () => {
     ['none when more was served', [full(50)], null],
     ['none when none was told', [{ length: 5, total: null }], null],
   ])('is %s', (_title, pages, expected) => {
-    expect(reliableTotal(tell(wary, pages))).toBe(expected);
+    expect(reliableTotal(tell(pages))).toBe(expected);
   });
 });
