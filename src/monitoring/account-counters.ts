@@ -48,7 +48,7 @@ export function createAccountCounters(registry: Registry): AccountCounters {
     new Counter({
       ...common(
         'quarantined_records_total',
-        'Records of the partner service that are not filings and were left out.',
+        'Records of the partner service that are not filings, or cannot be read, and were left out.',
       ),
       labelNames: ['account'],
       collect() {
@@ -63,7 +63,10 @@ export function createAccountCounters(registry: Registry): AccountCounters {
     labelNames: ['status'],
   });
   const allRecords = new Counter(
-    common('all_quarantined_records_total', 'Records left out of all accounts, because they are no filings.'),
+    common(
+      'all_quarantined_records_total',
+      'Records left out of all accounts, because they are no filings or cannot be read.',
+    ),
   );
   for (const total of [allChanges, allRecords]) registry.registerMetric(total);
   // From the start: rate() does not see the first increase of a new counter.

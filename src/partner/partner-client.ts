@@ -21,8 +21,6 @@ export interface PageAnswer {
   readonly span: ReadSpan;
   /** Length of the answer's body, which the page holds on to. */
   readonly bytes: number;
-  /** The limit that was requested: lower than that of the query where filings are large. */
-  readonly limit: number;
   /** To be called once the page's filings are compared: other large pages wait for its room. */
   readonly release: () => void;
 }
@@ -36,6 +34,8 @@ export interface ListQuery {
   readonly status?: string;
   /** True for a page of a list that takes long: it gives way where accounts share a budget. */
   readonly isSweep?: boolean;
+  /** True: the request is never repeated, and trouble with it does not slow down others. */
+  readonly once?: boolean;
 }
 
 /** A search by the service itself (`q`, docs/partner.md#lists). */
@@ -106,6 +106,7 @@ interface Request extends Asked {
   /** The limit of a list, null for other requests. */
   readonly limit: number | null;
   readonly urgency: Urgency;
+  readonly once: boolean;
 }
 
 type Understand<T> = (answer: PartnerAnswer) => Promise<T>;
@@ -134,7 +135,9 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
         );
       } catch (error) {
         const failure = toPartnerError(error, request, signal);
-        const waitMs = repeatDelayMs(failure, attempt, budget.pace().share, deps.random);
+        const waitMs = request.once
+          ? null
+          : repeatDelayMs(failure, attempt, budget.pace().share, deps.random);
         if (waitMs === null) throw failure;
         await delay(waitMs, undefined, { signal }).catch(() => {
           throw stopped(request.endpoint);
@@ -160,7 +163,7 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
     } catch (error) {
       const failure = toPartnerError(error, request, signal);
       const { pace } = meaningOf(failure);
-      if (pace !== null) report(pace);
+      if (pace !== null && !(request.once && pace === 'trouble')) report(pace);
       throw failure;
     }
   }
@@ -178,15 +181,22 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
     }
   }
 
-  function listRequest({ offset, limit, status, isSweep }: ListQuery, room: AnswerRoom): Request {
+  function listRequest(query: ListQuery, room: AnswerRoom): Request {
+    const { offset, limit, status, isSweep, once = false } = query;
     const search = new URLSearchParams({ offset: String(offset), limit: String(limit) });
     if (status !== undefined) search.set('status', status);
     const path = `partner/filings?${search.toString()}`;
     const urgency = isSweep === true ? 'sweep' : 'change';
-    return { endpoint: 'filings', path, shape: 'page', room, limit, urgency };
+    return { endpoint: 'filings', path, shape: 'page', room, limit, urgency, once };
   }
 
-  const single = { shape: 'other', room: rooms.others, limit: null, urgency: 'change' } as const;
+  const single = {
+    shape: 'other',
+    room: rooms.others,
+    limit: null,
+    urgency: 'change',
+    once: false,
+  } as const;
 
   async function readPage(
     query: ListQuery,
@@ -198,7 +208,7 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
       return { page, bytes: answer.body.bytes.length, release: answer.release };
     });
     const { read: answered, span } = await read(listRequest(query, rooms.pages), understand, signal);
-    return { ...answered, span, limit: query.limit };
+    return { ...answered, span };
   }
 
   return {
@@ -221,21 +231,11 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
         ...list,
         endpoint: 'search',
         urgency: 'person',
+        once: true,
         path: `${path}&${new URLSearchParams({ q }).toString()}`,
       } as const;
       const understand = released((answer) => toPage(answer, wholeBytesMax));
-      const withoutTrouble = (report: (verdict: Verdict) => void) => (verdict: Verdict) => {
-        if (verdict !== 'trouble') report(verdict);
-      };
-      try {
-        return await budget.spend(
-          async (report) => (await attemptOnce(request, understand, signal, withoutTrouble(report))).read,
-          signal,
-          request.urgency,
-        );
-      } catch (error) {
-        throw toPartnerError(error, request, signal);
-      }
+      return (await read(request, understand, signal)).read;
     },
     async countFilings(signal) {
       const request = listRequest({ offset: 0, limit: 1 }, rooms.others);

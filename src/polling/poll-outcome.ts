@@ -79,13 +79,18 @@ export function marksAfter(reads: PollReads, { earned, whole }: ReadOutcome, now
       lastError: describeDoubt(doubt),
     };
   }
+  const gaps = [...reads.tally.gaps.values()].join('; ');
+  const leftOut = earned.sweepTriedAt === undefined ? marks.leftOut : gaps;
   return {
     ...earned,
+    leftOut,
     lastPollAt: startedAt,
     ...(whole ? { lastCompletePollAt: startedAt, lastCompleteEndAt: now } : {}),
     consecutiveFailures: whole ? 0 : marks.consecutiveFailures + 1,
     backoffUntil: 0,
-    lastError: errorOf(failureOf(reads.tally), whole, doubt),
+    // A filing that a list cannot show often cannot be read by itself either.
+    lastError:
+      (whole && doubt === null && (gaps || leftOut)) || errorOf(failureOf(reads.tally), whole, doubt),
   };
 }
 

@@ -59,7 +59,7 @@ export interface AccountPollerDeps {
   readonly upkeepMs: number;
   /** An upkeep that failed while a poll goes on. */
   readonly onError: (error: Error) => void;
-  /** Records of a list that are no filings: their number, and the names of a few. */
+  /** Records left out of a list, as no filings or unreadable: their number, and the names of a few. */
   readonly onQuarantined: (account: string, records: number, examples: readonly string[]) => void;
   readonly onPoll: (report: PollReport) => void;
   /** Called when the account's own record cannot be read; the account is not polled. */

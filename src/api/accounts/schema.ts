@@ -105,7 +105,8 @@ const health = record(
     consecutiveFailures: Type.Integer(),
     backoffUntil: timeOrNull('No scheduled poll before this time.'),
     lastError: nullable(Type.String(), {
-      description: 'Why the last poll failed; null after a complete one.',
+      description:
+        'Why the last poll failed, or what it could not read; null after one that read everything.',
     }),
     doubt: nullable(doubt),
     late: nullable(late),

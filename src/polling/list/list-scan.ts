@@ -1,15 +1,20 @@
-import { pageSize } from '../../partner/filing-schema.ts';
+import { pageSize, type PartnerPage } from '../../partner/filing-schema.ts';
 import type { PageAnswer, PartnerClient } from '../../partner/partner-client.ts';
-import { consequence, isRefusal, PartnerError } from '../../partner/partner-error.ts';
+import { isRefusal, PartnerError } from '../../partner/partner-error.ts';
+import { allEnded } from '../../waiting/all-ended.ts';
+import type { LeftOutRecord } from './gaps.ts';
+import { createListRequests, discard, type Answer } from './list-requests.ts';
 import type { IdPart, IdSet } from './id-set.ts';
 import { createPrefetch } from './prefetch.ts';
 import { splitRepeatedRows, type PageRows } from './repeated-rows.ts';
 import {
   advance,
+  expectTotal,
   likelyNextOffset,
   mayEndHere,
   nextStep,
   skipPage,
+  skipRecord,
   startPosition,
   type ScanEnd,
   type ScanPosition,
@@ -22,6 +27,8 @@ export interface ScanResult {
   readonly quarantined: ReadonlySet<string>;
   /** Number of records that could not be read as filings. */
   readonly unreadable: number;
+  /** Records that the service could not write, not even alone. */
+  readonly leftOut: readonly LeftOutRecord[];
   readonly end: ScanEnd;
   readonly position: ScanPosition;
   /** Why pages are missing; null when none are. */
@@ -30,6 +37,13 @@ export interface ScanResult {
 
 // Maximum number of records that cannot be read of which the names are kept.
 const quarantinedMax = 1_000;
+// Rows of a page that are requested alone when it cannot be read. They are spread, so that it takes chance
+// for all of them to be in the way.
+const samples = [0, 34, 67];
+// Maximum number of records in a row that are left out before the service is asked whether it serves others.
+const inARowMax = 10;
+// Maximum number of requests for parts of pages, beside one for each page that was read.
+const partsMax = 200;
 
 /** A page, split by what the poll had shown before. */
 export interface ShownPage extends PageAnswer {
@@ -74,74 +88,53 @@ export interface ListScan {
 
 /**
  * Reads a list page by page (docs/partner.md#lists). It advances by the number of records on each page, never
- * by the requested limit. A page that cannot be read is left out and requested once more at the end.
+ * by the requested limit. A page that cannot be read is read in halves, down to the records in the way.
  */
 export function scanList({ listing, shown, inBetween, signal }: ScanDeps, request: ScanRequest): ListScan {
   const { status, isSweep = false } = request;
-  const prefetch = createPrefetch<Answer>({ fetch, inBetween, discard });
+  const list = status === undefined ? { isSweep } : { isSweep, status };
+  const requests = createListRequests(listing, list, signal);
+  const prefetch = createPrefetch<Answer>({ fetch: requests.page, inBetween, discard });
   const quarantined = new Set<string>();
-  const holes: { readonly offset: number; readonly rows: number }[] = [];
+  const leftOut: LeftOutRecord[] = [];
   let position = startPosition();
   let failure: PartnerError | null = null;
   let end: ScanEnd = 'broken';
   let unreadable = 0;
 
-  async function fetch(offset: number, onArrival?: () => void): Promise<Answer> {
-    try {
-      const query = { offset, limit: pageSize, isSweep, ...(status === undefined ? {} : { status }) };
-      return await listing.listFilings(query, signal, onArrival);
-    } catch (error) {
-      if (error instanceof PartnerError) return error;
-      throw error;
-    }
-  }
-
   async function* pages(): ReturnType<ListScan['pages']> {
-    const list = shown.part();
+    const ids = shown.part();
     try {
-      yield* readOn(list);
+      yield* readOn(ids);
     } finally {
       await prefetch.settled();
-      list.end();
+      ids.end();
     }
   }
 
-  async function* readOn(list: IdPart): ReturnType<ListScan['pages']> {
+  async function* readOn(ids: IdPart): ReturnType<ListScan['pages']> {
     for (;;) {
       const answer = await prefetch.answer();
-      if (isRefusal(answer) && mayEndHere(position)) return yield* close('complete', list);
-      const page = isPage(answer) ? accept(answer, list) : null;
-      let step = page === null ? leaveOut(failure?.excess?.limit) : nextStep(position);
+      const page = answer instanceof PartnerError ? null : accept(answer, ids);
+      let step = answer instanceof PartnerError ? yield* goOn(answer, ids) : nextStep(position);
+      if (step === 'early' && (await isLastShown())) step = leaveOutPage();
       prefetch.expect(position.offset, likelyNextOffset(position));
       const isPause = step === 'continue' && !prefetch.isRequested() && inBetween.isDue();
       if (step === 'continue' && !isPause) prefetch.request();
       if (page !== null) yield page;
       if (step !== 'continue' || isPause) yield 'barrier';
       if (isPause) await inBetween.pollIfDue();
-      if (step === 'early') step = yield* lookBehind(list);
-      if (step !== 'continue') return yield* close(step, list);
+      if (step === 'continue') continue;
+      const isWhole = position.skipped === 0;
+      end = !isWhole ? 'broken' : step === 'early' ? 'short' : step;
+      return;
     }
   }
 
-  function isPage(answer: Answer): answer is PageAnswer {
-    if (!(answer instanceof PartnerError)) return true;
-    // Behind one filing that is too large to be read there may be others.
-    const isFirst = position.pages === 0 && (answer.excess?.limit !== 1 || position.skipped > 0);
-    if (isFirst || consequence(answer, 'list') === 'poll_ends') throw answer;
-    failure = answer;
-    return false;
-  }
-
-  function accept(answer: PageAnswer, list: IdPart): ShownPage {
-    const { page, fresh } = show(answer, list);
-    position = advance(position, answer.page, fresh, answer.limit);
-    return page;
-  }
-
-  function show(answer: PageAnswer, list: IdPart): { readonly page: ShownPage; readonly fresh: number } {
+  function accept(answer: PageAnswer, ids: IdPart): ShownPage {
     let fresh = 0;
     const showId = (id: string): boolean => {
-      const membership = list.add(id);
+      const membership = ids.add(id);
       if (membership !== 'again') fresh += 1;
       return membership === 'new';
     };
@@ -153,57 +146,98 @@ export function scanList({ listing, shown, inBetween, signal }: ScanDeps, reques
     }
     // Those without a name count on each page that they stand on.
     unreadable += fresh - named + answer.page.unreadable - answer.page.quarantined.length;
-    return { page: { ...answer, rows }, fresh };
+    position = advance(position, answer.page, fresh);
+    return { ...answer, rows };
   }
 
-  function leaveOut(rows: number | null = null): ScanStep {
-    const { offset } = position;
-    position = skipPage(position, rows);
-    holes.push({ offset, rows: position.offset - offset });
+  function leaveOutPage(): ScanStep {
+    position = skipPage(position);
     return nextStep(position);
   }
 
-  // After an empty page before the total: finds out whether the list goes on behind it.
-  async function* lookBehind(list: IdPart): AsyncGenerator<ShownPage | 'barrier', ScanStep> {
+  // Whether the list goes on behind a page that is empty, or cannot be read.
+  async function isLastShown(): Promise<boolean> {
     const last = (position.total ?? 0) - 1;
-    if (last <= position.offset || !(yield* fill({ offset: last, rows: 1 }, list))) return 'short';
-    const step = leaveOut();
-    prefetch.expect(position.offset, likelyNextOffset(position));
-    return step;
+    if (last <= position.offset) return false;
+    const page = await requests.look(last);
+    return !(page instanceof PartnerError) && page.length > 0;
   }
 
-  // Requests the left-out pages once more.
-  async function* close(step: Exclude<ScanStep, 'continue'>, list: IdPart): ReturnType<ListScan['pages']> {
-    let isWhole = true;
-    for (const hole of holes) isWhole = (yield* fill(hole, list)) && isWhole;
-    const reached = step === 'early' ? 'short' : step;
-    end = isWhole ? reached : 'broken';
-    if (isWhole) failure = null;
-  }
-
-  // Where the limit had to be lowered, the rows of one page take several.
-  async function* fill({ offset, rows }: (typeof holes)[number], list: IdPart): Filling {
-    for (let at = offset; at < offset + rows;) {
-      const answer = await fetch(at);
-      if (!isPage(answer)) return false;
-      at += answer.page.length;
-      const { page } = show(answer, list);
-      yield page;
-      yield 'barrier';
-      if (answer.page.length === 0) return at > offset;
-      if (answer.limit === pageSize) return true;
+  // After a page that cannot be read: reads of it what can be read, and decides how to go on.
+  async function* goOn(error: PartnerError, ids: IdPart): AsyncGenerator<ShownPage, ScanStep> {
+    if (isRefusal(error) && mayEndHere(position)) return 'complete';
+    const isFirst = position.offset === 0;
+    if (isFirst && isRefusal(error)) throw error;
+    const { offset, pages: before } = position;
+    if (mayAskForParts() && (await isServed(error))) {
+      yield* readInParts(error, ids);
+      if (position.offset > offset || position.pages > before) return nextStep(position);
     }
-    return true;
+    if (isFirst) throw error;
+    failure = error;
+    return (await isLastShown()) ? leaveOutPage() : 'broken';
   }
 
-  return { pages, result: () => ({ quarantined, unreadable, end, position, failure }) };
+  // Whether the service answers for some records of a page that it has failed to serve as a whole. If it does
+  // not, it is the service that fails.
+  async function isServed(error: PartnerError): Promise<boolean> {
+    const { offset, pages: before, total } = position;
+    const within = samples.map((rows) => offset + rows).filter((at) => total === null || at < total);
+    // A short last page has too few to tell.
+    const isShort = within.length < samples.length && !isRefusal(error);
+    const offsets = isShort ? [...within, readable()] : within;
+    const looks = await allEnded(offsets.map((at) => requests.look(at)));
+    const seen = looks.filter((look): look is PartnerPage => !(look instanceof PartnerError));
+    if (seen[0] !== undefined && before === 0) position = expectTotal(position, seen[0].total);
+    // Records that are no filings show that another service answers.
+    if (seen.some((look) => look.unreadable > 0)) return seen.some(({ filings }) => filings.length > 0);
+    // A service may refuse what is behind the end.
+    return seen.length > 0 || (offset === 0 && looks.some(isRefusal));
+  }
+
+  function mayAskForParts(): boolean {
+    return requests.parts() <= partsMax + position.rows / pageSize;
+  }
+
+  // Offset of a record that can be read, if any can.
+  function readable(): number {
+    let at = 0;
+    while (leftOut.some(({ offset }) => offset === at)) at += 1;
+    return at;
+  }
+
+  // Reads a page in halves, down to the records in the way. Stops where many in a row are.
+  async function* readInParts(error: PartnerError, ids: IdPart): AsyncGenerator<ShownPage, void> {
+    const from = position.offset;
+    const to = from + (error.excess?.limit === 1 ? 1 : pageSize);
+    const bounds = [Math.min(to, position.total ?? to)];
+    if (position.total !== null && position.total <= from) return;
+    let answer: Answer = error;
+    let inARow = 0;
+    for (;;) {
+      const rows = (bounds.at(-1) ?? 0) - position.offset;
+      if (!(answer instanceof PartnerError)) {
+        inARow = 0;
+        yield accept(answer, ids);
+      } else if (rows > 1) {
+        bounds.push(position.offset + Math.ceil(rows / 2));
+      } else {
+        if (isRefusal(answer) && position.offset > from) return;
+        inARow += 1;
+        leaveOut(answer);
+      }
+      while (position.offset >= (bounds.at(-1) ?? Infinity)) bounds.pop();
+      const bound = bounds.at(-1);
+      if (bound === undefined || inARow >= inARowMax || !mayAskForParts()) return;
+      if (position.pages > 0 && nextStep(position) !== 'continue') return;
+      answer = await requests.part(position.offset, bound - position.offset);
+    }
+  }
+
+  function leaveOut(error: PartnerError): void {
+    leftOut.push({ offset: position.offset, error });
+    position = skipRecord(position);
+  }
+
+  return { pages, result: () => ({ quarantined, unreadable, leftOut, end, position, failure }) };
 }
-
-type Filling = AsyncGenerator<ShownPage | 'barrier', boolean>;
-
-function discard(answer: Answer): void {
-  if (!(answer instanceof PartnerError)) answer.release();
-}
-
-// Failures of the service are values here: the scan decides what they mean for the list. All others end it.
-type Answer = PageAnswer | PartnerError;

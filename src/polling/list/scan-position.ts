@@ -8,7 +8,8 @@ export interface ScanPosition {
   readonly pages: number;
   /** Number of pages left out because they could not be read or were empty before the list's end. */
   readonly skipped: number;
-  readonly skippedInARow: number;
+  /** Number of records left out because they could not be read, even alone. */
+  readonly leftOut: number;
   /** Non-empty pages in a row on which every id had been seen before. */
   readonly repeatedPages: number;
   /** Ids seen for the first time in this scan. */
@@ -46,7 +47,6 @@ export type ScanEnd =
 export type ScanStep = ScanEnd | 'continue' | 'early';
 
 const repeatedPagesMax = 3;
-const skippedInARowMax = 3;
 const skippedMax = 5;
 const skippedShareMax = 0.02;
 // Maximum number of pages, and of rows, of a list without a total, or with one that grows as fast as it is
@@ -63,7 +63,7 @@ export function startPosition(): ScanPosition {
     rows: 0,
     pages: 0,
     skipped: 0,
-    skippedInARow: 0,
+    leftOut: 0,
     repeatedPages: 0,
     distinct: 0,
     firstLength: 0,
@@ -77,28 +77,19 @@ export function startPosition(): ScanPosition {
   };
 }
 
-/**
- * The position after a page of which `fresh` ids were new to the scan; `asked` is the limit that was
- * requested.
- */
-export function advance(
-  position: ScanPosition,
-  page: PartnerPage,
-  fresh: number,
-  asked: number = pageSize,
-): ScanPosition {
+/** The position after a page of which `fresh` ids were new to the scan. */
+export function advance(position: ScanPosition, page: PartnerPage, fresh: number): ScanPosition {
   const { pages, total } = position;
   return {
     ...position,
     offset: position.offset + page.length,
     rows: position.rows + page.length,
     pages: pages + 1,
-    skippedInARow: 0,
     repeatedPages: fresh > 0 || page.length === 0 ? 0 : position.repeatedPages + 1,
     distinct: position.distinct + fresh,
     firstLength: pages === 0 ? page.length : position.firstLength,
     lastLength: page.length,
-    fullLength: fullLengthAfter(position, page, asked),
+    fullLength: fullLengthAfter(position, page),
     total: page.total ?? total,
     firstTotal: pages === 0 ? page.total : position.firstTotal,
     totalMax: page.total === null ? position.totalMax : Math.max(page.total, position.totalMax ?? 0),
@@ -110,38 +101,37 @@ export function advance(
   };
 }
 
-// A page that was asked for with a lower limit is not short for that.
-function fullLengthAfter({ pages, fullLength, lastLength }: ScanPosition, page: PartnerPage, asked: number) {
-  if (pages === 0) return Math.min(page.limit ?? asked, asked);
-  const shown = pages === 1 ? lastLength : Math.max(fullLength, lastLength);
-  return asked < pageSize ? Math.min(shown, asked) : shown;
+function fullLengthAfter({ pages, fullLength, lastLength }: ScanPosition, page: PartnerPage): number {
+  if (pages === 0) return Math.min(page.limit ?? pageSize, pageSize);
+  return pages === 1 ? lastLength : Math.max(fullLength, lastLength);
 }
 
-/**
- * The position after a page that is left out. The next one begins where a full page would have ended, or
- * behind the `rows` that were requested.
- */
-export function skipPage(position: ScanPosition, rows: number | null = null): ScanPosition {
-  const length = rows ?? (position.pages > 1 ? position.fullLength : position.firstLength);
+/** The position after a page that is left out. The next one begins where a full page would have ended. */
+export function skipPage(position: ScanPosition): ScanPosition {
+  const length = Math.max(1, position.pages > 1 ? position.fullLength : position.firstLength);
   return {
     ...position,
-    offset: position.offset + Math.max(1, length),
+    offset: position.offset + length,
+    lastLength: length,
     skipped: position.skipped + 1,
-    skippedInARow: position.skippedInARow + 1,
   };
+}
+
+/** The position behind a single record that is left out. */
+export function skipRecord(position: ScanPosition): ScanPosition {
+  return { ...position, offset: position.offset + 1, lastLength: 1, leftOut: position.leftOut + 1 };
+}
+
+/** The position before the first page once the list's total is known from another request. */
+export function expectTotal(position: ScanPosition, total: number | null): ScanPosition {
+  return { ...position, total, totalMax: total, totalMin: total };
 }
 
 /**
  * Offset of the page after the next one if the list does not change; null where the list may end before it.
  */
-export function likelyNextOffset({
-  offset,
-  pages,
-  lastLength,
-  total,
-  skippedInARow,
-}: ScanPosition): number | null {
-  if (pages === 0 || skippedInARow > 0 || total === null) return null;
+export function likelyNextOffset({ offset, pages, lastLength, total }: ScanPosition): number | null {
+  if (pages === 0 || total === null) return null;
   return lastLength > 0 && offset + lastLength < total ? offset + lastLength : null;
 }
 
@@ -151,11 +141,9 @@ export function likelyNextOffset({
  * its total, or has none, goes on until a page is empty.
  */
 export function nextStep(position: ScanPosition): ScanStep {
-  const { offset, rows, pages, total, skippedInARow, skipped } = position;
-  if (skippedInARow >= skippedInARowMax || skipped > skippedMax + pages * skippedShareMax) return 'broken';
-  if (isEndless(position)) return 'broken';
+  const { offset, rows, pages, total, skipped } = position;
+  if (skipped > skippedMax + pages * skippedShareMax || isEndless(position)) return 'broken';
   const isBefore = total === null || offset < total;
-  if (skippedInARow > 0) return isBefore ? 'continue' : 'complete';
   if (position.lastLength === 0) return total !== null && isBefore ? 'early' : 'complete';
   if (position.repeatedPages >= repeatedPagesMax) return repeatedEnd(position);
   return isBefore || rows > total ? 'continue' : 'complete';
@@ -165,8 +153,8 @@ export function nextStep(position: ScanPosition): ScanStep {
  * Whether a list may end at the offset that the service refuses: at its total or behind it, or, where it
  * gives none, behind a page that was not full.
  */
-export function mayEndHere({ offset, pages, total, lastLength, fullLength }: ScanPosition): boolean {
-  if (pages === 0) return false;
+export function mayEndHere({ offset, total, lastLength, fullLength }: ScanPosition): boolean {
+  if (offset === 0) return false;
   return total === null ? lastLength < fullLength : offset >= total;
 }
 
@@ -186,8 +174,8 @@ function repeatedEnd({ distinct, firstLength }: ScanPosition): ScanEnd {
  * not on it did not exist.
  */
 export function isSteady(position: ScanPosition): boolean {
-  const { rows, distinct, total, totalMoved, skipped } = position;
-  return skipped === 0 && !totalMoved && rows === total && distinct === rows;
+  const { rows, distinct, total, totalMoved } = position;
+  return !totalMoved && rows === total && distinct === rows;
 }
 
 /**

@@ -3,7 +3,7 @@ import { pageSize } from '../../partner/filing-schema.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
 import { concludeListSearch, isExplained, isSearchDue } from '../beliefs/count-differences.ts';
 import { isHeldBack } from '../doubt/doubt.ts';
-import { unlessRefused } from '../list/refused-lists.ts';
+import { unlessFailed, unlessRefused } from '../list/refused-lists.ts';
 import { isSweepRetryDue } from '../schedule/plan.ts';
 import { readFirstAndLastPage, type ReadOutcome } from './full.ts';
 import type { ReadDeps } from './poll-input.ts';
@@ -99,7 +99,7 @@ async function readLeftUnsettled(
 async function findOnNewestPages(reads: PollReads, status: string, left: Set<string>): Promise<void> {
   let offset = 0;
   for (let page = 0; page < pagesMax && left.size > readSinglyMax; page += 1) {
-    const read = await unlessRefused(reads.readPage(offset, status));
+    const read = await unlessFailed(reads.readPage(offset, status));
     if (read === null) return;
     const found = read.ids.filter((id) => left.delete(id)).length;
     if (found < foundPerPageMin) return;

@@ -88,7 +88,9 @@ export function createFilingReader(
   async function noteFailure(id: string, error: unknown): Promise<void> {
     failuresInARow += 1;
     await leaveOut(id, error);
-    if (failuresInARow >= failuresInARowMax && error instanceof PartnerError) throw aboutFilings(error);
+    // A record that the lists lack cannot be read by itself either.
+    if (failuresInARow >= failuresInARowMax + tally.leftOut && error instanceof PartnerError)
+      throw aboutFilings(error);
   }
 
   async function leaveOut(id: string, error: unknown): Promise<void> {

@@ -113,7 +113,8 @@ async function readPasses(reads: PollReads, deps: ReadDeps): Promise<Passes> {
       searched = baselined && isSearchWanted(deps.differences, pass);
     }
     const history = { passes: count, unseenBefore, baselined, searching: searched };
-    if (reads.guard.isListDoubted() || !isAnotherPassWorthwhile(pass, history)) {
+    const expected = { ...pass, unseen: pass.unseen - scan.leftOut.length };
+    if (reads.guard.isListDoubted() || !isAnotherPassWorthwhile(expected, history)) {
       const found = reads.tally.added > addedAtFirst;
       return { unreadable, count, scan, added, unseen: pass.unseen, searched, found };
     }
@@ -131,7 +132,7 @@ async function readListsByStatus(
 ): Promise<void> {
   const known = await snapshot.counts(reads.account);
   const statuses = [...new Set([...knownStatuses, ...Object.keys(known)])];
-  const counts = await allEnded(statuses.map((status) => unlessFailed(reads.countOf(status))));
+  const counts = await allEnded(statuses.map((status) => reads.countOf(status)));
   for (const [i, status] of statuses.entries()) {
     const count = counts[i] ?? null;
     if (count !== null && count !== total && count !== (known[status] ?? 0))
@@ -159,11 +160,15 @@ async function lookAtEnds(
 
 /**
  * Reads the first and the last page of the whole list. Most services list by age, so new filings stand on one
- * of the two. Returns the service's count, null when it gave none.
+ * of the two. A page that cannot be read is left to the next sweep. Returns the service's count, null when it
+ * gave none.
  */
 export async function readFirstAndLastPage(reads: PollReads, total: number): Promise<number | null> {
-  const [first] = await allEnded([reads.readPage(0), reads.readPage(Math.max(0, total - pageSize))]);
-  return first.total;
+  const [first] = await allEnded([
+    unlessFailed(reads.readPage(0)),
+    unlessFailed(reads.readPage(Math.max(0, total - pageSize))),
+  ]);
+  return first === null ? total : first.total;
 }
 
 function isSearchWanted(differences: CountDifferences, pass: Pass): boolean {
@@ -184,14 +189,17 @@ async function judge(
   // A record that can no longer be read may be a known filing.
   const states = await snapshot.read(account, [...unreadable].slice(0, namesMax));
   const unreadableNew = states.filter((state) => state === null).length;
-  const { rows, distinct, pages, totalMin } = scan.position;
+  const { rows, distinct, pages, totalMin, leftOut } = scan.position;
   const total = reliableTotal(scan.position);
   const present = known - missed.gone();
+  const difference = total === null ? null : total - present;
+  // Of the records that are left out, some may be known filings.
+  const leftOutNew = Math.min(leftOut, Math.max(0, (difference ?? 0) - unreadableNew));
   return {
     end: scan.end,
-    difference: total === null ? null : total - present,
+    difference,
     unlistedCount: total === null ? 0 : Math.max(0, (totalMin ?? total) - present),
-    unreadable: unreadableNew,
+    unreadable: unreadableNew + leftOutNew,
     added,
     repeatShare: rows === 0 ? 0 : 1 - distinct / rows,
     unseen: Math.max(0, known + removed + unreadableNew - shown.size),

@@ -4,6 +4,7 @@ import type { ReadSpan } from '../../partner/read-span.ts';
 import { hiddenFilings } from '../beliefs/hidden-filings.ts';
 import type { SingleReads } from '../doubt/careful-reads.ts';
 import type { ListGuard } from '../doubt/list-guard.ts';
+import { unlessFailed } from '../list/refused-lists.ts';
 import type { ShownPage } from '../list/list-scan.ts';
 import type { MissedRecord } from './missed-record.ts';
 import type { Observer } from './observer.ts';
@@ -117,7 +118,9 @@ export function createPageObserver(
     const unknown = filings.filter((_, i) => states[i] == null);
     if (unknown.length === 0) return new Set();
     const dated = unknown.map((filing) => ({ id: filing.id, createdAt: createdAtOf(filing) }));
-    const counted = await countBirths(status === undefined ? total : await deps.client.countFilings(signal));
+    const counted = await countBirths(
+      status === undefined ? total : await unlessFailed(deps.client.countFilings(signal)),
+    );
     return hiddenFilings(dated, { baselinedAt: marks.baselinedAt, counted });
   }
 

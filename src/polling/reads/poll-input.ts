@@ -30,7 +30,7 @@ export interface ReadDeps {
    * delivery does not wait for the poll's end.
    */
   readonly handOn: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
-  /** Records of a list that are no filings: their number, and the names of a few. */
+  /** Records left out of a list, as no filings or unreadable: their number, and the names of a few. */
   readonly onQuarantined: (account: string, records: number, examples: readonly string[]) => void;
 }
 

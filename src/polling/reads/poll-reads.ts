@@ -2,10 +2,11 @@ import { pageSize } from '../../partner/filing-schema.ts';
 import { createCarefulReads } from '../doubt/careful-reads.ts';
 import { isHeldBack } from '../doubt/doubt.ts';
 import { createListGuard, type ListGuard } from '../doubt/list-guard.ts';
+import { describeLeftOut, nameOfList } from '../list/gaps.ts';
 import { createIdSet, type IdSet } from '../list/id-set.ts';
 import { scanList, type ScanRequest, type ScanResult } from '../list/list-scan.ts';
 import { createPageWork } from '../list/page-work.ts';
-import { createListing, unlessRefused } from '../list/refused-lists.ts';
+import { createListing, unlessFailed } from '../list/refused-lists.ts';
 import { splitRepeatedRows } from '../list/repeated-rows.ts';
 import { createFilingReader } from './filing-reader.ts';
 import { createMissedRecord, type MissedRecord } from './missed-record.ts';
@@ -47,8 +48,8 @@ export interface PollReads {
    */
   isRefused(status: string): boolean;
   /**
-   * The service's count of filings in a status, or of all filings. Null when the service gives none or
-   * refuses that list. Costs one request.
+   * The service's count of filings in a status, or of all filings. Null when the service gives none, or
+   * cannot list them. Costs one request.
    */
   countOf(status?: string): Promise<number | null>;
   /** Reads filings one by one. */
@@ -91,6 +92,20 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
     return { total, length, ids: filings.map(({ id }) => id), strayed };
   }
 
+  function noteGaps(
+    { failure, leftOut, unreadable, quarantined }: ScanResult,
+    status: string | undefined,
+  ): void {
+    tally.listFailure = failure ?? tally.listFailure;
+    tally.leftOut += leftOut.length;
+    const gap = describeLeftOut(status, leftOut);
+    if (gap === '') tally.gaps.delete(status ?? '');
+    else tally.gaps.set(status ?? '', gap);
+    const records = unreadable + leftOut.length;
+    const offsets = leftOut.map(({ offset }) => `offset ${offset} of ${nameOfList(status)}`);
+    if (records > 0) deps.onQuarantined(account, records, [...quarantined, ...offsets].slice(0, examplesMax));
+  }
+
   return {
     input,
     account,
@@ -111,16 +126,18 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
         await work.settled();
       }
       const result = scan.result();
-      tally.listFailure = result.failure ?? tally.listFailure;
-      if (result.unreadable > 0)
-        deps.onQuarantined(account, result.unreadable, [...result.quarantined].slice(0, examplesMax));
+      noteGaps(result, request.status);
       return result;
     },
     readPage: (offset, status) => readPage(offset, pageSize, status),
     isRefused: listing.isRefused,
     async countOf(status) {
-      if (status === undefined) return (await readPage(0, 1)).total;
-      return (await unlessRefused(readPage(0, 1, status)))?.total ?? null;
+      // A record that cannot be read may stand first.
+      for (const offset of [0, 1, 2]) {
+        const page = await unlessFailed(readPage(offset, 1, status));
+        if (page !== null) return page.total;
+      }
+      return null;
     },
     readFilings: reads.read,
     removeAbsent: reads.removeAbsent,

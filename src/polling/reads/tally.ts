@@ -20,6 +20,10 @@ export interface Tally {
   /** The last failures that did not end the poll; null when there was none. */
   listFailure: PartnerError | null;
   filingFailure: PartnerError | null;
+  /** Records of lists that the service could not write, not even alone. */
+  leftOut: number;
+  /** Records that lists cannot show although they were read, in words, by status; '' is the whole list. */
+  readonly gaps: Map<string, string>;
   /** The filing that a list has shown last; null when no list has shown a filing. */
   listedFiling: string | null;
 }
@@ -36,6 +40,8 @@ export function startTally(events: number): Tally {
     overtaken: false,
     listFailure: null,
     filingFailure: null,
+    leftOut: 0,
+    gaps: new Map(),
     listedFiling: null,
   };
 }

@@ -33,6 +33,8 @@ export interface PollingMarks {
   readonly backoffUntil: number;
   /** The failure of the last poll; empty when it read everything. */
   readonly lastError: string;
+  /** Records that the last full listing could not show, in words; empty when it showed all. */
+  readonly leftOut: string;
   /** The account's stored records that could not be read at the last check; empty when there were none. */
   readonly unreadable: string;
   /** True from the `account.auth_failed` event until the next complete poll. */
@@ -82,6 +84,7 @@ export const noMarks: PollingMarks = {
   consecutiveFailures: 0,
   backoffUntil: 0,
   lastError: '',
+  leftOut: '',
   unreadable: '',
   authFailed: false,
   staleReported: false,

@@ -189,9 +189,9 @@ describe('large answers', () => {
     const client = connect({ timeoutMs: 10_000 });
     const read: [number, number][] = [];
     for (let offset = 0; offset < 60;) {
-      const { page, limit, release } = await client.listFilings({ offset, limit: 100 }, never);
+      const { page, release } = await client.listFilings({ offset, limit: 100 }, never);
       release();
-      read.push([limit, page.filings.length]);
+      read.push([partner.requests.at(-1)?.limit ?? 0, page.filings.length]);
       offset += page.length;
     }
     expect(read).toEqual([

@@ -27,6 +27,7 @@ const marks = (more: Partial<PollingMarks>): PollingMarks => ({
   consecutiveFailures: 0,
   backoffUntil: 0,
   lastError: '',
+  leftOut: '',
   unreadable: '',
   authFailed: false,
   staleReported: false,

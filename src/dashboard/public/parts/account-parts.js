@@ -115,10 +115,11 @@ const noticeTones = new Map([
 export function HealthAdvice({ account: { account, health } }) {
   const mayChange = useMayWrite() && useSession().account === null;
   const advice = adviceFor(account, health, mayChange);
-  if (advice === null) return null;
+  if (advice === null && health.lastError === null) return null;
+  const what = health.state === 'ok' ? 'The last poll could not read everything' : 'The last poll failed';
   return html`<div class=${`notice ${noticeTones.get(health.state) ?? 'bad'}`} role="status">
     ${advice} ${health.late && html`<p>${health.late.detail}</p>`}
-    ${health.lastError !== null && html`<p>The last poll failed: <${Text} value=${health.lastError} /></p>`}
+    ${health.lastError !== null && html`<p>${what}: <${Text} value=${health.lastError} /></p>`}
   </div>`;
 }
 

@@ -19,6 +19,7 @@ const marks: PollingMarks = {
   consecutiveFailures: 3,
   backoffUntil: now + 3_600_000,
   lastError: '',
+  leftOut: '',
   unreadable: '',
   authFailed: false,
   staleReported: false,
