@@ -79,7 +79,7 @@ export function marksAfter(reads: PollReads, { earned, whole }: ReadOutcome, now
       lastError: describeDoubt(doubt),
     };
   }
-  const gaps = [...reads.tally.gaps.values()].join('; ');
+  const gaps = [...reads.tally.gaps.values()].filter(Boolean).join('; ');
   const leftOut = earned.sweepTriedAt === undefined ? marks.leftOut : gaps;
   return {
     ...earned,

@@ -44,7 +44,7 @@ const unseenShrinkMin = 0.9;
 /** Whether to read the whole list once more in the same poll. */
 export function isAnotherPassWorthwhile(pass: Pass, history: PassHistory): boolean {
   const { passes, unseenBefore, baselined, searching } = history;
-  if (pass.end === 'broken' || passes >= passesMax) return false;
+  if (pass.end === 'broken' || pass.end === 'cut' || passes >= passesMax) return false;
   if (pass.unseen > pass.pages && pass.unseen < unseenBefore * unseenShrinkMin) return true;
   if (!baselined) return pass.added > 0 && unexplained(pass) !== 0;
   const extraMax = pass.repeatShare > stableShareMax ? looksNeeded(pass.repeatShare) : 1;
@@ -88,7 +88,8 @@ export interface BaselineVerdict {
  * the service's count. If the two cannot become equal (unreadable records, wrong counts, no counts), it is
  * complete after enough polls that found nothing new. A count that is too high and a list that ends too early
  * look alike, so the difference is kept: that number of filings may appear later without being new. Pages
- * that are missing or repeat themselves never complete a baseline.
+ * that are missing or repeat themselves never complete a baseline. A list that is cut completes it at once,
+ * because later polls cannot read behind the cut either.
  */
 export function baselineVerdict(last: Pass, before: Omit<BaselineVerdict, 'baselined'>): BaselineVerdict {
   const { pollsWithoutNews } = before;
@@ -96,7 +97,8 @@ export function baselineVerdict(last: Pass, before: Omit<BaselineVerdict, 'basel
   const unlistedCount =
     pollsWithoutNews === 0 ? last.unlistedCount : Math.min(last.unlistedCount, before.unlistedCount);
   const left = unexplained(last);
-  if (left !== null && left <= 0) return { baselined: true, pollsWithoutNews: 0, unlistedCount };
+  if (last.end === 'cut' || (left !== null && left <= 0))
+    return { baselined: true, pollsWithoutNews: 0, unlistedCount };
   if (last.added > 0) return { baselined: false, pollsWithoutNews: 0, unlistedCount };
   const polls = pollsWithoutNews + 1;
   return { baselined: polls >= looksNeeded(last.repeatShare), pollsWithoutNews: polls, unlistedCount };

@@ -14,6 +14,17 @@ export function nameOfList(status: string | undefined): string {
   return status === undefined ? 'the list of all filings' : `the list of ${status}`;
 }
 
+/** An offset behind which the service shows nothing of a list in words, with the consequence. */
+export function describeCut(
+  status: string | undefined,
+  offset: number,
+  { kind, message }: PartnerError,
+): string {
+  const where = `nothing is shown from offset ${offset} of ${nameOfList(status)} on`;
+  const then = 'filings there are seen only if another list shows them, or by their ids once they are known';
+  return `${kind}: ${message}; ${where}: ${then}`;
+}
+
 /** The records left out of a list in words, with the consequence; empty when there are none. */
 export function describeLeftOut(status: string | undefined, leftOut: readonly LeftOutRecord[]): string {
   const [first] = leftOut;

@@ -6,7 +6,7 @@ import type { LeftOutRecord } from './gaps.ts';
 import { createListRequests, discard, type Answer } from './list-requests.ts';
 import type { IdPart, IdSet } from './id-set.ts';
 import { createPrefetch } from './prefetch.ts';
-import { splitRepeatedRows, type PageRows } from './repeated-rows.ts';
+import { splitRepeatedRows, type ShownPage } from './repeated-rows.ts';
 import {
   advance,
   expectTotal,
@@ -44,11 +44,6 @@ const samples = [0, 34, 67];
 const inARowMax = 10;
 // Maximum number of requests for parts of pages, beside one for each page that was read.
 const partsMax = 200;
-
-/** A page, split by what the poll had shown before. */
-export interface ShownPage extends PageAnswer {
-  readonly rows: PageRows;
-}
 
 /** A short poll that may be due while a long read goes on. */
 export interface PollInBetween {
@@ -174,8 +169,20 @@ export function scanList({ listing, shown, inBetween, signal }: ScanDeps, reques
       if (position.offset > offset || position.pages > before) return nextStep(position);
     }
     if (isFirst) throw error;
+    return stepBehind(error);
+  }
+
+  // After a page within the total of which the service shows nothing.
+  async function stepBehind(error: PartnerError): Promise<ScanStep> {
     failure = error;
-    return (await isLastShown()) ? leaveOutPage() : 'broken';
+    const start = await requests.look(readable());
+    if (start instanceof PartnerError) return 'broken';
+    position = { ...position, total: start.total };
+    if (await isLastShown()) return leaveOutPage();
+    // The list may have become shorter.
+    if (position.total === null || position.total > position.offset) return 'cut';
+    failure = null;
+    return 'complete';
   }
 
   // Whether the service answers for some records of a page that it has failed to serve as a whole. If it does

@@ -1,4 +1,5 @@
 import type { PartnerFiling } from '../../partner/filing-schema.ts';
+import type { PageAnswer } from '../../partner/partner-client.ts';
 
 /** The filings of a page, split by whether this page alone proves their state. */
 export interface PageRows {
@@ -9,6 +10,11 @@ export interface PageRows {
    * filing itself decides which copy is the later one.
    */
   readonly repeated: readonly PartnerFiling[];
+}
+
+/** A page, split by what the poll had shown before. */
+export interface ShownPage extends PageAnswer {
+  readonly rows: PageRows;
 }
 
 /** Splits a page; `show` takes note of an id and returns whether this poll had not shown it before. */

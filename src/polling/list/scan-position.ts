@@ -37,6 +37,8 @@ export type ScanEnd =
   | 'complete'
   /** The list ends before its total, and repeated requests confirm it. */
   | 'short'
+  /** The service answers up to an offset, and for nothing behind it. */
+  | 'cut'
   /** Pages are missing, repeat themselves or never end. */
   | 'broken';
 

@@ -1,7 +1,6 @@
 import type { FilingState } from '../../filings/detection/filing-state.ts';
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
 import { pageSize } from '../../partner/filing-schema.ts';
-import { knownStatuses } from '../../partner/filing-statuses.ts';
 import { isUnreadable } from '../../redis/unreadable-record.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
 import { concludeListSearch, isSearchDue, type CountDifferences } from '../beliefs/count-differences.ts';
@@ -17,6 +16,7 @@ import type { ScanResult } from '../list/list-scan.ts';
 import { unlessFailed } from '../list/refused-lists.ts';
 import { isSteady, reliableTotal } from '../list/scan-position.ts';
 import type { MarksUpdate } from '../store/marks.ts';
+import { readListsByStatus } from './by-status.ts';
 import type { ReadDeps } from './poll-input.ts';
 import type { PollReads } from './poll-reads.ts';
 
@@ -43,10 +43,14 @@ export async function readEverything(reads: PollReads, deps: ReadDeps): Promise<
   const { marks, startedAt } = reads.input;
   const passes = await readPasses(reads, deps);
   const { position, end } = passes.scan;
-  if (!marks.baselined) await readListsByStatus(reads, deps, position.total);
+  const isLacking = end === 'cut' || passes.unseen > pageSize;
+  const isMadeUp =
+    (isLacking || !marks.baselined) &&
+    !reads.guard.isListDoubted() &&
+    (await readListsByStatus(reads, deps, isLacking ? 'all' : position.total));
   const readsMax = Math.max(unlistedReadsMin, 2 * position.pages);
   const unlisted =
-    passes.unseen === 0 && passes.unreadable.size === 0
+    end !== 'cut' && passes.unseen === 0 && passes.unreadable.size === 0
       ? { count: 0, sample: [] }
       : await sampleUnlisted(deps, reads.account, reads.shown, readsMax);
   const missed = reads.missed.due().filter((id) => !reads.shown.has(id));
@@ -55,22 +59,27 @@ export async function readEverything(reads: PollReads, deps: ReadDeps): Promise<
 
   const pass = await judge(reads, deps, passes.scan, passes);
   const isAccounted = unexplained(pass) === 0;
+  const { gaps } = reads.tally;
+  const isNamed = [...gaps].some(([status, gap]) => status !== '' && gap !== '');
+  if (end === 'cut' && (isNamed || (isMadeUp && (unexplained(pass) ?? 1) <= 0))) gaps.delete('');
   if (passes.searched || isAccounted)
     concludeListSearch(deps.differences, '', pass.difference, passes.found || isAccounted);
   const verdict = marks.baselined
     ? { baselined: true, pollsWithoutNews: 0, unlistedCount: stillUnlisted(pass, marks.hidden) }
     : baselineVerdict(pass, { pollsWithoutNews: marks.dryPolls, unlistedCount: marks.hidden });
   const isEveryKnown = unlisted.count <= readsMax;
+  // Neither the next poll nor another sweep reads behind a cut.
+  const isWhole = end === 'cut' || (end !== 'broken' && isEveryKnown);
   const isTimely = !reads.tally.overtaken;
   const stoodStill = passes.count === 1 && isSteady(position) && passes.unreadable.size === 0;
   return {
-    whole: end !== 'broken' && isEveryKnown,
+    whole: isWhole,
     earned: {
       sweepTriedAt: startedAt,
       dryPolls: verdict.pollsWithoutNews,
       hidden: verdict.unlistedCount,
       ...(verdict.baselined && !marks.baselined ? { baselined: true, baselinedAt: startedAt } : {}),
-      ...(end !== 'broken' && isEveryKnown ? { lastSweepAt: startedAt } : {}),
+      ...(isWhole ? { lastSweepAt: startedAt } : {}),
       ...(isEveryKnown && isTimely ? { allSeenAt: startedAt } : {}),
       ...(verdict.baselined && stoodStill && isTimely ? { bornSeenAt: startedAt } : {}),
       ...(verdict.baselined && isAccounted ? { countedAt: startedAt } : {}),
@@ -104,7 +113,8 @@ async function readPasses(reads: PollReads, deps: ReadDeps): Promise<Passes> {
     const addedBefore = reads.tally.added;
     const scan = await reads.readList({});
     for (const name of scan.quarantined) unreadable.add(name);
-    if (scan.end !== 'broken') await weigh(reads);
+    const { rows } = scan.position;
+    if (scan.end !== 'broken') await weigh(reads, scan.end === 'cut' ? rows : Infinity);
     await lookAtEnds(reads, deps, scan, unreadable.size);
     const added = reads.tally.added - addedBefore;
     const pass = await judge(reads, deps, scan, { unreadable, added });
@@ -122,26 +132,9 @@ async function readPasses(reads: PollReads, deps: ReadDeps): Promise<Passes> {
   }
 }
 
-// The lists by status show what the whole list leaves out because its total is too low. A filing that a
-// baseline overlooks would be announced as new later. A service that ignores `status` gives the same count
-// everywhere.
-async function readListsByStatus(
-  reads: PollReads,
-  { snapshot }: ReadDeps,
-  total: number | null,
-): Promise<void> {
-  const known = await snapshot.counts(reads.account);
-  const statuses = [...new Set([...knownStatuses, ...Object.keys(known)])];
-  const counts = await allEnded(statuses.map((status) => reads.countOf(status)));
-  for (const [i, status] of statuses.entries()) {
-    const count = counts[i] ?? null;
-    if (count !== null && count !== total && count !== (known[status] ?? 0))
-      await unlessFailed(reads.readList({ status }));
-  }
-}
-
-async function weigh({ guard, input }: PollReads): Promise<void> {
-  const reason = await guard.weigh(input.known);
+// `rows` is the number of filings that the list can show.
+async function weigh({ guard, input }: PollReads, rows: number): Promise<void> {
+  const reason = await guard.weigh(Math.min(input.known, rows));
   if (reason !== null) guard.doubt(reason);
 }
 
@@ -153,7 +146,13 @@ async function lookAtEnds(
   unreadable: number,
 ): Promise<void> {
   const total = reliableTotal(position);
-  if (end === 'broken' || total === null || reads.guard.isListDoubted() || position.pages <= cheapPages)
+  if (
+    end === 'broken' ||
+    end === 'cut' ||
+    total === null ||
+    reads.guard.isListDoubted() ||
+    position.pages <= cheapPages
+  )
     return;
   if (total > (await snapshot.known(reads.account)) + unreadable) await readFirstAndLastPage(reads, total);
 }

@@ -5,7 +5,7 @@ import { hiddenFilings } from '../beliefs/hidden-filings.ts';
 import type { SingleReads } from '../doubt/careful-reads.ts';
 import type { ListGuard } from '../doubt/list-guard.ts';
 import { unlessFailed } from '../list/refused-lists.ts';
-import type { ShownPage } from '../list/list-scan.ts';
+import type { ShownPage } from '../list/repeated-rows.ts';
 import type { MissedRecord } from './missed-record.ts';
 import type { Observer } from './observer.ts';
 import type { PollInput, ReadDeps } from './poll-input.ts';

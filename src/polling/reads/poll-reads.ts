@@ -2,7 +2,7 @@ import { pageSize } from '../../partner/filing-schema.ts';
 import { createCarefulReads } from '../doubt/careful-reads.ts';
 import { isHeldBack } from '../doubt/doubt.ts';
 import { createListGuard, type ListGuard } from '../doubt/list-guard.ts';
-import { describeLeftOut, nameOfList } from '../list/gaps.ts';
+import { describeCut, describeLeftOut, nameOfList } from '../list/gaps.ts';
 import { createIdSet, type IdSet } from '../list/id-set.ts';
 import { scanList, type ScanRequest, type ScanResult } from '../list/list-scan.ts';
 import { createPageWork } from '../list/page-work.ts';
@@ -92,15 +92,12 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
     return { total, length, ids: filings.map(({ id }) => id), strayed };
   }
 
-  function noteGaps(
-    { failure, leftOut, unreadable, quarantined }: ScanResult,
-    status: string | undefined,
-  ): void {
-    tally.listFailure = failure ?? tally.listFailure;
+  function noteGaps(result: ScanResult, status: string | undefined): void {
+    const { failure, leftOut, unreadable, quarantined, end, position } = result;
+    const cut = end === 'cut' && failure !== null ? describeCut(status, position.offset, failure) : '';
+    if (cut === '') tally.listFailure = failure ?? tally.listFailure;
     tally.leftOut += leftOut.length;
-    const gap = describeLeftOut(status, leftOut);
-    if (gap === '') tally.gaps.delete(status ?? '');
-    else tally.gaps.set(status ?? '', gap);
+    tally.gaps.set(status ?? '', [describeLeftOut(status, leftOut), cut].filter(Boolean).join('; '));
     const records = unreadable + leftOut.length;
     const offsets = leftOut.map(({ offset }) => `offset ${offset} of ${nameOfList(status)}`);
     if (records > 0) deps.onQuarantined(account, records, [...quarantined, ...offsets].slice(0, examplesMax));

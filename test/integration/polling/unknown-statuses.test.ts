@@ -151,7 +151,10 @@ describe('a service that refuses the list of a status', () => {
     const watched = await watch();
     partner.misbehave = ({ status, offset }) =>
       status === 'PENDING' && offset >= 100 ? { status: 400 } : undefined;
-    expect(await watched.poll()).toMatchObject({ kind: 'incomplete', mode: 'delta' });
+    expect(await watched.poll()).toMatchObject({ kind: 'complete', mode: 'delta' });
+    expect((await watched.polling.read('acme')).lastError).toContain(
+      'from offset 100 of the list of PENDING on',
+    );
     partner.misbehave = () => undefined;
     expect(await watched.poll()).toMatchObject({ kind: 'complete', mode: 'delta' });
   });

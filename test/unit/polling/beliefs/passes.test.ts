@@ -28,6 +28,7 @@ describe('another pass over the list', () => {
     ['passes hardly help', { unseen: 95 }, { passes: 2, unseenBefore: 100 }, false],
     ['passes help', { unseen: 50 }, { passes: 2, unseenBefore: 100 }, true],
     ['the list is broken', { unseen: 500, end: 'broken' }, {}, false],
+    ['the list is cut', { unseen: 500, end: 'cut' }, {}, false],
     ['there were enough', { unseen: 50 }, { passes: 60, unseenBefore: 100 }, false],
     ['somebody is searched for', { difference: 1 }, { searching: true }, true],
     ['what is searched for cannot be read', { difference: 1, unreadable: 1 }, { searching: true }, false],
@@ -95,6 +96,12 @@ describe('another pass over the list', () => {
       { difference: 2, end: 'short' },
       0,
       { baselined: false, pollsWithoutNews: 1 },
+    ],
+    [
+      'the list is cut: what stands behind is not to be had',
+      { difference: 2, end: 'cut', added: 5 },
+      0,
+      { baselined: true, pollsWithoutNews: 0 },
     ],
     [
       'the list is broken, whatever it counts',
