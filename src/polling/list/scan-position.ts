@@ -51,11 +51,11 @@ export type ScanStep = ScanEnd | 'continue' | 'early';
 const repeatedPagesMax = 3;
 const skippedMax = 5;
 const skippedShareMax = 0.02;
-// Maximum number of pages, and of rows, of a list without a total, or with one that grows as fast as it is
-// read. A list whose first page gives more may have twice as many, as far as that is believed: its ids are
-// kept in memory while it is read.
-const pagesMax = 100_000;
+// Maximum number of pages, and of rows, of a list beyond the total on its first page, or of one without a
+// total. The ids of a list are kept in memory while it is read, and its filings in Redis.
+const pagesMax = 10_000;
 const rowsMax = pagesMax * pageSize;
+// Maximum total that is believed; a list with a higher one is read like one without.
 const believedMax = 25_000_000;
 
 /** The position before the first page. */
@@ -161,8 +161,8 @@ export function mayEndHere({ offset, total, lastLength, fullLength }: ScanPositi
 }
 
 function isEndless({ pages, rows, firstTotal, fullLength }: ScanPosition): boolean {
-  const told = 2 * Math.min(firstTotal ?? 0, believedMax);
-  return pages >= Math.max(pagesMax, told / Math.max(1, fullLength)) || rows >= Math.max(rowsMax, told);
+  const told = firstTotal !== null && firstTotal <= believedMax ? firstTotal : 0;
+  return pages >= pagesMax + told / Math.max(1, fullLength) || rows >= rowsMax + told;
 }
 
 // Some services answer an offset behind the end with their last page. A service that ignores offsets

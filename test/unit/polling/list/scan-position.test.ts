@@ -85,7 +85,7 @@ describe('nextStep', () => {
   });
 
   it('ends a list that never ends', () => {
-    const endless = { ...tell([full(null)]), pages: 100_000 };
+    const endless = { ...tell([full(null)]), pages: 10_000 };
     expect(nextStep(endless)).toBe('broken');
   });
 
@@ -98,9 +98,10 @@ describe('nextStep', () => {
       'continue',
     ],
     ['with pages cut to twenty likewise', 12_000_000, clamped(20, 12_000_000, 100), 11_999_800, 'continue'],
-    ['that grows as fast as it is read ends', 5_000, full(10_000_100), 10_000_000, 'broken'],
-    ['that has twice its first total ends', 6_000_000, full(13_000_000), 12_000_000, 'broken'],
-    ['with a first total beyond belief ends', 1e15, full(1e15), 50_000_000, 'broken'],
+    ['that grows while it is read is read to its end', 6_000_000, full(6_900_000), 6_800_000, 'continue'],
+    ['that grows as fast as it is read ends', 5_000, full(1_010_000), 1_005_000, 'broken'],
+    ['that has a million more than its first total ends', 6_000_000, full(7_500_000), 7_000_000, 'broken'],
+    ['with a first total beyond belief ends', 1e12, full(1e12), 1_000_000, 'broken'],
   ])('a list %s', (_title, firstTotal, page, rows, step) => {
     const before = tell([
       { ...page, total: firstTotal },
