@@ -120,8 +120,7 @@ export function scanList({ listing, shown, inBetween, signal }: ScanDeps, reques
       if (step !== 'continue' || isPause) yield 'barrier';
       if (isPause) await inBetween.pollIfDue();
       if (step === 'continue') continue;
-      const isWhole = position.skipped === 0;
-      end = !isWhole ? 'broken' : step === 'early' ? 'short' : step;
+      end = position.skipped > 0 ? 'broken' : step === 'early' ? 'short' : step;
       return;
     }
   }
@@ -162,7 +161,8 @@ export function scanList({ listing, shown, inBetween, signal }: ScanDeps, reques
   async function* goOn(error: PartnerError, ids: IdPart): AsyncGenerator<ShownPage, ScanStep> {
     if (isRefusal(error) && mayEndHere(position)) return 'complete';
     const isFirst = position.offset === 0;
-    if (isFirst && isRefusal(error)) throw error;
+    // The list of a status is refused as a whole.
+    if (isFirst && isRefusal(error) && status !== undefined) throw error;
     const { offset, pages: before } = position;
     if (mayAskForParts() && (await isServed(error))) {
       yield* readInParts(error, ids);
@@ -199,7 +199,7 @@ export function scanList({ listing, shown, inBetween, signal }: ScanDeps, reques
     // Records that are no filings show that another service answers.
     if (seen.some((look) => look.unreadable > 0)) return seen.some(({ filings }) => filings.length > 0);
     // A service may refuse what is behind the end.
-    return seen.length > 0 || (offset === 0 && looks.some(isRefusal));
+    return seen.length > 0 || (offset === 0 && !isRefusal(error) && looks.some(isRefusal));
   }
 
   function mayAskForParts(): boolean {

@@ -103,6 +103,7 @@ describe.each<[string, string[], number]>([
 
 describe.each<[string, Misbehaviour, string]>([
   ['answers 503', { status: 503 }, 'unavailable: GET filings answered 503'],
+  ['answers 422', { status: 422 }, 'unexpected_status: GET filings answered 422'],
   [
     'writes NaN',
     { replace: ['1200.5', 'NaN'] },
