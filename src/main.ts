@@ -24,6 +24,6 @@ function load(): ConfigResult {
     return loadConfig(readEnvironment('.env'));
   } catch (error) {
     if (!(error instanceof UnreadableFileError)) throw error;
-    return { ok: false, problems: [error.message] };
+    return { ok: false, problems: error.message.split('\n') };
   }
 }

@@ -1,5 +1,5 @@
 import type { LogLevel, Role } from './value-parsers.ts';
-import { textOf, type Environment } from './environment.ts';
+import { quotesProblem, textOf, type Environment } from './environment.ts';
 import { findMisspelt, type MisspeltVariable } from './misspelt.ts';
 import { variables } from './variables.ts';
 import type { Variable } from './variables.ts';
@@ -130,6 +130,8 @@ function readVariable(
   text: string | null,
 ): { value: unknown; problem: string | null } {
   if (text === null) return { value: null, problem: variable.required ? 'is required and not set' : null };
+  const quotes = quotesProblem(text);
+  if (quotes !== null) return { value: null, problem: quotes };
   const parsed = variable.parse(text);
   return parsed.ok ? { value: parsed.value, problem: null } : { value: null, problem: parsed.problem };
 }

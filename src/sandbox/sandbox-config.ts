@@ -17,7 +17,8 @@ export type ParsedSandboxConfig =
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const keyPattern = /^[\x21-\x7e]{1,256}$/;
+// Quotes around a key are those that `docker run --env-file` leaves.
+const keyPattern = /^(?!(["']).*\1$)[\x21-\x7e]{1,256}$/;
 const ownerPattern = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
@@ -38,7 +39,9 @@ export function parseSandboxConfig(env: Environment): ParsedSandboxConfig {
       ? []
       : ['SANDBOX_PORT must be a port from 0 to 65535']),
     ...(/\s/.test(host) ? ['SANDBOX_HOST must be an address or a host name'] : []),
-    ...(keyPattern.test(key) ? [] : ['SANDBOX_KEY must be 1 to 256 printable characters without spaces']),
+    ...(keyPattern.test(key)
+      ? []
+      : ['SANDBOX_KEY must be 1 to 256 printable characters without spaces, and not in quotes']),
     ...further.flatMap(keyRowProblems),
     ...duplicateProblems(keys),
   ];

@@ -1,6 +1,6 @@
 import { CliError } from '../cli-error.ts';
 import { baseUrlFrom, type Context, type Input, type Option } from '../command.ts';
-import type { Environment } from '../../config/environment.ts';
+import { quotesProblem, type Environment } from '../../config/environment.ts';
 import { refusal } from './refusal.ts';
 
 /**
@@ -43,6 +43,10 @@ const requestMs = 120_000;
  * A client for the daemon that options and environment name, options first. Throws CliError without a token.
  */
 export function createApiClient(input: Input, { env, signal }: Context): ApiClient {
+  for (const [name, text = ''] of Object.entries(env)) {
+    const problem = /^(?:FILING_WEBHOOKS_|PARTNER_|API_TOKEN$)/.test(name) ? quotesProblem(text) : null;
+    if (problem !== null) throw new CliError('usage', `${name} ${problem}.`);
+  }
   const url = daemonUrl(input, env);
   const token = input.text('token') ?? (env['FILING_WEBHOOKS_TOKEN'] || env['API_TOKEN']);
   if (!token)

@@ -63,3 +63,17 @@ test('a file that is named with --env-file is read', async () => {
     stderr: expect.stringContaining(`${folder} cannot be read (EISDIR): `) as string,
   });
 });
+
+test('a file whose values programs read differently is not used, and quotes of a token are named', async () => {
+  await writeFile(join(folder, 'own.env'), 'API_TOKEN=part#rest\n');
+  expect(await run('subscriptions', '--env-file', 'own.env')).toEqual({
+    exitCode: 66,
+    stderr: expect.stringContaining('own.env, line 1: API_TOKEN has # in its value') as string,
+  });
+  await writeFile(join(folder, 'own.env'), `API_TOKEN='"${token}"'\n`);
+  expect(await run('subscriptions', '--env-file', 'own.env')).toEqual({
+    exitCode: 64,
+    stderr: expect.stringContaining('API_TOKEN has quotes around its value') as string,
+  });
+  expect(given).toEqual([]);
+});

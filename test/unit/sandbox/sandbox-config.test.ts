@@ -30,6 +30,7 @@ describe('sandbox configuration', () => {
     ['SANDBOX_HOST', { SANDBOX_HOST: 'local host' }],
     ['SANDBOX_KEY', { SANDBOX_KEY: 'with space' }],
     ['SANDBOX_KEY', { SANDBOX_KEY: 'sandbox-key-2' }],
+    ['SANDBOX_KEY', { SANDBOX_KEY: '"key"' }],
     ['SANDBOX_KEYS', { SANDBOX_KEYS: 'key' }],
     ['SANDBOX_KEYS', { SANDBOX_KEYS: 'key:' }],
     ['SANDBOX_KEYS', { SANDBOX_KEYS: ':owner' }],
