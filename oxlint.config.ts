@@ -96,7 +96,10 @@ const folders: Readonly<Record<string, Folder>> = {
   'filings/present': { may: [...below, 'events'], own: ['detection'] },
   'filings/newest': { may: [...below, 'events', 'partner'], own: ['detection'] },
   'filings/seen': { may: below, own: ['detection'] },
-  'filings/lists': { may: [...below, 'events', 'partner'], own: ['detection', 'newest', 'repair', 'seen'] },
+  'filings/lists': {
+    may: [...below, 'events', 'partner', 'words'],
+    own: ['detection', 'newest', 'repair', 'seen'],
+  },
   'filings/repair': { may: [...below, 'events', 'partner'], own: ['detection', 'commit'] },
   polling: { may: polling },
   'polling/list': { may: polling, own: [], pure: true },
@@ -180,7 +183,7 @@ const folders: Readonly<Record<string, Folder>> = {
   dashboard: { may: ['http', 'events/event-types.ts', 'partner/filing-statuses.ts'], has: fastify },
   sandbox: { may: ['daemon/stop-on-signals.ts', 'json/validation-problems.ts'], has: fastify },
   // routes → lists → faults → server → filings ← simulation.
-  'sandbox/filings': { may: [], own: sandbox },
+  'sandbox/filings': { may: ['words/folded.ts'], own: sandbox },
   'sandbox/simulation': { may: [], own: [...sandbox, 'filings'] },
   'sandbox/server': { may: ['json/validation-problems.ts'], own: [...sandbox, 'filings'], has: fastify },
   'sandbox/faults': { may: [], own: [...sandbox, 'filings', 'server'], has: fastify },

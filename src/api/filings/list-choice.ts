@@ -1,6 +1,7 @@
 import { isIndexed, knownStatuses } from '../../partner/filing-statuses.ts';
 import { searchWords, type SearchWords } from '../../filings/lists/search-words.ts';
 import type { AgeOrder } from '../../filings/lists/ordered-place.ts';
+import { folded } from '../../words/folded.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
 import type { CursorKind } from '../shared/cursor.ts';
 import { invalidRequest } from '../shared/problem.ts';
@@ -20,7 +21,7 @@ export interface FilingSearch {
   /** As it was typed; null where nothing is searched for. */
   readonly q: string | null;
   readonly words: SearchWords;
-  /** In lower case; null = any. */
+  /** Folded; null = any. */
   readonly state: string | null;
   /** Those statuses whose filings stand in an index. */
   readonly indexed: readonly string[];
@@ -61,7 +62,7 @@ export function chooseList(query: ListQuery, shown: readonly string[]): ListChoi
     kind: 'search',
     q: q ?? null,
     words: searchWords(q ?? ''),
-    state: state?.toLowerCase() ?? null,
+    state: state === undefined ? null : folded(state),
     indexed,
     unindexed: q === undefined ? null : unindexed,
     order: order ?? 'newest',

@@ -24,7 +24,7 @@ const filingsQuerySchema = record({
       maxLength: 200,
       pattern: linePattern,
       description:
-        "Only filings of which policy number, insured's name or id have each of these words as a part, in any case. `searched` says whether the " +
+        "Only filings of which policy number, insured's name or id have each of these words as a part, in any case and any form of Unicode. `searched` says whether the " +
         'partner service was asked for COMPLETED filings, whose details are not kept.',
       examples: ['acme SL-2031'],
     }),

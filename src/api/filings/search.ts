@@ -1,3 +1,4 @@
+import { folded } from '../../words/folded.ts';
 import type { ListedFiling } from '../../filings/filing-list-store.ts';
 import type { FilingDetails } from '../../filings/detection/filing-details.ts';
 import type { ServiceAnswer } from '../../polling/service-search.ts';
@@ -61,14 +62,20 @@ export async function searchFilings(
     if (found.length >= limit) return page('i', notNeeded(later(search)));
     const from = phase === 'i' ? place : null;
     const listed = await deps.filings.findIds(account, byId, search.unindexed, from, limit - found.length);
-    found.push(...listed.filings);
+    const ofId = listed.filings.filter(({ id }) => folded(id).includes(byId));
+    found.push(...ofId);
     read += listed.read;
     if (listed.next !== null) return page(`i ${listed.next}`, notNeeded(later(search)));
-    if (listed.filings.some(({ id }) => id.toLowerCase() === byId)) return page(null, notNeeded(null));
+    if (ofId.some(({ id }) => folded(id) === byId)) return page(null, notNeeded(null));
   }
   const offset = phase === 's' ? Number(place) : 0;
   if (found.length >= limit) return page(`s ${offset}`, notNeeded(later(search)));
-  const query = { q: search.q.trim(), status: search.unindexed, offset, limit: limit - found.length };
+  const query = {
+    q: search.q.trim().normalize(),
+    status: search.unindexed,
+    offset,
+    limit: limit - found.length,
+  };
   const answer = await deps.searchService(account, query);
   if (answer.kind === 'unavailable') return page(null, { service: 'unavailable', detail: answer.detail });
   const { filings, unseen } = await shownOf(deps, account, search, answer);
@@ -111,7 +118,7 @@ async function shownOf(
   const shown = known
     .filter(({ state }) => state.status === search.unindexed && !state.removed)
     // Those were found by their ids before.
-    .filter(({ id }) => byId === null || !id.toLowerCase().includes(byId))
+    .filter(({ id }) => byId === null || !folded(id).includes(byId))
     .map((filing) => ({ ...filing, details: filing.details ?? details.get(filing.id) ?? null }))
     .filter((filing) => isInState(filing.details, search.state));
   return { filings: shown, unseen: details.size - known.length };
@@ -124,7 +131,7 @@ function idPart({ words: { words }, state }: FilingSearch): string | null {
 }
 
 function isInState(details: FilingDetails | null, state: string | null): boolean {
-  return state === null || details?.stateAbbr?.toLowerCase() === state;
+  return state === null || folded(details?.stateAbbr ?? '') === state;
 }
 
 // `k` = kept details, `i` = ids, `s` = the service; each with a place of its own.

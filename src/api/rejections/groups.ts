@@ -1,10 +1,11 @@
+import { folded } from '../../words/folded.ts';
 import type { SourcedFiling } from '../../filings/lists/ordered-walk.ts';
 
 /** The filters of the board; null = any. */
 export interface BoardFilter {
-  /** In lower case. */
+  /** Folded. */
   readonly state: string | null;
-  /** In lower case; empty = none. */
+  /** Folded; empty = none. */
   readonly reason: string | null;
   readonly seen: boolean | null;
 }
@@ -24,36 +25,35 @@ const reasonLengthMax = 200;
 /** Whether the filters select this rejection; pure. */
 export function isSelected({ state, details, seen }: SourcedFiling, filter: BoardFilter): boolean {
   if (filter.seen !== null && filter.seen !== (seen !== null)) return false;
-  if (filter.state !== null && details?.stateAbbr?.toLowerCase() !== filter.state) return false;
-  return filter.reason === null || (reasonOf(state.rejectionReason) ?? '').toLowerCase() === filter.reason;
+  if (filter.state !== null && folded(details?.stateAbbr ?? '') !== filter.state) return false;
+  return filter.reason === null || folded(reasonOf(state.rejectionReason) ?? '') === filter.reason;
 }
 
-/** The groups of these rejections; pure. */
+/** The groups of these rejections, each with the first of its spellings; pure. */
 export function groupRejections(rejections: readonly SourcedFiling[]): Groups {
-  const reasons = new Map<string | null, number>();
-  const states = new Map<string | null, number>();
-  for (const { state, details } of rejections) {
-    count(reasons, reasonOf(state.rejectionReason));
-    count(states, details?.stateAbbr ?? null);
-  }
+  const reasons = rejections.map(({ state }) => reasonOf(state.rejectionReason));
+  const states = rejections.map(({ details }) => details?.stateAbbr ?? null);
   return {
     total: rejections.length,
-    byReason: mostFrequent(reasons).map(([reason, number]) => ({ reason, count: number })),
-    byState: mostFrequent(states).map(([state, number]) => ({ state, count: number })),
+    byReason: mostFrequent(reasons).map(([reason, count]) => ({ reason, count })),
+    byState: mostFrequent(states).map(([state, count]) => ({ state, count })),
   };
 }
 
+// Composed, so that what is cut off does not depend on the form.
 function reasonOf(reason: string | null): string | null {
-  const text = reason?.trim().slice(0, reasonLengthMax) ?? '';
+  const text = reason?.normalize().trim().slice(0, reasonLengthMax) ?? '';
   return text === '' ? null : text;
 }
 
-function count(counts: Map<string | null, number>, of: string | null): void {
-  counts.set(of, (counts.get(of) ?? 0) + 1);
-}
-
-function mostFrequent(counts: ReadonlyMap<string | null, number>): (readonly [string | null, number])[] {
-  return [...counts]
+function mostFrequent(texts: readonly (string | null)[]): (readonly [string | null, number])[] {
+  const groups = new Map<string | null, [text: string | null, count: number]>();
+  for (const text of texts) {
+    const key = text === null ? null : folded(text);
+    const [first, count] = groups.get(key) ?? [text, 0];
+    groups.set(key, [first, count + 1]);
+  }
+  return [...groups.values()]
     .toSorted(([a, many], [b, other]) => other - many || ((a ?? '') < (b ?? '') ? -1 : 1))
     .slice(0, groupsMax);
 }

@@ -12,6 +12,7 @@ import type { ApiDeps } from '../deps.ts';
 import { filingsCsv } from '../filings/csv.ts';
 import { filingView } from '../filings/view.ts';
 import { createCostlyResults } from '../../memory/costly-results.ts';
+import { folded } from '../../words/folded.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import type { Api } from '../server/api-instance.ts';
 import { wantsCsv } from '../shared/csv.ts';
@@ -148,8 +149,8 @@ function accountOf(request: FastifyRequest, asked: string | undefined): string |
 
 function filterOf({ state, reason, seen }: BoardQuery): BoardFilter {
   return {
-    state: state?.toLowerCase() ?? null,
-    reason: reason?.trim().toLowerCase() ?? null,
+    state: state === undefined ? null : folded(state),
+    reason: reason === undefined ? null : folded(reason.trim()),
     seen: seen === undefined ? null : seen === 'true',
   };
 }

@@ -34,7 +34,7 @@ const rejectionsQuerySchema = record({
     Type.String({
       maxLength: 200,
       description:
-        'Only those with this reason, in any case, as `byReason` has it; empty = those without one.',
+        'Only those with this reason, in any case and any form of Unicode, as `byReason` has it; empty = those without one.',
       examples: ['Affidavit is not signed'],
     }),
   ),

@@ -1,3 +1,4 @@
+import { folded } from '../../words/folded.ts';
 import type { Filing } from './filing.ts';
 import { createSortedRecords } from './sorted-records.ts';
 import type { Position, SortedRecords } from './sorted-records.ts';
@@ -96,7 +97,7 @@ export function createFilingStore(): FilingStore {
     },
     select({ owner, status, q }) {
       const records = lists.get(listKey(owner, status)) ?? createSortedRecords<FilingRecord>();
-      return view(records, (q ?? '').trim().toLowerCase());
+      return view(records, folded((q ?? '').trim()));
     },
   };
 }
@@ -157,5 +158,5 @@ function matches(record: FilingRecord, text: string): boolean {
 
 function searchText(filing: Filing): string {
   const { policyNumber, insuredsName, carriersName, endorsementNumber, id } = filing;
-  return [policyNumber, insuredsName, carriersName, endorsementNumber ?? '', id].join('\n').toLowerCase();
+  return folded([policyNumber, insuredsName, carriersName, endorsementNumber ?? '', id].join('\n'));
 }

@@ -97,6 +97,22 @@ test('what is searched for is text and no pattern, also in the ids of completed 
   expect(found.searched).toEqual({ service: 'not_needed', detail: null });
 });
 
+test('a name is found in each of its forms of Unicode, and so is an id', async () => {
+  const path = await watch('forms', [
+    { id: 'f_1', status: 'PENDING', insuredsName: 'José Núñez'.normalize('NFC') },
+    { id: 'f_2', status: 'PENDING', insuredsName: 'JOSÉ NÚÑEZ'.normalize('NFD') },
+    { id: 'f_3', status: 'PENDING', insuredsName: 'İstanbul Marine' },
+    { id: 'é-1', status: 'COMPLETED' },
+    { id: 'E\u0301-2', status: 'COMPLETED' },
+    { id: 'e-3', status: 'COMPLETED' },
+  ]);
+  const of = async (q: string) => idsOf(await find(path, { q }));
+  expect(await of('josé'.normalize('NFC'))).toEqual(['f_2', 'f_1']);
+  expect(await of('josé'.normalize('NFD'))).toEqual(['f_2', 'f_1']);
+  expect(await of('istanbul')).toEqual(['f_3']);
+  expect((await of('É-')).toSorted()).toEqual(['E\u0301-2', 'é-1']);
+});
+
 test('every match is on one page, whatever the page size', async () => {
   const many = Array.from({ length: 40 }, (_, i) => ({
     id: `m_${String(i).padStart(2, '0')}`,

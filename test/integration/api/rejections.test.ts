@@ -97,6 +97,21 @@ test('the board has the rejections of all accounts, the oldest first, and pages 
   expect(foreign.status).toBe(404);
 });
 
+test('reasons that differ in case or form are one group, and each of them selects it', async () => {
+  await api.createAccount('forms');
+  const reason = `José's declaration is missing. ${'é'.repeat(200)}`;
+  for (const [id, text] of [
+    ['f_1', reason.normalize('NFC')],
+    ['f_2', reason.normalize('NFD')],
+    ['f_3', reason.toUpperCase()],
+  ] as const)
+    await api.putFilings('forms', [{ id, status: 'REJECTED', rejectionReason: text }]);
+  const [shown] = (await board('?account=forms')).byReason;
+  expect(shown).toMatchObject({ count: 3, reason: expect.stringMatching(/^José/iu) });
+  for (const asked of [shown?.reason ?? '', (shown?.reason ?? '').toUpperCase()])
+    expect((await board(`?account=forms&reason=${encodeURIComponent(asked)}`)).items).toHaveLength(3);
+});
+
 test('an account that was never read is unknown, and says since when it is believed once it was', async () => {
   await api.createAccount('new');
   expect((await board('?account=new')).accounts).toEqual([

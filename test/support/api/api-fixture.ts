@@ -159,16 +159,17 @@ export interface PutFiling {
   readonly status: string;
   readonly type?: string;
   readonly removed?: boolean;
+  readonly rejectionReason?: string;
   readonly document?: Record<string, unknown>;
   /** In place of those that all have. */
   readonly details?: Partial<FilingDetails>;
 }
 
 function toCommit(account: string, filing: PutFiling, previous: StoredState | null): FilingCommit {
-  const { id, status, type, removed = false, document = { id, status } } = filing;
+  const { id, status, type, removed = false, rejectionReason = null, document = { id, status } } = filing;
   const sequence = (previous?.state.sequence ?? 0) + (type === undefined ? 0 : 1);
   const at = Date.now();
-  const after = { status, completedAt: null, rejectionReason: null, removed };
+  const after = { status, completedAt: null, rejectionReason, removed };
   const event =
     type === undefined
       ? null

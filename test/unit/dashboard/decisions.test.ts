@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { folded } from '../../../src/words/folded.ts';
 import { outcomeKinds } from '../../../src/callbacks/outcome.ts';
 
 // The page's files are JavaScript with types of their own, which the compiler of this project does not read.
@@ -160,5 +161,33 @@ describe('requests of forms', async () => {
       after: new Date('2026-01-01T00:00').toISOString(),
       eventTypes: ['filing.paid'],
     });
+  });
+});
+
+describe('texts that people compare', async () => {
+  const [page, { matchesSearch }] = await Promise.all([
+    file('data/input/folded.js'),
+    file('data/figures/filing-event.js'),
+  ]);
+
+  test('are folded on the page as in the daemon', () => {
+    for (const text of [
+      'TX',
+      'Jose\u0301',
+      'İstanbul',
+      'STRAẞE',
+      'ΟΔΟΣ',
+      'oﬃce',
+      'Ｔｒｕｃｋ',
+      'trans\u00ADport',
+      'ǰ',
+    ])
+      expect(page['folded']?.(text)).toBe(folded(text));
+  });
+
+  test('find an event in any form', () => {
+    const event = { type: 'filing.rejected', data: { filing: { insuredsName: 'Jose\u0301 Núñez' } } };
+    expect(matchesSearch?.(event, 'JOSÉ núñez')).toBe(true);
+    expect(matchesSearch?.(event, 'jose nunez')).toBe(false);
   });
 });

@@ -1,4 +1,5 @@
 import { byTrouble, knowledgeOf } from '../data/figures/knowledge.js';
+import { folded } from '../data/input/folded.js';
 import { useMayWrite } from '../data/session-context.js';
 import { useList } from '../data/use-resource.js';
 import { Count, filingsHref, Health, HealthAdvice } from '../parts/account-parts.js';
@@ -22,9 +23,9 @@ export function AccountsPage() {
   const { data, error, showMore } = useList('v1/accounts?limit=50', refreshMs);
   const mayWrite = useMayWrite();
   const [query, setQuery] = useQuery();
-  const q = (query.get('q') ?? '').toLowerCase();
+  const q = folded(query.get('q') ?? '');
   const accounts = (data?.items ?? []).toSorted(byTrouble);
-  const found = accounts.filter(({ account }) => account.toLowerCase().includes(q));
+  const found = accounts.filter(({ account }) => folded(account).includes(q));
   return html`<${Heading} title="Accounts"
       >${mayWrite && html`<a class="button primary beside" href=${href('accounts', 'new')}>New account</a>`}<//
     >

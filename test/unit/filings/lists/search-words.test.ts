@@ -19,10 +19,37 @@ test.each([
   ['müller texas', false],
   ['sl.2031', false],
   ['new_business', false],
+  ['\u200B', false],
 ])('%s is found: %s, and what may match is never refused before', (text, isFound) => {
   const words = searchWords(text);
   expect(words.matches('F_a1', details)).toBe(isFound);
   expect(words.mayMatch('F_a1', JSON.stringify(details)) || !isFound).toBe(true);
+});
+
+test.each([
+  ['José', 'Jose\u0301'],
+  ['istanbul', 'İstanbul'],
+  ['ISTANBUL', 'ıstanbul'],
+  ['strasse', 'Straße'],
+  ['GROẞ', 'gross'],
+  ['ΟΔΟΣ', 'οδοσ'],
+  ['οδος', 'ΟΔΟΣ'],
+  ['oﬃce', 'OFFICE'],
+  ['Ｔｒｕｃｋ', 'truck'],
+  ['kelvin', '\u212Aelvin'],
+  ['ǰ', 'ǰ'.normalize('NFD')],
+  ['trans\u00ADport', 'trans\u200Bport'],
+  ['＂Nord＂', '"Nord"'],
+  ['"Nord"', '＂Nord＂'],
+  ['각', '각'.normalize('NFD')],
+])('%j and %j are found by each other', (one, other) => {
+  for (const [typed, kept] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    const [words, of] = [searchWords(typed), { ...details, insuredsName: `The ${kept} Co` }];
+    expect([words.mayMatch('f', JSON.stringify(of)), words.matches('f', of)]).toEqual([true, true]);
+  }
 });
 
 test('a filing without details is found by its id alone', () => {
@@ -33,4 +60,6 @@ test('a filing without details is found by its id alone', () => {
 
 test('an id is looked for letter by letter, with nothing that Redis takes for a pattern', () => {
   expect(globOfPart('aB-[*]?\\')).toBe('*[aA][bB]-\\[\\*\\]\\?\\\\*');
+  // Redis compares bytes: what else a letter may be written as is left to the daemon.
+  expect(globOfPart('né1')).toBe('*[nN]*1*');
 });

@@ -1,3 +1,5 @@
+import { folded } from '../input/folded.js';
+
 /** @import { FilingEvent, FilingWithEvents } from '../api-types.d.ts' */
 
 /**
@@ -61,9 +63,8 @@ export function withKnownDetails(filing) {
  */
 export function matchesSearch(event, search) {
   const { filingId, insured, policy, state, from, to, reason } = eventFacts(event);
-  const shown = [event.type, filingId, insured, policy, state, from, to, reason].join('\n').toLowerCase();
-  return search
-    .toLowerCase()
+  const shown = folded([event.type, filingId, insured, policy, state, from, to, reason].join('\n'));
+  return folded(search)
     .split(/\s+/)
     .every((word) => shown.includes(word));
 }
