@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import {
   cpSync,
   mkdirSync,
@@ -16,6 +18,7 @@ import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { startStage, until } from '../../testing/stage.ts';
 import { knownEventTypes } from '../src/events/events.ts';
 import { postgresTable } from '../src/index.ts';
 import { filingEvent, secret, signed } from './support/sign.ts';
@@ -153,3 +156,59 @@ console.log('ok');
   assert.equal((await run(process.execPath, ['servers.ts'], { cwd: project })).stdout, 'ok\n');
   assert.ok(readme.includes(postgresTable()));
 });
+
+test('the receiver of the readme runs as it stands, and handles a rejection of a real daemon', async () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const [, program = ''] = /`receiver\.mjs`:\n\n```js\n([^]*?)```/.exec(readme) ?? [];
+  const port = await freePort();
+  writeProgram('receiver.mjs', program.replace('8090', String(port)));
+  await using stage = await startStage();
+  const subscriptions = '/v1/accounts/default/subscriptions';
+  const subscription = await stage.api.ok<{ id: string; secret: string }>('POST', subscriptions, {
+    url: `http://127.0.0.1:${port}/`,
+  });
+  const child = spawn(process.execPath, ['receiver.mjs'], {
+    cwd: project,
+    env: { PATH: process.env['PATH'], WEBHOOK_SECRET: subscription.secret },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    let printed = '';
+    child.stdout.on('data', (chunk) => (printed += String(chunk)));
+    await until('the receiver listens', () => canConnect(port));
+    const attemptOf = (type: string) =>
+      until(`${type} is sent`, async () => {
+        const path = `${subscriptions}/${subscription.id}/attempts`;
+        const { items } = await stage.api.ok<{
+          items: { outcome: string; statusCode: number; eventType: string }[];
+        }>('GET', path);
+        return items.find(({ eventType }) => eventType === type) ?? null;
+      });
+    await stage.sandbox.set('f_readme', { status: 'PENDING' });
+    await attemptOf('filing.created');
+    await stage.sandbox.set('f_readme', { status: 'REJECTED', rejectionReason: 'Affidavit is not signed' });
+    const attempt = await attemptOf('filing.rejected');
+    assert.deepEqual([attempt.outcome, attempt.statusCode], ['delivered', 204]);
+    assert.equal(printed, 'f_readme Affidavit is not signed\n');
+  } finally {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function canConnect(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('connect', () => resolve(true)).on('error', () => resolve(false));
+    socket.on('connect', () => socket.destroy());
+  });
+}
