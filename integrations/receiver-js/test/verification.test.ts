@@ -156,8 +156,13 @@ test('a receiver that is set up wrongly is refused with what to do, before it ve
   for (const options of [{}, { secrets: secret, publicKeys: newKeyPair().publicKey }])
     assert.throws(() => createVerifier(options as never), /exactly one of secrets, publicKeys and keySetUrl/);
   const wrong: [VerifierOptions, RegExp][] = [
-    [{ secrets: '' }, /no secret/],
-    [{ secrets: undefined as never, publicKeys: [] as never }, /no public key/],
+    ...[undefined, null, '', ' ', [], [undefined], ['']].map((secrets): [VerifierOptions, RegExp] => [
+      { secrets: secrets as never },
+      /^`secrets` is empty: is WEBHOOK_SECRET set\?/,
+    ]),
+    [{ secrets: undefined as never, publicKeys: [] as never }, /^`publicKeys` is empty/],
+    [{ publicKeys: undefined as never }, /^`publicKeys` is empty/],
+    [{ keySetUrl: undefined as never }, /^`keySetUrl` is empty/],
     [{ secrets: 'whsec_c2hvcnQ=' }, /24 to 64 bytes/],
     [{ secrets: [secret, 'whsec_%'] }, /24 to 64 bytes/],
     [{ publicKeys: 'whpk_AAAA' }, /32 bytes/],

@@ -6,7 +6,7 @@ export type KeyTexts = string | readonly string[];
 
 /** Keys for `v1` from secrets (`whsec_…`); throws ConfigurationError where one is none. */
 export async function importSecrets(texts: KeyTexts): Promise<CryptoKey[]> {
-  return importAll(split(texts, 'secrets', 'secret'), (text) => {
+  return importAll(split(texts, 'secrets'), (text) => {
     const bytes = decodeBase64(text.replace(/^whsec_/, ''));
     if (bytes === null || bytes.length < 24 || bytes.length > 64)
       throw new ConfigurationError(
@@ -18,7 +18,7 @@ export async function importSecrets(texts: KeyTexts): Promise<CryptoKey[]> {
 
 /** Keys for `v1a` from public keys (`whpk_…`); throws ConfigurationError where one is none. */
 export async function importPublicKeys(texts: KeyTexts): Promise<CryptoKey[]> {
-  return importAll(split(texts, 'publicKeys', 'public key'), (text) => {
+  return importAll(split(texts, 'publicKeys'), (text) => {
     const bytes = decodeBase64(text.replace(/^whpk_/, ''));
     if (bytes?.length !== 32)
       throw new ConfigurationError(
@@ -33,15 +33,20 @@ export function importEd25519(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey
   return crypto.subtle.importKey('raw', bytes, 'Ed25519', false, ['verify']);
 }
 
-function split(texts: KeyTexts, option: string, what: string): string[] {
+/** The error of an option that is given and has nothing in it, as where a variable of the environment is not set. */
+export function emptyOption(option: string): ConfigurationError {
+  const variable = option === 'secrets' ? 'WEBHOOK_SECRET' : 'its variable';
+  return new ConfigurationError(
+    `\`${option}\` is empty: is ${variable} set? Nothing can be verified without it.`,
+  );
+}
+
+function split(texts: KeyTexts, option: string): string[] {
   const all = [texts]
     .flat()
     .flatMap((text) => String(text ?? '').split(/[\s,]+/))
     .filter((text) => text !== '');
-  if (all.length === 0)
-    throw new ConfigurationError(
-      `${option} has no ${what}: set it, since nothing can be verified without one.`,
-    );
+  if (all.length === 0) throw emptyOption(option);
   return all;
 }
 

@@ -3,7 +3,7 @@ import { type AnyEvent } from '../events/event.ts';
 import { readEvent, type EventFormat } from '../events/read-event.ts';
 import { readSignatureHeaders, type HeadersLike, type SignatureHeaders } from './headers.ts';
 import { createKeySet, type KeySetOptions } from './key-set.ts';
-import { importPublicKeys, importSecrets, type KeyTexts } from './keys.ts';
+import { emptyOption, importPublicKeys, importSecrets, type KeyTexts } from './keys.ts';
 import { hasEd25519, hasHmac, signedContent, type Signed } from './signature.ts';
 
 /** Exactly one of three: whoever verifies with public keys has to pass over `v1`, or a leaked secret would be enough to forge. */
@@ -82,14 +82,16 @@ interface Matcher {
 
 function matcher(options: VerifierOptions): Matcher {
   const { secrets, publicKeys, keySetUrl } = options;
-  const given = [secrets, publicKeys, keySetUrl].filter((value) => value !== undefined);
+  const named = (['secrets', 'publicKeys', 'keySetUrl'] as const).filter((name) => name in options);
+  const given = named.filter((name) => options[name] != null);
+  if (given.length === 0 && named[0] !== undefined) throw emptyOption(named[0]);
   if (given.length !== 1)
     throw new ConfigurationError(
       'Give exactly one of secrets, publicKeys and keySetUrl: with a secret beside public keys, the secret alone would be enough to forge callbacks.',
     );
-  if (keySetUrl !== undefined) return keySetMatcher(keySetUrl, options);
-  const kind = secrets === undefined ? 'v1a' : 'v1';
-  const imported = secrets === undefined ? importPublicKeys(publicKeys ?? []) : importSecrets(secrets);
+  if (keySetUrl != null) return keySetMatcher(keySetUrl, options);
+  const kind = secrets == null ? 'v1a' : 'v1';
+  const imported = secrets == null ? importPublicKeys(publicKeys ?? []) : importSecrets(secrets);
   const ready = imported.then(() => undefined);
   ready.catch(() => undefined); // Who verifies meets it again.
   const has = kind === 'v1' ? hasHmac : hasEd25519;
