@@ -94,7 +94,40 @@ describe('a cache of Zapier that fails', () => {
   it('costs no event', async () => {
     const refuse = () => Promise.reject(new Error('rpc is not available'));
     const z = { cache: { get: refuse, set: refuse }, console: { log: () => undefined } };
-    assert.equal(await isRepeat(z as unknown as ZObject, 'sub_1', { id: 'evt_1', signedAt: '1' }), false);
+    assert.equal(await isRepeat(z as unknown as ZObject, 'sub_1', { id: 'evt_1' }), false);
+  });
+});
+
+describe('a callback that was recorded', () => {
+  it('starts a Zap once, as long as its signature is taken', async () => {
+    let at = now;
+    const kept = new Map<string, { value: unknown; until: number }>();
+    const cache = {
+      get: (key: string) => Promise.resolve((kept.get(key)?.until ?? 0) > at ? kept.get(key)?.value : null),
+      set: (key: string, value: unknown, ttl: number) =>
+        Promise.resolve(kept.set(key, { value, until: at + ttl * 1000 })),
+    };
+    const z = { cache, console: { log: () => undefined } } as unknown as ZObject;
+    const runsOf = async (raw: ReturnType<typeof callback>) => {
+      const verified = verify(raw, secretOf('mine'), at);
+      return typeof verified === 'string' ? verified : !(await isRepeat(z, 'sub_1', verified));
+    };
+    // From a daemon whose clock is four minutes ahead, and another attempt hours later.
+    const [first, second] = [callback(-4 * 60, 'mine'), callback(-20 * 3600, 'mine')];
+    assert.equal(await runsOf(first), true);
+    for (const [hours, raw] of [
+      [0, first],
+      [12, first],
+      [20, second],
+      [23.9, first],
+      [30, second],
+      [43.9, second],
+    ] as const) {
+      at = now + hours * 3_600_000;
+      assert.equal(await runsOf(raw), false, `after ${hours} hours`);
+    }
+    at = now + 44 * 3_600_000;
+    assert.equal(await runsOf(second), 'It was signed at another time.');
   });
 });
 

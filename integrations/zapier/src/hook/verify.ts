@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
+import { rememberedFor } from './repeats.ts';
 
 /** A callback as Zapier hands it on: the headers renamed, the body as text. */
 export interface RawRequest {
@@ -11,8 +12,6 @@ export interface RawRequest {
 export interface Verified {
   /** The event's id, the same on every attempt and every replay. */
   readonly id: string;
-  /** When this attempt was signed, Unix seconds. */
-  readonly signedAt: string;
   readonly body: {
     readonly type: string;
     readonly timestamp: string;
@@ -20,9 +19,11 @@ export interface Verified {
   };
 }
 
-// Seconds between signing and now: Zapier accepts a callback at once and may run it minutes later, or anew after its own faults.
-const ageMax = 24 * 3600;
+// Seconds that a clock may be behind the daemon's.
 const aheadMax = 5 * 60;
+// Seconds between signing and now: Zapier accepts a callback at once and may run it hours later. From the earliest to the latest moment at
+// which a signature is taken, a Zap remembers its event.
+const ageMax = rememberedFor - aheadMax;
 
 /**
  * Verifies a callback (Standard Webhooks, `v1`) with the secret of the subscription; `now` in milliseconds. Returns a sentence where it is
@@ -50,7 +51,7 @@ export function verify(
   if (!fits) return 'Its signature does not fit the secret of this Zap.';
   const age = now / 1000 - Number(signedAt);
   if (age > ageMax || age < -aheadMax) return 'It was signed at another time.';
-  return { id, signedAt, body: JSON.parse(content) as Verified['body'] };
+  return { id, body: JSON.parse(content) as Verified['body'] };
 }
 
 /** Zapier writes `webhook-id` as `Http-Webhook-Id`; names are compared without that prefix and in lower case. */
