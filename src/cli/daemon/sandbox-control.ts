@@ -1,11 +1,25 @@
 import { CliError } from '../cli-error.ts';
 import { baseUrlFrom, type Context, type Input } from '../command.ts';
 
+/** A filing of a sandbox, as far as commands need it. */
+export interface SandboxFiling {
+  readonly id: string;
+  readonly status: string;
+}
+
 /** The filings of a sandbox, as its control interface has them (docs/sandbox.md). */
 export interface SandboxControl {
-  /** Paths begin behind `/_sandbox/filings`. Null where there is no such filing. Rejects with a CliError. */
-  call(method: string, path: string, body?: unknown): Promise<unknown>;
+  /**
+   * The filings in the answer; none after DELETE, and where there is no such filing. Paths begin behind
+   * `/_sandbox/filings`. Rejects with a CliError, also where something else than a sandbox answers.
+   */
+  call(method: string, path: string, body?: unknown): Promise<readonly SandboxFiling[]>;
 }
+
+// Milliseconds that a request may take.
+const requestMs = 30_000;
+// The codes by which a sandbox refuses what a command asks of it.
+const refusals = /^(?:INVALID|MALFORMED|BODY|FILING)_[A-Z_]+$/;
 
 /** A client for the sandbox that the options or the environment name, options first. */
 export function createSandboxControl(input: Input, { env, signal }: Context): SandboxControl {
@@ -19,7 +33,7 @@ export function createSandboxControl(input: Input, { env, signal }: Context): Sa
         ...(body === undefined
           ? {}
           : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-        signal,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(requestMs)]),
       }).catch((error: unknown) => {
         if (signal.aborted) throw error;
         throw new CliError(
@@ -27,10 +41,23 @@ export function createSandboxControl(input: Input, { env, signal }: Context): Sa
           `No sandbox answers at ${url}: start it with npm run sandbox, or name its address with --sandbox.`,
         );
       });
-      if (response.status === 404 && method === 'GET') return null;
-      if (!response.ok)
-        throw new CliError('no', `The sandbox answered ${response.status}: ${await response.text()}`);
-      return response.status === 204 ? null : await response.json();
+      if (response.status === 204 && method === 'DELETE') return [];
+      const answer = (await response.json().catch(() => null)) as Record<string, unknown> | null;
+      const { code, items = [answer] } = answer ?? {};
+      if (code === 'FILING_NOT_FOUND' && method === 'GET') return [];
+      if (response.ok && Array.isArray(items) && items.every(isFiling)) return items;
+      if (typeof code === 'string' && refusals.test(code))
+        throw new CliError('no', `The sandbox answered ${response.status}: ${JSON.stringify(answer)}`);
+      const isDaemon = response.headers.get('content-type')?.startsWith('application/problem+json') === true;
+      throw new CliError(
+        'unavailable',
+        `${url} is ${isDaemon ? 'a filing-webhooks daemon and no sandbox' : 'no sandbox'}: name where npm run sandbox listens, without a path, e.g. --sandbox http://127.0.0.1:4010.`,
+      );
     },
   };
+}
+
+function isFiling(value: unknown): value is SandboxFiling {
+  const { id, status } = (value ?? {}) as Partial<SandboxFiling>;
+  return typeof id === 'string' && typeof status === 'string';
 }

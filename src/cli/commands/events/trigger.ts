@@ -2,12 +2,11 @@ import type { FilingEventType } from '../../../events/event-types.ts';
 import { meant } from '../../../words/near-name.ts';
 import { CliError, exitCodes } from '../../cli-error.ts';
 import { onlyArgument, type Command } from '../../command.ts';
-import { createSandboxControl, type SandboxControl } from '../../daemon/sandbox-control.ts';
-
-interface Filing {
-  readonly id: string;
-  readonly status: string;
-}
+import {
+  createSandboxControl,
+  type SandboxControl,
+  type SandboxFiling,
+} from '../../daemon/sandbox-control.ts';
 
 /**
  * The change of a filing that leads to an event: its new status, and the statuses it may have before, the
@@ -97,15 +96,15 @@ async function chooseFiling(
   change: Change | null,
 ): Promise<{ id: string; status: string | null }> {
   if (id !== null) {
-    const found = (await sandbox.call('GET', `/${encodeURIComponent(id)}`)) as Filing | null;
+    const [found = null] = await sandbox.call('GET', `/${encodeURIComponent(id)}`);
     checkGiven(id, found, type, change);
     return found ?? { id, status: null };
   }
   if (type === 'filing.created') return { id: `f_${Date.now().toString(36)}`, status: null };
   for (const status of change?.from ?? ['PENDING', 'PAID', 'UNPAID', 'REJECTED', 'COMPLETED']) {
     // The first status that any filing has.
-    const { items } = (await sandbox.call('GET', `?status=${status}&limit=1`)) as { items: Filing[] };
-    if (items[0] !== undefined) return items[0];
+    const [found] = await sandbox.call('GET', `?status=${status}&limit=1`);
+    if (found !== undefined) return found;
   }
   throw new CliError(
     'no',
@@ -113,7 +112,7 @@ async function chooseFiling(
   );
 }
 
-function checkGiven(id: string, found: Filing | null, type: string, change: Change | null): void {
+function checkGiven(id: string, found: SandboxFiling | null, type: string, change: Change | null): void {
   if (found === null && type !== 'filing.created')
     throw new CliError('no', `The sandbox has no filing ${id}: leave --filing out to have one chosen.`);
   if (found !== null && change !== null && !change.from.includes(found.status))
