@@ -25,14 +25,16 @@ export function nearName(text: string, known: Iterable<string>, differingMax = 3
 }
 
 /**
- * As `nearName`, and otherwise the first known name that contains the text as a part: `types` in
- * `eventTypes`.
+ * The shortest known name that begins with the text, as `statuses` with `status`; otherwise as `nearName`, or
+ * the first that contains the text as a part: `types` in `eventTypes`.
  */
 export function likelyName(text: string, known: readonly string[]): string | null {
-  const near = nearName(text, known);
-  if (near !== null || text.length > comparedMax) return near;
   const plain = plainly(text);
-  return plain.length < partMin ? null : (known.find((name) => plainly(name).includes(plain)) ?? null);
+  if (text.length > comparedMax || plain.length < partMin) return nearName(text, known);
+  const [begun = null] = known
+    .filter((name) => plainly(name).startsWith(plain))
+    .toSorted((one, other) => one.length - other.length);
+  return begun ?? nearName(text, known) ?? known.find((name) => plainly(name).includes(plain)) ?? null;
 }
 
 /**

@@ -43,6 +43,11 @@ const rows: readonly Row[] = [
     { url: hookUrl, event_types: [] },
     new RegExp(String.raw`^event_types is not known; did you mean eventTypes\? ${known}`),
   ],
+  [
+    `POST ${S}`,
+    { url: hookUrl, status: ['REJECTED'] },
+    new RegExp(String.raw`^status is not known; did you mean statuses\? ${known}`),
+  ],
   [`POST ${S}`, { URL: hookUrl }, new RegExp(String.raw`^URL is not known; did you mean url\? ${known}`)],
   [
     `POST ${S}`,

@@ -62,6 +62,7 @@ describe('the command line', () => {
     ['events tial', /no command "events tial"\. Did you mean "events tail"\?/],
     ['listen --nothing', /Unknown option '--nothing'.*listen --help/],
     ['listen --typs a', /Unknown option '--typs'; did you mean --types\? See filing-webhooks listen --help/],
+    ['subscriptions create https://a --status REJECTED', /did you mean --statuses\?/],
     ['listen http://127.0.0.1:8080/', /did you mean --forward-to http:\/\/127\.0\.0\.1:8080\/\?/],
     ['listen 8080', /did you mean --forward-to 8080\?/],
     ['listen', /--forward-to URL is missing/],

@@ -24,6 +24,13 @@ test('a part of a name is likely meant to be it', () => {
   expect(likelyName('ev', fields)).toBeNull();
 });
 
+test('a name that begins with the word is meant before one that is spelt alike', () => {
+  expect(likelyName('status', ['states', 'statuses'])).toBe('statuses');
+  expect(likelyName('state', ['statuses', 'states'])).toBe('states');
+  expect(likelyName('Event_Type', ['eventTypesSince', 'eventTypes'])).toBe('eventTypes');
+  expect(likelyName('sates', ['statuses', 'states'])).toBe('states');
+});
+
 test('a long text is near nothing and takes no time', () => {
   const long = 'eventTypes'.repeat(25_000);
   expect(nearName(long, fields)).toBeNull();
