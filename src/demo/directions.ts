@@ -17,17 +17,22 @@ export function whatRuns({ daemon, redis, sandboxUrl, receiverUrl }: Running): s
   ].join('\n');
 }
 
+interface SignedIn {
+  readonly url: string;
+  readonly token: string;
+}
+
+/** The line with the dashboard's link, which works while the daemon runs. */
+export function linkOf({ url, token }: SignedIn): string {
+  return `  Dashboard   ${url}/#/link/${token} (signs you in)`;
+}
+
 /** Directions to dashboard, API and logs. The curl line works as printed while the daemon runs. */
-export function howToLookFurther(
-  title: string,
-  daemon: { readonly url: string; readonly token: string },
-  logFile: string,
-): string {
+export function howToLookFurther(daemon: SignedIn, logFile: string): string {
   return [
     '',
-    title,
-    `  Dashboard   ${daemon.url}/#/link/${daemon.token}`,
-    '              (this link signs you in)',
+    'Look further while the demo runs (Ctrl-C ends it)',
+    linkOf(daemon),
     `  API         ${daemon.url}/docs`,
     `  Token       ${daemon.token}`,
     `  Log         ${logFile}`,

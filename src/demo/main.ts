@@ -4,17 +4,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { styleText } from 'node:util';
-import { createSandbox } from '../sandbox/sandbox.ts';
 import { formatCallback, printable } from './callback-line.ts';
 import { startCallbackReceiver } from './callback-receiver.ts';
 import { subscribe } from './daemon-api.ts';
-import { startDemoDaemon } from './demo-daemon.ts';
-import { howToLookFurther, whatRuns } from './directions.ts';
+import { howToLookFurther, linkOf, whatRuns } from './directions.ts';
 import { provideRedis } from './provide-redis.ts';
 import { seedFilings, simulateLives } from './simulate-lives.ts';
 import { stopOnSignalsOrBrokenPipe } from '../daemon/stop-on-signals.ts';
 
 const partnerKey = 'sandbox-key';
+// Number of callbacks after which the link is printed again: it stays in sight in a terminal of 24 lines.
+const linkEvery = 20;
 // Milliseconds after which the process ends even if a part has not stopped; a stop takes about a second.
 const stopDeadlineMs = 15_000;
 
@@ -29,6 +29,7 @@ async function runDemo(
   tally: { callbacks: number },
   stop: AbortController,
 ): Promise<void> {
+  say('Starting … this takes a few seconds');
   await using stack = new AsyncDisposableStack();
   const redis = stack.use(await provideRedis({ env: process.env, log: say, allowEmulation: true }));
   const sandboxUrl = await startSandbox(stack);
@@ -41,29 +42,26 @@ async function runDemo(
     onCallback(event) {
       tally.callbacks += 1;
       say(formatCallback(event, styleText));
+      if (tally.callbacks % linkEvery === 0) say(linkOf(daemon));
       if (tally.callbacks === callbacksMax) stop.abort();
     },
     onRefused: (reason) => say(styleText('red', `refused   ${printable(reason)}`)),
   });
   stack.use(receiver);
   stop.signal.throwIfAborted();
+  const { startDemoDaemon } = await import('./demo-daemon.ts');
   const daemon = await startDemoDaemon({ redisUrl: redis.url, sandboxUrl, partnerKey, logFile });
   stack.use(daemon);
   say(whatRuns({ daemon, redis, sandboxUrl, receiverUrl: receiver.url }));
-  say(howToLookFurther('Look further while the demo runs (Ctrl-C ends it)', daemon, logFile));
+  say(howToLookFurther(daemon, logFile));
   await subscribe(daemon, { account: 'default', url: receiver.url, secret }, stop.signal);
   await simulateLives(sandboxUrl);
   if (!stop.signal.aborted) await once(stop.signal, 'abort');
-  say(
-    howToLookFurther(
-      'This is where to look further; it ends now, and the next start says it anew',
-      daemon,
-      logFile,
-    ),
-  );
 }
 
 async function startSandbox(stack: AsyncDisposableStack): Promise<string> {
+  // This and the daemon take seconds to load, after the first line.
+  const { createSandbox } = await import('../sandbox/sandbox.ts');
   const sandbox = createSandbox();
   stack.defer(() => sandbox.close());
   const url = await sandbox.listen({ host: '127.0.0.1', port: 0 });

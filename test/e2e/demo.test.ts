@@ -72,6 +72,7 @@ describe('npm run demo', () => {
   test('prints verified callbacks, shows a request that works, and leaves nothing behind after Ctrl-C', async () => {
     const demo = startDemo(['npm', 'run', 'demo'], { REDIS_URL: redis.url });
     await untilCallback(demo);
+    expect(demo.output()).toMatch(/^(?:(?:>.*)?\n)*Starting …/);
     const [, authorization = '', url = ''] =
       /^ *curl -s -H 'Authorization: (Bearer \S+)' (http:\S+)$/m.exec(demo.output()) ?? [];
     const response = await fetch(url, { headers: { authorization } });
@@ -83,8 +84,10 @@ describe('npm run demo', () => {
     const keys = () => redis.connect().keys(`${prefix}*`);
     expect(await keys()).not.toEqual([]);
     demo.pressCtrlC();
+    const before = demo.output();
     await demo.exited;
     expect(demo.output()).toContain('nothing is left behind');
+    expect(demo.output().slice(before.length)).not.toContain('http://');
     expect(demo.output()).not.toContain('refused');
     expect(opened.length).toBeGreaterThanOrEqual(3);
     expect(await Promise.all(opened.map(isOpen))).not.toContain(true);
