@@ -24,9 +24,8 @@ export function createOutage(onStateChange: (change: RedisStateChange) => void):
   let watching = true;
   const lost = (client: RedisClient, why: string, isCause: boolean): void => {
     if (!watching) return;
-    const isKnown = down.has(client);
-    if (isCause || !isKnown) reason = why;
-    if (isKnown) return;
+    if (isCause || down.size === 0) reason = why;
+    if (down.has(client)) return;
     down.add(client);
     if (down.size === 1) onStateChange({ up: false, reason });
   };
@@ -37,10 +36,12 @@ export function createOutage(onStateChange: (change: RedisStateChange) => void):
       let cause: string | null = null;
       for (const event of ['node error', 'sentinelError']) {
         client.on(event, (error: Error) => {
-          if (!isClosed(error.message)) cause = error.message;
+          if (!isConsequence(error.message)) cause = error.message;
         });
       }
-      client.on('error', (error: Error) => lost(client, cause ?? error.message, true));
+      client.on('error', (error: Error) =>
+        lost(client, cause ?? error.message, cause !== null || !isConsequence(error.message)),
+      );
       client.on('close', () => lost(client, cause ?? 'the connection was closed', false));
       client.on('ready', () => {
         cause = null;
@@ -55,6 +56,7 @@ export function createOutage(onStateChange: (change: RedisStateChange) => void):
   };
 }
 
-function isClosed(message: string): boolean {
-  return message === 'Connection is closed.';
+// Errors of commands that found no connection: why there is none was known before.
+function isConsequence(message: string): boolean {
+  return message === 'Connection is closed.' || message.startsWith("Stream isn't writeable");
 }
