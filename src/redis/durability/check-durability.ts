@@ -54,13 +54,17 @@ function findPolicyProblem(policy: string | null): string | null {
   if (policy === 'noeviction') return null;
   const state =
     policy === null ? 'Redis does not report its maxmemory-policy' : `maxmemory-policy is ${policy}`;
-  return `${state}: Redis may throw away subscriptions and events when memory is short; set maxmemory-policy noeviction`;
+  return `${state}: Redis may throw away subscriptions and events when memory is short; ${howToSet('maxmemory-policy noeviction')}`;
 }
 
 function findAofProblem(enabled: boolean | null): string | null {
   if (enabled === true) return null;
   const state = enabled === null ? 'Redis does not report whether it keeps an' : 'Redis keeps no';
-  return `${state} append-only file: a restart may lose what it was given; set appendonly yes`;
+  return `${state} append-only file: a restart may lose what it was given; ${howToSet('appendonly yes')}`;
+}
+
+function howToSet(setting: string): string {
+  return `set ${setting} (redis-server --${setting}, or redis-cli CONFIG SET ${setting} and CONFIG REWRITE)`;
 }
 
 async function askFacts(node: Redis): Promise<RedisFacts> {

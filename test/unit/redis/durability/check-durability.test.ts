@@ -24,7 +24,11 @@ describe('a Redis', () => {
     ['that is a replica', { role: 'slave' }, /replica.*REDIS_URL/],
     ['that evicts', { maxmemoryPolicy: 'allkeys-lru' }, /is allkeys-lru.*set maxmemory-policy noeviction/],
     ['that hides its policy', { maxmemoryPolicy: null }, /does not report.*set maxmemory-policy noeviction/],
-    ['without append-only file', { aofEnabled: false }, /keeps no append-only file.*set appendonly yes/],
+    [
+      'without append-only file',
+      { aofEnabled: false },
+      /keeps no append-only file.*set appendonly yes \(redis-server --appendonly yes, or redis-cli CONFIG SET appendonly yes and/,
+    ],
     ['that hides its append-only file', { aofEnabled: null }, /does not report.*set appendonly yes/],
   ])('%s is a problem, with what to set', (_which, facts, problem) => {
     const problems = findProblems({ ...durable, ...facts });
