@@ -18,6 +18,8 @@ export interface DrainJob {
   readonly slice?: readonly string[];
   /** When a delayed wake-up is due, milliseconds on Redis's clock; missing in immediate ones. */
   readonly at?: number;
+  /** How many times fifty subscriptions of the account were woken before it; missing in older versions. */
+  readonly turn?: number;
 }
 
 /**
@@ -28,17 +30,24 @@ export interface DrainJob {
 export interface DrainQueue {
   /** The queues themselves, one of each shard, for reading. */
   queues(): readonly [Queue<DrainJob>, ...Queue<DrainJob>[]];
-  wake(account: string, subscriptions: readonly string[]): Promise<void>;
+  /** Each fifty of them have a turn after the fifty before; `turn` (0) is that of the first. */
+  wake(account: string, subscriptions: readonly string[], turn?: number): Promise<void>;
   /**
    * Wakes many subscriptions in slices, a job for each (docs/adr/0030-slices-of-subscriptions.md). A process
    * of a version without slices that takes such a job drains none of them, so that these wake-ups are lost.
+   * Each slice has a turn after the one before; `turn` (0) is that of the first.
    */
-  wakeMany(account: string, subscriptions: readonly string[]): Promise<void>;
+  wakeMany(account: string, subscriptions: readonly string[], turn?: number): Promise<void>;
   /**
    * Does so after these milliseconds. It bounds how often a drain that fails begins again; a clock that is
    * ahead only begins it earlier.
    */
-  wakeManyLater(account: string, subscriptions: readonly string[], afterMs: number): Promise<void>;
+  wakeManyLater(
+    account: string,
+    subscriptions: readonly string[],
+    afterMs: number,
+    turn?: number,
+  ): Promise<void>;
   /**
    * Takes the drains of a slice for its job, which a worker has. Returns those taken; the others are under
    * way or wait elsewhere, and are woken alone.
@@ -52,7 +61,7 @@ export interface DrainQueue {
     subscriptions: readonly string[],
   ): Promise<ReadonlySet<string>>;
   /** Wakes one subscription at a time (milliseconds on Redis's clock), which replaces the time set before. */
-  wakeAt(account: string, subscription: string, at: number, now: number): Promise<void>;
+  wakeAt(account: string, subscription: string, at: number, now: number, turn?: number): Promise<void>;
   /**
    * Removes wake-ups that were lost half-way and block later ones; returns their number. See
    * `releaseLostJobs`.
@@ -100,27 +109,34 @@ export function createDrainQueue(
       await queue.addBulk(jobs.slice(from, from + wakeUpsAtOnce));
   }
 
-  function wake(account: string, subscriptions: readonly string[]): Promise<void> {
+  function wake(account: string, subscriptions: readonly string[], turn = 0): Promise<void> {
     return add(
       account,
-      subscriptions.map((subscription) => wakeUp(account, subscription)),
+      subscriptions.map((each, i) => wakeUp(account, each, turn + Math.floor(i / sliceMax))),
     );
   }
 
-  function wakeManyLater(account: string, subscriptions: readonly string[], afterMs: number): Promise<void> {
+  function wakeManyLater(
+    account: string,
+    subscriptions: readonly string[],
+    afterMs: number,
+    turn = 0,
+  ): Promise<void> {
     const slices = Math.ceil(subscriptions.length / sliceMax);
     const size = Math.ceil(subscriptions.length / slices);
     const part = (_: unknown, i: number) => subscriptions.slice(i * size, (i + 1) * size);
     return add(
       account,
-      Array.from({ length: slices }, part).map((slice) => wakeUpOfSlice(account, slice, afterMs)),
+      Array.from({ length: slices }, part).map((slice, i) =>
+        wakeUpOfSlice(account, slice, afterMs, turn + i),
+      ),
     );
   }
 
   return {
     queues: sharded.all,
     wake,
-    wakeMany: (account, subscriptions) => wakeManyLater(account, subscriptions, 0),
+    wakeMany: (account, subscriptions, turn) => wakeManyLater(account, subscriptions, 0, turn),
     wakeManyLater,
     async hold(job, shard, token) {
       const { account, slice = [] } = job.data;
@@ -139,12 +155,13 @@ export function createDrainQueue(
       const woken = await held.release(keysOf(sharded.of(shard)), sliceJob(job, token), ids);
       return new Set(subscriptions.filter((_, i) => woken.has(ids[i] ?? '')));
     },
-    async wakeAt(account, subscription, at, now) {
+    async wakeAt(account, subscription, at, now, turn = 0) {
       await sharded.ofAccount(account).add(
         'wake',
-        { account, subscription, at },
+        { account, subscription, at, turn },
         {
           ...retryForEver,
+          priority: priorityAt(at, turn),
           delay: Math.max(0, Math.ceil(at - now)),
           // One delayed job per subscription, always the latest; it also follows one that is running.
           deduplication: { id: wakeId(account, subscription), replace: true, keepLastIfActive: true },
@@ -162,7 +179,9 @@ export function createDrainQueue(
       return job !== null && (await connection.exists(queue.toKey(`${job}:lock`))) === 1;
     },
     async waiting() {
-      return sum(await Promise.all(sharded.all().map((queue) => queue.getWaitingCount())));
+      return sum(
+        await Promise.all(sharded.all().map((queue) => queue.getJobCountByTypes('waiting', 'prioritized'))),
+      );
     },
     async ofAll(worker) {
       const active = sharded.all().map((queue) => queue.getActiveCount());
@@ -180,25 +199,38 @@ export function createDrainQueue(
   };
 }
 
-function wakeUp(account: string, subscription: string) {
-  const data: DrainJob = { account, subscription };
+// Jobs of one second come in the order of their turns: the first fifty subscriptions of each account before
+// the second fifty of any. Each turn is a second's delay at most, so that none waits for ever. The numbers
+// begin anew before BullMQ's limit of 2 ** 21, after 24 days.
+function priorityAt(atMs: number, turn: number): number {
+  return 1 + ((Math.floor(atMs / 1_000) + turn) % 2_000_000);
+}
+
+function wakeUp(account: string, subscription: string, turn: number) {
+  const data: DrainJob = { account, subscription, turn };
   return {
     name: 'drain',
     data,
     opts: {
       ...retryForEver,
+      priority: priorityAt(Date.now(), turn),
       deduplication: { id: drainId(account, subscription), keepLastIfActive: true },
     },
   };
 }
 
-function wakeUpOfSlice(account: string, slice: readonly string[], afterMs: number) {
+function wakeUpOfSlice(account: string, slice: readonly string[], afterMs: number, turn: number) {
   // A delayed one must not stand for one at once.
   const id = afterMs > 0 ? `later.${sliceId(account, slice)}` : sliceId(account, slice);
   return {
     name: 'slice',
-    data: { account, subscription: '', slice },
-    opts: { ...retryForEver, delay: afterMs, deduplication: { id, keepLastIfActive: true } },
+    data: { account, subscription: '', slice, turn },
+    opts: {
+      ...retryForEver,
+      priority: priorityAt(Date.now() + afterMs, turn),
+      delay: afterMs,
+      deduplication: { id, keepLastIfActive: true },
+    },
   };
 }
 

@@ -6,12 +6,12 @@ import { createJobWorker } from '../redis/jobs/job-worker.ts';
 import type { QueueShards } from '../redis/shards/queue-shards.ts';
 import { nameFailure } from '../redis/store-failure.ts';
 import type { DrainResult } from './drain/drain.ts';
+import { createAccountShares } from './account-shares.ts';
 import { createFairShare } from './fair-share.ts';
 import { drainQueueName, type DrainJob, type DrainQueue } from './drain-queue.ts';
 import { drainSlice, type EndedDrain } from './slices/drain-slice.ts';
 import { createTurns } from './take-turns.ts';
 import { allEnded } from '../waiting/all-ended.ts';
-import { createNewcomers } from '../waiting/newcomers.ts';
 
 /** Runs drains as the queue calls for them. */
 export interface DrainWorker {
@@ -52,8 +52,6 @@ const askAgainMs = 250;
 const tryAgainMs = 1_000;
 // Minimum number of a slice's subscriptions that are woken as a slice again.
 const sliceMin = 10;
-// Number of new drains of slices at which no more begin: a process that has thousands of them is slower.
-const newDrainsMax = 75;
 // Milliseconds until a drain that was left to other processes is offered again.
 const handOverMs = 100;
 
@@ -66,13 +64,9 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
   const { queue, shards, concurrency } = deps;
   const stopping = new AbortController();
   const inTurn = createTurns();
-  // Number of jobs under way, in which a slice counts once, and of drains.
+  // Number of jobs under way, in which a slice counts once.
   let running = 0;
-  let draining = 0;
-  const newDrains = createNewcomers({
-    max: newDrainsMax,
-    onWaiting: (waits) => (waits ? room.take(concurrency) : room.give(concurrency)),
-  });
+  const shares = createAccountShares({ places: concurrency, now: () => performance.now() });
   const name = randomUUID();
   const share = createFairShare({
     running: () => running,
@@ -87,24 +81,21 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
   }
 
   async function drain(job: Job<DrainJob>, token: string | undefined, shard: number): Promise<void> {
-    const { account, subscription } = job.data;
+    const { account, subscription, turn } = job.data;
     const isElsewhere = () => shards.homeOf(account) !== shard;
     await shards.known();
-    if (isElsewhere()) return queue.wake(account, [subscription]);
+    if (isElsewhere()) return queue.wake(account, [subscription], turn);
     const laterMs = (await isDrainedInFormerShard(job.data))
       ? askAgainMs
       : share.isForOthers(subscription)
         ? handOverMs
-        : 0;
-    if (laterMs > 0) {
-      await job.moveToDelayed(Date.now() + laterMs, token);
-      throw new DelayedError();
-    }
+        : shares.waitMs(account, 1);
+    if (laterMs > 0) return runLater(job, laterMs, token);
     let leaves = false;
     const othersWait = async () => {
       if (isElsewhere()) return true;
       leaves ||= await share.mayLeave();
-      return leaves || (draining >= concurrency && (await queue.waiting()) > 0);
+      return leaves || (shares.areTaken() && (await queue.waiting()) > 0);
     };
     // A process that gets too little processor time loses the locks of its jobs, and BullMQ hands them out
     // again before all others. Two drains of a subscription in one process would do all work twice, and the
@@ -117,38 +108,47 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
   }
 
   async function drainNow(
-    { account, subscription }: DrainJob,
+    { account, subscription, turn }: DrainJob,
     othersWait: () => Promise<boolean>,
   ): Promise<void> {
     running += 1;
-    draining += 1;
+    shares.take(account, 1);
     try {
       const { wakeAt } = await deps.drain(account, subscription, stopping.signal, othersWait);
       if (wakeAt === null) return;
       const now = deps.now();
-      if (wakeAt > now) await queue.wakeAt(account, subscription, wakeAt, now);
-      else await queue.wake(account, [subscription]);
+      if (wakeAt > now) await queue.wakeAt(account, subscription, wakeAt, now, turn);
+      else await queue.wake(account, [subscription], turn);
     } finally {
       running -= 1;
-      draining -= 1;
+      shares.give(account, 1);
     }
   }
 
+  async function runLater(job: Job<DrainJob>, afterMs: number, token: string | undefined): Promise<never> {
+    await job.moveToDelayed(Date.now() + afterMs, token);
+    throw new DelayedError();
+  }
+
   async function drainMany(job: Job<DrainJob>, token: string, shard: number): Promise<void> {
-    const { account, slice = [] } = job.data;
-    const noLongerNew = await newDrains.begin(slice.length);
+    const { account, slice = [], turn } = job.data;
     await shards.known();
     const former = shards.formerHomeOf(account);
     const isMoving = former !== null && former !== shards.homeOf(account);
     // Each of them waits for its drain in the former shard by itself.
     if (isMoving || shards.homeOf(account) !== shard) {
-      noLongerNew(slice.length);
       // A worker that was killed may have taken them for this job.
       await queue.giveBack(job, shard, token, slice);
-      return queue.wake(account, slice);
+      return queue.wake(account, slice, turn);
     }
-    const own = await queue.hold(job, shard, token);
-    noLongerNew(slice.length - own.length);
+    const laterMs = shares.waitMs(account, slice.length);
+    if (laterMs > 0) return runLater(job, laterMs, token);
+    shares.take(account, slice.length);
+    const own = await queue.hold(job, shard, token).catch((error: unknown) => {
+      shares.give(account, slice.length);
+      throw error;
+    });
+    shares.give(account, slice.length - own.length);
 
     async function drainOne(subscription: string): Promise<DrainResult> {
       let result: DrainResult = { wakeAt: null };
@@ -159,9 +159,8 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     }
 
     function left(): void {
-      draining -= 1;
+      shares.give(account, 1);
       room.give(1);
-      noLongerNew(1);
     }
 
     async function conclude(ended: readonly EndedDrain[]): Promise<void> {
@@ -172,15 +171,15 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
         wakeAt !== null && wakeAt > now && !again.includes(subscription);
       const wakeUps = ended
         .filter(isLater)
-        .map(({ subscription, wakeAt }) => queue.wakeAt(account, subscription, wakeAt ?? now, now));
-      await allEnded([...wakeUps, queue.wakeManyLater(account, again, tryAgainMs)]);
+        .map(({ subscription, wakeAt }) => queue.wakeAt(account, subscription, wakeAt ?? now, now, turn));
+      await allEnded([...wakeUps, queue.wakeManyLater(account, again, tryAgainMs, turn)]);
       const ids = idsOf(ended);
       const woken = await queue.giveBack(job, shard, token, ids);
       const isDue = ({ subscription, wakeAt }: EndedDrain) =>
         woken.has(subscription) || (wakeAt !== null && wakeAt <= now);
       const due = idsOf(ended.filter(isDue));
-      if (due.length >= sliceMin) await queue.wakeMany(account, due);
-      else if (due.length > 0) await queue.wake(account, due);
+      if (due.length >= sliceMin) await queue.wakeMany(account, due, turn);
+      else if (due.length > 0) await queue.wake(account, due, turn);
     }
 
     const failed = (subscription: string, error: Error): DrainResult => {
@@ -188,7 +187,6 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
       return { wakeAt: deps.now() + tryAgainMs };
     };
     running += 1;
-    draining += own.length;
     room.take(own.length);
     try {
       await drainSlice(own, { drain: drainOne, failed, left, conclude });
@@ -199,8 +197,8 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
 
   // BullMQ uses the clocks of the processes. A wake-up that comes too early by such a clock is left to the
   // account's next poll, because it might come too early again and again.
-  async function wake({ account, subscription, at = 0 }: DrainJob): Promise<void> {
-    if (at <= deps.now() + clockStepMsMin) await queue.wake(account, [subscription]);
+  async function wake({ account, subscription, at = 0, turn }: DrainJob): Promise<void> {
+    if (at <= deps.now() + clockStepMsMin) await queue.wake(account, [subscription], turn);
   }
 
   const { room, ...worker } = createJobWorker<DrainJob>({

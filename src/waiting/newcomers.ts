@@ -17,8 +17,6 @@ export type Ended = (count: number) => void;
 export interface NewcomersOptions {
   /** Number under way at which no more begin. */
   readonly max: number;
-  /** Called when some begin to wait, and when none waits any more. */
-  readonly onWaiting?: (waits: boolean) => void;
 }
 
 // Number of looks after which work under way no longer counts: it waits for another machine, which is no
@@ -40,7 +38,7 @@ interface Begun {
 }
 
 /** The newcomers of one kind in one process. */
-export function createNewcomers({ max, onWaiting = () => undefined }: NewcomersOptions): Newcomers {
+export function createNewcomers({ max }: NewcomersOptions): Newcomers {
   const begun: Begun[] = [];
   // By owner, the owner whose turn is next first; none is empty.
   const waiting = new Map<string, Waiter[]>();
@@ -66,7 +64,6 @@ export function createNewcomers({ max, onWaiting = () => undefined }: NewcomersO
   }
 
   function letIn(): void {
-    if (waiting.size === 0) return;
     // An owner with more that waits is put behind the others, where the loop comes to it again.
     for (const [owner, queue] of waiting) {
       if (underWay >= max) return;
@@ -76,7 +73,6 @@ export function createNewcomers({ max, onWaiting = () => undefined }: NewcomersO
       if (next === undefined) continue;
       next.resolve(start(next.count));
     }
-    onWaiting(false);
   }
 
   function start(count: number): Ended {
@@ -97,7 +93,6 @@ export function createNewcomers({ max, onWaiting = () => undefined }: NewcomersO
       if (waiting.size === 0 && underWay < max) return Promise.resolve(start(count));
       return new Promise((resolve) => {
         const queue = waiting.get(owner);
-        if (waiting.size === 0) onWaiting(true);
         if (queue === undefined) waiting.set(owner, [{ count, resolve }]);
         else queue.push({ count, resolve });
       });

@@ -4,6 +4,7 @@ import { createLanes, type Lane } from '../schedule/lanes.ts';
 import type { Pacer, Pacers } from '../pace/pacer.ts';
 import type { Claim } from '../store/replies.ts';
 import type { SubscriptionWindows } from '../window/places.ts';
+import type { Newcomers } from '../../waiting/newcomers.ts';
 import { openSession, type SessionDeps, type Stop } from './drain-session.ts';
 import type { LaneCache, LanesOfDrain } from './lane-cache.ts';
 import { entriesAtOnce } from './log-reader.ts';
@@ -22,6 +23,7 @@ export interface DrainDeps extends SessionDeps {
   readonly windows: SubscriptionWindows;
   readonly pacers: Pacers;
   readonly blocks: BlockStore;
+  readonly turns: Newcomers;
 }
 
 // Milliseconds for which a drain goes on although other subscriptions wait.
@@ -35,9 +37,10 @@ const sliceExtensionMs = 1_000;
  * Delivers the outstanding events of a subscription: first attempts from the log after its cursor, lanes that
  * are due, and replays. Each result is written before its filing's next event is sent. The drain ends when
  * nothing can be sent now, when its time slice is over and other subscriptions wait, or when the signal
- * aborts; callbacks in flight are finished first. Two drains of one subscription at once are harmless: Redis
- * refuses the earlier one's writes, and it stops. Rejects when Redis fails or `open` throws, as soon as
- * nothing is in flight; the next drain sends those events again under the same ids.
+ * aborts; callbacks in flight are finished first. For each of its steps it waits for its turn among the
+ * drains of the process, in which the accounts alternate. Two drains of one subscription at once are
+ * harmless: Redis refuses the earlier one's writes, and it stops. Rejects when Redis fails or `open` throws,
+ * as soon as nothing is in flight; the next drain sends those events again under the same ids.
  */
 export async function drainSubscription(
   deps: DrainDeps,
@@ -45,6 +48,25 @@ export async function drainSubscription(
   id: string,
   signal: AbortSignal,
   othersWait: OthersWait,
+): Promise<DrainResult> {
+  let endTurn = await deps.turns.begin(1, account);
+  try {
+    return await drainInTurns(deps, account, id, signal, othersWait, async () => {
+      endTurn(1);
+      endTurn = await deps.turns.begin(1, account);
+    });
+  } finally {
+    endTurn(1);
+  }
+}
+
+async function drainInTurns(
+  deps: DrainDeps,
+  account: string,
+  id: string,
+  signal: AbortSignal,
+  othersWait: OthersWait,
+  nextTurn: () => Promise<void>,
 ): Promise<DrainResult> {
   const kept = deps.laneCache.remove(account, id);
   const claim = await deps.store.claim(account, id, entriesAtOnce(deps.maxInFlight), kept);
@@ -84,6 +106,7 @@ export async function drainSubscription(
       if (session.isIdle())
         await delay(Math.ceil(turnInMs ?? 0), undefined, { signal }).catch(() => undefined);
       else await session.waitForResults(turnInMs);
+      await nextTurn();
       const found = await session.settle();
       // The subscription may be enabled again, or last longer, while callbacks are in flight.
       stop = found ?? (stop === 'disabled' || stop === 'expired' ? null : stop);

@@ -13,6 +13,7 @@ import { createLaneCache } from './lane-cache.ts';
 import { createPacers } from '../pace/pacer.ts';
 import type { TurnStore } from '../pace/turn-store.ts';
 import { createBusyWatch } from '../../waiting/busy-process.ts';
+import { createNewcomers } from '../../waiting/newcomers.ts';
 import { createSubscriptionWindows } from '../window/places.ts';
 import { createCallbackSender, type SendCallbackDeps, type Sent } from '../../callbacks/send-callback.ts';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
@@ -37,7 +38,7 @@ export interface SubscriptionDrainer {
 
 export interface SubscriptionDrainerDeps
   extends
-    Omit<DrainDeps, 'open' | 'laneCache' | 'windows' | 'pacers' | 'othersRead' | 'judge'>,
+    Omit<DrainDeps, 'open' | 'laneCache' | 'windows' | 'pacers' | 'turns' | 'othersRead' | 'judge'>,
     SendCallbackDeps {
   readonly sealer: Sealer;
   readonly verifier: Pick<Verifier, 'whenDue'>;
@@ -54,6 +55,9 @@ interface KeptReady extends ReadySubscription {
 
 // Maximum number of subscriptions kept ready: opening the secrets of one costs more than signing a callback.
 const openedMax = 20_000;
+// Maximum number of drains that have their turn at once. With more, one turn of the event loop takes more
+// than 50 ms. A drain whose endpoint takes long makes way for another.
+const turnsMax = 40;
 // Milliseconds until a mended subscription is drained again.
 const firstRetryMs = 1_000;
 // Milliseconds until a subscription is drained again whose block could not be written.
@@ -66,10 +70,11 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
   const judge = createFilterJudge();
   const windows = createSubscriptionWindows(deps.maxInFlight, createBusyWatch());
   const pacers = createPacers({ turns: deps.turns, now: () => performance.now() });
+  const turns = createNewcomers({ max: turnsMax });
   const drains = createCounts();
   const othersRead = (account: string) => drains.of(account) > 1;
   // Made once: a short drain is cheaper than a copy of what all drains have in common.
-  const ofAll: DrainDeps = { ...deps, open, laneCache, windows, pacers, othersRead, judge };
+  const ofAll: DrainDeps = { ...deps, open, laneCache, windows, pacers, turns, othersRead, judge };
 
   function open(account: string, id: string, settings: string): ReadySubscription {
     const key = `${account}/${id}`;

@@ -29,13 +29,15 @@ async function lookAtShard(
   key: QueueKey,
   now: () => number,
 ): Promise<Omit<QueueLook, 'taken'>> {
-  const [waiting, [, firstScore], oldestActive, paused] = await Promise.all([
+  const [first, later, [, firstScore], oldestActive, paused] = await Promise.all([
     redis.llen(key('wait')),
+    redis.zcard(key('prioritized')),
     redis.zrange(key('delayed'), '0', '0', 'WITHSCORES'),
     redis.lindex(key('active'), -1),
     redis.hexists(key('meta'), 'paused'),
   ]);
   const isOverdue = firstScore !== undefined && Number(firstScore) / scorePerMs < now();
   const isAbandoned = oldestActive !== null && (await redis.exists(key(`${oldestActive}:lock`))) === 0;
+  const waiting = first + later;
   return { waiting, due: waiting > 0 || isOverdue || isAbandoned, paused: paused === 1 };
 }

@@ -14,7 +14,10 @@ export interface QueueState {
   readonly schedulers: { readonly count: number; readonly late: number };
   /** Connections that wait for jobs, in all processes; null where Redis does not list its clients. */
   readonly workers: number | null;
-  /** Since when the job that has waited longest could have been taken; null while none waits. */
+  /**
+   * Since when the job that comes next has waited, in milliseconds; null while none waits. Jobs of later
+   * turns may have waited longer.
+   */
   readonly oldestWaitingAt: number | null;
 }
 
@@ -57,22 +60,24 @@ export async function readQueueState(
 
 async function readShard(queue: Queue, redis: RedisClient, now: number): Promise<QueueState> {
   const schedulers = queue.toKey('repeat');
-  const [counts, paused, [oldest], workers, count, late] = await Promise.all([
-    queue.getJobCounts(...jobStates),
+  const [counts, paused, first, workers, count, late] = await Promise.all([
+    queue.getJobCounts(...jobStates, 'prioritized'),
     queue.isPaused(),
-    queue.getWaiting(0, 0),
+    Promise.all([queue.getWaiting(0, 0), queue.getPrioritized(0, 0)]),
     countWorkers(queue, redis),
     redis.zcard(schedulers),
     // The score of a scheduler is when its next job is due.
     redis.zcount(schedulers, '-inf', now - lateMs),
   ]);
+  const { waiting = 0, prioritized = 0, ...others } = counts;
+  const since = first.flat().map(({ timestamp, opts }) => timestamp + (opts.delay ?? 0));
   return {
     name: queue.name,
     paused,
-    jobs: { ...noJobs, ...counts },
+    jobs: { ...noJobs, ...others, waiting: waiting + prioritized },
     schedulers: { count, late },
     workers,
-    oldestWaitingAt: oldest === undefined ? null : oldest.timestamp + (oldest.opts.delay ?? 0),
+    oldestWaitingAt: since.length === 0 ? null : Math.min(...since),
   };
 }
 

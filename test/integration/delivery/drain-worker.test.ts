@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createLatch, startReceiver, type Receiver } from '../../support/receivers/receiver.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
-import { createHarness, type Harness } from './drain-harness.ts';
+import { createKeys } from '../../../src/redis/keys.ts';
+import { appendEvent } from '../../support/redis/append-script.ts';
+import { createHarness, eventOf, newSubscription, type Harness } from './drain-harness.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());
@@ -23,6 +25,17 @@ async function hangingReceiver(): Promise<Receiver> {
       latch.open();
       await receiver.stop();
     },
+  };
+}
+
+/** Another account of the same process, with one subscription. Returns what publishes an event in it. */
+async function neighbour(harness: Harness, url: string): Promise<() => Promise<void>> {
+  const account = `b${harness.account}`;
+  await harness.subscriptions.create(newSubscription(account, url), null);
+  return async () => {
+    const keys = createKeys(redis.prefix).account(account);
+    await appendEvent(harness.redis, keys, eventOf(account, 'f', 1), Date.now());
+    await harness.waker.wakeMatching(account, [{ type: 'filing.pending', state: '', status: '' }]);
   };
 }
 
@@ -82,6 +95,58 @@ describe('the drain worker', () => {
     expect(hanging.inFlightMax()).toBe(3);
     expect(hanging.received).toHaveLength(3);
     await Promise.all(healthy.map((receiver) => receiver.stop()));
+  });
+
+  test.each([
+    ['each in a job of its own', 60],
+    ['in slices', 250],
+  ])('leaves places for other accounts while the endpoints of one hang, %s', async (_, hanging) => {
+    await using hangs = await hangingReceiver();
+    await using other = await startReceiver();
+    const concurrency = hanging < 100 ? 40 : 200;
+    await using harness = await createHarness(redis, { timeoutMs: 60_000, maxInFlight: 1, concurrency });
+    for (const each of times(hanging, () => hangs.url)) await harness.subscribe(each);
+    const publish = await neighbour(harness, other.url);
+    harness.startWorker();
+    await harness.publish('a');
+    await vi.waitFor(() => expect(hangs.inFlight()).toBeGreaterThan(concurrency / 2), 5_000);
+    await publish();
+    await vi.waitFor(() => expect(other.accepted).toHaveLength(1), 5_000);
+    expect(hangs.inFlight()).toBeLessThan(concurrency);
+  });
+
+  test('serves accounts by turns: one of hundreds of subscriptions does not come first with all', async () => {
+    const order: string[] = [];
+    const noting = (name: string) => () => (order.push(name), 200);
+    await using many = await startReceiver(noting('many'));
+    await using other = await startReceiver(noting('other'));
+    await using harness = await createHarness(redis, { concurrency: 1 });
+    for (const each of times(300, () => many.url)) await harness.subscribe(each);
+    const publish = await neighbour(harness, other.url);
+    await harness.publish('a');
+    await publish();
+    harness.startWorker();
+    await vi.waitFor(() => expect(order).toHaveLength(301), 20_000);
+    expect(order.indexOf('other')).toBeLessThanOrEqual(100);
+  });
+
+  test('a later turn is a delay of seconds: a job that waits comes before those of the first turn in time', async () => {
+    await using harness = await createHarness(redis);
+    const at = Date.now();
+    const take = async (subscription: string, afterMs: number, turn: number) => {
+      vi.setSystemTime(at + afterMs);
+      await harness.queue.wake(harness.account, [subscription], turn);
+    };
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      await take('late', 0, 3);
+      await take('soon', 1_000, 0);
+      await take('after', 5_000, 0);
+    } finally {
+      vi.useRealTimers();
+    }
+    const jobs = await harness.queue.queues()[0].getPrioritized();
+    expect(jobs.map(({ data }) => data.subscription)).toEqual(['soon', 'late', 'after']);
   });
 
   test('lets others in after its time slice, though all places are taken', async () => {

@@ -18,7 +18,7 @@ test('a wake-up that stands in no list is freed, so that its subscription can be
     await queue.wake('acme', ['lost', 'waiting']);
     const job = (await queue.queues()[0].getDeduplicationJobId('drain.acme.lost')) ?? '';
     // As the script that adds a job leaves it when its last commands are not carried out.
-    expect(await client.lrem(queue.queues()[0].toKey('wait'), 1, job)).toBe(1);
+    expect(await client.zrem(queue.queues()[0].toKey('prioritized'), job)).toBe(1);
     await queue.wake('acme', ['lost', 'waiting']);
     expect(await queue.waiting()).toBe(1);
     expect(await queue.release('acme', ['lost', 'waiting', 'never'])).toBe(1);

@@ -174,12 +174,9 @@ test.each([
     'were given to a worker that never heard of it',
     async ({ drains }: ReturnType<typeof rig>) => {
       await drains.wake('acme', ['a']);
-      await client.lmove(
-        drains.queues()[0].toKey('wait'),
-        drains.queues()[0].toKey('active'),
-        'RIGHT',
-        'LEFT',
-      );
+      const [queue] = drains.queues();
+      const [job = ''] = await client.zpopmin(queue.toKey('prioritized'));
+      await client.lpush(queue.toKey('active'), job);
     },
   ],
 ])('drains that %s are told after a minute, and not once they were taken', async (_, prepare) => {

@@ -25,7 +25,7 @@ test('a slice of a killed worker whose account has moved meanwhile leaves no dra
   const ids = Array.from({ length: 30 }, (_, i) => `sub_${i}`);
   await queue.wakeMany('acme', ids);
   const [former] = queue.queues();
-  const [job] = await former.getJobs(['waiting']);
+  const [job] = await former.getJobs(['prioritized']);
   // As a worker leaves them that is killed.
   for (const id of ids) await client.set(former.toKey(`de:drain.acme.${id}`), job?.id ?? '');
   home = 1;

@@ -41,6 +41,16 @@ test('jobs are counted by state, also while the queue is paused, and the oldest 
   expect(await read()).toEqual({ ...before, paused: true });
 });
 
+test('a job of a later turn waits like any other', async () => {
+  const { queue, read } = openQueue('turns');
+  const [first] = await queue.addBulk(
+    [2, 1].map((priority) => ({ name: 'a', data: {}, opts: { priority } })),
+  );
+  const state = await read();
+  expect(state.jobs).toEqual({ waiting: 2, active: 0, delayed: 0, failed: 0 });
+  expect(state.oldestWaitingAt).toBeGreaterThanOrEqual(first?.timestamp ?? Infinity);
+});
+
 test('a job that was delayed has waited since it was due', async () => {
   const { queue, read } = openQueue('delayed');
   const job = await queue.add('later', {}, { delay: 3_600_000 });
