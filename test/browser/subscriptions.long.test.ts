@@ -93,6 +93,11 @@ describe('a subscription', () => {
     await tab.page.getByText(/Test: HTTP error with status 500 after/).waitFor();
     collector.answer(200);
     expect(collector.received.filter(({ event }) => event.type === 'ping')).toHaveLength(2);
+    const attempts = tab.page.getByRole('table', { name: 'Attempts' });
+    await attempts.getByRole('row', { name: /ping – 1 HTTP error 500/ }).waitFor();
+    await attempts.getByRole('link').first().click();
+    await tab.page.getByRole('heading', { name: 'Attempts of this event' }).waitFor();
+    await tab.page.getByText('"type": "ping"').waitFor();
     expect(tab.problems).toEqual([]);
   });
 

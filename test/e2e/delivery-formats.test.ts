@@ -130,7 +130,7 @@ test('an event of a filing of 300 KB arrives without it in every format, and the
   expect(metrics).toMatch(/^filing_webhooks_filings_too_large_total 1$/m);
 });
 
-test('a test call tells what is wrong, and changes nothing', async () => {
+test('a test call tells what is wrong, and changes nothing but the list of attempts', async () => {
   await using receiver = await startReceiver(410);
   const path = await stage.subscribe(receiver.url, { eventTypes: ['account.*'] });
   const { outcome, statusCode } = await stage.daemon.api.ok<{ outcome: string; statusCode: number }>(
@@ -139,5 +139,5 @@ test('a test call tells what is wrong, and changes nothing', async () => {
   );
   expect([outcome, statusCode]).toEqual(['gone', 410]);
   expect(await stage.show(path)).toMatchObject({ state: 'active', consecutiveFailures: 0 });
-  expect(await stage.all(`${path}/attempts`)).toEqual([]);
+  expect(await stage.all(`${path}/attempts`)).toMatchObject([{ eventType: 'ping', outcome: 'gone' }]);
 });

@@ -227,6 +227,7 @@ async function pingEvent(): Promise<Example> {
   const sent: Buffer[] = [];
   const drainer = createSubscriptionDrainer({
     mend: () => Promise.resolve(0),
+    store: { addTest: () => Promise.resolve() },
     wallClock: () => Date.parse('2026-11-21T10:00:00.000Z'),
     now: () => Date.parse('2026-11-21T10:00:00.000Z'),
     client: {

@@ -16,7 +16,7 @@ export const listAttempts = {
   tags: ['Delivery'],
   operationId: 'listAttempts',
   summary: 'List attempts to deliver, newest first',
-  description: 'Test calls are not among them. A read-only token sees them without responses.',
+  description: 'Test calls are among them. A read-only token sees them without responses.',
   params: subscriptionParams,
   querystring: attemptsQuerySchema,
   response: { 200: attemptListSchema, ...problems(422) },
@@ -77,7 +77,7 @@ export const testSubscription = {
   operationId: 'testSubscription',
   summary: 'Send one ping now and return its outcome',
   description:
-    'Works for disabled subscriptions too, changes nothing, and is not in the list of attempts. An endpoint that has yet to be verified gets none.',
+    'Works for disabled subscriptions too. It is in the list of attempts and counts as no failure and no success. An endpoint that has yet to be verified gets none.',
   params: subscriptionParams,
   response: { 200: pingAnswerSchema, ...problems(403, 409, 429) },
 };

@@ -82,16 +82,20 @@ export function createAttemptReader(
     { request, eventId, filingId }: ListedAttempt,
   ): Promise<AttemptRequest | RequestMissing> {
     if (request === undefined) return 'not_kept';
-    const { position, format = 'standard', payload = 'full', names = [], ...sent } = request;
-    const [outline] = await log.outlineAt(account, [position]);
-    const entry = outline?.id === eventId ? (await log.load(account, [outline]))[0] : null;
-    if (entry == null) return 'event_trimmed';
-    const { contentType, bytes } = formatBody(
-      { account, format, payload, publicUrl },
-      { ...entry, filingId },
-    );
+    const { position, format = 'standard', payload = 'full', names = [], body, ...sent } = request;
+    const bytes = body === undefined ? await logged(account, eventId, position) : Buffer.from(body);
+    if (bytes === null) return 'event_trimmed';
+    const sender = { account, format, payload, publicUrl };
+    const written = formatBody(sender, { id: eventId, filingId, body: bytes });
     const { url, timestamp, signature } = sent;
-    return { url, contentType, timestamp, signature, names, body: bytes.toString() };
+    const { contentType } = written;
+    return { url, contentType, timestamp, signature, names, body: written.bytes.toString() };
+  }
+
+  async function logged(account: string, eventId: string, position: number): Promise<Buffer | null> {
+    const [outline] = await log.outlineAt(account, [position]);
+    const [entry] = outline?.id === eventId ? await log.load(account, [outline]) : [];
+    return entry?.body ?? null;
   }
 
   return async (account, subscription, id) => {

@@ -7,6 +7,7 @@ import type { Sealer } from '../../secrets/seal.ts';
 import { blockAfter, isLasting, UnusableSettingsError, UnverifiedError } from '../blocked/block-policy.ts';
 import { isUnverified } from '../../subscriptions/settings/verification.ts';
 import type { Verifier } from '../ownership/verifier.ts';
+import { toAttempt } from '../store/delivery-records.ts';
 import { drainSubscription, type DrainDeps, type DrainResult } from './drain.ts';
 import type { ReadySubscription } from './drain-session.ts';
 import { createLaneCache } from './lane-cache.ts';
@@ -32,7 +33,10 @@ export interface SubscriptionDrainer {
     signal: AbortSignal,
     othersWait: () => Promise<boolean>,
   ): Promise<DrainResult>;
-  /** Sends one `ping`, signed like any callback, and returns its result. Nothing is written. */
+  /**
+   * Sends one `ping`, signed like any callback, and returns its result, which is written as an attempt. It
+   * says nothing about the endpoint's health. Rejects when Redis does, although the `ping` was sent.
+   */
   ping(subscription: Subscription): Promise<Sent>;
 }
 
@@ -150,12 +154,17 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
         drains.remove(account);
       }
     },
-    ping(subscription) {
+    async ping(subscription) {
       const { account, id } = subscription;
       const timestamp = new Date(deps.wallClock()).toISOString();
       const body = JSON.stringify({ type: 'ping', timestamp, data: { account, subscription: id } });
-      const entry = { id: `evt_${randomBytes(16).toString('hex')}`, filingId: '', body: Buffer.from(body) };
-      return createCallbackSender(deps, subscription, true)(entry);
+      const name = { id: `evt_${randomBytes(16).toString('hex')}`, type: 'ping', filingId: '', position: 0 };
+      const entry = { ...name, body: Buffer.from(body) };
+      const sent = await createCallbackSender(deps, subscription, true)(entry);
+      const now = deps.now();
+      const attempt = toAttempt({ attempt: 1 }, entry, { sent, called: subscription }, now, null);
+      await deps.store.addTest(account, id, attempt, now);
+      return sent;
     },
   };
 }

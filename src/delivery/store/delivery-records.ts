@@ -33,8 +33,10 @@ export interface Attempt {
 
 /** What is kept of the request of an attempt: with the event, enough to write it once more. */
 export interface KeptRequest extends SentRequest {
-  /** Position of the event in the log. */
+  /** Position of the event in the log; 0 for a `ping`, which is not in it. */
   readonly position: number;
+  /** The body of a `ping`; missing for events of the log. */
+  readonly body?: string;
   readonly url: string;
   /** Missing for `standard`. */
   readonly format?: CallbackFormat;
@@ -84,8 +86,8 @@ export interface ListedDeadLetter extends DeadLetter {
  * the attempt was made for.
  */
 export function toAttempt(
-  { attempt }: Turn,
-  entry: LogEntry,
+  { attempt }: Pick<Turn, 'attempt'>,
+  entry: Pick<LogEntry, 'id' | 'type' | 'filingId' | 'position' | 'body'>,
   { sent, called }: { readonly sent: Sent; readonly called: Subscription },
   now: number,
   replay: string | null,
@@ -113,10 +115,11 @@ type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 function toKeptRequest(
   { timestamp, signature }: SentRequest,
-  { position }: Pick<LogEntry, 'position'>,
+  { position, body }: Pick<LogEntry, 'position' | 'body'>,
   { url, format, payload, headers, auth = null }: Subscription,
 ): KeptRequest {
   const kept: Writable<KeptRequest> = { position, timestamp, signature, url };
+  if (position === 0) kept.body = body.toString();
   if (format !== 'standard') kept.format = format;
   if (payload !== 'full') kept.payload = payload;
   const names = Object.keys(headers);

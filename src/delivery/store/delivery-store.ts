@@ -3,6 +3,7 @@ import { bodiesAtOnceMax, lostBody } from '../../events/event-log.ts';
 import type { Checkpoint } from '../../events/timeline.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
+import { defineScript } from '../../redis/scripts.ts';
 import { createScriptBatches } from '../../redis/batches/script-batches.ts';
 import { decodeRecord, isUnreadable, type OnUnreadable } from '../../redis/unreadable-record.ts';
 import { parseListed, type Attempt, type DeadLetter, type ListedDeadLetter } from './delivery-records.ts';
@@ -57,6 +58,11 @@ export interface DeliveryStore {
     settlement: Settlement | null,
     now: number,
   ): Promise<SettleResult>;
+  /**
+   * Adds the attempt of a test call, which changes nothing else; not where the subscription is gone. `now` is
+   * in milliseconds on Redis's clock.
+   */
+  addTest(account: string, id: string, attempt: Attempt, now: number): Promise<void>;
   /** Newest first; `before` is the `next` of the page before. */
   attempts(account: string, id: string, before: string | null, limit: number): Promise<Listed<Attempt>>;
   /**
@@ -75,6 +81,11 @@ export interface DeliveryStore {
 // Maximum bytes of bodies read by the claim, whose script copies them twice.
 const claimedBytesMax = bodiesAtOnceMax / 4;
 const claimedMax = 200;
+
+// KEYS 1 subscriptions  2 attempts; ARGV subscription id, oldest stream id kept, attempt
+const addTest = defineScript(`
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return end
+redis.call('XADD', KEYS[2], 'MINID', '~', ARGV[2], '*', 'a', ARGV[3])`);
 
 /**
  * Delivery in Redis; every drain writes through one fenced script. Each write may remove attempts and dead
@@ -178,6 +189,11 @@ export function createDeliveryStore(
         attemptLines(settlement),
       );
       return toSettleResult(reply as SettleReply, own, foundAt);
+    },
+    async addTest(account, id, attempt, now) {
+      const key = keys.account(account);
+      const used = [key.subscriptions, key.subscription(id).attempts];
+      await addTest.run(redis, used, [id, Math.max(0, oldestKept(now) ?? 0), JSON.stringify(attempt)]);
     },
     attempts: (account, id, before, limit) =>
       list<Attempt>(account, 'sub:attempts', keys.account(account).subscription(id).attempts, before, limit),

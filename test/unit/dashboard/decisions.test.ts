@@ -49,6 +49,9 @@ describe('the state of a subscription', async () => {
     expect(shownState?.({ state: 'failing' }, [...failed, ...good], now)).toBe('failing');
     expect(shownState?.({ state: 'active' }, [...good, attempt('delivered', '13:00')], now)).toBe('active');
     expect(shownState?.({ state: 'active' }, failed, now)).toBe('active');
+    const tests = good.map((each) => ({ ...each, outcome: 'timeout', eventType: 'ping' }));
+    expect(shownState?.({ state: 'active' }, [...tests, ...good], now)).toBe('active');
+    expect(presentFailure?.([...tests, ...good])).toBeNull();
     const aDayLater = now + 86_400_000;
     expect(shownState?.({ state: 'active' }, [...failed, ...good], aDayLater)).toBe('active');
   });

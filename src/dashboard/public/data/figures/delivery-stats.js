@@ -1,19 +1,23 @@
 /** @import { Attempt, Subscription } from '../api-types.d.ts' */
 
 /**
- * Statistics of attempts, aborted ones left out; pure. They are the number of attempts, the number of
- * delivered ones, and the median duration of these in milliseconds, null if there are none.
+ * Statistics of attempts, aborted ones and tests left out; pure. They are the number of attempts, the
+ * number of delivered ones, and the median duration of these in milliseconds, null if there are none.
  * @param {Attempt[]} attempts
  */
 export function deliveryStats(attempts) {
-  const delivered = attempts.filter(({ outcome }) => outcome === 'delivered');
+  const counted = attempts.filter(counts);
+  const delivered = counted.filter(({ outcome }) => outcome === 'delivered');
   const durations = delivered.map(({ durationMs }) => durationMs).toSorted((one, other) => one - other);
   return {
-    attempts: attempts.filter(({ outcome }) => outcome !== 'aborted').length,
+    attempts: counted.length,
     delivered: delivered.length,
     medianMs: durations[Math.floor(durations.length / 2)] ?? null,
   };
 }
+
+/** @type {(attempt: Attempt) => boolean} */
+const counts = ({ outcome, eventType }) => outcome !== 'aborted' && eventType !== 'ping';
 
 // Milliseconds for which a failed attempt counts against an endpoint that works again.
 const recentMs = 86_400_000;
@@ -52,7 +56,7 @@ export function isInTrouble({ state, disabledReason }) {
  * @param {Attempt[]} attempts newest first
  */
 export function presentFailure(attempts) {
-  const counted = attempts.filter(({ outcome }) => outcome !== 'aborted');
+  const counted = attempts.filter(counts);
   const end = counted.findIndex(({ outcome }) => outcome === 'delivered');
   const failures = end === -1 ? counted : counted.slice(0, end);
   const [latest] = failures;

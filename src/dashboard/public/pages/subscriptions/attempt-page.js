@@ -58,10 +58,13 @@ function Details({ account, attempt }) {
     </p>
     <${AttemptFacts} account=${account} attempt=${attempt} />
     ${mayWrite && html`<${SendAgain} account=${account} attempt=${attempt} />`}
-    <section aria-labelledby="who">
-      <h2 id="who">Who has this event</h2>
-      <${EventDeliveries} account=${account} eventId=${attempt.eventId} filingId=${attempt.filingId} />
-    </section>
+    ${
+      attempt.eventType !== 'ping' &&
+      html`<section aria-labelledby="who">
+        <h2 id="who">Who has this event</h2>
+        <${EventDeliveries} account=${account} eventId=${attempt.eventId} filingId=${attempt.filingId} />
+      </section>`
+    }
     <${Exchange} attempt=${attempt} />
     <section aria-labelledby="others">
       <h2 id="others">Attempts of this event at this endpoint</h2>
