@@ -71,7 +71,7 @@ test('a change of the conditions asks for another count, and nothing that matche
   await dialog.getByText(/^Times are in \S+/).waitFor();
   await dialog.getByLabel('Until').fill('2020-01-01T00:00:00');
   await dialog.getByRole('button', { name: 'Count events' }).click();
-  await dialog.getByText('No event matches, so nothing would be delivered.').waitFor();
+  await dialog.getByText('No event matches, so nothing would be delivered again.').waitFor();
   const { items } = await stage.daemon.api.ok<{ items: unknown[] }>('GET', `${path}/${id}/replays`);
   expect(items).toEqual([]);
   expect(tab.problems).toEqual([]);

@@ -69,7 +69,13 @@ function ReplayForm({ path, subscription, onCancel, onStarted }) {
     <${Which} values=${values} set=${set} />
     <${Only} values=${values} set=${set} />
     <div aria-live="polite">
-      ${matched === 0 && html`<${Notice}>No event matches, so nothing would be delivered.<//>`}
+      ${
+        matched === 0 &&
+        html`<${Notice}>
+          No event matches, so nothing would be delivered
+          again.${subscription.lag > 0 && ` ${number(subscription.lag)} pending go out by themselves.`}
+        <//>`
+      }
       ${ready && html`<${Confirmation} matched=${matched} subscription=${subscription} />`}
     </div>
   <//>`;
