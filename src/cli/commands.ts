@@ -14,6 +14,7 @@ import {
   deleteSubscription,
   disableSubscription,
   enableSubscription,
+  resumeSubscription,
   rotateSecret,
   testSubscription,
 } from './commands/subscriptions/change.ts';
@@ -39,6 +40,7 @@ export const commands: readonly Command[] = [
   deleteSubscription,
   enableSubscription,
   disableSubscription,
+  resumeSubscription,
   testSubscription,
   rotateSecret,
   replay,

@@ -130,6 +130,27 @@ describe('a subscription', () => {
     expect(tab.problems).toEqual([]);
   });
 
+  test('tries what waits at once where the reader asks for it, and counts it for a replay until then', async () => {
+    await using own = await startCollector();
+    own.answer(500);
+    const settings = { url: own.url, secret: own.secret, retryMs: [3_600_000] };
+    await using tab = await visit(await subscribe(settings));
+    await stage.settle('f_waits', { status: 'PAID' });
+    const tryNow = tab.page.getByRole('button', { name: 'Try now' });
+    await tryNow.waitFor();
+    own.answer(200);
+    await tab.page.getByRole('button', { name: 'Replay …' }).click();
+    const dialog = tab.page.getByRole('dialog', { name: 'Replay' });
+    await dialog.getByRole('button', { name: 'Count events' }).click();
+    await dialog.getByText(/No event matches.* [1-9]\d* pending go out by themselves/).waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    const received = own.received.length;
+    await tryNow.click();
+    await expect.poll(() => own.received.length, { timeout: 10_000 }).toBeGreaterThan(received);
+    await tryNow.waitFor({ state: 'detached' });
+    expect(tab.problems).toEqual([]);
+  });
+
   test('is disabled after a question, keeps its place, and gets what it missed when it is enabled', async () => {
     const id = await subscribe();
     await using tab = await visit(id);

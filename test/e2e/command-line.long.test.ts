@@ -242,6 +242,7 @@ test('a subscription is made, changed, tested and deleted', async () => {
   expect((await run(['subscriptions', 'test', id])).out).toMatch(/^delivered: status 2\d\d in \d+ ms/);
   expect((await run(['subscriptions', 'disable', id])).out).toMatch(/is disabled/);
   expect((await run(['subscriptions', 'enable', id])).out).toMatch(/is active/);
+  expect((await run(['subscriptions', 'resume', id])).out).toMatch(/is active, with 0 pending/);
   expect((await run(['attempts', '--subscription', id])).out).toMatch(/ping/);
   const changed = await run(['subscriptions', 'update', id, '--statuses', 'all', '--states', 'TX', '--json']);
   expect(JSON.parse(changed.out)).toMatchObject({

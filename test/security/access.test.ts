@@ -106,6 +106,7 @@ const rows: Readonly<Record<string, Row>> = {
   [`PATCH ${subscription}`]: { body: { enabled: false }, expected: changingOne(200) },
   [`DELETE ${subscription}`]: { expected: changingOne(204) },
   [`POST ${subscription}/rotate-secret`]: { expected: changingOne(200) },
+  [`POST ${subscription}/resume`]: { expected: changingOne(200) },
   // It asks for no verification.
   [`POST ${subscription}/verify`]: { expected: changingOne(409) },
   [`POST ${subscription}/test`]: { expected: changingOne(200) },

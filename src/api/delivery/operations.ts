@@ -77,7 +77,7 @@ export const testSubscription = {
   operationId: 'testSubscription',
   summary: 'Send one ping now and return its outcome',
   description:
-    'Works for disabled subscriptions too. It is in the list of attempts and counts as no failure and no success. An endpoint that has yet to be verified gets none.',
+    'Works for disabled subscriptions too. It is in the list of attempts and counts as no failure and no success; if it is delivered, what waits for a failing endpoint is tried at once, as by POST …/resume. An endpoint that has yet to be verified gets none.',
   params: subscriptionParams,
   response: { 200: pingAnswerSchema, ...problems(403, 409, 429) },
 };

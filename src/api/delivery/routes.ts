@@ -1,4 +1,5 @@
 import type { DeadLetter } from '../../delivery/store/delivery-records.ts';
+import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { headersOnly } from '../shared/headers-only.ts';
@@ -7,6 +8,7 @@ import type { CursorKind } from '../shared/cursor.ts';
 import { listDeadLetters, testSubscription } from './operations.ts';
 import type { ApiDeps } from '../deps.ts';
 import { requireSubscription } from '../subscriptions/find.ts';
+import { wakeSoon } from '../subscriptions/routes.ts';
 import { callMs, keepOpen } from '../connections/slow-call.ts';
 import { Problem } from '../shared/problem.ts';
 import { requireVerified } from './verify-route.ts';
@@ -45,6 +47,7 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
       try {
         keepOpen(request.raw.socket);
         const { outcome, statusCode, durationMs, response } = await hooks.ping(subscription);
+        if (outcome.kind === 'delivered') await resumeFailing(deps, subscription, request.log);
         const reason = outcome.kind === 'delivered' ? null : outcome.reason;
         return { outcome: outcome.code, reason, statusCode, durationMs, response };
       } finally {
@@ -52,6 +55,19 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
       }
     },
   );
+}
+
+// An endpoint that takes a test is back: what waits for the end of its pause is tried now.
+async function resumeFailing(
+  deps: ApiDeps,
+  { account, id }: Subscription,
+  logger: Parameters<typeof wakeSoon>[2],
+): Promise<void> {
+  const found = await deps.subscriptions.get(account, id);
+  if (found === null || !found.delivery.enabled) return;
+  if (found.delivery.failures === 0 && found.delivery.pausedUntil === 0) return;
+  await deps.subscriptions.update(account, id, ({ subscription }) => ({ subscription, release: true }));
+  await wakeSoon(deps, found.subscription, logger);
 }
 
 function deadLetterView({ eventId, eventType, filingId, attempts, lastOutcome, events, at }: DeadLetter) {

@@ -43,6 +43,8 @@ export const problemTexts: Readonly<Record<ProblemCode, string>> = {
   subscription_unverified:
     'Nothing is sent to an endpoint before it is verified, no test call either. `POST …/verify` asks it at once; `lastError` of the subscription says what is missing.',
   nothing_to_verify: 'The subscription asks for no verification. Set `verification` with PATCH first.',
+  subscription_disabled:
+    'Nothing is sent for a disabled subscription. PATCH it with `"enabled": true`, or with another `expiresAt` where it has expired: that tries at once what waits.',
   invalid_request:
     'Values of the request are not valid. `errors` lists the first ten, each with its path and with what to write.',
   invalid_cursor:

@@ -20,6 +20,7 @@ export const problemCodes = {
   nothing_doubted: [409, 'Nothing is held back'],
   subscription_unverified: [409, 'The endpoint is not verified'],
   nothing_to_verify: [409, 'No verification is asked for'],
+  subscription_disabled: [409, 'The subscription is disabled'],
   account_quota_exceeded: [409, 'The account would store too much'],
   request_timeout: [408, 'The request took too long to arrive'],
   payload_too_large: [413, 'The body is too large'],

@@ -127,3 +127,17 @@ export const rotateSecret = {
   body: rotationInputSchema,
   response: { 200: rotationSchema, ...problems(...bodyProblems, 409) },
 };
+
+/** Request and responses of POST /v1/accounts/{account}/subscriptions/{id}/resume. */
+export const resumeSubscription = {
+  tags: ['Subscriptions'],
+  operationId: 'resumeSubscription',
+  summary: 'Try now what waits for the endpoint',
+  description:
+    'Ends the pause of an endpoint that is back, and makes retries due at once. Attempts that were made still count. A disabled subscription is enabled with PATCH instead.',
+  params: subscriptionParams,
+  response: {
+    200: answer('Subscription', 'The subscription, whose events are tried now.'),
+    ...problems(409),
+  },
+};

@@ -23,6 +23,9 @@ import { makerOf } from '../tokens/routes.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
+import { isExpired } from '../../subscriptions/expiry/expiry.ts';
+import { requireVerified } from '../delivery/verify-route.ts';
+import { Problem } from '../shared/problem.ts';
 import { requireSubscription } from './find.ts';
 import { subscriptionNotFound } from '../shared/not-found.ts';
 import { hideUrlPath } from './hidden-url.ts';
@@ -44,6 +47,7 @@ import {
   updateSubscription,
   deleteSubscription,
   rotateSecret,
+  resumeSubscription,
 } from './operations.ts';
 
 /** The subscriptions of an account. */
@@ -179,6 +183,24 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       };
     },
   );
+
+  app.post('/accounts/:account/subscriptions/:id/resume', { schema: resumeSubscription }, async (request) => {
+    const { account, id } = request.params;
+    const resumed = await change(deps, account, id, ({ subscription, delivery }) => {
+      requireVerified(subscription);
+      if (!delivery.enabled || isExpired(subscription, now())) throw isDisabled();
+      return { subscription, release: true };
+    });
+    await wakeSoon(deps, resumed.subscription, request.log);
+    return view(deps, resumed, (rows) => chargeRows(request, rows));
+  });
+}
+
+function isDisabled(): Problem {
+  return new Problem(
+    'subscription_disabled',
+    'Enable the subscription with PATCH, "enabled": true, or give an expired one another "expiresAt".',
+  );
 }
 
 // A change of `from` may replay the whole log.
@@ -265,8 +287,11 @@ async function waitingFromEarliest({ lags, log }: ApiDeps, subscription: Subscri
   return lag;
 }
 
-// Failures are only logged: the change is stored, and the account's polls repeat a lost wake-up.
-async function wakeSoon(
+/**
+ * Wakes a subscription after a change of it. Failures are only logged: the change is stored, and the
+ * account's polls repeat a lost wake-up.
+ */
+export async function wakeSoon(
   { hooks }: ApiDeps,
   { account, id }: Subscription,
   logger: { warn(line: object, message: string): void },

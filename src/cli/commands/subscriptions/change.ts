@@ -27,22 +27,38 @@ export const deleteSubscription: Command = {
 };
 
 /** `subscriptions enable`: goes on with deliveries where they stopped. */
-export const enableSubscription = switching('enable', true);
+export const enableSubscription = changing('enable', 'deliver again, from where it stopped', (client, path) =>
+  client.send('PATCH', path, { enabled: true }),
+);
 
 /** `subscriptions disable`: stops deliveries; events wait in the log. */
-export const disableSubscription = switching('disable', false);
+export const disableSubscription = changing(
+  'disable',
+  'deliver nothing until it is enabled again',
+  (client, path) => client.send('PATCH', path, { enabled: false }),
+);
 
-function switching(verb: 'enable' | 'disable', enabled: boolean): Command {
+/** `subscriptions resume`: ends the pause of an endpoint, and makes retries due. */
+export const resumeSubscription = changing(
+  'resume',
+  'try now what waits for a pause or a retry',
+  (client, path) => client.send('POST', `${path}/resume`),
+);
+
+function changing(
+  verb: 'enable' | 'disable' | 'resume',
+  summary: string,
+  change: (client: ApiClient, path: string) => Promise<{ state: string; lag: number }>,
+): Command {
   return {
     name: `subscriptions ${verb}`,
-    summary: enabled ? 'deliver again, from where it stopped' : 'deliver nothing until it is enabled again',
+    summary,
     usage: 'ID',
     options,
     examples: [`filing-webhooks subscriptions ${verb} ${example}`],
     async run(input, context) {
       const path = pathOf(input);
-      const client = createApiClient(input, context);
-      const changed = await client.send<{ state: string; lag: number }>('PATCH', path, { enabled });
+      const changed = await change(createApiClient(input, context), path);
       const line = `${input.positionals[0]} is ${changed.state}, with ${changed.lag} pending deliveries.`;
       context.out(input.flag('json') ? JSON.stringify(changed, null, 2) : line);
       return exitCodes.ok;

@@ -1,6 +1,7 @@
 import { useState } from '../../vendor/hooks.js';
 import { CopyButton } from '../../actions/copy.js';
 import { Replays } from '../../actions/replays.js';
+import { ActionButton, useAction } from '../../actions/actions.js';
 import { SubscriptionActions } from '../../actions/subscription-actions.js';
 import { apiPath } from '../../data/api-client.js';
 import { shownState } from '../../data/figures/delivery-stats.js';
@@ -61,7 +62,7 @@ export function SubscriptionPage({ account, id }) {
             onReplay=${replayed}
           />`
         }
-        <${Settings} subscription=${subscription} />
+        <${Settings} subscription=${subscription} onResumed=${mayWrite && reload} />
         <${Replays} path=${path} turn=${turn} />
         <section aria-labelledby="dead-letters">
           <h2 id="dead-letters">Dead letters</h2>
@@ -74,8 +75,8 @@ export function SubscriptionPage({ account, id }) {
     }`;
 }
 
-/** @param {{ subscription: Subscription }} props */
-function Settings({ subscription }) {
+/** @param {{ subscription: Subscription, onResumed: false | (() => void) }} props */
+function Settings({ subscription, onResumed }) {
   const { id, url, eventTypes, statuses, states, filter, headers, format, payload, createdAt, expiresAt } =
     subscription;
   return html`<${Facts}
@@ -83,7 +84,15 @@ function Settings({ subscription }) {
       ['Endpoint', html`<${Text} value=${url} />`, 'wide'],
       ['Pending deliveries', number(subscription.lag) + (subscription.throttled ? ', throttled' : '')],
       ['Failures in a row', number(subscription.consecutiveFailures)],
-      ['Next retry', html`<${When} at=${subscription.nextAttemptAt} never="none" />`],
+      [
+        'Next retry',
+        html`<${When} at=${subscription.nextAttemptAt} never="none" /> ${
+            subscription.enabled &&
+            subscription.nextAttemptAt !== null &&
+            onResumed &&
+            html`<${TryNow} subscription=${subscription} onResumed=${onResumed} />`
+          }`,
+      ],
       ['Last success', html`<${When} at=${subscription.lastSuccessAt} />`],
       ['Events', html`<${Text} value=${eventTypes.join(', ')} />`],
       ['Statuses', html`<${Text} value=${statuses?.join(', ') ?? 'all'} />`],
@@ -104,6 +113,18 @@ function Settings({ subscription }) {
       ],
     ]}
   />`;
+}
+
+/** @param {{ subscription: Subscription, onResumed: () => void }} props */
+function TryNow({ subscription: { account, id }, onResumed }) {
+  const client = useClient();
+  const action = useAction();
+  const resume = async () => {
+    await client.send('POST', apiPath('accounts', account, 'subscriptions', id, 'resume'));
+    onResumed();
+  };
+  return html`<${ActionButton} action=${action} work=${resume}>Try now<//>
+    <${Failure} error=${action.error} what="try now" />`;
 }
 
 /** @type {(subscription: Subscription) => [name: string, value: unknown][]} */
