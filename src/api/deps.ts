@@ -67,8 +67,11 @@ export interface ApiDeps {
   readonly lags: ReadLags;
   /** Judges events by the filters of subscriptions. */
   readonly judge: FilterJudge;
-  /** Maximum requests per second to the partner service, per account. */
-  readonly partnerMaxRps: number;
+  /**
+   * Maximum requests per second to the partner service, and maximum bytes of attempts and dead letters, both
+   * per account.
+   */
+  readonly accountLimits: { readonly maxRps: number; readonly attemptsBytesMax: number };
   /** Maximum number of callbacks in flight that the operator permits a subscription. */
   readonly maxInFlight: number;
   /** Milliseconds on Redis's clock. */

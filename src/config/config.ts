@@ -75,6 +75,8 @@ export type Config = {
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
   readonly eventRetentionMs: number;
+  /** Maximum bytes of the attempts and dead letters of an account; a third of them is for dead letters. */
+  readonly attemptsBytesMax: number;
   /** At least one. */
   readonly roles: ReadonlySet<Role>;
   readonly logLevel: LogLevel;
@@ -205,6 +207,7 @@ function arrange(values: Values): Config {
     },
     filingBytesMax: values.FILING_MAX_BYTES,
     eventRetentionMs: values.EVENT_RETENTION_MS,
+    attemptsBytesMax: values.ATTEMPTS_MAX_BYTES,
     roles: values.ROLES,
     logLevel: values.LOG_LEVEL,
     tracing: tracingOf(values),

@@ -111,7 +111,7 @@ async function measure(redis: Redis, rig: DeliveryRig, watch: Watch): Promise<vo
     keys,
     createSealer([{ id: 'k', key: Buffer.alloc(32, 1) }]),
   );
-  const delivery = createDeliveryStore(redis, keys, (now) => now - 86_400_000);
+  const delivery = createDeliveryStore(redis, keys, (now) => now - 86_400_000, Infinity);
   const replays = createReplayStore(redis, keys);
   const queue = { wake: () => Promise.resolve() };
   const replayer = createReplayer({

@@ -186,7 +186,7 @@ function toSettings(body: {
   };
 }
 
-async function view({ snapshot, polling, quota, now, partnerMaxRps }: ApiDeps, account: Account) {
+async function view({ snapshot, polling, quota, now, accountLimits }: ApiDeps, account: Account) {
   const [counts, marks, used] = await Promise.all([
     orUnreadable(snapshot.counts(account.account)),
     orUnreadable(polling.read(account.account)),
@@ -199,13 +199,13 @@ async function view({ snapshot, polling, quota, now, partnerMaxRps }: ApiDeps, a
     counts: counts instanceof Error ? {} : counts,
     usedBytes: used instanceof Error ? 0 : used,
   };
-  return accountView(account, stored, shown, now(), partnerMaxRps);
+  return accountView(account, stored, shown, now(), accountLimits);
 }
 
 const nothing = { counts: {}, usedBytes: 0 };
 
 // Only the account's name is known.
-async function brokenView({ now, partnerMaxRps }: ApiDeps, { account, error }: UnreadableAccount) {
+async function brokenView({ now, accountLimits }: ApiDeps, { account, error }: UnreadableAccount) {
   const unknown = {
     account,
     incarnation: '',
@@ -215,7 +215,7 @@ async function brokenView({ now, partnerMaxRps }: ApiDeps, { account, error }: U
     stalledAfter: null,
   };
   const marks = { ...noMarks, lastError: `${error.message}; PUT repairs it, DELETE removes it` };
-  return accountView({ ...unknown, createdAt: 0, updatedAt: 0 }, nothing, marks, now(), partnerMaxRps);
+  return accountView({ ...unknown, createdAt: 0, updatedAt: 0 }, nothing, marks, now(), accountLimits);
 }
 
 async function orUnreadable<T>(read: Promise<T>): Promise<T | Error> {

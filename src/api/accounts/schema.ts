@@ -130,10 +130,26 @@ const accountFields = {
   updatedAt: time('When its settings last changed.'),
   counts: countsByStatus,
   quota: record(
-    { usedBytes: Type.Integer(), maxBytes: Type.Integer({ examples: [quotaBytesMax] }) },
+    {
+      usedBytes: Type.Integer(),
+      maxBytes: Type.Integer({
+        examples: [quotaBytesMax],
+        description: `ATTEMPTS_MAX_BYTES for attempts and dead letters, and ${quotaBytesMax} for all the rest.`,
+      }),
+      dropped: record(
+        {
+          attemptsAt: timeOrNull('When the oldest attempts were last removed.'),
+          deadLettersAt: timeOrNull('When the oldest dead letters were last removed.'),
+        },
+        {
+          description:
+            'What was removed before EVENT_RETENTION_MS had passed, because the bytes for it were used up; null for nothing.',
+        },
+      ),
+    },
     {
       description:
-        'What the account stores through the API: subscriptions, replays, idempotency keys and tokens. More than `maxBytes` is refused with `account_quota_exceeded`.',
+        'What the account stores: subscriptions, replays, idempotency keys, tokens and marks, of which more than 33 554 432 bytes are refused with `account_quota_exceeded`; and attempts and dead letters, of which the oldest make way.',
     },
   ),
   health,

@@ -11,14 +11,14 @@ import type { accountSchema } from './schema.ts';
 
 /**
  * An account as the API shows it; pure. `now` is in milliseconds on Redis's clock; `maxRps` is the maximum
- * number of requests per second.
+ * number of requests per second, `attemptsBytesMax` the maximum bytes of attempts and dead letters.
  */
 export function accountView(
   account: Account,
   { counts, usedBytes }: { counts: Readonly<Record<string, number>>; usedBytes: number },
   marks: PollingMarks,
   now: number,
-  maxRps: number,
+  { maxRps, attemptsBytesMax }: { readonly maxRps: number; readonly attemptsBytesMax: number },
 ): Static<typeof accountSchema> {
   return {
     account: account.account,
@@ -29,7 +29,14 @@ export function accountView(
     createdAt: new Date(account.createdAt).toISOString(),
     updatedAt: new Date(account.updatedAt).toISOString(),
     counts: countsView(counts),
-    quota: { usedBytes, maxBytes: quotaBytesMax },
+    quota: {
+      usedBytes,
+      maxBytes: quotaBytesMax + attemptsBytesMax,
+      dropped: {
+        attemptsAt: isoOrNull(marks.attemptsDroppedAt),
+        deadLettersAt: isoOrNull(marks.deadLettersDroppedAt),
+      },
+    },
     health: {
       state: healthState(marks, account.pollIntervalMs, account.createdAt, now),
       lastPollAt: isoOrNull(marks.lastPollAt),

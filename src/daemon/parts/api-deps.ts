@@ -51,7 +51,7 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
     publicUrl: config.publicUrl,
     verificationRule: { ...config.verification, origin: requestOrigin(config.publicUrl) },
     frameAncestors: config.frameAncestors,
-    partnerMaxRps: config.polling.maxRps,
+    accountLimits: { maxRps: config.polling.maxRps, attemptsBytesMax: config.attemptsBytesMax },
     maxInFlight: config.delivery.maxInFlight,
     now: clock.now,
     checkUrl,

@@ -89,12 +89,14 @@ redis.call('XADD', KEYS[2], 'MINID', '~', ARGV[2], '*', 'a', ARGV[3])`);
 
 /**
  * Delivery in Redis; every drain writes through one fenced script. Each write may remove attempts and dead
- * letters from before `oldestKept` (milliseconds on Redis's clock; null removes none).
+ * letters from before `oldestKept` (milliseconds on Redis's clock; null removes none), and the oldest of a
+ * subscription that take more than its equal share of `bytesMax`, the bytes of them that an account keeps.
  */
 export function createDeliveryStore(
   redis: RedisClient,
   keys: Keys,
   oldestKept: (now: number) => number | null,
+  bytesMax: number,
   onUnreadable: OnUnreadable = () => undefined,
 ): DeliveryStore {
   const [claimFile, settleFile] = [
@@ -184,6 +186,7 @@ export function createDeliveryStore(
           foundAt === null ? '' : `${foundAt.position} ${foundAt.timeline}`,
           Math.max(0, oldestKept(now) ?? 0),
           settlement === null ? '' : '1',
+          bytesMax,
           ...settleArguments(settlement),
         ],
         attemptLines(settlement),

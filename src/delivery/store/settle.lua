@@ -8,7 +8,8 @@
 --       6 newest position of the log that the drain knows  7 its timeline
 --       8 the head when that position was last found in the log ('' = not yet)
 --       9 oldest stream id kept of attempts and dead letters  10 '1' = there is something to write
---       11 length of the progress and 12 of the endpoint's fields, both in values
+--       11 maximum bytes of the account's attempts and dead letters; a third of them is for dead letters
+--       12 length of the progress and 13 of the endpoint's fields, both in values
 --       then progress as fields and values, without the cursor's timeline if the drain does not know it;
 --       endpoint as fields and values;
 --       then lists, each preceded by its length in values: lanes as filing and JSON ('' = empty now);
@@ -45,8 +46,8 @@ if ARGV[10] == '1' and ARGV[3] == '0' then
   end
   batch.checked = true
 end
-local progress_end = 12 + ARGV[11]
-local endpoint_end = progress_end + ARGV[12]
+local progress_end = 13 + ARGV[12]
+local endpoint_end = progress_end + ARGV[13]
 local at = endpoint_end + 1
 local function list()
   local from = at + 1
@@ -67,16 +68,35 @@ local function append(first)
   append_event(KEYS[2], KEYS[3], KEYS[4], ARGV[first], ARGV[first + 1], '', '', '', ARGV[first + 2], ARGV[first + 3])
 end
 
+-- Adds records to a stream. If it takes more than its subscription's equal share of the account's bytes, the
+-- oldest go, but for `least` of them, and a mark of polling says when. A stream is measured whenever it has
+-- grown by up to a fourth of its share.
+local function add(key, name, records, part, least, mark)
+  if #records == 0 then return end
+  local id
+  for i, record in ipairs(records) do
+    if i == 1 then id = redis.call('XADD', key, 'MINID', '~', oldest_kept, '*', name, record)
+    else id = redis.call('XADD', key, '*', name, record) end
+  end
+  local share = ARGV[11] * part / redis.call('HLEN', KEYS[1])
+  local length, step = redis.call('XLEN', key), math.max(1, math.min(256, math.floor(share / 16384)))
+  if length <= least or length % step >= #records then return end
+  local bytes = redis.pcall('MEMORY', 'USAGE', key, 'SAMPLES', 0)
+  -- A server without the command counts a KiB for each record: no settle fails for it.
+  if type(bytes) ~= 'number' then bytes = length * 1024 end
+  if bytes <= share then return end
+  if redis.call('XTRIM', key, 'MAXLEN', '~', math.max(least, math.floor(length * share / bytes))) > 0 then
+    redis.pcall('HSET', string.match(KEYS[1], '^(.*):') .. ':polling', mark, string.match(id, '^%d+'))
+  end
+end
+
 -- The cursor is written last. If Redis carries out only the first half, after its file was cut, events may be
 -- repeated and none is lost.
 local from, to = list()
 write_lanes(KEYS[7], from, to)
-for i, attempt in ipairs(LINES) do
-  if i == 1 then redis.call('XADD', KEYS[8], 'MINID', '~', oldest_kept, '*', 'a', attempt)
-  else redis.call('XADD', KEYS[8], '*', 'a', attempt) end
-end
+add(KEYS[8], 'a', LINES, 2 / 3, 1, 'attemptsDroppedAt')
 from, to = list()
-for i = from, to do redis.call('XADD', KEYS[9], 'MINID', '~', oldest_kept, '*', 'd', ARGV[i]) end
+add(KEYS[9], 'd', { unpack(ARGV, from, to) }, 1 / 3, 100, 'deadLettersDroppedAt')
 from, to = list()
 for i = from, to do redis.call('XDEL', KEYS[9], ARGV[i]) end
 
@@ -100,11 +120,11 @@ if runs then
 end
 
 if ARGV[10] == '1' then
-  redis.call('HSET', KEYS[6], 'settles', ARGV[3] + 1, unpack(ARGV, 13, same_endpoint and endpoint_end or progress_end))
+  redis.call('HSET', KEYS[6], 'settles', ARGV[3] + 1, unpack(ARGV, 14, same_endpoint and endpoint_end or progress_end))
 end
 -- The cursor comes first, its timeline behind it.
-if progress_end > 12 and ARGV[13] == 'cursor' and ARGV[15] ~= 'timeline' then
-  redis.call('HSET', KEYS[6], 'timeline', timeline_at(KEYS[2], KEYS[3], tonumber(ARGV[14])) or '')
+if progress_end > 13 and ARGV[14] == 'cursor' and ARGV[16] ~= 'timeline' then
+  redis.call('HSET', KEYS[6], 'timeline', timeline_at(KEYS[2], KEYS[3], tonumber(ARGV[15])) or '')
 end
 for i = progress_end + 1, same_endpoint and enabled ~= '0' and endpoint_end or 0, 2 do
   if ARGV[i] == 'pausedUntil' then

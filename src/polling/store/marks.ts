@@ -61,12 +61,21 @@ export interface PollingMarks {
   readonly removals: number;
   /** Milliseconds for which the last poll, or the one under way, waited for its turns at the host. */
   readonly budgetWaitMs: number;
+  /** When the oldest attempts were last removed to stay within the account's bytes (settle.lua). */
+  readonly attemptsDroppedAt: number;
+  /** The same of dead letters. */
+  readonly deadLettersDroppedAt: number;
   readonly requestsTotal: number;
   readonly requestsLastPoll: number;
 }
 
 /** The marks that a poll changes; the others stay. */
-export type MarksUpdate = Partial<Omit<PollingMarks, 'generation' | 'removals' | 'requestsTotal' | 'doubt'>>;
+export type MarksUpdate = Partial<
+  Omit<
+    PollingMarks,
+    'generation' | 'removals' | 'requestsTotal' | 'doubt' | 'attemptsDroppedAt' | 'deadLettersDroppedAt'
+  >
+>;
 
 /** The marks of an account that was never polled. */
 export const noMarks: PollingMarks = {
@@ -98,6 +107,8 @@ export const noMarks: PollingMarks = {
   countedAt: 0,
   removals: 0,
   budgetWaitMs: 0,
+  attemptsDroppedAt: 0,
+  deadLettersDroppedAt: 0,
   requestsTotal: 0,
   requestsLastPoll: 0,
 };

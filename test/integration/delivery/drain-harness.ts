@@ -33,6 +33,8 @@ export interface HarnessOptions {
   readonly timeoutMs?: number;
   readonly disableAfterMs?: number;
   readonly retentionMs?: number;
+  /** Default that of the daemon. */
+  readonly attemptsBytesMax?: number;
   /** Events that a replay counts one by one. */
   readonly countMax?: number;
   /** Address of the page as others open it. */
@@ -110,6 +112,7 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
   const config = {
     ...base,
     eventRetentionMs: retentionMs,
+    attemptsBytesMax: options.attemptsBytesMax ?? base.attemptsBytesMax,
     publicUrl: options.publicUrl ?? null,
     proxies: { ...base.proxies, egress: proxyAddressOf(options.egressProxy) },
     delivery: { ...base.delivery, retryMs, maxInFlight, timeoutMs, disableAfterMs },

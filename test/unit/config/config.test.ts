@@ -62,6 +62,7 @@ describe('the defaults', () => {
       verification: { required: false, exemptHosts: [] },
       filingBytesMax: 262_144,
       eventRetentionMs: 2_592_000_000,
+      attemptsBytesMax: 25_165_824,
       roles: new Set(['api', 'poll', 'deliver']),
       logLevel: 'info',
       tracing: null,
@@ -135,6 +136,7 @@ describe('right values', () => {
     ],
     [{ FILING_MAX_BYTES: '1024' }, { filingBytesMax: 1024 }],
     [{ EVENT_RETENTION_MS: '50' }, { eventRetentionMs: 50 }],
+    [{ ATTEMPTS_MAX_BYTES: '65536' }, { attemptsBytesMax: 65_536 }],
     [
       { PARTNER_BASE_URL: 'http://127.0.0.1:4010/v1/', PARTNER_KEY: 'sandbox-key' },
       { defaultAccount: { baseUrl: 'http://127.0.0.1:4010/v1', partnerKey: 'sandbox-key' } },
@@ -327,6 +329,7 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
     Array.from({ length: 51 }, () => '1').join(','),
   ],
   DELIVERY_MAX_IN_FLIGHT: [...wrongNumbers, '1001'],
+  ATTEMPTS_MAX_BYTES: [...wrongNumbers, '65535', '24MiB'],
   FILING_MAX_BYTES: [...wrongNumbers, '1023', '16777217', '256KiB'],
   DELIVERY_ALLOW_CIDRS: [
     '127.0.0.1',

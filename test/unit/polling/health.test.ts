@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { encodeDoubt, type Doubt } from '../../../src/polling/doubt/doubt.ts';
 import type { DoubtReason } from '../../../src/polling/doubt/doubt-policy.ts';
 import type { PollOutcome } from '../../../src/polling/poll-outcome.ts';
-import type { PollingMarks } from '../../../src/polling/store/marks.ts';
+import { noMarks, type PollingMarks } from '../../../src/polling/store/marks.ts';
 import {
   buildHealthEvent,
   healthChange,
@@ -13,6 +13,7 @@ import {
 } from '../../../src/polling/health.ts';
 
 const marks = (more: Partial<PollingMarks>): PollingMarks => ({
+  ...noMarks,
   generation: 'g',
   baselined: true,
   dryPolls: 0,

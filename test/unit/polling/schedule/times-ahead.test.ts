@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { timesAhead } from '../../../../src/polling/schedule/times-ahead.ts';
-import type { PollingMarks } from '../../../../src/polling/store/marks.ts';
+import { noMarks, type PollingMarks } from '../../../../src/polling/store/marks.ts';
 
 const now = 1_000_000_000;
 const day = 86_400_000;
 const marks: PollingMarks = {
+  ...noMarks,
   generation: 'g',
   baselined: true,
   dryPolls: 0,
