@@ -139,7 +139,7 @@ export const eventDeliverySchema = record(
     }),
     state: oneOf(['delivered', 'waiting', 'given_up', 'not_selected'], {
       description:
-        '`waiting`: it was not sent yet, or is tried again. `given_up`: it is a dead letter. `not_selected`: the subscription does not ask for it, did not in its time, or began after it.',
+        '`waiting`: it was not sent yet, or is tried again. `given_up`: it is a dead letter, or may have been one that made way (`quota.dropped` of the account). `not_selected`: the subscription does not ask for it, did not in its time, or began after it.',
     }),
     attempts: nullable(Type.Integer(), {
       description: 'Number of attempts so far; null if they are no longer kept.',

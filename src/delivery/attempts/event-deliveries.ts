@@ -32,7 +32,8 @@ export interface EventDelivery {
 
 /**
  * Reads the delivery of an event to a subscription. Whether it is over follows from the cursor, the lanes and
- * the dead letters, which are certain; its attempts are looked for, and found only while they are kept. Where
+ * the dead letters, which are certain until the oldest make way; its attempts are looked for, and found only
+ * while they are kept. Where neither is known any more, it counts as given up: a repeat is better than a loss. Where
  * the settings have changed since the event, or the subscription began just before it, it counts as delivered
  * only if an attempt says so, or if there are more attempts than are looked through.
  */
@@ -89,6 +90,19 @@ export function createDeliveryReader(
       begin = scanned.last === null ? null : `(${scanned.last}`;
     }
     return { found, read, isWhole: begin === null };
+  }
+
+  // Whether records of the event may have been removed to stay within the account's bytes (settle.lua).
+  async function mayBeGone(
+    account: string,
+    key: string,
+    mark: 'attemptsDroppedAt' | 'deadLettersDroppedAt',
+    { recordedAt }: OutlinedEntry,
+  ): Promise<boolean> {
+    const droppedAt = Number(await redis.hget(keys.account(account).polling, mark));
+    if (droppedAt < recordedAt) return false;
+    const [oldest] = await redis.xrange(key, '-', '+', 'COUNT', 1);
+    return oldest !== undefined && Number.parseInt(oldest[0], 10) > recordedAt;
   }
 
   function isReplayed(replayed: Awaited<ReturnType<ReplayStore['list']>>, event: OutlinedEntry): boolean {
@@ -152,9 +166,15 @@ export function createDeliveryReader(
     }
     if (delivery.replaying > 0 && isReplayed(await replays.list(account, subscription.id), event))
       return { ...outcomeOf('waiting', last), attempts: last?.attempt ?? 0, read };
-    const isUnsent = needsProof && tried.isWhole && event.recordedAt >= keptFrom();
+    const isUnsent =
+      needsProof &&
+      tried.isWhole &&
+      event.recordedAt >= keptFrom() &&
+      !(await mayBeGone(account, own.attempts, 'attemptsDroppedAt', event));
     if (isUnsent || (last === null && (!wants || isOlder)))
       return { ...outcomeOf('not_selected', last), attempts: last?.attempt ?? 0, read };
+    if (await mayBeGone(account, own.dead, 'deadLettersDroppedAt', event))
+      return { ...outcomeOf('given_up', last), read };
     return { ...outcomeOf('delivered', null), read };
   };
 }

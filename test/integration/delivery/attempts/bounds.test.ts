@@ -9,10 +9,10 @@ afterAll(() => redis.cleanup());
 
 const bytesMax = 1024 * 1024;
 const url = 'http://127.0.0.1:1/';
-const event = { eventType: 'filing.paid', filingId: 'f', at: 1 };
+const ofFiling = { eventType: 'filing.paid', filingId: 'f', at: 1 };
 
 const attempt = (n: number, response: string): Attempt => ({
-  ...event,
+  ...ofFiling,
   eventId: `evt_${n}`,
   attempt: 1,
   outcome: 'delivered',
@@ -23,7 +23,7 @@ const attempt = (n: number, response: string): Attempt => ({
 });
 
 const deadLetter = (n: number): DeadLetter => ({
-  ...event,
+  ...ofFiling,
   eventId: `evt_${n}`,
   position: n,
   attempts: 10,
@@ -138,6 +138,31 @@ describe('the dead letters of an account', () => {
     expect(Date.now() - (await marksOf(harness)).deadLettersDroppedAt).toBeLessThan(60_000);
     expect((await marksOf(harness)).attemptsDroppedAt).toBe(0);
   });
+});
+
+test('an event whose dead letter made way is not taken for delivered; for other subscriptions it is', async () => {
+  await using harness = await createHarness(redis, { attemptsBytesMax: 64 * 1024 });
+  const longAgo = { createdAt: 1, updatedAt: 1 };
+  const ids = [await harness.subscribe(url, longAgo), await harness.subscribe(url, longAgo)];
+  const [bad = '', good = ''] = ids;
+  const positions = await harness.append(...Array.from({ length: 400 }, (_, i) => `f${i}`));
+  const events = await harness.log.outlineAt(harness.account, positions);
+  const deadLetters = events.map((each, n) => ({ ...deadLetter(n + 1), eventId: each?.id ?? '' }));
+  const progress = { cursor: 400, done: '', timeline: null };
+  await write(harness, bad, [{ progress, deadLetters }]);
+  await write(harness, good, [{ progress, attempts: [attempt(0, 'ok')] }]);
+  const stateOf = async (id: string, n: number) => {
+    const record = await harness.subscriptions.get(harness.account, id);
+    const event = events[n];
+    if (record === null || event == null) throw new Error('no such subscription or event');
+    return harness.stores.readDelivery(harness.account, record, event);
+  };
+  expect((await harness.delivery.deadLetters(harness.account, bad, null, 500)).items.length).toBeLessThan(
+    300,
+  );
+  expect(await stateOf(bad, 399)).toMatchObject({ state: 'given_up', attempts: 10 });
+  expect(await stateOf(bad, 0)).toMatchObject({ state: 'given_up', attempts: null });
+  expect(await stateOf(good, 0)).toMatchObject({ state: 'delivered' });
 });
 
 test('attempts and dead letters count in what an account stores', async () => {
