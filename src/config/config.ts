@@ -75,6 +75,8 @@ export type Config = {
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
   readonly eventRetentionMs: number;
+  /** Maximum bytes of the events in the log of an account. */
+  readonly logBytesMax: number;
   /** Maximum bytes of the attempts and dead letters of an account; a third of them is for dead letters. */
   readonly attemptsBytesMax: number;
   /** At least one. */
@@ -207,6 +209,7 @@ function arrange(values: Values): Config {
     },
     filingBytesMax: values.FILING_MAX_BYTES,
     eventRetentionMs: values.EVENT_RETENTION_MS,
+    logBytesMax: values.LOG_MAX_BYTES,
     attemptsBytesMax: values.ATTEMPTS_MAX_BYTES,
     roles: values.ROLES,
     logLevel: values.LOG_LEVEL,

@@ -128,7 +128,10 @@ async function scheduleAll({ stores, pollQueue, waker }: Parts): Promise<void> {
 function startUpkeep(config: Config, parts: Parts): () => void {
   const { watch, work, rewriter, stores, clock, logger, onError } = parts;
   const before = () => oldestKept(parts.retentionAt(clock.now()));
-  const trim = createDueTrims({ ...stores, before, now: clock.now });
+  const { logBytesMax: bytesMax } = config;
+  const onDropped = (account: string, events: number) =>
+    logger.warn({ account, events, maxBytes: bytesMax }, 'log.full');
+  const trim = createDueTrims({ ...stores, before, bytesMax, now: clock.now, onDropped });
   const isClockRight = () => !clocksContradict(parts.retentionAt(clock.now()));
   const warn = createDueWarnings({ ...parts, ...stores, isClockRight, now: () => performance.now() });
   const expire = createDueExpiries({

@@ -41,10 +41,14 @@ export interface EventLog {
   /** Positions of a filing's events still in the log, oldest first. */
   positionsOf(account: string, filingId: string): Promise<number[]>;
   /**
-   * Removes entries recorded before a time (ms), oldest first, with their bodies and what points at them;
-   * returns their number.
+   * Removes the oldest entries, with their bodies and what points at them: those recorded before a time (ms),
+   * and those behind which `bytesMax` bytes stand. `dropped` is the number of the latter.
    */
-  trim(account: string, before: number): Promise<number>;
+  trim(
+    account: string,
+    before: number,
+    bytesMax?: number,
+  ): Promise<{ readonly removed: number; readonly dropped: number }>;
 }
 
 /**
@@ -193,18 +197,19 @@ export function createEventLog(
           .filter((position) => Number.isSafeInteger(position) && position >= first)
       );
     },
-    async trim(account, before) {
-      const { events, bodies, filingEvents } = keys.account(account);
-      let gone = 0;
+    async trim(account, before, bytesMax = Number.MAX_SAFE_INTEGER) {
+      const { events, bodies, filingEvents, polling } = keys.account(account);
+      let [removed, dropped] = [0, 0];
       for (;;) {
         // Short scripts: Redis serves other clients in between.
-        const reply = await trimScript.run(
+        const reply = (await trimScript.run(
           redis,
-          [events, bodies, filingEvents],
-          [before, trimBatch, trimBytes],
-        );
-        if (reply === 0) return gone;
-        gone += Number(reply);
+          [events, bodies, filingEvents, polling],
+          [before, trimBatch, trimBytes, bytesMax],
+        )) as [number, number];
+        if (reply[0] === 0) return { removed, dropped };
+        removed += reply[0];
+        dropped += reply[1];
       }
     },
   };

@@ -8,6 +8,8 @@
 local hash_length = 12
 local steps = { 1, 32, 1024, 32768 }
 local empty_hash = string.rep('0', hash_length)
+-- Bytes of an entry besides its body, with what points at it.
+local entry_bytes = 512
 local empty_timeline = string.rep(empty_hash, #steps)
 
 local function hash_of(timeline, i) return string.sub(timeline, (i - 1) * hash_length + 1, i * hash_length) end
@@ -56,16 +58,19 @@ local function common_position(head, events, position, timeline)
 end
 
 -- Appends an event and returns its position. The body is stored apart from the entry, which alone is read by
--- scripts.
+-- scripts. `total` are the bytes of the log up to the entry, with those of entries that are trimmed since.
 local function append_event(head, events, bodies, id, type, filing, state, status, at, body)
   local position, former = read_head(head)
   position = position + 1
   local hashes = { string.sub(redis.sha1hex(hash_of(former, 1) .. id), 1, hash_length) }
   for i = 2, #steps do hashes[i] = position % steps[i] == 0 and hashes[1] or hash_of(former, i) end
   local timeline = table.concat(hashes)
+  local newest = redis.call('XREVRANGE', events, '+', '-', 'COUNT', 1)[1]
+  local total = (newest and tonumber(newest[2][18]) or 0) + #body + entry_bytes
   redis.call('HSET', bodies, position, body)
   redis.call('XADD', events, position .. '-0', 'id', id, 'type', type, 'filing', filing, 'state', state, 'at', at,
-    'timeline', timeline, 'bytes', #body, 'status', status)
+    'timeline', timeline, 'bytes', #body, 'status', status,
+    'total', string.format('%.0f', total))
   redis.call('SET', head, position .. ' ' .. timeline)
   return position
 end

@@ -140,6 +140,7 @@ const accountFields = {
         {
           attemptsAt: timeOrNull('When the oldest attempts were last removed.'),
           deadLettersAt: timeOrNull('When the oldest dead letters were last removed.'),
+          eventsAt: timeOrNull('When the oldest events were last removed from the log (LOG_MAX_BYTES).'),
         },
         {
           description:

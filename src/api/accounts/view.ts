@@ -35,6 +35,7 @@ export function accountView(
       dropped: {
         attemptsAt: isoOrNull(marks.attemptsDroppedAt),
         deadLettersAt: isoOrNull(marks.deadLettersDroppedAt),
+        eventsAt: isoOrNull(marks.eventsDroppedAt),
       },
     },
     health: {

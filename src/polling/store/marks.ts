@@ -65,16 +65,15 @@ export interface PollingMarks {
   readonly attemptsDroppedAt: number;
   /** The same of dead letters. */
   readonly deadLettersDroppedAt: number;
+  /** The same of events of the log (trim-events.lua). */
+  readonly eventsDroppedAt: number;
   readonly requestsTotal: number;
   readonly requestsLastPoll: number;
 }
 
 /** The marks that a poll changes; the others stay. */
 export type MarksUpdate = Partial<
-  Omit<
-    PollingMarks,
-    'generation' | 'removals' | 'requestsTotal' | 'doubt' | 'attemptsDroppedAt' | 'deadLettersDroppedAt'
-  >
+  Omit<PollingMarks, 'generation' | 'removals' | 'requestsTotal' | 'doubt' | `${string}DroppedAt`>
 >;
 
 /** The marks of an account that was never polled. */
@@ -109,6 +108,7 @@ export const noMarks: PollingMarks = {
   budgetWaitMs: 0,
   attemptsDroppedAt: 0,
   deadLettersDroppedAt: 0,
+  eventsDroppedAt: 0,
   requestsTotal: 0,
   requestsLastPoll: 0,
 };

@@ -148,5 +148,5 @@ async function removal(stage: Stage): Promise<Row> {
 async function trimSome({ parts: { stores } }: Stage): Promise<void> {
   const outline = await stores.log.outlineAfter(account, 0, trimmed + 1);
   const gone = await stores.log.trim(account, outline.at(-1)?.recordedAt ?? 0);
-  if (gone === 0) throw new Error('nothing was trimmed');
+  if (gone.removed === 0) throw new Error('nothing was trimmed');
 }

@@ -36,7 +36,7 @@ it('takes what is older than the retention, however much, with what points at it
   const many = Array.from({ length: 1_200 }, (_, i) => `f${i}`);
   await record('a', 1_000, many);
   await record('a', 2_000, ['f1', 'f2']);
-  expect(await log.trim('a', 2_000)).toBe(1_200);
+  expect(await log.trim('a', 2_000)).toEqual({ removed: 1_200, dropped: 0 });
   expect((await log.readAfter('a', logBeginning, 10)).entries.map(({ position }) => position)).toEqual([
     1_201, 1_202,
   ]);
@@ -45,8 +45,8 @@ it('takes what is older than the retention, however much, with what points at it
   expect(await log.positionsOf('a', 'f3')).toEqual([]);
   expect(await client.hlen(keys.account('a').bodies)).toBe(2);
   expect(new Set(await client.hkeys(keys.account('a').filingEvents))).toEqual(new Set(['f1', 'f2']));
-  expect(await log.trim('a', 2_000)).toBe(0);
-  expect(await log.trim('a', 3_000)).toBe(2);
+  expect((await log.trim('a', 2_000)).removed).toBe(0);
+  expect((await log.trim('a', 3_000)).removed).toBe(2);
   expect(await client.exists(keys.account('a').filingEvents)).toBe(0);
 });
 
@@ -56,4 +56,27 @@ it('goes on counting and pointing after everything was taken', async () => {
   await record('b', 6_000, ['f1']);
   expect(await log.positionsOf('b', 'f1')).toEqual([3]);
   expect((await log.readAfter('b', logBeginning, 10)).entries.map(({ position }) => position)).toEqual([3]);
+});
+
+it('takes the oldest of a log that has too many bytes, and the account says when', async () => {
+  const bytes = 100_000;
+  // Each takes its body of two bytes and half a KiB.
+  await record(
+    'c',
+    1_000,
+    Array.from({ length: 400 }, (_, i) => `f${i}`),
+  );
+  expect(await log.trim('c', 0, 1_000_000)).toEqual({ removed: 0, dropped: 0 });
+  expect(await client.hget(keys.account('c').polling, 'eventsDroppedAt')).toBeNull();
+  expect(await log.trim('c', 0, bytes)).toEqual({ removed: 205, dropped: 205 });
+  expect((await log.readAfter('c', logBeginning, 10)).entries[0]?.position).toBe(206);
+  expect(await client.hlen(keys.account('c').bodies)).toBe(195);
+  expect(await log.positionsOf('c', 'f0')).toEqual([]);
+  expect(Number(await client.hget(keys.account('c').polling, 'eventsDroppedAt'))).toBeGreaterThan(0);
+  // What has gone counts no more, also where nothing is left.
+  await record('c', 2_000, ['f0']);
+  expect(await log.trim('c', 2_000, bytes)).toEqual({ removed: 195, dropped: 0 });
+  await log.trim('c', 3_000, bytes);
+  await record('c', 3_000, ['f0']);
+  expect(await log.trim('c', 0, 1_000)).toEqual({ removed: 0, dropped: 0 });
 });

@@ -62,6 +62,7 @@ describe('the defaults', () => {
       verification: { required: false, exemptHosts: [] },
       filingBytesMax: 262_144,
       eventRetentionMs: 2_592_000_000,
+      logBytesMax: 268_435_456,
       attemptsBytesMax: 25_165_824,
       roles: new Set(['api', 'poll', 'deliver']),
       logLevel: 'info',
@@ -136,6 +137,7 @@ describe('right values', () => {
     ],
     [{ FILING_MAX_BYTES: '1024' }, { filingBytesMax: 1024 }],
     [{ EVENT_RETENTION_MS: '50' }, { eventRetentionMs: 50 }],
+    [{ LOG_MAX_BYTES: '1048576' }, { logBytesMax: 1_048_576 }],
     [{ ATTEMPTS_MAX_BYTES: '65536' }, { attemptsBytesMax: 65_536 }],
     [
       { PARTNER_BASE_URL: 'http://127.0.0.1:4010/v1/', PARTNER_KEY: 'sandbox-key' },
@@ -329,6 +331,7 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
     Array.from({ length: 51 }, () => '1').join(','),
   ],
   DELIVERY_MAX_IN_FLIGHT: [...wrongNumbers, '1001'],
+  LOG_MAX_BYTES: [...wrongNumbers, '1048575', '256MiB'],
   ATTEMPTS_MAX_BYTES: [...wrongNumbers, '65535', '24MiB'],
   FILING_MAX_BYTES: [...wrongNumbers, '1023', '16777217', '256KiB'],
   DELIVERY_ALLOW_CIDRS: [

@@ -135,10 +135,10 @@ describe('a store of format 1', () => {
     expect(await ids()).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1]);
     const [first] = await log.load(account, await log.outlineAfter(account, 0, 1));
     expect(JSON.parse(String(first?.body))).toMatchObject({ data: { filingId: 'f1', sequence: 1 } });
-    expect(await log.trim(account, Date.now() - hour)).toBe(2);
+    expect((await log.trim(account, Date.now() - hour)).removed).toBe(2);
     expect(await ids()).toEqual([9, 8, 7, 6, 5, 4, 3]);
     expect(await log.positionsOf(account, 'f1')).toEqual([3, 5, 8]);
-    expect(await log.trim(account, Date.now() + hour)).toBe(7);
+    expect((await log.trim(account, Date.now() + hour)).removed).toBe(7);
     expect(await ids()).toEqual([]);
     expect(await log.head(account)).toMatchObject({ position: 9 });
   });
