@@ -1,3 +1,4 @@
+import type { BodyAllowance } from './body-allowance.ts';
 import type { NewEvent } from '../events/event.ts';
 import type { Clock } from '../redis/clock.ts';
 import { decideCommit, isAsStored } from './detection/decide-commit.ts';
@@ -40,6 +41,8 @@ export interface Observed {
 export interface ObserveDeps {
   readonly snapshot: SnapshotStore;
   readonly clock: Clock;
+  /** The allowance of the account; each event takes the bytes of its body from it. */
+  readonly bodies: BodyAllowance;
 }
 
 const conflictRetriesMax = 10;
@@ -107,7 +110,7 @@ interface Step {
 
 /** The steps that differ from the stored states. */
 async function decideAll(
-  { snapshot, clock }: ObserveDeps,
+  { snapshot, clock, bodies }: ObserveDeps,
   context: DecisionContext,
   observations: readonly Observation[],
   window: ComparedSpan,
@@ -130,9 +133,12 @@ async function decideAll(
   const turns = takeTurns();
   for (const { observation, previous } of open) {
     if (turns.isOver()) await turns.next();
-    const decision = decideCommit(context, observation, previous, compared);
+    const filingBytesMax = Math.min(context.filingBytesMax, bodies.filingBytesMax());
+    const decision = decideCommit({ ...context, filingBytesMax }, observation, previous, compared);
     if (decision.kind === 'outdated') tally.overtakenBy = Math.min(tally.overtakenBy, decision.since);
-    if (decision.kind === 'commit') steps.push({ observation, commit: decision.commit });
+    if (decision.kind !== 'commit') continue;
+    bodies.take(decision.commit.event?.body.length ?? 0);
+    steps.push({ observation, commit: decision.commit });
   }
   return steps;
 }

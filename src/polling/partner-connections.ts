@@ -13,6 +13,7 @@ import type { ProxyAgents } from '../proxy/proxy-agents.ts';
 import type { Clock } from '../redis/clock.ts';
 import type { CountDifferences } from './beliefs/count-differences.ts';
 import type { RefusedLists } from './list/refused-lists.ts';
+import { createBodyAllowance, type BodyAllowance } from '../filings/body-allowance.ts';
 
 /** The client of one account in this process, the same as long as address and key stay the same. */
 export interface PartnerConnection {
@@ -25,6 +26,7 @@ export interface PartnerConnection {
   readonly requestsSent: () => number;
   readonly differences: CountDifferences;
   readonly refused: RefusedLists;
+  readonly bodies: BodyAllowance;
 }
 
 /** The clients of all accounts in this process: what asks the service of one account shares its budget. */
@@ -79,7 +81,7 @@ export function createPartnerConnections(deps: PartnerConnectionsDeps): PartnerC
       },
     });
     const requestsSent = () => sent;
-    const memory = { differences: new Map(), refused: new Map() };
+    const memory = { differences: new Map(), refused: new Map(), bodies: createBodyAllowance() };
     return { incarnation, baseUrl, partnerKey, client, budget, requestsSent, ...memory };
   }
 

@@ -34,7 +34,7 @@ export interface ObserverParts {
 
 /** The observer of one poll. */
 export function createObserver(
-  deps: Pick<ReadDeps, 'snapshot' | 'clock' | 'filingBytesMax' | 'handOn'>,
+  deps: Pick<ReadDeps, 'snapshot' | 'clock' | 'filingBytesMax' | 'bodies' | 'handOn'>,
   { account: { account }, marks, stays, startedAt }: PollInput,
   { guard, missed, tally }: ObserverParts,
 ): Observer {

@@ -10,6 +10,7 @@ import type { RefusedLists } from '../list/refused-lists.ts';
 import type { PollingMarks } from '../store/marks.ts';
 import type { DueStays } from '../schedule/stalled-filings.ts';
 import type { PollingStore } from '../store/polling-store.ts';
+import type { BodyAllowance } from '../../filings/body-allowance.ts';
 
 /** The dependencies of the reads of all polls of an account. */
 export interface ReadDeps {
@@ -20,6 +21,7 @@ export interface ReadDeps {
   readonly differences: CountDifferences;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
+  readonly bodies: BodyAllowance;
   /** The limits beyond which the findings of a poll are doubted. */
   readonly doubtLimits: DoubtLimits;
   readonly random: () => number;

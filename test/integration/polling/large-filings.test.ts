@@ -61,6 +61,29 @@ test('the limit changes no id, and holds for filings that are read one by one', 
   expect(small?.id).toBe(full?.id);
 });
 
+test('filings that are too many at once go without their documents, the small ones among them with theirs', async () => {
+  const [large, small] = [60, 40];
+  const rows = Array.from({ length: large + small }, (_, i) =>
+    partnerRow(`f_${i}`, 'PENDING', filler(i < large ? 240 * 1024 : 3_000)),
+  );
+  const partner = await startHostilePartner(rows);
+  onTestFinished(() => partner[Symbol.asyncDispose]());
+  const watched = await watchAccount(client, `${redis.prefix}many`, partner, { timeoutMs: 10_000 });
+  await watched.poll();
+  for (const status of ['PAID', 'PENDING', 'PAID']) {
+    for (const { id } of rows) partner.put(String(id), { status });
+    await watched.poll('sweep');
+  }
+  const events = await watched.events();
+  expect(events).toHaveLength(3 * (large + small));
+  const isSmall = ({ filingId }: { filingId: string }) => Number(filingId.slice(2)) >= large;
+  expect(events.filter(isSmall).every(({ filing }) => filing !== undefined)).toBe(true);
+  const whole = events.filter((event) => !isSmall(event) && event.filing !== undefined);
+  expect(whole.length).toBeGreaterThan(20);
+  expect(whole.length).toBeLessThan(40);
+  expect(events.every(({ filing, omitted }) => filing !== undefined || omitted === 'too_large')).toBe(true);
+});
+
 test('filings of 2 MB are followed like any other, and nothing of them is stored', async () => {
   const large = Array.from({ length: 5 }, (_, i) =>
     partnerRow(`large_${i}`, 'PENDING', { ...filler(2_000_000), insuredsName: 'n'.repeat(50_000) }),

@@ -12,6 +12,7 @@ import { createPatientClient } from '../../../src/partner/patient-client.ts';
 import { createRequestBudget } from '../../../src/partner/request-budget.ts';
 import { defaultDoubtLimits, type DoubtLimits } from '../../../src/polling/doubt/doubt-policy.ts';
 import { pollAccount } from '../../../src/polling/poll.ts';
+import { createBodyAllowance } from '../../../src/filings/body-allowance.ts';
 import type { PollOutcome } from '../../../src/polling/poll-outcome.ts';
 import { createStalledSearch } from '../../../src/polling/schedule/stalled-filings.ts';
 import { createPollingStore, type PollingStore } from '../../../src/polling/store/polling-store.ts';
@@ -150,6 +151,7 @@ export async function watchAccount(
     random,
     differences: new Map(),
     refused: new Map(),
+    bodies: createBodyAllowance(),
     stalled: createStalledSearch({ stays: createStayReads(redis, keys), snapshot }),
     largeFrom: options.largeFrom ?? 1,
     filingBytesMax: options.filingBytesMax ?? 262_144,
