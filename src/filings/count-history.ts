@@ -15,8 +15,9 @@ export interface CountSample {
  */
 export interface CountHistory {
   /**
-   * Notes the counts at a time (ms), unless this or another process has noted counts in the same minute, or
-   * the account is no longer polled. `counts` is called only when it may be needed. A crash leaves a gap.
+   * Notes the counts at a time (ms), unless this or another process has noted counts in the same minute, the
+   * account is no longer polled, or no poll of it was complete yet. `counts` is called only when it may be
+   * needed. A crash leaves a gap.
    */
   note(account: string, at: number, counts: () => Promise<CountSample['counts']>): Promise<void>;
   /** The samples since a time (ms), oldest first. */
@@ -53,8 +54,8 @@ export function createCountHistory(redis: RedisClient, keys: Keys): CountHistory
       const key = keys.account(account);
       const old = minute - fineForMs;
       // Read before the counts, so that those are not noted for an account that is created anew meanwhile.
-      const generation = await redis.hget(key.polling, 'generation');
-      if (generation === null) return;
+      const [generation, completeAt] = await redis.hmget(key.polling, 'generation', 'lastCompletePollAt');
+      if (generation == null || !(Number(completeAt) > 0)) return;
       const args = [
         generation,
         minute,

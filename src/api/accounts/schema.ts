@@ -114,10 +114,18 @@ const health = record(
   { description: 'Health of the polling of this account.' },
 );
 
+const countsText =
+  'Known filings by status, without removed ones; statuses that this version does not know appear when they occur.';
+const countsExamples = [{ UNPAID: 3, PAID: 1, PENDING: 12, COMPLETED: 840, REJECTED: 2 }];
+
 const countsByStatus = Type.Record(Type.String(), Type.Integer(), {
-  description:
-    'Known filings by status, without removed ones; statuses that this version does not know appear when they occur.',
-  examples: [{ UNPAID: 3, PAID: 1, PENDING: 12, COMPLETED: 840, REJECTED: 2 }],
+  description: countsText,
+  examples: countsExamples,
+});
+
+const countsOrNull = Type.Record(Type.String(), nullable(Type.Integer()), {
+  description: `${countsText} Each is null until the first complete poll (\`health.lastCompletePollAt\`): how many there are is not known before.`,
+  examples: countsExamples,
 });
 
 const accountFields = {
@@ -128,7 +136,7 @@ const accountFields = {
   stalledAfter,
   createdAt: time('When it was created.'),
   updatedAt: time('When its settings last changed.'),
-  counts: countsByStatus,
+  counts: countsOrNull,
   quota: record(
     {
       usedBytes: Type.Integer(),

@@ -28,7 +28,7 @@ export function accountView(
     stalledAfter: account.stalledAfter,
     createdAt: new Date(account.createdAt).toISOString(),
     updatedAt: new Date(account.updatedAt).toISOString(),
-    counts: countsView(counts),
+    counts: countsView(counts, marks.lastCompletePollAt > 0),
     quota: {
       usedBytes,
       maxBytes: quotaBytesMax + attemptsBytesMax,
@@ -64,9 +64,14 @@ function doubtView(marks: PollingMarks) {
   return { reason, since: new Date(since).toISOString(), accepted, known, shown, unknown, gone };
 }
 
-// The known statuses (docs/partner.md#statuses) are always there, others only while a filing has them.
-function countsView(counts: Readonly<Record<string, number>>): Record<string, number> {
-  const known = knownStatuses.map((status): [string, number] => [status, counts[status] ?? 0]);
-  const others = Object.entries(counts).filter(([status, count]) => count !== 0 && !isKnownStatus(status));
-  return Object.fromEntries([...known, ...others]);
+// The known statuses (docs/partner.md#statuses) are always there, others only while a filing has them. Until
+// a poll has read everything no number is known: 0 would say that nothing is rejected.
+function countsView(
+  counts: Readonly<Record<string, number>>,
+  isRead: boolean,
+): Record<string, number | null> {
+  const others = Object.keys(counts).filter((status) => counts[status] !== 0 && !isKnownStatus(status));
+  return Object.fromEntries(
+    [...knownStatuses, ...others].map((status) => [status, isRead ? (counts[status] ?? 0) : null]),
+  );
 }

@@ -71,6 +71,8 @@ export function showGauges(
 ): void {
   const accounts = Array.from(all, (facts) => ({
     ...facts,
+    // How many filings there are is not known before the first complete poll.
+    counts: facts.marks.lastCompletePollAt > 0 ? facts.counts : {},
     health: healthState(facts.marks, facts.pollIntervalMs, facts.createdAt, now),
   }));
   gauges.seriesPerAccount.set(named.accounts === 'all' ? 1 : 0);
@@ -167,7 +169,7 @@ function showWorstAccounts(
   const rejected = ({ account, counts }: Shown) =>
     rejecting.has(account) ? Number.MAX_VALUE : (counts.REJECTED ?? 0);
   for (const { account, counts } of worstOf(accounts, rejected, rejectedMax))
-    gauges.filings.set({ account, status: 'REJECTED' }, counts.REJECTED ?? 0);
+    if (counts.REJECTED !== undefined) gauges.filings.set({ account, status: 'REJECTED' }, counts.REJECTED);
 }
 
 function showSubscriptions({ subscriptionLag }: AccountGauges, { account, subscriptions }: Shown): void {

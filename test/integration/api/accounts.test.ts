@@ -94,6 +94,7 @@ test('an account lists its filings by status over the requested time', async () 
   const path = await api.createAccount('counted');
   const history = createCountHistory(redis.connect(), api.keys);
   await api.putFilings('counted', []);
+  await redis.connect().hset(api.keys.account('counted').polling, 'lastCompletePollAt', 1);
   const now = Date.now();
   for (const hours of [30, 2, 0])
     await history.note('counted', now - hours * 3_600_000, async () => ({ PAID: hours }));
@@ -108,6 +109,27 @@ test('an account lists its filings by status over the requested time', async () 
   ]);
   for (const hours of ['0', '169', '1.5', 'day'])
     expect((await api.call('GET', `${path}/counts?hours=${hours}`)).status).toBe(422);
+});
+
+test.each([
+  ['not read yet', {}],
+  ['refused', { authFailed: 'true', lastPollAt: 1, consecutiveFailures: 3 }],
+  ['in its baseline', { lastPollAt: Date.now() }],
+])('an account that is %s shows no numbers of filings, not even 0', async (name, marks) => {
+  const account = name.replaceAll(' ', '-');
+  const path = await api.createAccount(account);
+  await api.putFilings(account, [
+    { id: 'a', status: 'PENDING' },
+    { id: 'b', status: 'ON_HOLD' },
+  ]);
+  const key = api.keys.account(account).polling;
+  await redis.connect().hset(key, { generation: 'g', ...marks });
+  const counts = { UNPAID: null, PAID: null, PENDING: null, COMPLETED: null, REJECTED: null, ON_HOLD: null };
+  expect((await api.ok('GET', path))['counts']).toEqual(counts);
+  await createCountHistory(redis.connect(), api.keys).note(account, Date.now(), async () => ({ PENDING: 1 }));
+  expect((await api.ok('GET', `${path}/counts`))['items']).toEqual([]);
+  await redis.connect().hset(key, 'lastCompletePollAt', Date.now());
+  expect((await api.ok('GET', path))['counts']).toMatchObject({ PENDING: 1, REJECTED: 0, ON_HOLD: 1 });
 });
 
 test('an account shows its filings by status and how polling stands', async () => {

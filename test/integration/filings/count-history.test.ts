@@ -15,6 +15,7 @@ let accounts = 0;
 beforeEach(async () => {
   account = `a${(accounts += 1)}`;
   await createPollingStore(client, keys).begin(account, '');
+  await client.hset(keys.account(account).polling, 'lastCompletePollAt', 1);
 });
 afterAll(async () => {
   await redis.cleanup();

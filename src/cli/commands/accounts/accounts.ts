@@ -8,7 +8,7 @@ import { formatFields, formatTable, type Column } from '../../table.ts';
 export interface ShownAccount {
   readonly account: string;
   readonly baseUrl: string;
-  readonly counts: Readonly<Record<string, number>>;
+  readonly counts: Readonly<Record<string, number | null>>;
   readonly health: {
     readonly state: string;
     readonly lastCompletePollAt: string | null;

@@ -86,7 +86,7 @@ async function choiceOf(client: ApiClient, input: Input): Promise<Record<string,
     const words = status.split(',').map((word) => word.trim().toUpperCase());
     return { status, order: words.includes(unsorted) && !input.flag('oldest') ? null : order };
   }
-  const { counts } = await client.get<{ counts: Readonly<Record<string, number>> }>('');
+  const { counts } = await client.get<{ counts: Readonly<Record<string, number | null>> }>('');
   // A comma would divide a status in two.
   const open = Object.keys(counts).filter((one) => one !== unsorted && !one.includes(','));
   return { status: open.join(','), order };

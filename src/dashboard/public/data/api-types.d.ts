@@ -13,7 +13,8 @@ export interface Account {
   baseUrl: string;
   pollIntervalMs: number;
   sweepIntervalMs: number;
-  counts: Record<string, number>;
+  /** Null until the first complete poll. */
+  counts: Record<string, number | null>;
   health: {
     state: string;
     lastPollAt: Time | null;

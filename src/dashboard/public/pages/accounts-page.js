@@ -51,10 +51,9 @@ export function AccountsPage() {
 
 /** @param {{ accounts: Account[], isAll: boolean }} props */
 function Totals({ accounts, isAll }) {
-  const known = accounts.filter((account) => knowledgeOf(account) !== 'unknown');
   const current = accounts.filter((account) => knowledgeOf(account) === 'current');
   const sum = (/** @type {string} */ status) =>
-    known.reduce((total, { counts }) => total + (counts[status] ?? 0), 0);
+    accounts.reduce((total, { counts }) => total + (counts[status] ?? 0), 0);
   const rejected = sum('REJECTED');
   const rest = accounts.length - current.length;
   return html`<p class="totals">
@@ -94,7 +93,7 @@ function rowOf(account, statuses) {
   const counts = statuses.map(
     (status) =>
       html`<a class=${`plain-count ${knowledge}`} href=${filingsHref(name, status)}
-        ><${Count} count=${account.counts[status] ?? 0} isKnown=${knowledge !== 'unknown'} /><span
+        ><${Count} count=${knowledge === 'unknown' ? null : (account.counts[status] ?? 0)} /><span
           class="in-card"
         >
           <${Badge} word=${status} /></span

@@ -100,15 +100,13 @@ const stay = (event) => event.preventDefault();
 function StatusChips({ name, account, choice: { status, state, q, order, statuses } }) {
   const offered = status === null || statuses.includes(status) ? statuses : [...statuses, status];
   const kept = { state, q, order: order === 'oldest' ? order : null };
-  const isKnown = account !== null && knowledgeOf(account) !== 'unknown';
   const link = (/** @type {string} */ text, /** @type {string | null} */ one) => {
     const count = one === null ? undefined : account?.counts[one];
     return html`<a
       key=${text}
       href=${withQuery(href('accounts', name, 'filings'), { status: one, ...kept })}
       aria-current=${status === one ? 'page' : undefined}
-      ><bdi>${text}</bdi
-      >${isKnown && count !== undefined && html` <span class="chip-count">${number(count)}</span>`}</a
+      ><bdi>${text}</bdi>${count != null && html` <span class="chip-count">${number(count)}</span>`}</a
     >`;
   };
   return html`<nav aria-label="Status" class="chips">

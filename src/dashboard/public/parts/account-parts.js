@@ -64,9 +64,9 @@ export function Counts({ account }) {
   return html`<ul class=${`counts ${knowledge}`} aria-label="Filings by status">
     ${rejectedFirst.map(
       ([status, count]) =>
-        html`<li key=${status} class=${status === 'REJECTED' && count > 0 ? 'foremost' : ''}>
+        html`<li key=${status} class=${status === 'REJECTED' && (count ?? 0) > 0 ? 'foremost' : ''}>
           <a href=${filingsHref(account.account, status)}
-            ><${Count} count=${count} isKnown=${knowledge !== 'unknown'} /> <${Badge} word=${status}
+            ><${Count} count=${count} /> <${Badge} word=${status}
           /></a>
         </li>`,
     )}
@@ -74,11 +74,11 @@ export function Counts({ account }) {
 }
 
 /**
- * A number of filings; a dash before they were ever read as a whole.
- * @param {{ count: number, isKnown: boolean }} props
+ * A number of filings; a dash for null, before they were ever read as a whole.
+ * @param {{ count: number | null }} props
  */
-export function Count({ count, isKnown }) {
-  return isKnown
+export function Count({ count }) {
+  return count !== null
     ? html`<span class="count">${number(count)}</span>`
     : html`<span class="count"
         ><span aria-hidden="true">–</span><span class="hidden">not known yet</span></span

@@ -1,13 +1,14 @@
 import { useEffect, useMemo, useState } from '../../vendor/hooks.js';
 import { apiPath } from '../api-client.js';
 import { useResource } from '../use-resource.js';
+import { knowledgeOf } from './knowledge.js';
 
 /** @import { Account } from '../api-types.d.ts' */
 /** @import { Resource } from '../use-resource.js' */
 
 /**
  * The number of an account's filings in each status at one time.
- * @typedef {{ at: number, counts: Record<string, number> }} Sample `at`: milliseconds
+ * @typedef {{ at: number, counts: Record<string, number | null> }} Sample `at`: milliseconds
  */
 
 const samplesMax = 1000;
@@ -50,7 +51,8 @@ export function useSamples(name, account, hours, now) {
   /** @type {Resource<{ items: { at: string, counts: Record<string, number> }[] }>} */
   const { data, error } = useResource(`${apiPath('accounts', name, 'counts')}?hours=${hours}`, refreshMs);
   useEffect(() => {
-    if (account !== null) setRead((before) => withSample(before, { at: now, counts: account.counts }));
+    if (account !== null && knowledgeOf(account) !== 'unknown')
+      setRead((before) => withSample(before, { at: now, counts: account.counts }));
     // A reading is a new object; a new time alone adds no sample.
   }, [account]);
   const samples = useMemo(() => joinSamples(data?.items ?? [], read), [data, read]);
