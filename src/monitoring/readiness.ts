@@ -1,6 +1,8 @@
 import { checkDurability } from '../redis/durability/check-durability.ts';
+import { checkPermissions } from '../redis/durability/check-permissions.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import { explainLost } from '../redis/connection/missing-redis.ts';
+import type { Keys } from '../redis/keys.ts';
 import { toUnreadable } from '../redis/unreadable-record.ts';
 import type { StoreWatch } from '../redis/durability/store-watch.ts';
 
@@ -15,7 +17,7 @@ const probeKeptMs = 60_000;
 export interface ReadinessDeps {
   readonly redis: RedisClient;
   readonly watch: StoreWatch;
-  readonly probeKey: string;
+  readonly keys: Keys;
   /** Problems of secrets and of work. */
   readonly otherProblems?: () => readonly (string | null)[];
   /** Problems of others, which are named but make the daemon not unready. */
@@ -27,14 +29,14 @@ export interface ReadinessDeps {
 }
 
 /**
- * Checks that Redis holds the same store as at the start, that its data is durable, and that it takes a write
- * (of `probeKey`, with a lifetime of a minute). Simultaneous callers share one check: probes need no token
- * and must not become a load.
+ * Checks that Redis holds the same store as at the start, that its data is durable, that it allows the
+ * daemon's user all that the work needs, and that it takes a write (of `keys.probe`, with a lifetime of a
+ * minute). Simultaneous callers share one check: probes need no token and must not become a load.
  */
 export function createReadiness({
   redis,
   watch,
-  probeKey,
+  keys,
   otherProblems = () => [],
   notes = () => [],
   whyAway = () => null,
@@ -45,6 +47,8 @@ export function createReadiness({
   async function ask(): Promise<Readiness> {
     const reasons: string[] = [];
     try {
+      const forbidden = await checkPermissions(redis, keys);
+      if (forbidden !== null) return { ready: false, reasons: [forbidden] };
       const [{ problems, isReplica }] = await Promise.all([
         checkDurability(redis),
         watch.check(),
@@ -52,7 +56,7 @@ export function createReadiness({
       ]);
       reasons.push(...problems);
       // A replica is a problem already, and its refusal of a write would end the connection.
-      if (!isReplica) await redis.set(probeKey, '', 'PX', probeKeptMs);
+      if (!isReplica) await redis.set(keys.probe, '', 'PX', probeKeptMs);
     } catch (error) {
       reasons.push(describe(error, whyAway()));
     }
@@ -68,8 +72,5 @@ function describe(error: unknown, away: string | null): string {
   const unreadable = toUnreadable(error);
   if (unreadable !== null) return `In the store ${unreadable.message}: restore it from a backup.`;
   if (!(error instanceof Error) || error.name !== 'ReplyError') return explainLost(away);
-  // It may take all that the daemon writes nevertheless.
-  if (error.message.startsWith('NOPERM'))
-    return `Redis refuses a command to the daemon's user: ${error.message}`;
   return `Redis refuses to write: ${error.message}`;
 }

@@ -143,7 +143,7 @@ export function createProbes(parts: Parts) {
   const readiness = createReadiness({
     redis,
     watch,
-    probeKey: keys.probe,
+    keys,
     otherProblems,
     notes,
     readAccounts,

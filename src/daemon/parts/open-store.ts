@@ -14,6 +14,7 @@ import {
 } from '../../redis/connection/connect.ts';
 import { databaseOf } from '../../redis/connection/open-client.ts';
 import { checkDurability } from '../../redis/durability/check-durability.ts';
+import { checkPermissions } from '../../redis/durability/check-permissions.ts';
 import { createStoreWatch } from '../../redis/durability/store-watch.ts';
 import { shortenExpiries } from '../../redis/jobs/job-expiries.ts';
 import { createKeys, shardQueues, type Keys } from '../../redis/keys.ts';
@@ -46,7 +47,10 @@ export interface PartsDeps extends DaemonDeps {
   readonly untilRedis: (connections: RedisConnections) => Promise<void>;
 }
 
-/** Redis may lose or evict data, and `REDIS_UNSAFE` does not allow that. */
+/**
+ * Redis does not allow the daemon its work, or it may lose or evict data, which `REDIS_UNSAFE` does not
+ * allow.
+ */
 export class UnsafeRedisError extends Error {
   override readonly name = 'UnsafeRedisError';
 }
@@ -71,6 +75,8 @@ export async function openStore(
   const redis = connections.command();
   const all = createKeys(config.redis.prefix, databaseOf(redis));
   const keys = { ...all, queues: overrides.queues ?? all.queues };
+  const forbidden = await checkPermissions(redis, keys);
+  if (forbidden !== null) throw new UnsafeRedisError(`${forbidden}.`);
   const { problems } = await checkDurability(redis);
   refuseUnsafe(config, problems, logger);
 
