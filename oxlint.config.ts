@@ -110,6 +110,7 @@ const folders: Readonly<Record<string, Folder>> = {
   'polling/reads': { may: polling, own: ['list', 'beliefs', 'doubt', 'store', 'schedule'] },
   subscriptions: { may: [...below, 'events', 'secrets'] },
   'subscriptions/content-filter': { may: ['memory', 'events'], own: ['*.ts'] },
+  'subscriptions/content-filter/cel': { may: [], own: [], has: ['@marcbachmann/cel-js'], pure: true },
   'subscriptions/content-filter/language': {
     may: [],
     own: [],
