@@ -111,12 +111,6 @@ const folders: Readonly<Record<string, Folder>> = {
   subscriptions: { may: [...below, 'events', 'secrets'] },
   'subscriptions/content-filter': { may: ['memory', 'events'], own: ['*.ts'] },
   'subscriptions/content-filter/cel': { may: [], own: [], has: ['@marcbachmann/cel-js'], pure: true },
-  'subscriptions/content-filter/language': {
-    may: [],
-    own: [],
-    has: ['@marcbachmann/cel-js'],
-    pure: true,
-  },
   'subscriptions/certificates': { may: [...below, 'events'], own: ['settings', 'store', '*.ts'] },
   'subscriptions/settings': { may: [...below, 'events'], own: [], pure: true },
   'subscriptions/store/seals': { may: ['secrets'], own: ['settings', '*.ts'] },

@@ -1,8 +1,9 @@
 import { createBoundedMap } from '../../memory/bounded-map.ts';
-import { compileFilter, type ContentFilter, type Verdict } from './language/compile-filter.ts';
+import { compileFilter, type ContentFilter, type Verdict } from './cel/compile-filter.ts';
+import { contextOf } from './cel/evaluator.ts';
 
-// Maximum number of filters that are kept compiled. One takes less than 100 kB.
-const compiledMax = 1_000;
+// Maximum characters of the filters that are kept compiled: a character takes less than 100 bytes.
+const compiledMax = 1_000_000;
 
 /** Judges events by filters as they are stored. */
 export interface FilterJudge {
@@ -15,6 +16,7 @@ export interface FilterJudge {
 
 /** A filter, and its verdicts on the bodies that are in memory. */
 interface Compiled {
+  readonly length: number;
   readonly filter: ContentFilter;
   readonly verdicts: WeakMap<Buffer, Verdict>;
 }
@@ -29,13 +31,14 @@ const undecided: ContentFilter = { judge: () => 'undecided' };
  * them again for another filter.
  */
 export function createFilterJudge(): FilterJudge {
-  const compiled = createBoundedMap<string, Compiled>(compiledMax);
+  const compiled = createBoundedMap<string, Compiled>(compiledMax, ({ length }) => length);
 
   function compiledOf(text: string): Compiled {
     const known = compiled.get(text);
     if (known !== undefined) return known;
     const result = compileFilter(text);
-    const made = { filter: 'judge' in result ? result : undecided, verdicts: new WeakMap<Buffer, Verdict>() };
+    const filter = 'judge' in result ? result : undecided;
+    const made = { length: text.length, filter, verdicts: new WeakMap<Buffer, Verdict>() };
     compiled.set(text, made);
     return made;
   }
@@ -61,5 +64,5 @@ function verdictOf(filter: ContentFilter, body: string): Verdict {
     if (error instanceof SyntaxError) return 'undecided';
     throw error;
   }
-  return filter.judge(event);
+  return filter.judge(contextOf(event));
 }

@@ -1,9 +1,6 @@
 import { Type } from 'typebox';
 import type { FieldError } from '../../../json/validation-problems.ts';
-import {
-  compileFilter,
-  filterLengthMax,
-} from '../../../subscriptions/content-filter/language/compile-filter.ts';
+import { compileFilter, filterLengthMax } from '../../../subscriptions/content-filter/cel/compile-filter.ts';
 import { nullable } from '../../shared/schema.ts';
 
 const example = 'filing.premium > 10000 && filing.filingState.stateAbbr in ["TX", "CA"]';

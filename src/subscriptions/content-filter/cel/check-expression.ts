@@ -177,6 +177,9 @@ export function checkExpression(ast: ASTNode): Replacement[] {
 
   function sumOf(node: ASTNode, [left, right]: readonly [ASTNode, ASTNode]): Known {
     const known = [left, right].map((side) => check(side, numbers, `${node.op} is for numbers`));
+    for (const side of [left, right])
+      if (side.op === 'value' && decimalOf(String(side.args)) === undefined)
+        refuse(side, `${node.op} is for numbers`);
     // Two texts or two lists would be joined. One side is a number, whatever the event is.
     const isSure = known.some(({ type, path }) => type === 'number' && path === undefined);
     if (node.op === '+' && !isSure) wrap(left, 'double(');

@@ -56,7 +56,7 @@ export function compileFilter(text: string): ContentFilter | FilterProblem {
   }
 }
 
-// What stands in another form comes before what is inserted in front of it.
+// A replaced piece comes before a piece that is inserted in front of it.
 function lastFirst(a: Replacement, b: Replacement): number {
   return b.start - a.start || b.end - a.end;
 }

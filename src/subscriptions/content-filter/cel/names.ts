@@ -40,7 +40,8 @@ export function unknownField(
   return `${path} has no known field ${name}; did you mean ${meant}? Otherwise ${anyway}`;
 }
 
-const loops = 'filters have no loops over lists, because nothing bounds what these take';
+const loops =
+  'filters have no loops over lists, because nothing bounds what these take; use `in`, size(…) or one item, as in filing.userFiles[0].name';
 
 // Parts of the language that filters lack, with the text to write in their place.
 const notHere: Readonly<Record<string, string>> = {

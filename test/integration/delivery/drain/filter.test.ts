@@ -118,12 +118,13 @@ describe('a subscription with a filter', () => {
     expect(states.map(({ undecided }, i) => undecidedCount(undecided, filters[i] ?? ''))).toEqual([1, 0, 0]);
   });
 
-  test('whose filter this version does not understand gets everything', async () => {
+  test('whose stored filter has a macro, which this version refuses, gets everything and says so', async () => {
     await using receiver = await startReceiver();
     await using harness = await createHarness(redis);
-    const id = await harness.subscribe(receiver.url, { filter: 'filing.premium.isMuch()' });
+    const id = await harness.subscribe(receiver.url, { filter: 'filing.userFiles.all(f, has(f.name))' });
     await appendPremiums(harness, [1, 2]);
     await harness.drain(id);
     expect(receiver.accepted).toHaveLength(2);
+    expect((await harness.state(id)).undecided).toMatch(/^2 /);
   });
 });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { compileFilter } from '../../../../src/subscriptions/content-filter/language/compile-filter.ts';
+import { compileFilter } from '../../../../src/subscriptions/content-filter/cel/compile-filter.ts';
+import { contextOf } from '../../../../src/subscriptions/content-filter/cel/evaluator.ts';
 
 const page = readFileSync(new URL('../../../../docs/endpoints/filters.md', import.meta.url), 'utf8');
 
@@ -26,7 +27,7 @@ describe('the page about filters', () => {
 
   test.each(examples)('%s: %s', (filter = '', verdict = '') => {
     const compiled = compileFilter(filter);
-    expect('judge' in compiled ? compiled.judge(event) : compiled).toBe(verdict);
+    expect('judge' in compiled ? compiled.judge(contextOf(event)) : compiled).toBe(verdict);
   });
 
   test.each(rowsOf('| filter | answer |'))('refuses %s', (filter = '', answer = '') => {
@@ -43,15 +44,8 @@ describe('the page about filters', () => {
 /** A filter with this piece of the language. */
 function uses(piece: string) {
   if (piece.startsWith('.')) {
-    const isOfLists = piece.includes('(x, ');
-    const value = isOfLists ? 'filing.userFiles' : 'filing.carriersName';
-    const call = `${value}${piece.replace('…', isOfLists ? 'has(x.name)' : 'a')}`;
-    const result = /filter|map/.test(piece)
-      ? `size(${call}) > 1`
-      : /Ascii/.test(piece)
-        ? `${call} == "a"`
-        : call;
-    return compileFilter(result);
+    const call = `filing.carriersName${piece.replace('…', 'a')}`;
+    return compileFilter(piece.includes('Ascii') ? `${call} == "a"` : call);
   }
   if (piece === '!') return compileFilter('!data.inferred');
   if (/^[+\-*]$/.test(piece)) return compileFilter(`filing.premium ${piece} 1 > 2`);
