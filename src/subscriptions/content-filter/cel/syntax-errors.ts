@@ -59,7 +59,7 @@ export function explainSyntax(
   if (code === 'unexpected_token' || code === 'unexpected_character' || code === 'expected_token')
     return { at, message: `${JSON.stringify(here.slice(0, 12))} is not expected here` };
   if (code === 'invalid_macro_argument')
-    return { at, message: 'a name is expected here, as in exists(file, …)' };
+    return { at, message: 'filters have no loops over lists' };
   return { at, message: `${summary.charAt(0).toLowerCase()}${summary.slice(1)}` };
 }
 
