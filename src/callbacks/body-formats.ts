@@ -1,5 +1,6 @@
 import type { LogEntry } from '../events/event-log.ts';
-import { parseExactly } from '../json/parse-exactly.ts';
+import { createBodyMemo } from '../events/body-memo.ts';
+import { createMemberPicker } from '../json/pick-members.ts';
 import { toMessage, type EventBody } from './messages/message.ts';
 import { toSlackMessage } from './messages/slack.ts';
 import { toTeamsMessage } from './messages/teams.ts';
@@ -25,34 +26,63 @@ export function formatBody(
   entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>,
 ): CallbackBody {
   const { format, payload, publicUrl = null } = subscription;
-  if (format === 'standard' && payload === 'full')
-    return { contentType: 'application/json', bytes: entry.body };
-  const body = parseExactly(entry.body.toString()) as EventBody;
-  const event = payload === 'thin' ? withoutFiling(body) : body;
+  const bytes = payload === 'thin' ? splitBody(entry.body).withoutFiling : entry.body;
   switch (format) {
     case 'standard':
-      return json('application/json', event);
+      return { contentType: 'application/json', bytes };
     case 'cloudevents':
-      return json('application/cloudevents+json', toCloudEvent(subscription.account, entry, event));
+      return {
+        contentType: 'application/cloudevents+json',
+        bytes: toCloudEvent(subscription.account, entry, bytes),
+      };
     case 'slack':
-      return json('application/json', toSlackMessage(toMessage(event, publicUrl)));
+      return json(toSlackMessage(toMessage(shownOf(bytes), publicUrl)));
     case 'teams':
-      return json('application/json', toTeamsMessage(toMessage(event, publicUrl)));
+      return json(toTeamsMessage(toMessage(shownOf(bytes), publicUrl)));
   }
 }
 
-function json(contentType: string, value: unknown): CallbackBody {
-  return { contentType, bytes: Buffer.from(JSON.stringify(value)) };
+function json(value: unknown): CallbackBody {
+  return { contentType: 'application/json', bytes: Buffer.from(JSON.stringify(value)) };
 }
 
-function withoutFiling({ data, ...rest }: EventBody): EventBody {
-  const { filing: _, ...thin } = data;
-  return { ...rest, data: thin };
-}
+const filingMember = ',"filing":';
+const dataMember = ',"data":';
 
-// CloudEvents 1.0, JSON event format, structured mode.
-function toCloudEvent(account: string, entry: Pick<LogEntry, 'id' | 'filingId'>, event: EventBody): unknown {
+/**
+ * A body without its filing, and the filing. The filing is the last member of `data`, which is the last of
+ * the body (`events/event.ts`). No other member before it has this name, and quotes in texts are escaped: so
+ * it is found without parsing, however large it is.
+ */
+function splitBody(body: Buffer): { readonly withoutFiling: Buffer; readonly filing: Buffer | null } {
+  const at = body.indexOf(filingMember);
+  if (at < 0) return { withoutFiling: body, filing: null };
   return {
+    withoutFiling: Buffer.concat([body.subarray(0, at), Buffer.from('}}')]),
+    filing: body.subarray(at + filingMember.length, body.length - 2),
+  };
+}
+
+// The fields of a filing that messages show, with the maximum bytes of their values.
+const shownFields: ReadonlyMap<string, number> = new Map(
+  ['policyNumber', 'insuredsName', 'filingState', 'premium'].map((name) => [name, 8 * 1024]),
+);
+
+// An event as far as messages show it.
+const shownOf = createBodyMemo((body): EventBody => {
+  const { withoutFiling, filing } = splitBody(body);
+  const event = JSON.parse(withoutFiling.toString()) as EventBody;
+  if (filing === null) return event;
+  const { walk, picked } = createMemberPicker(filing, shownFields);
+  walk.push(filing, 0, filing.length);
+  return { ...event, data: { ...event.data, filing: JSON.parse(picked() ?? 'null') as unknown } };
+});
+
+// CloudEvents 1.0, JSON event format, structured mode. Its `data` is that of the body, byte for byte.
+function toCloudEvent(account: string, entry: Pick<LogEntry, 'id' | 'filingId'>, body: Buffer): Buffer {
+  const at = body.indexOf(dataMember);
+  const event = JSON.parse(`${body.toString('utf8', 0, at)}}`) as Omit<EventBody, 'data'>;
+  const context = {
     specversion: '1.0',
     id: entry.id,
     source: `/accounts/${encodeURIComponent(account)}`,
@@ -60,6 +90,6 @@ function toCloudEvent(account: string, entry: Pick<LogEntry, 'id' | 'filingId'>,
     ...(entry.filingId === '' ? {} : { subject: entry.filingId }),
     time: event.timestamp,
     datacontenttype: 'application/json',
-    data: event.data,
   };
+  return Buffer.concat([Buffer.from(JSON.stringify(context).slice(0, -1)), body.subarray(at)]);
 }

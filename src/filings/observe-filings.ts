@@ -4,7 +4,7 @@ import type { Clock } from '../redis/clock.ts';
 import { decideCommit, isAsStored } from './detection/decide-commit.ts';
 import type { DecisionContext, FilingCommit, Observation } from './detection/decide-commit.ts';
 import { comparedSpan, type ComparedSpan } from './detection/detect-change.ts';
-import { takeTurns } from '../partner/body/turns.ts';
+import { takeTurns } from '../json/turns.ts';
 import type { StoredState } from './detection/filing-state.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 

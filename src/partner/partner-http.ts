@@ -13,7 +13,7 @@ import {
   type BodyCollector,
 } from './body/answer-body.ts';
 import type { AnswerRoom } from './body/answer-room.ts';
-import { takeTurns } from './body/turns.ts';
+import { takeTurns } from '../json/turns.ts';
 import { PartnerError } from './partner-error.ts';
 
 /** One HTTP answer of the partner service, whatever its status. */

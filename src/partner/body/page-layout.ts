@@ -1,5 +1,5 @@
 import { AnswerExcess } from './answer-excess.ts';
-import { createJsonWalk, type WalkedPart } from './json-walk.ts';
+import { createJsonWalk, type WalkedPart } from '../../json/json-walk.ts';
 
 /** Where a record of a page lies in its bytes, and what it holds: see `JsonWalk.take`. */
 export interface RecordPlace extends WalkedPart {

@@ -10,7 +10,7 @@ import {
 } from '../filing-schema.ts';
 import type { AnswerBody } from './answer-body.ts';
 import { isHeavy, pickMembers, valuesMax, weigh, type RecordText } from './read-record.ts';
-import { takeTurns, type Turns } from './turns.ts';
+import { takeTurns, type Turns } from '../../json/turns.ts';
 
 // The fields of a filing that this daemon knows, with the maximum bytes of their values as JSON. What is
 // needed is longer than the schema permits, what is for show is cut later anyway.

@@ -1,4 +1,4 @@
-import { createTurns } from '../../json/in-turns.ts';
+import { takeTurns } from '../../json/turns.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { ageKey, createAgeOrder, placeOf } from './age-order.ts';
@@ -32,16 +32,12 @@ export interface SubscriptionList {
   idsMadeBy(account: string, token: string): Promise<string[]>;
 }
 
-// Number of subscriptions of a page that are opened at once: a few milliseconds, with ten KB each.
-const openedAtOnce = 8;
-
 /** The lists over one connection. */
 export function createSubscriptionList(
   redis: RedisClient,
   keys: Keys,
   reads: SubscriptionReads,
 ): SubscriptionList {
-  const inTurns = createTurns(openedAtOnce);
   const ages = createAgeOrder(redis, keys, reads.createdAt);
   const made = createMadeBy(redis, keys);
   return {
@@ -63,8 +59,16 @@ export function createSubscriptionList(
         const text = texts[i] ?? null;
         return text === null ? [] : [{ id, text }];
       });
+      const subscriptions: ReadSubscription[] = [];
+      // Subscriptions with ten KB each take long to open.
+      const turns = takeTurns();
+      await turns.next();
+      for (const { id, text } of there) {
+        if (turns.isOver()) await turns.next();
+        subscriptions.push(reads.listed(account, id, text));
+      }
       return {
-        subscriptions: await inTurns(there, ({ id, text }) => reads.listed(account, id, text)),
+        subscriptions,
         next: last === undefined ? null : ageKey(last),
       };
     },

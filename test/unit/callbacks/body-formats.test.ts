@@ -2,6 +2,10 @@ import { CloudEvent, HTTP } from 'cloudevents';
 import * as fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { formatBody } from '../../../src/callbacks/body-formats.ts';
+import { toMessage, type EventBody } from '../../../src/callbacks/messages/message.ts';
+import { toSlackMessage } from '../../../src/callbacks/messages/slack.ts';
+import { toTeamsMessage } from '../../../src/callbacks/messages/teams.ts';
+import { buildFilingEvent } from '../../../src/events/event.ts';
 import { expectNone } from '../../support/expect-none.ts';
 
 const source =
@@ -50,7 +54,7 @@ describe('the format cloudevents', () => {
 
   it('has no empty subject, and no filing when it is thin', () => {
     const bytes = Buffer.from(
-      '{"type":"account.stale","timestamp":"2026-11-21T10:00:03.120Z","data":{"filing":1,"a":2}}',
+      '{"type":"account.stale","timestamp":"2026-11-21T10:00:03.120Z","data":{"a":2,"filing":1}}',
     );
     const out = formatBody(
       { ...subscription, format: 'cloudevents', payload: 'thin' },
@@ -135,4 +139,57 @@ it('no filing, whatever is in it, is changed by a format, breaks it, or shows in
       expect(Object.keys(JSON.parse(format({ format: 'teams' })) as object)).toEqual(['type', 'attachments']);
     }),
   );
+});
+
+describe('a body whose filing is cut out without being parsed', () => {
+  const tricky = fc.oneof(
+    fc.constantFrom(',"filing":', '"data":{', String.raw`\",\"filing\":`, '\\', '}}', '"', 'Ö'),
+    fc.string(),
+  );
+  const document = fc.dictionary(
+    fc.oneof(
+      fc.constantFrom('filing', 'data', 'policyNumber', 'insuredsName', 'filingState', 'premium'),
+      tricky,
+    ),
+    fc.oneof(tricky, fc.jsonValue({ maxDepth: 3 })),
+  );
+  const events = fc.tuple(tricky, tricky, fc.option(document)).map(([account, reason, filing]) => {
+    const side = { status: 'REJECTED', completedAt: null, rejectionReason: reason, removed: false };
+    return buildFilingEvent({
+      account,
+      generation: 'g',
+      filingId: 'f_1',
+      type: 'filing.rejected',
+      sequence: 1,
+      before: null,
+      after: side,
+      changed: ['status', 'filing'],
+      inferred: false,
+      notBefore: 1,
+      notAfter: 2,
+      document: filing,
+    });
+  });
+
+  it('has the members that it had, in every format', () => {
+    fc.assert(
+      fc.property(events, ({ id, filingId, body: written }) => {
+        const logged = { id, filingId, body: Buffer.from(written) };
+        const whole = JSON.parse(written) as EventBody;
+        const { filing: _, ...data } = whole.data;
+        const read = (settings: object) =>
+          JSON.parse(textOf(formatBody({ ...subscription, ...settings }, logged).bytes)) as EventBody;
+        expect(read({ payload: 'thin' })).toEqual({ ...whole, data });
+        expect(read({ format: 'cloudevents' }).data).toEqual(whole.data);
+        expect(read({ format: 'cloudevents', payload: 'thin' }).data).toEqual(data);
+        expect(read({ format: 'slack' })).toEqual(
+          JSON.parse(JSON.stringify(toSlackMessage(toMessage(whole, null)))),
+        );
+        expect(read({ format: 'teams', payload: 'thin' })).toEqual(
+          JSON.parse(JSON.stringify(toTeamsMessage(toMessage({ ...whole, data }, null)))),
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
 });

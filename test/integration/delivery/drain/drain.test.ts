@@ -322,7 +322,7 @@ describe('a failed attempt', () => {
       return 200;
     });
     await using harness = await createHarness(redis, { retryMs: [60_000] });
-    const id = await harness.subscribe(receiver.url, { eventTypes: ['account.*'], payload: 'thin' });
+    const id = await harness.subscribe(receiver.url, { eventTypes: ['account.*'], format: 'cloudevents' });
     const broken = {
       id: 'evt_1',
       type: 'account.stale',

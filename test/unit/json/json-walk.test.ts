@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createJsonWalk } from '../../../../src/partner/body/json-walk.ts';
+import { createJsonWalk } from '../../../src/json/json-walk.ts';
 
 /** Walks over a text in pieces of so many bytes, and tells the structure found and the counts. */
 function walkOver(text: string, pieceBytes = Infinity, levels = Infinity) {
