@@ -109,7 +109,7 @@ const folders: Readonly<Record<string, Folder>> = {
   'polling/schedule': { may: polling, own: ['store'], has: ['bullmq'] },
   'polling/reads': { may: polling, own: ['list', 'beliefs', 'doubt', 'store', 'schedule'] },
   subscriptions: { may: [...below, 'events', 'secrets'] },
-  'subscriptions/content-filter': { may: ['memory', 'events'], own: ['*.ts'] },
+  'subscriptions/content-filter': { may: ['json', 'memory', 'events'], own: ['*.ts'] },
   'subscriptions/content-filter/cel': { may: [], own: [], has: ['@marcbachmann/cel-js'], pure: true },
   'subscriptions/certificates': { may: [...below, 'events'], own: ['settings', 'store', '*.ts'] },
   'subscriptions/settings': { may: [...below, 'events'], own: [], pure: true },

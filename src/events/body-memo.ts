@@ -1,7 +1,7 @@
 import { createBoundedMap } from '../memory/bounded-map.ts';
 
-// Bytes of a body from which on its result is kept: for a smaller one it is made as fast as found.
-const heavyBytes = 8 * 1024;
+/** Bytes from which on a body is heavy. What is made of a smaller one is made as fast as it is found. */
+export const heavyBytes = 8 * 1024;
 // Maximum bytes of the bodies whose results are kept.
 const keptBytesMax = 4 * 1024 * 1024;
 // Number of first bytes by which a body is looked up: they hold the time and the filing of its event.

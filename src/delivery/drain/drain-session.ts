@@ -1,7 +1,11 @@
 import type { CallbackSender } from '../../callbacks/send-callback.ts';
 import type { EventLog, LogEntry } from '../../events/event-log.ts';
 import { createCursor } from '../../subscriptions/cursor.ts';
-import { createSelection, type SelectionDeps } from '../../subscriptions/content-filter/selection.ts';
+import {
+  createSelection,
+  judgeInTurns,
+  type SelectionDeps,
+} from '../../subscriptions/content-filter/selection.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { HeldSubscriptions } from '../held/held-subscriptions.ts';
 import { noReplays } from '../replay/no-replays.ts';
@@ -205,6 +209,7 @@ export function openSession(
   async function readOn(): Promise<Stop | null> {
     for (let reads = 0; reads < readsMax && reader.mayRead(); reads += 1) {
       const stretch = await reader.read();
+      await judgeInTurns(deps.judge, inEffect.subscription, stretch.entries);
       // A look follows each stretch newer than the last settle. So new settings apply to all events recorded
       // after they were confirmed, and no event read after Redis was set back is accepted.
       const stop = reader.isKnown(stretch) ? null : await write(null, now());

@@ -5,6 +5,7 @@ import type { Pacer, Pacers } from '../pace/pacer.ts';
 import type { Claim } from '../store/replies.ts';
 import type { SubscriptionWindows } from '../window/places.ts';
 import type { Newcomers } from '../../waiting/newcomers.ts';
+import { judgeInTurns } from '../../subscriptions/content-filter/selection.ts';
 import { openSession, type SessionDeps, type Stop } from './drain-session.ts';
 import type { LaneCache, LanesOfDrain } from './lane-cache.ts';
 import { entriesAtOnce } from './log-reader.ts';
@@ -71,6 +72,9 @@ async function drainInTurns(
   const kept = deps.laneCache.remove(account, id);
   const claim = await deps.store.claim(account, id, entriesAtOnce(deps.maxInFlight), kept);
   if (claim === null || !claim.delivery.enabled) return { wakeAt: null };
+  // Its session accepts the entries at once, and a filter judges them.
+  const { subscription } = deps.open(account, id, claim.settings);
+  await judgeInTurns(deps.judge, subscription, claim.read.entries);
   const places = deps.windows.open(account, id, deps.now());
   const pacer = deps.pacers.open(account, id, claim.delivery.epoch);
   const session = openSession(deps, account, id, claim, lanesOf(claim, kept), { places, pacer });

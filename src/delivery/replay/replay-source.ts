@@ -1,4 +1,5 @@
 import type { EventLog, LogEntry, LogRead } from '../../events/event-log.ts';
+import { takeTurns } from '../../json/turns.ts';
 import { createCursor } from '../../subscriptions/cursor.ts';
 import { createLanes, type Lane } from '../schedule/lanes.ts';
 import type { SendScheduler } from '../schedule/scheduler.ts';
@@ -237,7 +238,10 @@ async function readReplay(
     async read(): Promise<boolean> {
       if (readTo >= last || !intake.hasRoom()) return false;
       const [{ entries, upTo }] = await Promise.all([readBatch(), findNewLetters()]);
+      const turns = takeTurns();
       for (const entry of entries) {
+        // A filter may take milliseconds.
+        if (turns.isOver()) await turns.next();
         passOver(entry.position - 1);
         readTo = entry.position;
         if (!cursor.isDone(entry.position))

@@ -1,6 +1,7 @@
+import { createBodyMemo } from '../../events/body-memo.ts';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
 import { compileFilter, type ContentFilter, type Verdict } from './cel/compile-filter.ts';
-import { contextOf } from './cel/evaluator.ts';
+import { contextOf, type Context } from './cel/evaluator.ts';
 
 // Maximum characters of the filters that are kept compiled: a character takes less than 100 bytes.
 const compiledMax = 1_000_000;
@@ -26,12 +27,13 @@ const undecided: ContentFilter = { judge: () => 'undecided' };
 /**
  * A judge that compiles each filter once, and judges each body once by it as long as the body is in memory:
  * the drains of an account's subscriptions share the entries of their log (`createRecentReads`), and each
- * asks when it accepts an event and when it sends it. The bytes of a body must not change. Verdicts are kept
- * and parsed events are not: these outlive the collection of young objects, which costs more than parsing
- * them again for another filter.
+ * asks when it accepts an event and when it sends it. A heavy body is parsed once for all filters
+ * (`createBodyMemo`). The bytes of a body must not change.
  */
 export function createFilterJudge(): FilterJudge {
   const compiled = createBoundedMap<string, Compiled>(compiledMax, ({ length }) => length);
+
+  const contextOfBody = createBodyMemo((body) => parsed(body.toString()));
 
   function compiledOf(text: string): Compiled {
     const known = compiled.get(text);
@@ -46,23 +48,25 @@ export function createFilterJudge(): FilterJudge {
   return {
     judge(text, body) {
       const { filter, verdicts } = compiledOf(text);
-      if (typeof body === 'string') return verdictOf(filter, body);
+      if (typeof body === 'string') return verdictOf(filter, parsed(body));
       const known = verdicts.get(body);
       if (known !== undefined) return known;
-      const verdict = verdictOf(filter, body.toString());
+      const verdict = verdictOf(filter, contextOfBody(body));
       verdicts.set(body, verdict);
       return verdict;
     },
   };
 }
 
-function verdictOf(filter: ContentFilter, body: string): Verdict {
-  let event: unknown;
+function verdictOf(filter: ContentFilter, event: Context | null): Verdict {
+  return event === null ? 'undecided' : filter.judge(event);
+}
+
+function parsed(body: string): Context | null {
   try {
-    event = JSON.parse(body);
+    return contextOf(JSON.parse(body));
   } catch (error) {
-    if (error instanceof SyntaxError) return 'undecided';
+    if (error instanceof SyntaxError) return null;
     throw error;
   }
-  return filter.judge(contextOf(event));
 }

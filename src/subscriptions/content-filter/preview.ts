@@ -1,10 +1,9 @@
-import { setImmediate as othersFirst } from 'node:timers/promises';
 import type { EventLog, LogEntry, OutlinedEntry } from '../../events/event-log.ts';
 import { fitting } from '../../events/log-entry.ts';
+import { takeTurns } from '../../json/turns.ts';
 import { matchesEvent } from '../matches-event.ts';
 import type { FilterJudge } from './judge.ts';
 import { choose, type Selecting } from './selection.ts';
-import { judgedAtOnce } from './wanted-entries.ts';
 
 /** The part of the latest events that a subscription with some settings would have got. */
 export interface Preview {
@@ -46,6 +45,7 @@ export async function previewEvents(
 ): Promise<Preview> {
   let [of, matched, undecided, bytes] = [0, 0, 0, 0];
   const sampled: OutlinedEntry[] = [];
+  const turns = takeTurns();
   const { filter = null } = selecting;
 
   async function judgeAll(entries: readonly OutlinedEntry[]): Promise<void> {
@@ -54,7 +54,7 @@ export async function previewEvents(
       rest = rest.slice(some.length);
       const bodies = filter === null ? some : await log.load(account, some);
       for (const [i, entry] of bodies.entries()) {
-        if (filter !== null && i > 0 && i % judgedAtOnce === 0) await othersFirst();
+        if (turns.isOver()) await turns.next();
         // Trimmed meanwhile.
         if (entry === null) continue;
         const choice = choose(judge, selecting, entry);
@@ -63,7 +63,6 @@ export async function previewEvents(
         matched += 1;
         if (sampled.length < samplesMax) sampled.push(some[i] ?? entry);
       }
-      await othersFirst();
     }
   }
 

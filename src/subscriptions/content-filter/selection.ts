@@ -1,3 +1,4 @@
+import { takeTurns } from '../../json/turns.ts';
 import { matchesEvent, type Matchable } from '../matches-event.ts';
 import type { Subscription } from '../subscription.ts';
 import type { FilterJudge } from './judge.ts';
@@ -29,6 +30,25 @@ export function choose(judge: FilterJudge, subscription: Selecting, event: Selec
   if (event.body === undefined) return 'wanted';
   const verdict = judge.judge(filter, event.body);
   return verdict === 'passes' ? 'wanted' : verdict === 'stays' ? 'unwanted' : 'undecided';
+}
+
+/**
+ * Judges events in turns with other work of the process. The judge remembers its verdicts, so that a choice
+ * among the same bodies takes no time afterwards.
+ */
+export async function judgeInTurns(
+  judge: FilterJudge,
+  selecting: Selecting,
+  events: readonly Selectable[],
+): Promise<void> {
+  if (selecting.filter == null || events.length === 0) return;
+  const turns = takeTurns();
+  // The first turn is waited for, too: many drains begin together.
+  await turns.next();
+  for (const event of events) {
+    if (turns.isOver()) await turns.next();
+    choose(judge, selecting, event);
+  }
 }
 
 /** The choice among the events of one subscription, whose settings may change meanwhile. */

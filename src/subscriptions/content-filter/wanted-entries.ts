@@ -1,6 +1,6 @@
-import { setImmediate as othersFirst } from 'node:timers/promises';
 import type { EventLog, OutlinedEntry } from '../../events/event-log.ts';
 import { fitting } from '../../events/log-entry.ts';
+import { takeTurns } from '../../json/turns.ts';
 import { matchesEvent } from '../matches-event.ts';
 import type { FilterJudge } from './judge.ts';
 import { choose, type Selecting } from './selection.ts';
@@ -11,11 +11,8 @@ export interface JudgedLog {
   readonly judge: FilterJudge;
 }
 
-// Maximum bytes of bodies that are read and judged before other work of the process has its turn.
+// Maximum bytes of bodies that are read at a time.
 const bytesAtOnce = 512 * 1024;
-
-/** Number of events that a filter judges, in a few milliseconds at most, before other work has its turn. */
-export const judgedAtOnce = 20;
 
 /**
  * Those of these entries that a subscription gets, in their order. Bodies are read only where it has a
@@ -30,15 +27,15 @@ export async function wantedAmong<Entry extends OutlinedEntry>(
   const open = entries.filter((entry) => matchesEvent(selecting, entry));
   if (selecting.filter == null) return open;
   const wanted: Entry[] = [];
+  const turns = takeTurns();
   for (let rest: readonly Entry[] = open; rest.length > 0;) {
     const some = fitting(rest, bytesAtOnce);
     rest = rest.slice(some.length);
     const bodies = await log.load(account, some);
     for (const [i, entry] of some.entries()) {
-      if (i > 0 && i % judgedAtOnce === 0) await othersFirst();
+      if (turns.isOver()) await turns.next();
       if (choose(judge, selecting, bodies[i] ?? entry) !== 'unwanted') wanted.push(entry);
     }
-    if (rest.length > 0) await othersFirst();
   }
   return wanted;
 }

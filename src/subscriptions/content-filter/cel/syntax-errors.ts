@@ -58,8 +58,7 @@ export function explainSyntax(
   if (code === 'reserved_identifier') return { at, message: `${word} is a reserved word` };
   if (code === 'unexpected_token' || code === 'unexpected_character' || code === 'expected_token')
     return { at, message: `${JSON.stringify(here.slice(0, 12))} is not expected here` };
-  if (code === 'invalid_macro_argument')
-    return { at, message: 'filters have no loops over lists' };
+  if (code === 'invalid_macro_argument') return { at, message: 'filters have no loops over lists' };
   return { at, message: `${summary.charAt(0).toLowerCase()}${summary.slice(1)}` };
 }
 

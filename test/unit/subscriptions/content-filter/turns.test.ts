@@ -2,11 +2,14 @@ import { expect, test } from 'vitest';
 import type { LogEntry } from '../../../../src/events/log-entry.ts';
 import { createFilterJudge } from '../../../../src/subscriptions/content-filter/judge.ts';
 import { previewEvents } from '../../../../src/subscriptions/content-filter/preview.ts';
+import { judgeInTurns } from '../../../../src/subscriptions/content-filter/selection.ts';
 import { wantedAmong } from '../../../../src/subscriptions/content-filter/wanted-entries.ts';
 import { eventWith, usualFiling } from '../../../support/filter-expressions.ts';
 
+// Each takes about a millisecond to parse.
+const notes = Array.from({ length: 5_000 }, (_, i) => ({ text: `${i}`, at: i }));
 const entries = Array.from({ length: 200 }, (_, i): LogEntry => {
-  const { id, type, body } = eventWith(usualFiling);
+  const { id, type, body } = eventWith({ ...usualFiling, notes, number: i });
   const known = { filingId: 'f_1', state: 'TX', status: 'PENDING', recordedAt: 1 };
   return { ...known, id, type, position: i + 1, body: Buffer.from(body), bytes: body.length } as LogEntry;
 });
@@ -32,7 +35,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   return turns;
 }
 
-test('other work has its turn after every few events that a filter judges', async () => {
+test('other work has its turn after every few milliseconds of filters', async () => {
   const judged = () => ({ log, judge: createFilterJudge() });
   const preview = () => previewEvents(judged(), 'acme', selecting, 200, () => undefined);
   expect(await turnsDuring(preview)).toBeGreaterThanOrEqual(9);
@@ -40,4 +43,8 @@ test('other work has its turn after every few events that a filter judges', asyn
   const wanted = () => wantedAmong(judged(), 'acme', selecting, entries);
   expect(await turnsDuring(wanted)).toBeGreaterThanOrEqual(9);
   expect(await wanted()).toEqual(entries);
+  const { judge } = judged();
+  expect(await turnsDuring(() => judgeInTurns(judge, selecting, entries))).toBeGreaterThanOrEqual(9);
+  // The verdicts are remembered.
+  expect(await turnsDuring(() => judgeInTurns(judge, selecting, entries))).toBeLessThanOrEqual(2);
 });
