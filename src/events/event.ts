@@ -63,7 +63,8 @@ const cutTextMax = 1_000;
  */
 export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity): NewEvent {
   const { account, filingId, after, before, document, heavyBytes, stalled } = change;
-  const filingBytes = heavyBytes ?? bytesOf(document);
+  const written = JSON.stringify(document);
+  const filingBytes = heavyBytes ?? (document === null ? 0 : Buffer.byteLength(written));
   const rest = {
     account,
     filingId,
@@ -79,12 +80,12 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
       ? {}
       : { stalled: { status: after.status, since: isoTime(stalled.since), after: stalled.after } }),
   };
-  const isCut = Buffer.byteLength(JSON.stringify(rest)) > otherBytesMax;
+  const writtenRest = JSON.stringify(rest);
+  const isCut = Buffer.byteLength(writtenRest) > otherBytesMax;
   const isTooLarge = isCut || heavyBytes !== undefined || filingBytes > filingBytesMax;
-  const data = {
-    ...(isCut ? cutTexts(rest) : rest),
-    ...(isTooLarge ? { omitted: 'too_large' } : { filing: document }),
-  };
+  const head = JSON.stringify({ type: change.type, timestamp: isoTime(change.notAfter) }).slice(0, -1);
+  const data = (isCut ? JSON.stringify(cutTexts(rest)) : writtenRest).slice(0, -1);
+  const filing = isTooLarge ? '"omitted":"too_large"' : `"filing":${written}`;
   return {
     id: contentId([
       account,
@@ -99,7 +100,8 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
     filingId,
     state: stateAbbreviation(document),
     status: after.status,
-    body: JSON.stringify({ type: change.type, timestamp: isoTime(change.notAfter), data }),
+    // A heavy filing is written once. It stands last, where formats find it without parsing.
+    body: `${head},"data":${data},${filing}}}`,
     ...(isTooLarge ? { omittedBytes: filingBytes } : {}),
   };
 }

@@ -89,7 +89,8 @@ export function decideCommit(
   const { next } = detection;
   // The document is parsed out of its page only on request; a baseline of a million COMPLETED filings needs
   // none.
-  const document = () => filing?.document() ?? null;
+  let parsed: FilingDocument | undefined;
+  const document = () => (parsed ??= filing?.document() ?? null);
   const details = isLookedFor(next) ? toDetails(document()) : null;
   const event =
     detection.kind === 'silent' ? null : eventOf(context, observation, known, detection, window, document());
