@@ -1,5 +1,7 @@
+import { heavyBytes } from '../../events/body-memo.ts';
 import { buildSnapshotEvent, type NewEvent } from '../../events/event.ts';
 import { parseExactly } from '../../json/parse-exactly.ts';
+import { takeTurns } from '../../json/turns.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { loadScript } from '../../redis/scripts.ts';
@@ -79,6 +81,8 @@ export function createPresentFilings(redis: RedisClient, keys: Keys, filingBytes
       const [generation, text, kept, position, body] = reply as [string, string, string, string, string];
       const state = stateOf(text);
       if (state === null || state.removed) return null;
+      // Many are read at once, and a heavy one takes milliseconds to parse.
+      if (body.length >= heavyBytes) await takeTurns().next();
       const snapshot = {
         account,
         generation,
