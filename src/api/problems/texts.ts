@@ -36,7 +36,7 @@ export const problemTexts: Readonly<Record<ProblemCode, string>> = {
   account_quota_exceeded:
     'The account would store more than it may (docs/configuration.md, Limits of the API). Remove subscriptions, or shorten their URLs, headers and descriptions.',
   request_timeout: 'The request did not arrive in time. Send it again, as a whole.',
-  payload_too_large: 'The body is larger than 256 KiB.',
+  payload_too_large: 'The body is larger than 256 KiB, the one of signing in larger than 4 KiB, or it comes in too many small pieces.',
   uri_too_long: 'The path is too long. The id of a filing has at most 256 characters.',
   unsupported_media_type: 'Send the body as `application/json` in UTF-8, without `Content-Encoding`.',
   expectation_failed: 'Leave the header `Expect` out, or send `100-continue`.',

@@ -6,12 +6,12 @@ import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import type { Api } from './api-instance.ts';
 import { addCallerDecorator, callerLabel, callerOf } from '../access/auth.ts';
 import type { ApiDeps } from '../deps.ts';
+import { createBoundedServer } from '../connections/bounded-server.ts';
 import { careForConnections } from '../connections/care-for-connections.ts';
 import { endLateInTurns } from '../connections/late-requests.ts';
 import { malformedJson } from './malformed-json.ts';
-import { answerBrokenConnection, sendError, sendRouteNotFound } from './error-handler.ts';
-import { answerExpectation, refuseWithoutHost } from './http-rules.ts';
-import { httpTimes } from './http-times.ts';
+import { answerBrokenConnection, refuseWithoutRoute, sendError } from './error-handler.ts';
+import { refuseWithoutHost } from './http-rules.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
 import { compileValidator } from './validator.ts';
 import { hasMoreValues } from '../../json/value-count.ts';
@@ -32,23 +32,18 @@ const paramLengthMax = 256 * 12;
 export function createInstance(
   deps: Pick<ApiDeps, 'logger' | 'timing' | 'limits' | 'trustedProxies' | 'door'>,
 ): Api {
-  const { logger, timing, trustedProxies = [], door } = deps;
+  const { logger, timing = {}, trustedProxies = [], door } = deps;
   const loggerInstance: FastifyBaseLogger | undefined = logger;
-  const { options: http, server } = httpTimes(timing);
   const app = fastify({
     ...(loggerInstance === undefined ? { logger: false } : { loggerInstance }),
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     bodyLimit: bodyBytesMax,
-    requestTimeout: server.requestTimeout,
-    connectionTimeout: server.timeout,
     handlerTimeout: handlerMs,
     // A plugin takes long only where the process is kept busy, by a backlog for example. A start that fails
     // for it would begin anew, and be no quicker.
     pluginTimeout: 0,
-    keepAliveTimeout: server.keepAliveTimeout,
-    http,
-    ...(door === undefined ? {} : { serverFactory: (handler: RequestListener) => door.enter(handler) }),
+    serverFactory: (handler: RequestListener) => door?.enter(handler) ?? createBoundedServer(timing, handler),
     onProtoPoisoning: 'error',
     onConstructorPoisoning: 'error',
     return503OnClosing: false,
@@ -60,8 +55,8 @@ export function createInstance(
   // Responses are built field by field; their schemas are the documentation, and a test compares the two.
   app.setSerializerCompiler(() => JSON.stringify);
   app.setErrorHandler(sendError);
-  app.setNotFoundHandler(sendRouteNotFound);
-  app.server.on('checkExpectation', answerExpectation);
+  app.setNotFoundHandler(() => undefined); // hooks do not run without one
+  app.addHook('preParsing', refuseWithoutRoute);
   app.addHook('onRequest', async ({ raw }) => refuseWithoutHost(raw));
   acceptOnlyJson(app);
   addCallerDecorator(app);

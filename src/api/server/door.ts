@@ -1,9 +1,9 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
-import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { createServer, isIPv6, type AddressInfo, type Server as NetServer, type Socket } from 'node:net';
 import type { Api } from './api-instance.ts';
-import { httpTimes } from './http-times.ts';
+import { createBoundedServer } from '../connections/bounded-server.ts';
 
 /** A port that listens from the start of the process, before and after the API serves it. */
 export interface Door extends AsyncDisposable {
@@ -53,9 +53,7 @@ export async function openDoor(
   let next = answer;
   let hasApp = false;
   let closed: Promise<unknown> | null = null;
-  const { options, server: times } = httpTimes();
-  const server = createHttpServer(options, (request, response) => current(request, response));
-  Object.assign(server, times);
+  const server = createBoundedServer({}, (request, response) => current(request, response));
   server.maxConnections = connectionsBefore;
   const sockets = followSockets(server);
   server.listen({ host: first, port, backlog });

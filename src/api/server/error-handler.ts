@@ -6,12 +6,13 @@ import { NewerFormatError } from '../../redis/newer-format-error.ts';
 import { isStoreFailure } from '../../redis/store-failure.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { SealError } from '../../secrets/seal.ts';
+import { tooManyPieces } from '../connections/bounded-server.ts';
 import { Problem, problemBody, problemType, shorten } from '../shared/problem.ts';
 import type { ProblemCode } from '../shared/problem.ts';
 
 // For these codes, Fastify's own messages say no more than the title.
 const details: Partial<Record<ProblemCode, string>> = {
-  payload_too_large: 'Send no more than 256 KiB.',
+  payload_too_large: 'Send no more than 256 KiB, or 4 KiB to sign in.',
   unsupported_media_type: 'Send the body as application/json.',
 };
 
@@ -33,6 +34,7 @@ const frameworkCodes: ReadonlyMap<string, ProblemCode> = new Map([
 const connectionCodes: ReadonlyMap<string, keyof typeof brokenAnswers> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', 'request_timeout'],
   ['HPE_HEADER_OVERFLOW', 'headers_too_large'],
+  [tooManyPieces, 'payload_too_large'],
 ]);
 
 /**
@@ -74,11 +76,12 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     .send(JSON.stringify(problemBody(problem)));
 }
 
-/** Responds to a path without a route. */
-export function sendRouteNotFound(request: FastifyRequest, reply: FastifyReply): void {
-  const path = request.url.split('?', 1)[0]?.slice(0, 200);
+/** Refuses a path without a route, before the body is read. */
+export async function refuseWithoutRoute({ is404, url }: FastifyRequest): Promise<void> {
+  if (!is404) return;
+  const path = url.split('?', 1)[0]?.slice(0, 200);
   const hint = path?.endsWith('/') === true ? 'leave out the slash at its end, or see' : 'see';
-  sendError(new Problem('not_found', `There is no ${path}; ${hint} /docs for all paths.`), request, reply);
+  throw new Problem('not_found', `There is no ${path}; ${hint} /docs for all paths.`);
 }
 
 /** Answers a connection from which no request could be read, and closes it. */
@@ -95,6 +98,7 @@ const wayOf = {
   malformed_request: 'Send valid HTTP/1.1, and percent-encode what stands in the path (% itself as %25).',
   request_timeout: 'The request did not arrive in time. Send it again, as a whole.',
   headers_too_large: `The headers take more than ${maxHeaderSize / 1024} KiB with the path. Send fewer, or shorter ones.`,
+  payload_too_large: 'The body came in too many small pieces. Send it at once, with Content-Length.',
 };
 
 // Made once: slow clients time out by the thousand.
@@ -102,6 +106,7 @@ const brokenAnswers = {
   malformed_request: brokenAnswer('malformed_request'),
   request_timeout: brokenAnswer('request_timeout'),
   headers_too_large: brokenAnswer('headers_too_large'),
+  payload_too_large: brokenAnswer('payload_too_large'),
 };
 
 function brokenAnswer(code: keyof typeof wayOf): Buffer {

@@ -1,8 +1,10 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { tokenGone } from '../shared/unauthorized.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { callerOf, type Caller, type SignIn } from '../access/auth.ts';
-import { chargeRows } from '../access/cost.ts';
+import { chargeRows, refuseFor } from '../access/cost.ts';
+import { createGate } from '../access/gate.ts';
+import { addressKey } from '../access/rate-limit.ts';
 import {
   clearSessionCookie,
   modeOfRequest,
@@ -14,6 +16,10 @@ import type { Api } from '../server/api-instance.ts';
 import { invalidRequest } from '../shared/problem.ts';
 import { createSession, deleteSession, getSession } from './schema.ts';
 
+// Maximum bytes of the body of a sign-in, which a stranger sends.
+const signInBytesMax = 4_096;
+// Maximum number of sign-ins at once: from one address, and in all.
+const signInsAtOnce = { perAccount: 20, inAll: 200, waiting: 0, waitMs: 0 };
 // Rows that a sign-in is charged for: those of the account's sessions, which it looks through.
 const rowsOfSignIn = 1_000;
 
@@ -27,7 +33,18 @@ export function addSessionRoutes(
     viewOf(callerOf(request)),
   );
 
-  app.post('/session', { config: { signsIn: true }, schema: createSession }, async (request, reply) => {
+  const gate = createGate(signInsAtOnce);
+  const signInOptions = {
+    bodyLimit: signInBytesMax,
+    config: { signsIn: true },
+    schema: createSession,
+    async onRequest(request: FastifyRequest, { raw }: FastifyReply) {
+      const place = await gate.enter(addressKey(request.ip), new AbortController().signal);
+      if (place === null) return refuseFor(1_000, 'Too many sign in from your address at once.');
+      raw.once('close', () => place[Symbol.dispose]());
+    },
+  };
+  app.post('/session', signInOptions, async (request, reply) => {
     const { token, link } = request.body;
     const given = link ?? token;
     if (given === undefined || (token !== undefined && link !== undefined))
