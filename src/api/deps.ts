@@ -199,10 +199,10 @@ export interface ApiLimits {
   /** Dear requests that wait for a receiver. */
   readonly calls: GateLimits;
   /**
-   * Maximum number of event streams of one account at once; all accounts together have at most half of the
-   * connections.
+   * Maximum number of event streams at once: of one account token, and of all tokens of an account. All
+   * streams together have at most half of the connections, those of one account three quarters of that.
    */
-  readonly streams: number;
+  readonly streams: { readonly perToken: number; readonly perAccount: number };
   /** Maximum number of open connections, including streams and probes. One more replaces another. */
   readonly connections: number;
 }

@@ -17,7 +17,7 @@ export const defaultLimits: ApiLimits = {
   exports: { perAccount: 2, inAll: 64, waiting: 16, waitMs: 10_000 },
   bundles: { perAccount: 2, inAll: 8, waiting: 16, waitMs: 10_000 },
   calls: { perAccount: 10, inAll: 100, waiting: 0, waitMs: 0 },
-  streams: 2_000,
+  streams: { perToken: 100, perAccount: 200 },
   connections: 20_000,
 };
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bodiesAtOnceMax, type EventLog, type LogEntry } from '../../events/event-log.ts';
 import { fitting } from '../../events/log-entry.ts';
 import { isSameCheckpoint, mayFollow, type Checkpoint } from '../../events/timeline.ts';
@@ -24,15 +25,27 @@ export interface FollowedLog extends Disposable {
 /** Follows logs for event streams: it reads an account's head once per interval for all of its listeners. */
 export interface LogFollower {
   /**
-   * Null if too many listen already, to this account or in all. Where all places are taken, the newest
-   * listener of the account with the most ends instead, unless this account would have as many.
+   * Null if too many listen already: with this token, to this account, or in all. The operator has no token,
+   * null, and listens beside those of the account. Where all places are taken, the newest listener of the
+   * account with the most ends instead, unless this account would have as many.
    */
-  follow(account: string): FollowedLog | null;
+  follow(account: string, token: string | null): FollowedLog | null;
   /** Ends every `next`, pending or later. */
   stop(): void;
 }
 
+/** Maximum number of listeners at once. */
+interface ListenersMax {
+  readonly perToken: number;
+  /** With all tokens of an account. */
+  readonly perAccount: number;
+  /** To one account, those of the operator included. */
+  readonly toOne: number;
+  readonly inAll: number;
+}
+
 interface Follower {
+  readonly token: string | null;
   /** Its place was given to a listener of another account. */
   hasMadeWay: boolean;
   /** The checkpoint at which the logs diverge if Redis was set back since the last `next`, else null. */
@@ -55,6 +68,8 @@ const recentMax = 256;
 // Maximum bytes of the bodies in memory; the rendered text of the entries comes on top.
 const recentBytesMax = 4 * 1024 * 1024;
 const catchUpBatch = 100;
+// Maximum number of listeners that are woken in one turn of the event loop.
+const wokenAtOnce = 10;
 
 /**
  * A follower that reads the head every `followMs` milliseconds, for at most `max` listeners. It continues
@@ -64,11 +79,7 @@ const catchUpBatch = 100;
  * connection for each followed account, or one whose wait is interrupted whenever an account is added. At 250
  * ms an idle account costs four small reads a second.
  */
-export function createLogFollower(
-  log: EventLog,
-  followMs: number,
-  max: { readonly perAccount: number; readonly inAll: number },
-): LogFollower {
+export function createLogFollower(log: EventLog, followMs: number, max: ListenersMax): LogFollower {
   const tails = new Map<string, Tail>();
   let followers = 0;
   let stopped = false;
@@ -105,7 +116,7 @@ export function createLogFollower(
     if (newest === undefined) return false;
     newest.hasMadeWay = true;
     leave(largest, newest);
-    wake(largest);
+    void wake(largest);
     return true;
   }
 
@@ -137,12 +148,15 @@ export function createLogFollower(
   }
 
   return {
-    follow(account) {
-      const own = tails.get(account)?.followers.size ?? 0;
-      if (own >= max.perAccount) return null;
-      if (followers >= max.inAll && !makeWay(own)) return null;
+    follow(account, token) {
+      const own = [...(tails.get(account)?.followers ?? [])];
+      const ofTokens = own.filter((one) => one.token !== null);
+      const ofToken = ofTokens.filter((one) => one.token === token);
+      if (token !== null && (ofTokens.length >= max.perAccount || ofToken.length >= max.perToken))
+        return null;
+      if (own.length >= max.toOne || (followers >= max.inAll && !makeWay(own.length))) return null;
       const tail = tails.get(account) ?? open(account);
-      const follower: Follower = { hasMadeWay: false, partsAt: null };
+      const follower: Follower = { token, hasMadeWay: false, partsAt: null };
       followers += 1;
       tail.followers.add(follower);
       return {
@@ -154,7 +168,7 @@ export function createLogFollower(
       stopped = true;
       for (const tail of tails.values()) {
         clearTimeout(tail.timer);
-        wake(tail);
+        void wake(tail);
       }
       tails.clear();
     },
@@ -181,7 +195,7 @@ async function look(log: EventLog, tail: Tail): Promise<boolean> {
     tail.recent = latest([...tail.recent, ...entries]);
     tail.head = entries.at(-1) ?? (more ? from : head);
   } else return setBack(log, tail, from);
-  wake(tail);
+  await wake(tail);
   return tail.head.position < head.position;
 }
 
@@ -197,7 +211,7 @@ async function setBack(log: EventLog, tail: Tail, from: Checkpoint): Promise<boo
   tail.recent = tail.recent.filter(({ position }) => position <= common.position);
   for (const follower of tail.followers)
     if (follower.partsAt === null || follower.partsAt.position > common.position) follower.partsAt = common;
-  wake(tail);
+  await wake(tail);
   return true;
 }
 
@@ -225,8 +239,15 @@ async function readBehind(log: EventLog, tail: Tail, after: Checkpoint): Promise
   };
 }
 
-function wake({ waiting }: Tail): void {
-  for (const end of waiting) end();
+// Each listener renders and writes when it is woken, in the same turn of the event loop.
+async function wake({ waiting }: Tail): Promise<void> {
+  let woken = 0;
+  const listeners = [...waiting]; // one that is woken may wait again
+  for (const end of listeners) {
+    end();
+    woken += 1;
+    if (woken % wokenAtOnce === 0) await nextTurn();
+  }
 }
 
 // Written without `Promise.race` and `AbortSignal.any`: each listener waits after every read, and these would

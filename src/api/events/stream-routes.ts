@@ -3,13 +3,14 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { defaultLimits } from '../access/access-limits.ts';
+import { callerOf } from '../access/auth.ts';
 import { chargeRows, chargeStreamed, owedOf } from '../access/cost.ts';
 import type { Api } from '../server/api-instance.ts';
 import type { LogEntry } from '../../events/event-log.ts';
 import { markAnswer } from '../../http/answer-kind.ts';
 import { isSameCheckpoint, logBeginning, type Checkpoint } from '../../events/timeline.ts';
 import { defaultTiming } from '../deps.ts';
-import type { ApiDeps } from '../deps.ts';
+import type { ApiDeps, ApiLimits } from '../deps.ts';
 import { typesSeen } from '../tokens/own-subscriptions.ts';
 import { checkpointCursor, decodeCheckpoint, eventJson } from './json.ts';
 import { matchesFilter } from './scan.ts';
@@ -20,7 +21,8 @@ import { createLogFollower } from './log-follower.ts';
 import type { FollowedLog } from './log-follower.ts';
 import { Problem } from '../shared/problem.ts';
 
-const pieceBytesMax = 256 * 1024;
+// Maximum bytes that small events are copied into; a larger one is sent as it is, from memory that all share.
+const pieceBytesMax = 16 * 1024;
 // Share of the places for streams that one account may have.
 const accountShare = 3 / 4;
 
@@ -30,8 +32,8 @@ export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): voi
   const { streams, connections } = { ...defaultLimits, ...limits };
   // The other half of the connections is for requests, including health probes.
   const inAll = Math.ceil(connections / 2);
-  const perAccount = Math.min(streams, Math.max(1, Math.floor(inAll * accountShare)));
-  const follower = createLogFollower(log, followMs, { perAccount, inAll });
+  const toOne = Math.max(1, Math.floor(inAll * accountShare));
+  const follower = createLogFollower(log, followMs, { ...streams, toOne, inAll });
   app.addHook('preClose', async () => follower.stop());
 
   app.get(
@@ -51,7 +53,9 @@ export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): voi
       const beginning = async () => (query.from === 'earliest' ? logBeginning : log.head(account));
       const after = cursor === null ? await beginning() : await log.commonWith(account, cursor);
       const filter = { types: typesSeen(request, parseTypes(query.types)), filingId: query.filingId ?? null };
-      using followed = follower.follow(account) ?? tooManyStreams();
+      const caller = callerOf(request);
+      const token = caller?.kind === 'account' ? caller.token.id : null;
+      using followed = follower.follow(account, token) ?? tooManyStreams(streams);
       await sendStream(request, reply, streamMs, (signal) =>
         streamText(request, followed, after, { filter, heartbeatMs, signal }),
       );
@@ -106,20 +110,24 @@ function closing(after: Checkpoint, position: Checkpoint, last: LogEntry | undef
   return Buffer.from(last === undefined ? ': nothing new\n\n' : '');
 }
 
-// Pieces of bounded size: few writes for many small events, and little memory for a slow client of large
-// ones.
+// Few writes for many small events, and no copy of a large one.
 function* inPieces(parts: readonly Buffer[]): Generator<Buffer> {
   let piece: Buffer[] = [];
   let bytes = 0;
   for (const part of parts) {
     if (bytes > 0 && bytes + part.length > pieceBytesMax) {
-      yield Buffer.concat(piece);
+      yield joined(piece);
       [piece, bytes] = [[], 0];
     }
     piece.push(part);
     bytes += part.length;
   }
-  yield Buffer.concat(piece);
+  yield joined(piece);
+}
+
+function joined(parts: readonly Buffer[]): Buffer {
+  const [first] = parts;
+  return first !== undefined && parts.length === 1 ? first : Buffer.concat(parts);
 }
 
 // Clients that are up to date share the entries of the follower: each is rendered once for all of them.
@@ -167,8 +175,7 @@ async function* charged(request: FastifyRequest, text: AsyncIterable<Buffer>): A
   }
 }
 
-function tooManyStreams(): never {
-  throw new Problem('too_many_streams', 'Close some of the event streams, or share one.', {
-    headers: { 'retry-after': '30' },
-  });
+function tooManyStreams({ perToken, perAccount }: ApiLimits['streams']): never {
+  const detail = `Close some of the event streams, or share one: a token has at most ${perToken} at once, the tokens of an account ${perAccount}.`;
+  throw new Problem('too_many_streams', detail, { headers: { 'retry-after': '30' } });
 }

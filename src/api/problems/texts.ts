@@ -56,7 +56,7 @@ export const problemTexts: Readonly<Record<ProblemCode, string>> = {
   too_many_tokens: 'The account has as many tokens as it may. Revoke some.',
   too_many_subscriptions: 'The account has as many subscriptions as it may. Delete some.',
   too_many_replays: 'The subscription has as many unfinished replays as it may. Wait until one has finished.',
-  too_many_streams: 'The account has as many event streams open as it may. Close some.',
+  too_many_streams: 'The token or its account has as many event streams open as it may. Close some, or share one.',
   headers_too_large:
     'The headers of the request take more than 16 KiB with the path. Send fewer, or shorter ones.',
   internal_error:

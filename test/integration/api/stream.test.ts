@@ -27,7 +27,7 @@ beforeAll(async () => {
   const { log } = plain.deps;
   api = await createApiFixture(client, redis.prefix, {
     timing: { followMs: 20, heartbeatMs: 60, idleMs: 1_000 },
-    limits: { streams: 100 },
+    limits: { streams: { perToken: 20, perAccount: 30 } },
     log: {
       ...log,
       head(account) {
@@ -45,10 +45,15 @@ afterAll(async () => {
 });
 
 /** Listens to a stream; messages and comments are read as they come. */
-async function listen(account: string, query = '', headers: Record<string, string> = {}) {
+async function listen(
+  account: string,
+  query = '',
+  headers: Record<string, string> = {},
+  token = operatorToken,
+) {
   const end = new AbortController();
   const response = await fetch(`${base}/v1/accounts/${account}/events/stream${query}`, {
-    headers: { authorization: `Bearer ${operatorToken}`, ...headers },
+    headers: { authorization: `Bearer ${token}`, ...headers },
     signal: end.signal,
   });
   const blocks = readBlocks(response);
@@ -242,19 +247,30 @@ test('the log is looked at once for all listeners, and not at all without any', 
   }, 5_000);
 });
 
-test('too many streams of an account are refused', async () => {
-  await api.createAccount('crowded');
-  const streams = await Promise.all(Array.from({ length: 100 }, () => listen('crowded')));
-  const refused = await listen('crowded');
+test('too many streams of a token, or of the tokens of an account, are refused', async () => {
+  const path = await api.createAccount('crowded');
+  const makeToken = async () =>
+    String((await api.ok('POST', `${path}/tokens`, { name: 'a', readOnly: true }))['token']);
+  const [first, second] = [await makeToken(), await makeToken()];
+  const open = (token: string) => listen('crowded', '', {}, token);
+  const streams = await Promise.all(Array.from({ length: 20 }, () => open(first)));
+  const refused = await open(first);
   expect(refused.response.status).toBe(429);
-  expect(await refused.response.json()).toMatchObject({ code: 'too_many_streams' });
+  expect(await refused.response.json()).toMatchObject({
+    code: 'too_many_streams',
+    detail: expect.stringContaining('a token has at most 20 at once, the tokens of an account 30') as string,
+  });
+  const others = await Promise.all(Array.from({ length: 11 }, () => open(second)));
+  expect(others.map(({ response }) => response.status).filter((status) => status === 429)).toEqual([429]);
+  const operators = await listen('crowded');
+  expect(operators.response.status).toBe(200);
   streams[0]?.close();
   await vi.waitFor(async () => {
-    const again = await listen('crowded');
+    const again = await open(first);
     again.close();
     expect(again.response.status).toBe(200);
   }, 5_000);
-  for (const stream of streams) stream.close();
+  for (const stream of [...streams, ...others, operators]) stream.close();
 });
 
 /** Asks for a stream and never reads from the socket. */
