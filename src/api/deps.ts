@@ -190,6 +190,8 @@ export interface ApiLimits {
   readonly token: Rate;
   /** Points of the requests with all tokens of one account. */
   readonly account: Rate;
+  /** Polls that the tokens of one account ask for. */
+  readonly polls: Rate;
   /** Dear requests that read much of Redis. */
   readonly scans: GateLimits;
   /** Dear requests that send much of Redis at the pace of their client. */

@@ -219,3 +219,16 @@ test('ordinary use stays far below the limits', async () => {
   expect(new Set(await statuses(1_000, '/v1/accounts/one', token))).toEqual(new Set([200]));
   expect(new Set(await statuses(500, '/', null))).toEqual(new Set([200]));
 });
+
+test('the tokens of an account ask for a few polls a minute together, the operator for any number', async () => {
+  await start({});
+  const [one, other] = [await newToken(), await newToken()];
+  const poll = (token: string) => api.call('POST', '/v1/accounts/one/poll', undefined, { token });
+  const asked = [await poll(one), await poll(other), await poll(one), await poll(other)];
+  expect(asked.map(({ status }) => status)).toEqual([202, 202, 202, 202]);
+  const { status, body, headers } = await poll(one);
+  expect([status, body['code']]).toEqual([429, 'too_many_requests']);
+  expect(body['detail']).toContain('those of its schedule go on');
+  expect(Number(headers['retry-after'])).toBeGreaterThan(10);
+  expect((await poll(operatorToken)).status).toBe(202);
+});

@@ -13,6 +13,7 @@ export const defaultLimits: ApiLimits = {
   open: { burst: 2_000, perSecond: 200 },
   token: { burst: 2_000, perSecond: 200 },
   account: { burst: 3_000, perSecond: 300 },
+  polls: { burst: 4, perSecond: 1 / 15 },
   scans: { perAccount: 2, inAll: 8, waiting: 16, waitMs: 10_000 },
   exports: { perAccount: 2, inAll: 64, waiting: 16, waitMs: 10_000 },
   bundles: { perAccount: 2, inAll: 8, waiting: 16, waitMs: 10_000 },

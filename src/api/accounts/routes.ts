@@ -22,7 +22,10 @@ import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
-import { chargeRows } from '../access/cost.ts';
+import { defaultLimits } from '../access/access-limits.ts';
+import { callerOf } from '../access/auth.ts';
+import { chargeRows, refuseFor } from '../access/cost.ts';
+import { createRateLimiter } from '../access/rate-limit.ts';
 import type { ApiDeps } from '../deps.ts';
 import { accountNotFound } from '../shared/not-found.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
@@ -128,15 +131,18 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
     },
   );
 
-  app.post(
-    '/accounts/:account/poll',
-    { schema: pollAccount },
-    async ({ params: { account }, query: { mode = 'delta' } }, reply) => {
-      await hooks.pollNow(account, mode);
-      void reply.code(202);
-      return { account, mode };
-    },
-  );
+  const polls = createRateLimiter({ ...defaultLimits, ...deps.limits }.polls, () => performance.now());
+  app.post('/accounts/:account/poll', { schema: pollAccount }, async (request, reply) => {
+    const {
+      params: { account },
+      query: { mode = 'delta' },
+    } = request;
+    if (callerOf(request)?.kind === 'account')
+      refuseFor(polls.count(account), 'This account asks for too many polls; those of its schedule go on.');
+    await hooks.pollNow(account, mode);
+    void reply.code(202);
+    return { account, mode };
+  });
 }
 
 // A poll may have found another doubt meanwhile that the operator has not seen.
