@@ -90,13 +90,13 @@ test('a cookie counts only from the page itself', async () => {
     { ...page, 'sec-fetch-site': 'cross-site' },
     { ...page, 'sec-fetch-site': 'same-site' },
     { ...page, 'sec-fetch-site': 'none' },
-    { ...page, origin: 'https://evil.example.com' },
-    { ...page, origin: 'null' },
     // The page in a frame has a cookie of its own.
     { 'x-filing-webhooks': 'frame' },
   ];
   for (const headers of refused)
     expect([headers, await ask(cookie, { host, ...headers })]).toEqual([headers, 401]);
+  for (const origin of ['https://evil.example.com', 'null', `http://${host}:81`, 'http://'])
+    expect([origin, await ask(cookie, { ...page, host, origin })]).toEqual([origin, 403]);
   const taken = [
     page,
     { ...page, 'sec-fetch-site': 'same-origin' },
@@ -106,6 +106,24 @@ test('a cookie counts only from the page itself', async () => {
   for (const headers of taken) expect(await ask(cookie, { host, ...headers })).toBe(200);
   const change = await call('POST', '/v1/accounts/one/tokens', { cookie }, { name: 'forged' });
   expect(change.status).toBe(401);
+});
+
+test('behind a proxy that changes Host a change is refused with both hosts and the cure, and signing out works', async () => {
+  const origin = 'http://filings.internal';
+  const behind = { ...page, host: '127.0.0.1:3000', origin };
+  const { cookie, status } = await signIn({ token: operatorToken }, behind);
+  expect([status, await ask(cookie, { ...page, host: behind.host })]).toEqual([201, 200]);
+  const refused = await call('POST', '/v1/accounts/one/poll', { ...behind, cookie });
+  expect([refused.status, refused.body['code']]).toEqual([403, 'foreign_origin']);
+  for (const part of [origin, '127.0.0.1:3000', 'proxy_set_header Host', 'PUBLIC_URL'])
+    expect(refused.body['detail']).toContain(part);
+  // The browser says that another site sent it.
+  const forged = await call('DELETE', '/v1/session', { ...behind, cookie, 'sec-fetch-site': 'cross-site' });
+  expect(forged.status).toBe(401);
+  expect((await call('DELETE', '/v1/session', { host: behind.host, origin, cookie })).status).toBe(401);
+  expect(await ask(cookie, { ...page, host: behind.host })).toBe(200);
+  expect((await call('DELETE', '/v1/session', { ...behind, cookie })).status).toBe(204);
+  expect(await ask(cookie, { ...page, host: behind.host })).toBe(401);
 });
 
 test('a token counts where a request has both, also one that is wrong', async () => {

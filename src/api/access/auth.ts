@@ -10,7 +10,7 @@ import { accountNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
 import { unauthorized } from '../shared/unauthorized.ts';
 import { isOfSubscriptions } from './path-ids.ts';
-import { modeOfRequest, sessionText } from './session-cookie.ts';
+import { modeOfRequest, refuseForeignOrigin, sessionText } from './session-cookie.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -20,6 +20,8 @@ declare module 'fastify' {
     anyToken?: boolean;
     /** The token is in the body: the route checks it with what `addAuth` returns. */
     signsIn?: boolean;
+    /** It only ends the session: the origin of the page need not be known. */
+    signsOut?: boolean;
     /** The account in the path need not exist. */
     accountMayBeNew?: boolean;
     /** Not a route, only the response 405. */
@@ -144,8 +146,10 @@ export function addAuth(app: Api, deps: AuthDeps): SignIn {
 
   async function identify(request: FastifyRequest): Promise<{ caller: Caller; session: string | null }> {
     const { authorization } = request.headers;
-    const mode = authorization === undefined ? modeOfRequest(request, deps.publicUrl ?? null) : null;
+    const mode = authorization === undefined ? modeOfRequest(request) : null;
     const session = mode === null ? null : sessionText(request, mode);
+    if (session !== null && request.routeOptions.config.signsOut !== true)
+      refuseForeignOrigin(request, deps.publicUrl ?? null);
     const token = bearerToken(authorization);
     const caller =
       session === null

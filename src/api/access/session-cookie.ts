@@ -1,40 +1,39 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Problem, shorten } from '../shared/problem.ts';
 
 /** Where the page runs: in a tab of its own, or in a frame of a configured origin. */
 export type PageMode = 'page' | 'frame';
 
+// Maximum characters of a header that a refusal repeats.
+const shownMax = 200;
 /** The header with the mode, which a request needs for its cookie to count. */
 const pageHeader = 'x-filing-webhooks';
 
-/** The facts of a request on which it depends whether its cookie counts. */
-export interface CookieFacts {
-  readonly mode: string | string[] | undefined;
-  /** `Sec-Fetch-Site` (W3C Fetch Metadata). */
-  readonly site: string | string[] | undefined;
-  readonly origin: string | undefined;
-  /** The host to which the request was sent, with its port. */
-  readonly host: string;
-  readonly publicUrl: string | null;
+/**
+ * The mode of the page that sent a request, or null where its cookie does not count. A browser lets no other
+ * origin send the header without a preflight, which the API refuses; `Sec-Fetch-Site` (W3C Fetch Metadata)
+ * has to fit where the browser sends it.
+ */
+export function modeOfRequest({ headers }: FastifyRequest): PageMode | null {
+  const { [pageHeader]: mode, 'sec-fetch-site': site } = headers;
+  const isOwn = site === undefined || site === 'same-origin';
+  return isOwn && (mode === 'page' || mode === 'frame') ? mode : null;
 }
 
 /**
- * The mode of the page that sent a request, or null where its cookie does not count; pure. A browser lets no
- * other origin send the header without a preflight, which the API refuses. Where the browser says more about
- * the origin, that has to fit too.
+ * Throws unless the `Origin` of a request with a cookie, if it has one, is the host to which it was sent or
+ * PUBLIC_URL. Browsers send no `Sec-Fetch-Site` over plain http.
  */
-function pageModeOf({ mode, site, origin, host, publicUrl }: CookieFacts): PageMode | null {
-  if (mode !== 'page' && mode !== 'frame') return null;
-  if (site !== undefined) return site === 'same-origin' ? mode : null;
-  if (origin === undefined) return mode;
+export function refuseForeignOrigin({ headers, host }: FastifyRequest, publicUrl: string | null): void {
+  const { 'sec-fetch-site': site, origin } = headers;
+  if (site !== undefined || origin === undefined) return;
   const from = URL.parse(origin);
-  const isOwn = from?.host === host || (publicUrl !== null && from?.origin === URL.parse(publicUrl)?.origin);
-  return isOwn ? mode : null;
-}
-
-/** The same for a request. */
-export function modeOfRequest({ headers, host }: FastifyRequest, publicUrl: string | null): PageMode | null {
-  const { [pageHeader]: mode, 'sec-fetch-site': site, origin } = headers;
-  return pageModeOf({ mode, site, origin, host, publicUrl });
+  if (from?.host === host || (publicUrl !== null && from?.origin === URL.parse(publicUrl)?.origin)) return;
+  throw new Problem(
+    'foreign_origin',
+    `The page is at ${shorten(origin, shownMax)}, and the request arrived for the host ${shorten(host, shownMax)}. If a proxy in between changes Host, ` +
+      'let it pass the one of the browser (nginx: proxy_set_header Host $http_host), or set PUBLIC_URL to the address of the page.',
+  );
 }
 
 /**

@@ -14,6 +14,8 @@ export const problemTexts: Readonly<Record<ProblemCode, string>> = {
   read_only_token: 'The token may only read. Use one that was made without `readOnly`.',
   own_subscriptions_only:
     'The token was made with `subscriptions: "own"`: it reads the account, and manages the subscriptions that it made. For any other change use a token without that, or the operator token.',
+  foreign_origin:
+    'The `Origin` of a request with a session is neither the host to which it was sent nor `PUBLIC_URL`. A proxy in between changes `Host`: let it pass the one of the browser (nginx: `proxy_set_header Host $http_host`), or set `PUBLIC_URL` to the address of the page. `detail` names both hosts.',
   not_found:
     'There is nothing at this path, or not for this token: a token of an account sees only what lies under its own `/v1/accounts/{account}`. `/docs` lists all paths.',
   account_not_found:

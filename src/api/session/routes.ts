@@ -53,7 +53,7 @@ export function addSessionRoutes(
     chargeRows(request, rowsOfSignIn);
     const made = await sessions.create(caller.kind === 'operator' ? null : caller.token, now());
     if (made === null) throw tokenGone();
-    const asked = modeOfRequest(request, publicUrl) ?? 'page';
+    const asked = modeOfRequest(request) ?? 'page';
     const mode = asked === 'frame' && link !== undefined && frameAncestors.length > 0 ? 'frame' : 'page';
     await endFormer(request, mode);
     const maxAge = Math.ceil((made.session.endsAt - now()) / 1000);
@@ -62,14 +62,18 @@ export function addSessionRoutes(
     return viewOf({ ...caller, session: made.session });
   });
 
-  app.delete('/session', { config: { anyToken: true }, schema: deleteSession }, async (request, reply) => {
-    const session = callerOf(request)?.session;
-    if (session !== undefined) {
-      await sessions.remove(session);
-      clearSessionCookie(request, reply, modeOfRequest(request, publicUrl) ?? 'page');
-    }
-    return reply.code(204).send(null);
-  });
+  app.delete(
+    '/session',
+    { config: { anyToken: true, signsOut: true }, schema: deleteSession },
+    async (request, reply) => {
+      const session = callerOf(request)?.session;
+      if (session !== undefined) {
+        await sessions.remove(session);
+        clearSessionCookie(request, reply, modeOfRequest(request) ?? 'page');
+      }
+      return reply.code(204).send(null);
+    },
+  );
 
   // A browser has one session: the one before ends.
   async function endFormer(request: FastifyRequest, mode: 'page' | 'frame'): Promise<void> {

@@ -7,6 +7,7 @@ export const problemCodes = {
   unauthorized: [401, 'A valid token is needed'],
   read_only_token: [403, 'This token may only read'],
   own_subscriptions_only: [403, 'This token manages only its own subscriptions'],
+  foreign_origin: [403, 'The page has another origin than the API'],
   not_found: [404, 'There is nothing here'],
   account_not_found: [404, 'No such account'],
   token_not_found: [404, 'No such token'],

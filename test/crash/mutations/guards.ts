@@ -80,8 +80,8 @@ export const guards: readonly Mutation[] = [
   {
     name: 'the cookie of a session counts without the header of the page',
     file: 'src/api/access/session-cookie.ts',
-    find: "if (mode !== 'page' && mode !== 'frame') return null;",
-    replace: '',
+    find: "return isOwn && (mode === 'page' || mode === 'frame') ? mode : null;",
+    replace: "return isOwn ? (mode === 'frame' ? mode : 'page') : null;",
     project: 'security',
     test: 'test/security/sessions.test.ts',
     title: '',
