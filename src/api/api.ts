@@ -132,8 +132,7 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   refuseOtherMethods(app, routes, '/v1');
 }
 
-// Where the operator has said how the daemon is reached, a client finds what it made by the address alone. A
-// path is a reference relative to the address of the request (RFC 9110 §10.2.2).
+// With PUBLIC_URL a client finds what it made by the address alone, also behind a proxy that adds a path.
 function addressOf(location: string, publicUrl: string | null): string {
   return publicUrl !== null && location.startsWith('/') ? `${publicUrl}${location}` : location;
 }

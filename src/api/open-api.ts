@@ -67,7 +67,10 @@ const tags = [
 ];
 
 /** Collects the routes added from now on into the OpenAPI 3.1 document of `/openapi.json`. */
-export async function addOpenApi(app: Api, { version }: Pick<ApiDeps, 'version'>): Promise<void> {
+export async function addOpenApi(
+  app: Api,
+  { version, publicUrl }: Pick<ApiDeps, 'version' | 'publicUrl'>,
+): Promise<void> {
   for (const schema of sharedSchemas) app.addSchema(schema);
   const optional = recordOptionalBodies(app);
   await app.register(swagger, {
@@ -80,7 +83,7 @@ export async function addOpenApi(app: Api, { version }: Pick<ApiDeps, 'version'>
         contact: { name: 'The operator of this daemon' },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      servers: [{ url: '/' }],
+      servers: [{ url: publicUrl ?? '/' }],
       tags,
       security: [{ bearer: [] }],
       components: {
@@ -105,6 +108,7 @@ export async function addOpenApi(app: Api, { version }: Pick<ApiDeps, 'version'>
       return finishDocument(written as ApiDocument);
     },
     hideUntagged: true,
+    stripBasePath: false,
     convertConstToEnum: false,
     refResolver: {
       buildLocalReference: (json, _base, _fragment, i) =>

@@ -18,7 +18,7 @@ export async function addDocsRoutes(app: Api): Promise<void> {
     body: JSON.stringify(app.swagger()),
   }));
   const reference = createReference();
-  app.get('/docs', { schema: { hide: true } }, (_request, reply) => reply.redirect(page, 301));
+  app.get('/docs', { schema: { hide: true } }, (_request, reply) => reply.redirect('docs/', 301));
   for (const asset of [document, ...reference]) serveAsset(app, asset);
 }
 
@@ -45,7 +45,7 @@ async function loadLibrary(): Promise<FastifyInstance> {
   await library.register(apiReference, {
     routePrefix: '/docs',
     configuration: {
-      url: '/openapi.json',
+      url: '../openapi.json',
       pageTitle: 'filing-webhooks API',
       withDefaultFonts: false,
       telemetry: false,

@@ -8,10 +8,10 @@ const page = `<!doctype html>
 <h1>filing-webhooks</h1>
 <p>Signed webhooks for every change of a filing.</p>
 <ul>
-<li><a href="/docs/">API reference</a>
-<li><a href="/openapi.json">OpenAPI document</a>
-<li><a href="/health/ready">Readiness</a>
-<li><a href="/metrics">Metrics</a>
+<li><a href="docs/">API reference</a>
+<li><a href="openapi.json">OpenAPI document</a>
+<li><a href="health/ready">Readiness</a>
+<li><a href="metrics">Metrics</a>
 </ul>
 </html>
 `;

@@ -8,7 +8,16 @@ const inert: unknown = new Proxy(() => undefined, {
   apply: () => inert,
 });
 
-const left = new Set(['logger', 'dashboard', 'timing', 'limits', 'trustedProxies', 'door', 'beforeScrape']);
+const left = new Set([
+  'logger',
+  'dashboard',
+  'timing',
+  'limits',
+  'trustedProxies',
+  'door',
+  'beforeScrape',
+  'publicUrl',
+]);
 
 /** The OpenAPI document, without a Redis. */
 export async function writeDocument(): Promise<ApiDocument> {
