@@ -74,7 +74,7 @@ export const securityHeaders = {
 
 async function addOpenRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Promise<void> {
   addHealthRoutes(app, deps);
-  await addDocsRoutes(app);
+  await addDocsRoutes(app, deps.door !== undefined);
   addProblemRoutes(app);
   addPublicKeyRoutes(app, deps);
   if (deps.dashboard === undefined) addRootRoute(app);

@@ -46,8 +46,13 @@ export function mediaType(name: string): string | null {
 }
 
 /** Makes an asset from a file's text. */
-export function createAsset(path: string, type: string, text: string): Asset {
-  return createLateAsset(path, () => ({ type, body: text }));
+export function createAsset(
+  path: string,
+  type: string,
+  text: string,
+  headers: Content['headers'] = {},
+): Asset {
+  return createLateAsset(path, () => ({ type, body: text, headers }));
 }
 
 /** An asset whose content is made with its first request, once for all that wait for it. */
@@ -69,8 +74,9 @@ export function createLateAsset(path: string, make: () => Content | Promise<Cont
 async function compressed(make: () => Content | Promise<Content>): Promise<Copies> {
   const { type, body: content, headers = {} } = await make();
   const body = Buffer.from(content);
-  const hash = createHash('sha256').update(body).digest('base64url').slice(0, 22);
-  return { type, body, gzipped: await zip(body), etag: `W/"${hash}"`, headers };
+  const gzipped = await zip(body);
+  const hash = createHash('sha256').update(gzipped).digest('base64url').slice(0, 22);
+  return { type, body, gzipped, etag: `W/"${hash}"`, headers };
 }
 
 /**

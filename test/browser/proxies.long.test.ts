@@ -37,10 +37,11 @@ let rewriting: string;
 beforeAll(async () => {
   prefixed = await startProxy('/filings', (headers) => headers);
   // Over plain http to a name, browsers send no fetch metadata.
-  rewriting = await startProxy('', ({ 'sec-fetch-site': _, ...headers }) => ({
-    ...headers,
-    host: 'daemon.internal:3000',
-  }));
+  rewriting = await startProxy('', (headers) => {
+    const passed = { ...headers, host: 'daemon.internal:3000' };
+    delete passed['sec-fetch-site'];
+    return passed;
+  });
 });
 
 afterAll(() => {
@@ -96,6 +97,7 @@ test('behind a proxy that changes Host, a change says so and stays on the page, 
   await tab.page.getByRole('button', { name: 'Poll now' }).click();
   await tab.page.getByText('proxy_set_header Host').waitFor();
   await tab.page.getByText('daemon.internal:3000').waitFor();
+  expect(await tab.page.getByRole('heading', { name: 'default', level: 1 }).count()).toBe(1);
   await tab.page.getByRole('button', { name: 'Sign out' }).click();
   await tab.page.getByLabel('Token').waitFor();
   await tab.page.reload();

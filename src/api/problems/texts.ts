@@ -38,7 +38,8 @@ export const problemTexts: Readonly<Record<ProblemCode, string>> = {
   account_quota_exceeded:
     'The account would store more than it may (docs/configuration.md, Limits of the API). Remove subscriptions, or shorten their URLs, headers and descriptions.',
   request_timeout: 'The request did not arrive in time. Send it again, as a whole.',
-  payload_too_large: 'The body is larger than 256 KiB, the one of signing in larger than 4 KiB, or it comes in too many small pieces.',
+  payload_too_large:
+    'The body is larger than 256 KiB, the one of signing in larger than 4 KiB, or it comes in too many small pieces.',
   uri_too_long: 'The path is too long. The id of a filing has at most 256 characters.',
   unsupported_media_type: 'Send the body as `application/json` in UTF-8, without `Content-Encoding`.',
   expectation_failed: 'Leave the header `Expect` out, or send `100-continue`.',
@@ -58,7 +59,8 @@ export const problemTexts: Readonly<Record<ProblemCode, string>> = {
   too_many_tokens: 'The account has as many tokens as it may. Revoke some.',
   too_many_subscriptions: 'The account has as many subscriptions as it may. Delete some.',
   too_many_replays: 'The subscription has as many unfinished replays as it may. Wait until one has finished.',
-  too_many_streams: 'The token or its account has as many event streams open as it may. Close some, or share one.',
+  too_many_streams:
+    'The token or its account has as many event streams open as it may. Close some, or share one.',
   headers_too_large:
     'The headers of the request take more than 16 KiB with the path. Send fewer, or shorter ones.',
   internal_error:
