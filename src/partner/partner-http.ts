@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import got, { RequestError, type Got } from 'got';
 import type { HostLookup } from '../names/host-lookup.ts';
 import { lookupFunction } from '../names/lookup-function.ts';
@@ -12,6 +13,7 @@ import {
   type AnswerBody,
   type BodyCollector,
 } from './body/answer-body.ts';
+import { BrokenCoding, decoded, unknownCoding } from './body/content-coding.ts';
 import type { AnswerRoom } from './body/answer-room.ts';
 import { takeTurns } from '../json/turns.ts';
 import { PartnerError } from './partner-error.ts';
@@ -21,6 +23,8 @@ export interface PartnerAnswer {
   readonly status: number;
   /** Empty unless the status is 2xx. */
   readonly body: AnswerBody;
+  /** The coding of the body that could not be undone; null for none. */
+  readonly unknownCoding: string | null;
   /** From the moment of the answer, milliseconds; null without a `Retry-After` that can be read. */
   readonly retryAfterMs: number | null;
   /** To be called when the body is not needed any more. */
@@ -40,9 +44,10 @@ export interface Asked {
 /** GET requests with the account's key to the account's base address and to nothing else. */
 export interface PartnerHttp {
   /**
-   * One request, without redirects, decompression or repeats. Rejects with PartnerError when there is no
-   * whole answer within the deadline, and with AnswerExcess, with the connection cut, as soon as it is too
-   * large. An answer of more than a mebibyte waits for room; the deadline waits with it.
+   * One request, without redirects or repeats. A coding of the answer that was not asked for is undone.
+   * Rejects with PartnerError when there is no whole answer within the deadline, and with AnswerExcess, with
+   * the connection cut, as soon as it is too large without its codings. An answer of more than a mebibyte
+   * waits for room; the deadline waits with it.
    */
   get(asked: Asked, signal: AbortSignal): Promise<PartnerAnswer>;
 }
@@ -77,11 +82,13 @@ export function createPartnerHttp(deps: PartnerHttpDeps): PartnerHttp {
       try {
         const stream = http.stream(path, { signal: attempt.signal });
         const arriving = createArrival(shape, held.take);
-        await drain(stream as AsyncIterable<Buffer>, (chunk) => arriving.take(chunk, stream.response));
+        const chunks = decoded(stream as AsyncIterable<Buffer>, () => codingOf(stream.response));
+        await drain(chunks, (chunk) => arriving.take(chunk, stream.response));
         const { statusCode = 0, headers = {} } = stream.response ?? {};
         return {
           status: statusCode,
           body: arriving.end(),
+          unknownCoding: unknownCoding(headers['content-encoding']),
           retryAfterMs: parseRetryAfter(headers['retry-after'], clock.now()),
           release: held.release,
         };
@@ -101,7 +108,12 @@ export function createPartnerHttp(deps: PartnerHttpDeps): PartnerHttp {
 function createGot({ baseUrl, partnerKey, lookup, agents = null, account = '' }: PartnerHttpDeps): Got {
   return got.extend({
     prefixUrl: baseUrl,
-    headers: { PartnerKey: partnerKey, accept: 'application/json', 'user-agent': 'filing-webhooks' },
+    headers: {
+      PartnerKey: partnerKey,
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'filing-webhooks',
+    },
     followRedirect: false,
     decompress: false,
     throwHttpErrors: false,
@@ -113,9 +125,11 @@ function createGot({ baseUrl, partnerKey, lookup, agents = null, account = '' }:
   });
 }
 
-interface AnswerHead {
-  readonly statusCode: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+type AnswerHead = Pick<IncomingMessage, 'headers'> & { readonly statusCode: number };
+
+// The body of a failure is not read.
+function codingOf(head: AnswerHead | undefined): string | undefined {
+  return head !== undefined && isOk(head.statusCode) ? head.headers['content-encoding'] : undefined;
 }
 
 // Resolves to nothing: requests of got that were collected late keep later ones, and what their readers
@@ -155,9 +169,12 @@ function isOk(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-function declaredLength(headers: AnswerHead['headers']): number | null {
-  const length = headers['content-length'];
-  return typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : null;
+// With a coding, the length is that of the coded body.
+function declaredLength({
+  'content-length': length = '',
+  'content-encoding': coding = 'identity',
+}: AnswerHead['headers']): number | null {
+  return /^\d{1,15}$/.test(length) && coding === 'identity' ? Number(length) : null;
 }
 
 /** Room that is taken at most once. */
@@ -217,6 +234,8 @@ function openAttempt(signal: AbortSignal, timeoutMs: number) {
 
 function translate(endpoint: string, error: unknown, signal: AbortSignal): PartnerError {
   if (signal.aborted) return new PartnerError('aborted', `GET ${endpoint} was stopped`);
+  if (error instanceof BrokenCoding)
+    return new PartnerError('invalid_response', `GET ${endpoint} answered with ${error.message}`);
   if (error instanceof RequestError && error.cause instanceof ProxyError)
     return new PartnerError('proxy', `GET ${endpoint} failed: ${error.cause.message}`);
   const code = error instanceof RequestError ? error.code : 'ERR_UNKNOWN';

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PartnerFiling, PartnerPage } from '../filing-schema.ts';
 import { kindOfStatus, PartnerError } from '../partner-error.ts';
 import type { PartnerAnswer } from '../partner-http.ts';
+import type { AnswerBody } from './answer-body.ts';
 import { AnswerExcess } from './answer-excess.ts';
 import { readFiling, readPage } from './read-filings.ts';
 
@@ -22,7 +23,7 @@ export async function toPage(
     // answer.
     await nextTurn();
   }
-  return parseOr('filings', () => readPage(answer.body, wholeBytesMax));
+  return parseOr('filings', answer, (body) => readPage(body, wholeBytesMax));
 }
 
 /** The filing in an answer to `GET filing`, null for 404. Rejects with PartnerError for anything else. */
@@ -33,7 +34,7 @@ export async function toFiling(
 ): Promise<PartnerFiling | null> {
   if (answer.status === 404) return null;
   expectOk(answer, 'filing');
-  const filing = await parseOr('filing', () => readFiling(answer.body, wholeBytesMax));
+  const filing = await parseOr('filing', answer, (body) => readFiling(body, wholeBytesMax));
   if (filing.id !== id) throw new PartnerError('invalid_response', 'GET filing answered with another filing');
   return filing;
 }
@@ -44,8 +45,8 @@ export async function toFiling(
  */
 export async function toIdentity(answer: PartnerAnswer): Promise<string | null> {
   expectOk(answer, 'me');
-  const { email } = (await parseOr('me', async () => {
-    const value: unknown = answer.body.layout === 'small' ? JSON.parse(answer.body.text()) : null;
+  const { email } = (await parseOr('me', answer, async ({ layout, text }) => {
+    const value: unknown = layout === 'small' ? JSON.parse(text()) : null;
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
   })) as { readonly email?: unknown };
   // Name and state of an account may change; its address identifies it.
@@ -61,17 +62,29 @@ function expectOk({ status, retryAfterMs }: PartnerAnswer, endpoint: string): vo
   throw new PartnerError(kind, `GET ${endpoint} answered ${status}${hint}`, { status, retryAfterMs });
 }
 
-async function parseOr<T>(endpoint: string, parse: () => Promise<T | null>): Promise<T> {
+async function parseOr<T>(
+  endpoint: string,
+  { body, unknownCoding }: PartnerAnswer,
+  parse: (body: AnswerBody) => Promise<T | null>,
+): Promise<T> {
   let parsed: T | null = null;
   try {
-    parsed = await parse();
+    parsed = await parse(body);
   } catch (error) {
     if (error instanceof AnswerExcess) throw error;
-    throw new PartnerError('invalid_response', `GET ${endpoint} answered with a body that is not JSON`);
+    throw new PartnerError('invalid_response', `GET ${endpoint} answered with ${bodyThatIs(unknownCoding)}`);
   }
   if (parsed === null)
     throw new PartnerError('invalid_response', `GET ${endpoint} answered with JSON of an unexpected shape`);
   return parsed;
+}
+
+// A body in no text is named by what is known of it.
+function bodyThatIs(unknownCoding: string | null): string {
+  if (unknownCoding === null) return 'a body that is not JSON';
+  return /^[a-z0-9-]{1,16}$/.test(unknownCoding)
+    ? `a body that is not JSON, but encoded as ${unknownCoding}, which was not asked for`
+    : 'a body that is not JSON, with a Content-Encoding that is unknown';
 }
 
 /** Reads an answer and releases it afterwards. */

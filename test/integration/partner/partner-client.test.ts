@@ -1,7 +1,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { gzipSync } from 'node:zlib';
+import {
+  brotliCompressSync,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+  type InputType,
+} from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPartnerClient, type PartnerClient } from '../../../src/partner/partner-client.ts';
 import { createAnswerRoom, type AnswerRooms } from '../../../src/partner/body/answer-room.ts';
@@ -72,7 +79,7 @@ describe('reading', () => {
     await client.checkAccount(never);
     expect(codes).toEqual(['filings 200', 'filing 200', 'filing 404', 'me 200']);
     expect(partner.requests.map(({ headers }) => headers['partnerkey'])).toEqual(Array(4).fill(partner.key));
-    expect(partner.requests[0]?.headers['accept-encoding']).toBeUndefined();
+    expect(partner.requests[0]?.headers['accept-encoding']).toBe('identity');
   });
 
   it.each(['a/b', '?', '#', '%2e%2e', '..%2fme', 'é 𝒳', 'a\\..\\b', '\u0000', '__proto__', 'me/..'])(
@@ -115,11 +122,6 @@ describe('what is no answer', () => {
     ['cut JSON', { body: '{"items":[{"id":"a","sta' }, 'invalid_response'],
     ['items that are no list', { body: '{"items":{},"total":0}' }, 'invalid_response'],
     ['bytes that are no text', { body: Buffer.from([0xff, 0xfe, 0x00]) }, 'invalid_response'],
-    [
-      'gzip',
-      { headers: { 'content-encoding': 'gzip' }, body: gzipSync('{"items":[],"total":0}') },
-      'invalid_response',
-    ],
     [
       'a gzip bomb',
       { headers: { 'content-encoding': 'gzip' }, body: gzipSync(Buffer.alloc(50_000_000)) },
@@ -177,6 +179,121 @@ describe('what is no answer', () => {
     expect((await failure(connect().listFilings(firstPage, never))).retryAfterMs).toBe(expected);
     partner.misbehave = () => ({ status: 503, headers: { 'retry-after': value } });
     expect((await failure(connect().listFilings(firstPage, never))).retryAfterMs).toBe(expected);
+  });
+});
+
+describe('a coding that was not asked for', () => {
+  const bodyOf = () => JSON.stringify({ items: partner.rows, total: 2, offset: 0, limit: 100 });
+  const coded = (coding: string, body: InputType, more: Misbehaviour = {}) => {
+    partner.misbehave = () => ({
+      ...more,
+      headers: { 'content-encoding': coding },
+      body: Buffer.from(body as Buffer),
+    });
+  };
+  const read = async () => (await connect({ timeoutMs: 10_000 }).listFilings(firstPage, never)).page.filings;
+
+  it.each<[string, (text: InputType) => Buffer]>([
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['GZip', gzipSync],
+    ['deflate', deflateSync],
+    ['deflate', deflateRawSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+    ['gzip, br', (text) => brotliCompressSync(gzipSync(text))],
+    ['deflate,,identity , GZIP', (text) => gzipSync(deflateSync(text))],
+    ['identity', (text) => Buffer.from(text as string)],
+    // Nobody undoes these, and nobody has applied them.
+    ['UTF-8', (text) => Buffer.from(text as string)],
+    ['gzip', (text) => Buffer.from(text as string)],
+    ['zstd', (text) => Buffer.from(text as string)],
+  ])('is undone: %s', async (coding, encode) => {
+    coded(coding, encode(bodyOf()));
+    expect((await read()).map(({ id }) => id)).toEqual(['a', 'b']);
+    coded(coding, encode(JSON.stringify(partner.rows[0])));
+    expect((await connect().getFiling('a', never)).filing?.status).toBe('PAID');
+    coded(coding, encode('{"email":"a@example.test"}'));
+    expect(await connect().checkAccount(never)).toHaveLength(43);
+  });
+
+  it('is undone where it comes byte by byte, and where the page is large', async () => {
+    coded('gzip', gzipSync('{"items":[],"total":0}'), { dripMs: 0 });
+    expect(await read()).toEqual([]);
+    partner.rows = Array.from({ length: 100 }, (_, i) =>
+      partnerRow(`f${i}`, 'PAID', { notes: 'x'.repeat(5_000) }),
+    );
+    coded('gzip', gzipSync(bodyOf()));
+    expect(await read()).toHaveLength(100);
+  });
+
+  it.each<[string, string, () => Buffer, string]>([
+    ['a cut gzip', 'gzip', () => gzipSync(bodyOf()).subarray(0, -9), 'a gzip that is cut or broken'],
+    [
+      'a cut deflate',
+      'deflate',
+      () => deflateSync(bodyOf()).subarray(0, 40),
+      'a deflate that is cut or broken',
+    ],
+    ['a cut br', 'br', () => brotliCompressSync(bodyOf()).subarray(0, -1), 'a br that is cut or broken'],
+    ['a cut zstd', 'zstd', () => zstdCompressSync(bodyOf()).subarray(0, -1), 'a zstd that is cut or broken'],
+    ['a broken gzip', 'gzip', () => gzipSync(bodyOf()).fill(0xff, 20, 30), 'a gzip that is cut or broken'],
+    ['a br that is none', 'br', () => Buffer.from(`not ${bodyOf()}`), 'a br that is cut or broken'],
+    [
+      'a coding of which nothing is known',
+      'Compress',
+      () => gzipSync(bodyOf()),
+      'a body that is not JSON, but encoded as compress, which was not asked for',
+    ],
+    [
+      'a coding that may be anything',
+      'test-partner-key-0123456789',
+      () => gzipSync(bodyOf()),
+      'a body that is not JSON, with a Content-Encoding that is unknown',
+    ],
+    [
+      'more codings than any service needs',
+      Array(6).fill('gzip').join(),
+      () => gzipSync(bodyOf()),
+      'a body that is not JSON, but encoded as gzip, which was not asked for',
+    ],
+  ])('is named: %s', async (_title, coding, body, expected) => {
+    coded(coding, body());
+    const error = await failure(connect().listFilings(firstPage, never));
+    expect(error).toMatchObject({
+      kind: 'invalid_response',
+      message: `GET filings answered with ${expected}`,
+    });
+  });
+
+  it('is a failure of the connection where that breaks', async () => {
+    coded('gzip', gzipSync(bodyOf()), { cutAfter: 60 });
+    expect((await failure(connect().listFilings(firstPage, never))).kind).toBe('network');
+  });
+
+  it('is counted by what comes out of it, and not read any further', async () => {
+    const bomb = Buffer.alloc(100_000_000, '0');
+    bomb.write('{"items":["');
+    const inner = gzipSync(bomb);
+    const before = process.memoryUsage().rss;
+    for (const [coding, body] of [
+      ['gzip', inner],
+      ['gzip, gzip', gzipSync(inner)],
+    ] as const) {
+      coded(coding, body);
+      expect(
+        await failure(connect({ timeoutMs: 10_000 }).listFilings({ offset: 0, limit: 1 }, never)),
+      ).toMatchObject({
+        kind: 'invalid_response',
+        excess: { of: 'bytes', limit: 1 },
+      });
+    }
+    expect(process.memoryUsage().rss - before).toBeLessThan(200e6);
+  });
+
+  it('changes nothing of an error, whose body is not read', async () => {
+    coded('gzip', Buffer.from('no gzip'), { status: 503 });
+    expect((await failure(connect().listFilings(firstPage, never))).kind).toBe('unavailable');
   });
 });
 

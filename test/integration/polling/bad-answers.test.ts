@@ -80,7 +80,12 @@ describe('an answer that is none', () => {
     [
       'a gzip bomb',
       { headers: { 'content-encoding': 'gzip' }, body: gzipSync(Buffer.alloc(20_000_000)) },
-      'invalid_response: GET filings answered with a body that is not JSON',
+      'invalid_response: GET filings with limit=100 answered more than 262144 other bytes',
+    ],
+    [
+      'a cut gzip',
+      { headers: { 'content-encoding': 'gzip' }, body: gzipSync('{"items":[],"total":0}').subarray(0, -9) },
+      'invalid_response: GET filings answered with a gzip that is cut or broken',
     ],
     [
       'a page of millions of records',
