@@ -3,7 +3,7 @@ import type { ReadSpan } from '../../partner/read-span.ts';
 import { filingStatuses, isSettled } from '../../partner/filing-statuses.ts';
 import { clockStepMsMin } from '../../redis/clock.ts';
 import type { FilingState } from './filing-state.ts';
-import { isSameInstant } from './same-instant.ts';
+import { isInstant, isSameInstant } from './same-instant.ts';
 import type { StayLimit } from './stay-limits.ts';
 
 /** The fields of a read filing that detection compares. */
@@ -153,8 +153,14 @@ function changedFields(previous: ReadFiling, read: ReadFiling): string[] {
   const changed: string[] = [];
   if (previous.status !== read.status) changed.push('status');
   if (!isSameInstant(previous.completedAt, read.completedAt)) changed.push('completedAt');
-  if ((previous.rejectionReason ?? '') !== (read.rejectionReason ?? '')) changed.push('rejectionReason');
+  if (!isSameText(previous.rejectionReason, read.rejectionReason)) changed.push('rejectionReason');
   return changed;
+}
+
+// White space and the form of letters change with the way that a text takes, as from a form to a database.
+function isSameText(a: string | null, b: string | null): boolean {
+  const words = (text: string | null) => (text ?? '').normalize('NFC').replaceAll(/\s+/g, ' ').trim();
+  return a === b || words(a) === words(b);
 }
 
 /**
@@ -189,8 +195,9 @@ function eventType(before: string, after: string, statusMoved: boolean): FilingE
 }
 
 // The service sets `completedAt` when the status becomes COMPLETED (docs/partner.md#statuses). If it moved
-// although the status is the same, the filing has been through COMPLETED in between.
+// although the status is the same, the filing has been through COMPLETED in between. A text that names no
+// moment proves nothing.
 function provesRoundTrip(previous: ReadFiling, read: ReadFiling): boolean {
-  if (read.completedAt === null || isSameInstant(previous.completedAt, read.completedAt)) return false;
-  return read.status === 'REJECTED' || previous.completedAt !== null;
+  if (!isInstant(read.completedAt) || isSameInstant(previous.completedAt, read.completedAt)) return false;
+  return read.status === 'REJECTED' || isInstant(previous.completedAt);
 }

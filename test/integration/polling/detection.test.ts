@@ -210,3 +210,55 @@ describe('by a sweep', () => {
 function many(count: number, status: string) {
   return Array.from({ length: count }, (_, i) => partnerRow(`f${i}`, status));
 }
+
+describe('a service that writes the same otherwise', () => {
+  const settled = () =>
+    Array.from({ length: 30 }, (_, i) =>
+      partnerRow(`f${i}`, i % 3 === 0 ? 'REJECTED' : 'COMPLETED', {
+        completedAt: i % 3 === 0 ? null : `2026-11-20T10:00:${10 + i}.482Z`,
+        rejectionReason: i % 3 === 0 ? 'not\nsigned' : null,
+      }),
+    );
+  type Write = (at: string | null) => unknown;
+
+  it.each<[string, Write, Write]>([
+    ['no fraction', (at) => at?.replace('.482', ''), () => 'not\r\nsigned\r\n'],
+    ['hours of the zone only', (at) => at?.replace('T', ' ').replace('Z', '+00'), () => ' not signed'],
+    ['milliseconds', (at) => (at === null ? 0 : Date.parse(at)), () => 'not\nsigned\u00a0'],
+    ['seconds as a text', (at) => String(at === null ? 0 : Math.floor(Date.parse(at) / 1000)), (why) => why],
+    ['zero dates', (at) => at ?? '0001-01-01T00:00:00', (why) => why],
+  ])(
+    '%s: no event then, nor when it is written as before, and real changes are',
+    async (_, write, reason) => {
+      const own = settled();
+      const { watched } = await baselined(own);
+      const rewritten = () =>
+        own.map((row) => ({
+          ...row,
+          completedAt: write(row['completedAt'] as string | null),
+          rejectionReason: row['rejectionReason'] === null ? '' : reason('not\nsigned'),
+        }));
+      partner.rows = rewritten();
+      expect(await watched.pollFor('sweep')).toEqual([]);
+      partner.rows = own;
+      expect(await watched.pollFor('sweep')).toEqual([]);
+      partner.rows = rewritten();
+      const again = write('2026-11-21T09:00:00.482Z');
+      partner.put('f1', { completedAt: again });
+      partner.put('f3', { rejectionReason: 'unsigned' });
+      expect(await watched.pollFor('sweep')).toEqual([
+        expect.objectContaining({
+          filingId: 'f1',
+          changed: ['completedAt'],
+          completedAt: String(again),
+          inferred: true,
+        }),
+        expect.objectContaining({ filingId: 'f3', changed: ['rejectionReason'], inferred: false }),
+      ]);
+      partner.rows = own;
+      partner.put('f1', { completedAt: '2026-11-21T09:00:00.482Z' });
+      partner.put('f3', { rejectionReason: 'unsigned' });
+      expect(await watched.pollFor('sweep')).toEqual([]);
+    },
+  );
+});

@@ -67,6 +67,17 @@ describe('detectChange', () => {
     ],
     [read('REJECTED', null, 'x'), read('REJECTED', null, 'y'), 'filing.rejected', ['rejectionReason'], false],
     [read('REJECTED', null, 'x'), read('REJECTED', day1, 'x'), 'filing.rejected', ['completedAt'], true],
+    [read('COMPLETED', day1), read('COMPLETED', 'yesterday'), 'filing.completed', ['completedAt'], false],
+    [read('COMPLETED', 'yesterday'), read('COMPLETED', day1), 'filing.completed', ['completedAt'], false],
+    [read('REJECTED', null, 'x'), read('REJECTED', 'today', 'x'), 'filing.rejected', ['completedAt'], false],
+    [read('COMPLETED', day1), read('COMPLETED', ''), 'filing.completed', ['completedAt'], false],
+    [
+      read('REJECTED', null, 'a b'),
+      read('REJECTED', null, 'ab'),
+      'filing.rejected',
+      ['rejectionReason'],
+      false,
+    ],
     [read('REJECTED', day1, 'x'), read('REJECTED', null, 'x'), 'filing.rejected', ['completedAt'], false],
   ])('%j read as %j is %s of %j, inferred %j', (before, now, type, changed, inferred) => {
     const detection = detectChange(known(before), now, later, true);
@@ -80,6 +91,10 @@ describe('detectChange', () => {
     [read('PENDING'), read('PENDING')],
     [read('PENDING', null, null), read('PENDING', null, '')],
     [read('COMPLETED', '2026-02-01T10:00:00Z'), read('COMPLETED', '2026-02-01T10:00:00.000+00:00')],
+    [read('COMPLETED', day1), read('COMPLETED', String(Date.parse(day1)))],
+    [read('REJECTED', null, 'x'), read('REJECTED', '0001-01-01T00:00:00', 'x')],
+    [read('REJECTED', null, 'not\r\nsigned \u00e9'), read('REJECTED', '', ' not\nsigned\u00a0 e\u0301\n')],
+    [read('COMPLETED', day1, null), read('COMPLETED', day1, ' \r\n')],
     [read('__proto__'), read('__proto__')],
   ])('%j read as %j is no change', (before, now) => {
     expect(detectChange(known(before), now, later, true)).toEqual({ kind: 'unchanged' });
