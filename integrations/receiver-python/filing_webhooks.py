@@ -80,6 +80,8 @@ class Doubt(TypedDict):
     unknown: int
     # Known filings that answered 404 when last asked for.
     gone: int
+    # Known filings of which `completedAt` has changed and the status has not.
+    moved: int
 
 
 class Late(TypedDict):

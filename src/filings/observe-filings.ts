@@ -1,11 +1,13 @@
 import type { BodyAllowance } from './body-allowance.ts';
 import type { NewEvent } from '../events/event.ts';
+import { isSettled } from '../partner/filing-statuses.ts';
 import type { Clock } from '../redis/clock.ts';
 import { decideCommit, isAsStored } from './detection/decide-commit.ts';
 import type { DecisionContext, FilingCommit, Observation } from './detection/decide-commit.ts';
 import { comparedSpan, type ComparedSpan } from './detection/detect-change.ts';
 import { takeTurns } from '../json/turns.ts';
 import type { StoredState } from './detection/filing-state.ts';
+import { isSameInstant } from './detection/same-instant.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 
 /** An event that a commit has put into the log, without its body. */
@@ -16,11 +18,27 @@ export interface RecordedEvent extends Omit<NewEvent, 'body'> {
 /** The facts that the poll knows and a single read does not, and whether first sights are to wait. */
 export interface ObservationContext extends DecisionContext {
   /**
-   * Called once per 200 filings with the number of known filings and the number of filings never seen before.
-   * If it returns true, the latter are returned as `held`, neither written nor announced. Left out, it holds
-   * nothing back.
+   * Called once per 200 filings. Filings that it holds back are returned as `held`, neither written nor
+   * announced. Left out, it holds nothing back.
    */
-  readonly holdsBack?: (known: number, unknown: number) => boolean;
+  readonly holdsBack?: (seen: SeenFilings) => HeldBack;
+}
+
+/** Numbers of filings that one request has shown. */
+export interface SeenFilings {
+  readonly known: number;
+  /** Filings never seen before. */
+  readonly unknown: number;
+  /** Known filings in a settled status that have a `completedAt`, or had one. */
+  readonly timed: number;
+  /** Those of which `completedAt` has moved and the status has not. */
+  readonly moved: number;
+}
+
+/** Whether filings never seen before, and those of which only the time has moved, are held back. */
+export interface HeldBack {
+  readonly unknown: boolean;
+  readonly moved: boolean;
 }
 
 /** The result of comparing the filings of one request with the snapshot. */
@@ -34,7 +52,7 @@ export interface Observed {
    * filings; for these filings this read proves nothing. Infinity when there were none.
    */
   readonly overtakenBy: number;
-  /** Filings never seen before that were held back. */
+  /** Filings that were held back. */
   readonly held: readonly Observation[];
 }
 
@@ -90,7 +108,7 @@ async function observeSome(
       throw new Error(`${open.length} filings changed under every attempt to commit`);
     const steps = await decideAll(deps, { ...context, announces }, open, window, tally);
     // Filings that are decided again were counted at the first attempt.
-    const toWrite = attempt > 0 ? steps : withoutHeld(steps, open.length, context, tally);
+    const toWrite = attempt > 0 ? steps : withoutHeld(steps, open, context, tally);
     const commits = toWrite.map(({ commit }) => commit);
     const results = await deps.snapshot.commit(account, generation, commits, deps.clock.now());
     open = [];
@@ -143,17 +161,31 @@ async function decideAll(
   return steps;
 }
 
-/** All steps, or only those of filings that were seen before; the tally then holds the others. */
+/** All steps but those that are held back; the tally then holds these. */
 function withoutHeld(
   steps: readonly Step[],
-  read: number,
+  observations: readonly Observation[],
   { holdsBack }: ObservationContext,
   tally: Tally,
 ): readonly Step[] {
-  const firstSights = steps.filter(({ commit }) => commit.previous === null);
-  if (holdsBack?.(read - firstSights.length, firstSights.length) !== true) return steps;
-  tally.held.push(...firstSights.map(({ observation }) => observation));
-  return steps.filter(({ commit }) => commit.previous !== null);
+  if (holdsBack === undefined) return steps;
+  const unknown = new Set(steps.filter(({ commit }) => commit.previous === null));
+  const moved = new Set(steps.filter(({ commit }) => commit.movesTime));
+  const isTimed = ({ filing }: Observation) =>
+    filing !== null && isSettled(filing.status) && !isSameInstant(filing.completedAt, null);
+  const untimed = [...moved].filter(({ observation }) => !isTimed(observation)).length;
+  const unknownTimed = [...unknown].filter(({ observation }) => isTimed(observation)).length;
+  const holds = holdsBack({
+    known: observations.length - unknown.size,
+    unknown: unknown.size,
+    timed: observations.filter(isTimed).length - unknownTimed + untimed,
+    moved: moved.size,
+  });
+  const held = steps.filter(
+    (step) => (holds.unknown && unknown.has(step)) || (holds.moved && moved.has(step)),
+  );
+  tally.held.push(...held.map(({ observation }) => observation));
+  return held.length === 0 ? steps : steps.filter((step) => !held.includes(step));
 }
 
 function note(tally: Tally, { previous, event }: FilingCommit, position: number | null): void {

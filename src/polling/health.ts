@@ -134,8 +134,8 @@ export function buildHealthEvent(
   });
 }
 
-function shownOf({ reason, known, shown, unknown, gone }: Doubt) {
-  return { reason, known, shown, unknown, gone };
+function shownOf({ identity: _identity, ...shown }: Doubt) {
+  return shown;
 }
 
 export interface ReportHealthDeps {

@@ -257,7 +257,7 @@ export async function eventExamples(): Promise<Readonly<Record<string, Example>>
         lastError: 'doubtful: the list shows 0 of 300 known filings and 40 unknown ones',
       },
       '2026-11-21T10:15:33.218Z',
-      { reason: 'other_list', known: 300, shown: 0, unknown: 40, gone: 0, identity: '' },
+      { reason: 'other_list', known: 300, shown: 0, unknown: 40, gone: 0, moved: 0, identity: '' },
     ),
     stale: healthEvent(
       'account.stale',

@@ -69,7 +69,7 @@ export const accountInputSchema = record({
 
 const doubt = record(
   {
-    reason: oneOf(['other_account', 'other_list', 'unknown_wave', 'removal_wave']),
+    reason: oneOf(['other_account', 'other_list', 'unknown_wave', 'removal_wave', 'completed_at_wave']),
     since: time('When it was first doubted.'),
     accepted: Type.Boolean({
       description: 'True: the operator has accepted it, and nothing is held back any more.',
@@ -78,6 +78,9 @@ const doubt = record(
     shown: Type.Integer({ description: 'The known filings that its lists showed.' }),
     unknown: Type.Integer({ description: 'Filings on its lists that were never seen before.' }),
     gone: Type.Integer({ description: 'Known filings that answered 404 when last asked for.' }),
+    moved: Type.Integer({
+      description: 'Known filings of which `completedAt` has changed and the status has not.',
+    }),
   },
   { description: 'What the polls find and do not believe; null if there is nothing.' },
 );

@@ -60,8 +60,8 @@ export function accountView(
 function doubtView(marks: PollingMarks) {
   const standing = standingDoubt(marks);
   if (standing === null) return null;
-  const { reason, since, accepted, known, shown, unknown, gone } = standing;
-  return { reason, since: new Date(since).toISOString(), accepted, known, shown, unknown, gone };
+  const { identity: _identity, since, ...shown } = standing;
+  return { ...shown, since: new Date(since).toISOString() };
 }
 
 // The known statuses (docs/partner.md#statuses) are always there, others only while a filing has them. Until

@@ -102,6 +102,9 @@ const accountData = record({
         shown: Type.Integer({ description: 'The known filings that its lists showed.' }),
         unknown: Type.Integer({ description: 'Filings on its lists that were never seen before.' }),
         gone: Type.Integer({ description: 'Known filings that answered 404 when last asked for.' }),
+        moved: Type.Integer({
+          description: 'Known filings of which `completedAt` has changed and the status has not.',
+        }),
       },
       { description: 'Only in `account.doubtful`: the findings that are held back.' },
     ),

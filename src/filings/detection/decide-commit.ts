@@ -50,6 +50,8 @@ export interface FilingCommit {
   /** The details to be kept from now on. Null removes the stored details, 'kept' leaves them as they are. */
   readonly details: FilingDetails | null | 'kept';
   readonly event: NewEvent | null;
+  /** True where `completedAt` is another and the status is not; missing otherwise. */
+  readonly movesTime?: true;
 }
 
 /** The consequence of one observation. */
@@ -94,7 +96,8 @@ export function decideCommit(
   const details = isLookedFor(next) ? toDetails(document()) : null;
   const event =
     detection.kind === 'silent' ? null : eventOf(context, observation, known, detection, window, document());
-  return { kind: 'commit', commit: { id, previous, next, details, event } };
+  const moves = movesTime(detection) ? { movesTime: true as const } : {};
+  return { kind: 'commit', commit: { id, previous, next, details, event, ...moves } };
 }
 
 function detect(
@@ -108,6 +111,11 @@ function detect(
   const limit = stayLimit(id, filing.status);
   if (change.kind !== 'unchanged' || previous === null || limit === undefined) return change;
   return detectStall(previous, limit, window);
+}
+
+function movesTime(detection: Detection): boolean {
+  if (detection.kind !== 'change' || detection.type === 'filing.restored') return false;
+  return detection.changed.includes('completedAt') && !detection.changed.includes('status');
 }
 
 function eventOf(

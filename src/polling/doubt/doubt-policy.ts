@@ -36,7 +36,9 @@ export type DoubtReason =
   /** More filings never seen before than a poll can be believed to have found. */
   | 'unknown_wave'
   /** More known filings answer 404 than can be believed to have been removed. */
-  | 'removal_wave';
+  | 'removal_wave'
+  /** `completedAt` of most settled filings has moved, and no status: the service writes times otherwise. */
+  | 'completed_at_wave';
 
 /** The findings of one poll. */
 export interface Evidence {
@@ -77,6 +79,21 @@ export function removalDoubt(
 ): DoubtReason | null {
   if (known < doubtedFrom) return null;
   return gone > Math.max(limits.removedMin, (known * limits.removedPercent) / 100) ? 'removal_wave' : null;
+}
+
+// Maximum number of filings whose `completedAt` alone moves that is believed in any case.
+const movedMax = 2;
+
+/**
+ * Why it is doubted that `moved` filings were completed again, of `timed` settled ones that the lists show
+ * with a `completedAt`; null when it is not. A doubt that stands ends only when few of them are left.
+ */
+export function timesDoubt(
+  { known, timed, moved }: { readonly known: number; readonly timed: number; readonly moved: number },
+  standing: DoubtReason | null,
+): DoubtReason | null {
+  if (known < doubtedFrom || moved <= movedMax) return null;
+  return moved * 2 > timed || standing === 'completed_at_wave' ? 'completed_at_wave' : null;
 }
 
 /**

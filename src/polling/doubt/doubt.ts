@@ -4,12 +4,14 @@ import type { DoubtReason } from './doubt-policy.ts';
 export interface Doubt {
   readonly reason: DoubtReason;
   /**
-   * Numbers of filings: known, known and shown by the lists, never seen before, and known but answering 404.
+   * Numbers of filings: known, known and shown by the lists, never seen before, known but answering 404, and
+   * with another `completedAt` in the same status.
    */
   readonly known: number;
   readonly shown: number;
   readonly unknown: number;
   readonly gone: number;
+  readonly moved: number;
   /** Digest of the account that `GET /partner/me` named; empty where that is not the reason. */
   readonly identity: string;
 }
@@ -26,7 +28,8 @@ export interface StandingDoubt extends Doubt {
 export function standingDoubt({ doubt }: { readonly doubt: string }): StandingDoubt | null {
   if (doubt === '') return null;
   try {
-    return JSON.parse(doubt) as StandingDoubt;
+    // Doubts of former versions count none.
+    return { moved: 0, ...(JSON.parse(doubt) as Omit<StandingDoubt, 'moved'>) };
   } catch {
     return null;
   }
@@ -39,12 +42,12 @@ export function isHeldBack(marks: { readonly doubt: string }): boolean {
 
 /** A doubt as it stands in the marks; equal ones encode equally. */
 export function encodeDoubt({ since, accepted, ...doubt }: StandingDoubt): string {
-  const { reason, known, shown, unknown, gone, identity } = doubt;
-  return JSON.stringify({ reason, known, shown, unknown, gone, identity, since, accepted });
+  const { reason, known, shown, unknown, gone, moved, identity } = doubt;
+  return JSON.stringify({ reason, known, shown, unknown, gone, moved, identity, since, accepted });
 }
 
 /** The doubt in words, for `lastError` and people. */
-export function describeDoubt({ reason, known, shown, unknown, gone }: Doubt): string {
+export function describeDoubt({ reason, known, shown, unknown, gone, moved }: Doubt): string {
   switch (reason) {
     case 'other_account':
       return 'doubtful: GET me answers with another account than before';
@@ -54,5 +57,7 @@ export function describeDoubt({ reason, known, shown, unknown, gone }: Doubt): s
       return `doubtful: the list shows ${unknown} unknown filings beside ${known} known ones`;
     case 'removal_wave':
       return `doubtful: ${gone} of ${known} known filings answer 404`;
+    case 'completed_at_wave':
+      return `doubtful: completedAt of ${moved} filings has changed without their status; the partner service may write times otherwise`;
   }
 }

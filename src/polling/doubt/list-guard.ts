@@ -1,3 +1,4 @@
+import type { HeldBack, SeenFilings } from '../../filings/observe-filings.ts';
 import type { PartnerClient } from '../../partner/partner-client.ts';
 import { standingDoubt, type Doubt } from './doubt.ts';
 import {
@@ -5,6 +6,7 @@ import {
   isWaitNeeded,
   listDoubt,
   removalDoubt,
+  timesDoubt,
   type DoubtLimits,
   type DoubtReason,
 } from './doubt-policy.ts';
@@ -13,19 +15,19 @@ import { readIdentity } from './identity.ts';
 /**
  * Holds back the findings of one poll on lists that are not the account's own. Filings never seen before wait
  * until the lists have been read and weighed, as long as the lists have shown more of them than known
- * filings. Filings that answer 404 wait for the end of the poll.
+ * filings. So do filings of which only `completedAt` has moved, in any case. Filings that answer 404 wait for
+ * the end of the poll.
  */
 export interface ListGuard {
-  /**
-   * Counts the filings that a page has shown for the first time. True: filings never seen before are held
-   * back.
-   */
-  count(known: number, unknown: number, counted: number | null): boolean;
-  /** Whether filings never seen before are held back now. */
-  keepsBack(): boolean;
+  /** Counts the filings that a page has shown for the first time, and says what is held back of them. */
+  count(page: SeenFilings, counted: number | null): HeldBack;
+  /** What is held back now. */
+  holds(): HeldBack;
+  /** What is held back of filings that are read by themselves: `completedAt` only where it is doubted. */
+  holdsOfOne(): HeldBack;
   /**
    * Keeps filings that are held back, with the `bytes` of their page; `announce` is called when the lists
-   * prove to be the account's own.
+   * prove to be the account's own. It keeps again what is then still held back.
    */
   keep(filings: number, bytes: number, announce: () => Promise<unknown>): void;
   /** Announces the kept filings if there is no longer a reason to wait. */
@@ -38,6 +40,8 @@ export interface ListGuard {
    * a doubt. Rejects as `announce` does, and when the signal aborts.
    */
   weigh(expected: number): Promise<DoubtReason | null>;
+  /** Weighs the times alone, where a list could not be read to its end. Rejects as `announce` does. */
+  weighTimes(): Promise<void>;
   /** From now on nothing that the lists alone have shown is announced in this poll. */
   doubt(reason: DoubtReason): void;
   /** Whether absent filings must not be removed in this poll. */
@@ -88,17 +92,23 @@ export function createListGuard(
   const isArmed = marks.baselined && known >= doubtedFrom;
   const isAccepted = standing?.accepted === true;
   let isOurs = !isArmed || isTrusted;
-  let shownSoFar = { known, shown: 0, unknown: 0, counted: 0 };
+  let areTimesOpen = isArmed && !isTrusted && !isAccepted;
+  let shownSoFar = { known, shown: 0, unknown: 0, counted: 0, timed: 0, moved: 0 };
   let kept: (() => Promise<unknown>)[] = [];
   let keptFilings = 0;
   let keptBytes = 0;
   let hasDropped = false;
+  // Whether filings are kept that were never seen before.
+  let waitsForList = false;
   let listReason: DoubtReason | null = null;
   let removalReason: DoubtReason | null = null;
+  let timesReason: DoubtReason | null = null;
   let isOverridden = false;
   let seen: string | null | undefined;
 
   const keepsBack = () => listReason !== null || (!isOurs && !isAccepted && isWaitNeeded(shownSoFar, limits));
+  const doubtOfTimes = () => (isArmed ? timesDoubt(shownSoFar, standing?.reason ?? null) : null);
+  const holds = () => ({ unknown: keepsBack(), moved: areTimesOpen || timesReason !== null });
   const evidence = () => ({ ...shownSoFar, gone: missed.gone(), isDoubted: standing !== null });
 
   function noteAccount(digest: string | null): void {
@@ -115,6 +125,14 @@ export function createListGuard(
     for (const announce of announced) await announce();
   }
 
+  async function weighTimes(): Promise<void> {
+    const reason = doubtOfTimes();
+    if (isAccepted) isOverridden ||= reason !== null;
+    else if (areTimesOpen) timesReason = reason;
+    areTimesOpen = false;
+    await announceKept();
+  }
+
   async function weigh(expected: number): Promise<DoubtReason | null> {
     if (isOurs) return null;
     const reason = listDoubt({ ...evidence(), expected }, limits);
@@ -124,36 +142,45 @@ export function createListGuard(
     if (reason !== null && !isAccepted) return reason;
     isOverridden ||= reason !== null;
     isOurs = true;
-    await announceKept();
+    await weighTimes();
     return null;
   }
 
   return {
-    count(shown, unknown, counted) {
+    count(page, counted) {
       shownSoFar = {
         known,
-        shown: shownSoFar.shown + shown,
-        unknown: shownSoFar.unknown + unknown,
+        shown: shownSoFar.shown + page.known,
+        unknown: shownSoFar.unknown + page.unknown,
         counted: Math.max(shownSoFar.counted, counted ?? 0),
+        timed: shownSoFar.timed + page.timed,
+        moved: shownSoFar.moved + page.moved,
       };
-      return keepsBack();
+      return holds();
     },
-    keepsBack,
+    holds,
+    holdsOfOne: () => ({ unknown: keepsBack(), moved: holds().moved && doubtOfTimes() !== null }),
     keep(filings, bytes, announce) {
+      // They stay as they are known.
+      if (timesReason !== null) return;
       const isTooMuch = keptFilings + filings > keptMax || keptBytes + bytes > keptBytesMax;
       if (isTooMuch || listReason !== null) {
         hasDropped = true;
         return;
       }
+      waitsForList ||= keepsBack();
       keptFilings += filings;
       keptBytes += bytes;
       kept.push(announce);
     },
     async release() {
-      if (kept.length > 0 && !keepsBack()) await announceKept();
+      if (!waitsForList || keepsBack()) return;
+      waitsForList = false;
+      await announceKept();
     },
     isOpen: () => isArmed && (kept.length > 0 || hasDropped || standing !== null),
     weigh,
+    weighTimes,
     doubt(reason) {
       listReason ??= reason;
       kept = [];
@@ -171,13 +198,13 @@ export function createListGuard(
     isClosed: () => listReason === 'other_account',
     isListDoubted: () => listReason !== null,
     found() {
-      const reason = listReason ?? removalReason;
+      const reason = listReason ?? removalReason ?? timesReason;
       if (reason === null) return null;
-      const { shown, unknown, gone } = evidence();
+      const { shown, unknown, gone, moved } = evidence();
       const identity = reason === 'other_account' ? (seen ?? '') : '';
-      return { reason, known, shown, unknown, gone, identity };
+      return { reason, known, shown, unknown, gone, moved, identity };
     },
     isOverridden: () => isOverridden,
-    isToBeRepeated: () => hasDropped && listReason === null && isOurs,
+    isToBeRepeated: () => hasDropped && listReason === null && timesReason === null && isOurs,
   };
 }

@@ -114,7 +114,8 @@ async function readPasses(reads: PollReads, deps: ReadDeps): Promise<Passes> {
     const scan = await reads.readList({});
     for (const name of scan.quarantined) unreadable.add(name);
     const { rows } = scan.position;
-    if (scan.end !== 'broken') await weigh(reads, scan.end === 'cut' ? rows : Infinity);
+    if (scan.end === 'broken') await reads.guard.weighTimes();
+    else await weigh(reads, scan.end === 'cut' ? rows : Infinity);
     await lookAtEnds(reads, deps, scan, unreadable.size);
     const added = reads.tally.added - addedBefore;
     const pass = await judge(reads, deps, scan, { unreadable, added });

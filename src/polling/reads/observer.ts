@@ -27,7 +27,7 @@ export interface Observer {
 export type ObservationRules = Partial<Pick<ObservationContext, 'announces' | 'holdsBack' | 'notBefore'>>;
 
 export interface ObserverParts {
-  readonly guard: Pick<ListGuard, 'isClosed' | 'keepsBack'>;
+  readonly guard: Pick<ListGuard, 'isClosed' | 'holdsOfOne'>;
   readonly missed: MissedRecord;
   readonly tally: Tally;
 }
@@ -44,7 +44,7 @@ export function createObserver(
     filingBytesMax: deps.filingBytesMax,
     stayLimit: stays.limitOf,
     announces: () => marks.baselined,
-    holdsBack: () => guard.keepsBack(),
+    holdsBack: guard.holdsOfOne,
     notBefore: (id, previous, document) => notBefore(marks, missed.get(id), previous, document),
   };
   return {

@@ -1,4 +1,5 @@
 import { detectChange } from '../../filings/detection/detect-change.ts';
+import type { HeldBack, SeenFilings } from '../../filings/observe-filings.ts';
 import { createdAtOf, type PartnerFiling } from '../../partner/filing-schema.ts';
 import type { ReadSpan } from '../../partner/read-span.ts';
 import { hiddenFilings } from '../beliefs/hidden-filings.ts';
@@ -24,7 +25,7 @@ export interface PageObserver {
 
 export interface PageObserverParts {
   readonly observer: Observer;
-  readonly guard: Pick<ListGuard, 'count' | 'keep' | 'release'>;
+  readonly guard: Pick<ListGuard, 'count' | 'holds' | 'keep' | 'release'>;
   readonly reader: Pick<SingleReads, 'read'>;
   readonly missed: MissedRecord;
   readonly tally: Tally;
@@ -59,7 +60,7 @@ export function createPageObserver(
     const { total } = page;
     tally.listedFiling = page.filings.at(-1)?.id ?? tally.listedFiling;
     const earlier = [...commits];
-    const holdsBack = (known: number, unknown: number) => guard.count(known, unknown, total);
+    const holdsBack = (seen: SeenFilings) => guard.count(seen, total);
     const added = await underWay(commit(rows.firstShown, { span, status, total, bytes }, holdsBack));
     await guard.release();
     if (rows.repeated.length > 0) {
@@ -83,7 +84,7 @@ export function createPageObserver(
   async function commit(
     filings: readonly PartnerFiling[],
     shownBy: ShownBy,
-    holdsBack: (known: number, unknown: number) => boolean,
+    holdsBack: (seen: SeenFilings) => HeldBack,
   ): Promise<number> {
     const hidden = marks.baselined && marks.hidden > 0 ? await findHidden(filings, shownBy) : null;
     const announces = (id: string) => (hidden === null ? marks.baselined : !hidden.has(id));
@@ -92,7 +93,7 @@ export function createPageObserver(
     if (held.length > 0) {
       const ids = new Set(held.map(({ id }) => id));
       const kept = filings.filter(({ id }) => ids.has(id));
-      guard.keep(kept.length, shownBy.bytes, () => commit(kept, shownBy, () => false));
+      guard.keep(kept.length, shownBy.bytes, () => commit(kept, shownBy, guard.holds));
     }
     return added;
   }

@@ -325,3 +325,97 @@ describe('without an operator', () => {
     for (let poll = 0; poll < 3; poll += 1) expect(await counted()).toBe('filings filings filings filings');
   });
 });
+
+describe('times that a service writes otherwise', () => {
+  const written = (at: string | null) => (at === null ? null : `on ${at}`);
+  const rewrite = (rows: readonly PartnerRow[], write: (at: string | null) => unknown = written) =>
+    rows.map((row) => ({ ...row, completedAt: write(row['completedAt'] as string | null) }));
+
+  // A large account is read by deltas, except for its sweeps.
+  it.each([
+    ['a small account', 300, undefined],
+    ['an account of ten filings', 10, undefined],
+    ['a large account', 900, 'sweep'],
+    ['a larger one than waits in memory', 3_000, 'sweep'],
+  ] as const)('cause no event in %s, until they are written as before', async (_title, count, mode) => {
+    const own = rowsOf('f', count);
+    partner.rows = own;
+    const watched = await watch();
+    await watched.poll();
+    partner.rows = rewrite(own);
+    expect(types(await watched.pollFor(mode))).toEqual({ 'account.doubtful': 1 });
+    expect((await watched.poll()).kind).toBe('doubtful');
+    expect(types(await watched.pollFor('sweep'))).toEqual({});
+    expect(await stateOf(watched)).toBe('doubtful');
+    const doubt = standingDoubt(await watched.polling.read('acme'));
+    expect(doubt).toMatchObject({ reason: 'completed_at_wave', known: count, unknown: 0, accepted: false });
+    expect(doubt?.moved).toBe(rewrite(own).filter(({ completedAt }) => completedAt !== null).length);
+    expect((await watched.polling.read('acme')).lastError).toMatch(/^doubtful: completedAt of \d+ filings/);
+
+    // All else goes on.
+    partner.put('f0', { status: 'PENDING' });
+    partner.put('f4', { status: 'PENDING', completedAt: null });
+    partner.put('new', { status: 'PAID' });
+    expect(types(await watched.pollFor('sweep'))).toEqual({
+      'filing.pending': 1,
+      'filing.reopened': 1,
+      'filing.created': 1,
+    });
+
+    partner.rows = rewrite(partner.rows, (at) => at?.replace('on ', '') ?? null);
+    expect(types(await watched.pollFor(mode))).toEqual({ 'account.recovered': 1 });
+    expect(await stateOf(watched)).toBe('ok');
+    expect(types(await watched.pollFor('sweep'))).toEqual({});
+  });
+
+  it.each([
+    ['another zone', (at: string | null) => at?.replace('00:00:00', '06:00:00') ?? null],
+    ['none any more', () => null],
+    [
+      'in words, and zero where there is none',
+      (at: string | null) => at?.replace('T', ' at ') ?? '0000-00-00',
+    ],
+    ['for all that have none', (at: string | null) => at ?? '2026-02-01T00:00:00.000Z'],
+  ])('are doubted whatever they are: %s', async (_title, write) => {
+    partner.rows = rowsOf('f', 60);
+    partner.rows.push(...Array.from({ length: 40 }, (_, i) => partnerRow(`r${i}`, 'REJECTED')));
+    const watched = await watch();
+    await watched.poll();
+    partner.rows = rewrite(partner.rows, write);
+    expect(types(await watched.pollFor())).toEqual({ 'account.doubtful': 1 });
+  });
+
+  it('are events once the operator accepts them, in a large account too, and the doubt ends', async () => {
+    const own = rowsOf('f', 2_400);
+    partner.rows = own;
+    const watched = await watch();
+    await watched.poll();
+    partner.rows = rewrite(own);
+    await watched.poll('sweep');
+    await accept(watched);
+    expect(types(await watched.pollFor('sweep'))).toEqual({ 'filing.completed': 1_200 });
+    expect(types(await watched.pollFor())).toEqual({ 'account.recovered': 1 });
+    expect(types(await watched.pollFor('sweep'))).toEqual({});
+    expect((await watched.events()).filter(({ inferred }) => inferred)).toEqual([]);
+  });
+
+  it('are events at once where few have another one', async () => {
+    partner.rows = rowsOf('f', 300);
+    const watched = await watch();
+    await watched.poll();
+    for (const id of ['f3', 'f4', 'f5', 'f9']) partner.put(id, { completedAt: '2026-03-01T00:00:00.000Z' });
+    expect(types(await watched.pollFor())).toEqual({ 'filing.completed': 4 });
+    for (let i = 3; i < 150; i += 6) partner.put(`f${i}`, { completedAt: '2026-04-01T00:00:00.000Z' });
+    expect(types(await watched.pollFor())).toEqual({ 'filing.completed': 25 });
+    expect((await watched.events()).every(({ inferred }) => inferred)).toBe(true);
+  });
+
+  it('are events of a list that cannot be read to its end, too', async () => {
+    partner.rows = rowsOf('f', 300);
+    const watched = await watch({ retries: false });
+    await watched.poll();
+    partner.put('f3', { completedAt: '2026-03-01T00:00:00.000Z' });
+    partner.misbehave = ({ offset }) => (offset === 200 ? { status: 500 } : undefined);
+    expect(types(await watched.pollFor())).toEqual({ 'filing.completed': 1 });
+  });
+});

@@ -46,7 +46,15 @@ const marks = (more: Partial<PollingMarks>): PollingMarks => ({
   requestsLastPoll: 0,
   ...more,
 });
-const doubt: Doubt = { reason: 'other_list', known: 300, shown: 0, unknown: 40, gone: 0, identity: '' };
+const doubt: Doubt = {
+  reason: 'other_list',
+  known: 300,
+  shown: 0,
+  unknown: 40,
+  gone: 0,
+  moved: 0,
+  identity: '',
+};
 const held = encodeDoubt({ ...doubt, since: 5, accepted: false });
 const accepted = encodeDoubt({ ...doubt, since: 5, accepted: true });
 const soon = 1_010_000;

@@ -46,6 +46,8 @@ export interface AccountAuthFailedData extends AccountEventData {
     readonly unknown: number;
     /** Known filings that answered 404 when last asked for. */
     readonly gone: number;
+    /** Known filings of which `completedAt` has changed and the status has not. */
+    readonly moved: number;
   };
   /** Only in `account.stale`, and only where polls wait for PARTNER_TOTAL_RPS. */
   readonly late?: {
@@ -105,6 +107,8 @@ export interface AccountDoubtfulData extends AccountEventData {
     readonly unknown: number;
     /** Known filings that answered 404 when last asked for. */
     readonly gone: number;
+    /** Known filings of which `completedAt` has changed and the status has not. */
+    readonly moved: number;
   };
   /** Only in `account.stale`, and only where polls wait for PARTNER_TOTAL_RPS. */
   readonly late?: {
@@ -141,6 +145,8 @@ export interface AccountRecoveredData extends AccountEventData {
     readonly unknown: number;
     /** Known filings that answered 404 when last asked for. */
     readonly gone: number;
+    /** Known filings of which `completedAt` has changed and the status has not. */
+    readonly moved: number;
   };
   /** Only in `account.stale`, and only where polls wait for PARTNER_TOTAL_RPS. */
   readonly late?: {
@@ -177,6 +183,8 @@ export interface AccountStaleData extends AccountEventData {
     readonly unknown: number;
     /** Known filings that answered 404 when last asked for. */
     readonly gone: number;
+    /** Known filings of which `completedAt` has changed and the status has not. */
+    readonly moved: number;
   };
   /** Only in `account.stale`, and only where polls wait for PARTNER_TOTAL_RPS. */
   readonly late?: {

@@ -32,6 +32,7 @@ export interface Account {
       shown: number;
       unknown: number;
       gone: number;
+      moved: number;
     } | null;
   };
   requests: { total: number; lastPoll: number; budget: number };

@@ -145,9 +145,10 @@ function adviceFor(account, health, mayChange) {
     case 'doubtful':
       return html`What the partner service shows is not believed to be this account's own, and is held back
         since <${When} at=${doubt?.since ?? null} never="now" />: ${doubt?.shown} of ${doubt?.known} known
-        filings are on its list, ${doubt?.unknown} unknown ones, and ${doubt?.gone} known ones answer 404.
-        Check the partner service; the state ends by itself. If it is right, accept it with
-        <code>POST /v1/accounts/${account}/accept</code>: then all of it is reported.`;
+        filings are on its list, ${doubt?.unknown} unknown ones, ${doubt?.gone} known ones answer 404, and of
+        ${doubt?.moved} only completedAt has changed. Check the partner service; the state ends by itself. If
+        it is right, accept it with <code>POST /v1/accounts/${account}/accept</code>: then all of it is
+        reported.`;
     default:
       return html`No poll was completed since <${When} at=${lastCompletePollAt} never="the start" />, so
         changes are missed for now. Check that the partner service answers and that a process with the role

@@ -4,6 +4,7 @@ import {
   isWaitNeeded,
   listDoubt,
   removalDoubt,
+  timesDoubt,
   unknownMax,
   type Evidence,
 } from '../../../../src/polling/doubt/doubt-policy.ts';
@@ -67,6 +68,26 @@ describe('removalDoubt', () => {
   it('believes all of them at 100 percent', () => {
     expect(removalDoubt({ known: 300, gone: 300 }, { ...limits, removedPercent: 100 })).toBeNull();
   });
+});
+
+describe('timesDoubt', () => {
+  it.each([
+    [300, 200, 200, null, 'completed_at_wave'],
+    [300, 200, 101, null, 'completed_at_wave'],
+    [300, 200, 100, null, null],
+    [300, 200, 100, 'completed_at_wave', 'completed_at_wave'],
+    [300, 200, 3, 'completed_at_wave', 'completed_at_wave'],
+    [300, 200, 5, 'removal_wave', null],
+    [300, 200, 2, 'completed_at_wave', null],
+    [300, 2, 2, null, null],
+    [300, 3, 3, null, 'completed_at_wave'],
+    [9, 9, 9, null, null],
+  ] as const)(
+    'of %d known filings, %d with a time, %d have another time, after %s: %s',
+    (known, timed, moved, standing, expected) => {
+      expect(timesDoubt({ known, timed, moved }, standing)).toBe(expected);
+    },
+  );
 });
 
 describe('isWaitNeeded', () => {
