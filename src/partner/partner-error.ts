@@ -1,10 +1,11 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Counted } from './body/answer-excess.ts';
 import type { Verdict } from './pace.ts';
 
 /** The kind of failure of a request to the partner service. */
 export type PartnerErrorKind =
   | 'auth' // 401, 403: the key is refused
-  | 'rate_limited' // 429
+  | 'rate_limited' // 429, or a 403 that says so
   | 'unavailable' // 5xx
   | 'timeout' // the deadline of the whole request passed
   | 'network' // refused, reset, DNS, TLS
@@ -51,6 +52,17 @@ export function kindOfStatus(status: number): PartnerErrorKind | null {
   if (status === 401 || status === 403) return 'auth';
   if (status === 429) return 'rate_limited';
   return status >= 500 ? 'unavailable' : 'unexpected_status';
+}
+
+const remaining = ['x-ratelimit-remaining', 'x-rate-limit-remaining', 'ratelimit-remaining'];
+
+/**
+ * Whether an answer refuses a request because there were too many: 429, or a 403 that says so in its headers,
+ * as that of GitHub does.
+ */
+export function isRateLimit(status: number, headers: IncomingHttpHeaders): boolean {
+  if (status !== 403) return status === 429;
+  return headers['retry-after'] !== undefined || remaining.some((name) => headers[name] === '0');
 }
 
 /** The consequences of a failure. */

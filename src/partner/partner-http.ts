@@ -16,13 +16,15 @@ import {
 import { BrokenCoding, decoded, unknownCoding } from './body/content-coding.ts';
 import type { AnswerRoom } from './body/answer-room.ts';
 import { takeTurns } from '../json/turns.ts';
-import { PartnerError } from './partner-error.ts';
+import { isRateLimit, PartnerError } from './partner-error.ts';
 
 /** One HTTP answer of the partner service, whatever its status. */
 export interface PartnerAnswer {
   readonly status: number;
   /** Empty unless the status is 2xx. */
   readonly body: AnswerBody;
+  /** Whether the service refuses the request because there were too many. */
+  readonly isRateLimited: boolean;
   /** The coding of the body that could not be undone; null for none. */
   readonly unknownCoding: string | null;
   /** From the moment of the answer, milliseconds; null without a `Retry-After` that can be read. */
@@ -90,6 +92,7 @@ export function createPartnerHttp(deps: PartnerHttpDeps): PartnerHttp {
           body: arriving.end(),
           unknownCoding: unknownCoding(headers['content-encoding']),
           retryAfterMs: parseRetryAfter(headers['retry-after'], clock.now()),
+          isRateLimited: isRateLimit(statusCode, headers),
           release: held.release,
         };
       } catch (error) {

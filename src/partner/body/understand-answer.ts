@@ -54,8 +54,8 @@ export async function toIdentity(answer: PartnerAnswer): Promise<string | null> 
   return address === '' ? null : createHash('sha256').update(address).digest('base64url');
 }
 
-function expectOk({ status, retryAfterMs }: PartnerAnswer, endpoint: string): void {
-  const kind = kindOfStatus(status);
+function expectOk({ status, retryAfterMs, isRateLimited }: PartnerAnswer, endpoint: string): void {
+  const kind = isRateLimited ? 'rate_limited' : kindOfStatus(status);
   if (kind === null) return;
   const hint =
     status === 404 && endpoint === 'filings' ? ': check baseUrl, the version segment included' : '';

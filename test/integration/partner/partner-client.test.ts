@@ -182,6 +182,36 @@ describe('what is no answer', () => {
   });
 });
 
+describe('a 403', () => {
+  it.each<[string, Record<string, string>, string]>([
+    ['Retry-After in seconds', { 'retry-after': '7' }, 'rate_limited'],
+    ['Retry-After as a date', { 'retry-after': new Date(Date.now() + 7_000).toUTCString() }, 'rate_limited'],
+    ['a Retry-After that cannot be read', { 'retry-after': 'soon' }, 'rate_limited'],
+    ['no requests left', { 'X-RateLimit-Remaining': '0' }, 'rate_limited'],
+    ['no requests left, as the draft of the IETF says it', { 'RateLimit-Remaining': '0' }, 'rate_limited'],
+    ['requests left', { 'x-ratelimit-remaining': '12' }, 'auth'],
+    ['nothing that can be read', { 'x-ratelimit-remaining': 'many' }, 'auth'],
+    ['none of this', {}, 'auth'],
+  ])('with %s is not always one of the key', async (_title, headers, kind) => {
+    partner.misbehave = () => ({ status: 403, headers });
+    const client = connect();
+    const error = await failure(client.listFilings(firstPage, never));
+    expect(error).toMatchObject({ kind, status: 403, message: 'GET filings answered 403' });
+    if (headers['retry-after'] === '7') expect(error.retryAfterMs).toBe(7_000);
+    for (const asked of [
+      client.getFiling('a', never),
+      client.checkAccount(never),
+      client.countFilings(never),
+    ])
+      expect((await failure(asked)).kind).toBe(kind);
+  });
+
+  it('is the only refusal of a key that Retry-After changes', async () => {
+    partner.misbehave = () => ({ status: 401, headers: { 'retry-after': '7' } });
+    expect((await failure(connect().listFilings(firstPage, never))).kind).toBe('auth');
+  });
+});
+
 describe('a coding that was not asked for', () => {
   const bodyOf = () => JSON.stringify({ items: partner.rows, total: 2, offset: 0, limit: 100 });
   const coded = (coding: string, body: InputType, more: Misbehaviour = {}) => {
