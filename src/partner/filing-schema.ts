@@ -4,6 +4,7 @@ import { Compile } from 'typebox/compile';
 import { epochMsOf } from '../json/iso-time.ts';
 import { isNestedDeeper } from '../json/nesting.ts';
 import { parseExactly } from '../json/parse-exactly.ts';
+import { fieldErrors } from '../json/validation-problems.ts';
 import { AnswerExcess } from './body/answer-excess.ts';
 import { recordsMax } from './body/page-layout.ts';
 
@@ -78,7 +79,31 @@ const unreadableMax = 9;
 // Maximum number of unreadable records of a page that are named; the others are only counted.
 const quarantinedMax = 1_000;
 
-const pageSchema = Compile(Type.Object({ items: Type.Array(Type.Unknown()) }));
+/** The records of a page or of its frame; null where it is none. */
+function itemsOf(value: unknown): readonly unknown[] | null {
+  const { items, total, offset } = Object(value) as Record<string, unknown>;
+  if (Array.isArray(items)) return items;
+  // Services in Go write an empty list so, and proxies write it for none.
+  const count = parseCount(total);
+  return items === null && count !== null && (parseCount(offset) ?? 0) >= count ? [] : null;
+}
+
+/** Why an answer of JSON is no page, in words that name the member; pure. */
+export function faultOfPage(value: unknown): string {
+  const { items } = Object(value) as Record<string, unknown>;
+  const [record] = itemsOf(value) ?? [];
+  if (record !== undefined) return `of its first record ${faultOfFiling(record)}`;
+  return items == null ? 'items is required' : 'items must be array';
+}
+
+/** Why a record is no filing, in words that name the member; pure. */
+export function faultOfFiling(value: unknown): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'it must be object';
+  const present = Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
+  const [error] = fieldErrors(filingSchema.Errors(present));
+  if (error !== undefined) return `${error.path} ${error.message}`;
+  return isNestedDeeper(value, nestingMax) ? 'it is nested too deeply' : 'id or status is no text to ask for';
+}
 
 /**
  * The filing in an answer, or null when it is not one. An id is refused if it is a dot segment (a path cannot
@@ -97,15 +122,16 @@ export function parseFiling(text: () => string): PartnerFiling | null {
  */
 export function parsePage(text: () => string): PartnerPage | null {
   const value: unknown = JSON.parse(text());
-  if (!pageSchema.Check(value)) return null;
-  if (value.items.length > recordsMax) throw new AnswerExcess('records', recordsMax);
+  const items = itemsOf(value);
+  if (items === null) return null;
+  if (items.length > recordsMax) throw new AnswerExcess('records', recordsMax);
   let exact: readonly unknown[] | undefined;
   const document = (position: number) => () => {
-    exact ??= itemsExactly(text()) ?? (JSON.parse(text()) as typeof value).items;
+    exact ??= itemsExactly(text()) ?? (JSON.parse(text()) as { items: unknown[] }).items;
     return exact[position] as Record<string, unknown>;
   };
   const page = startPage();
-  value.items.forEach((item, position) => page.add(item, toFiling(item, document(position))));
+  items.forEach((item, position) => page.add(item, toFiling(item, document(position))));
   return page.end(value);
 }
 
@@ -129,7 +155,7 @@ export function startPage(): PageInProgress {
       if (unreadable <= quarantinedMax) quarantined.push(nameOf(record));
     },
     end(frame) {
-      if (!pageSchema.Check(frame)) return null;
+      if (itemsOf(frame) === null) return null;
       if (filings.length === 0 && unreadable > unreadableMax) return null;
       const { total, limit } = frame as { total?: unknown; limit?: unknown };
       return {

@@ -4,7 +4,7 @@ import { createPageSplitter, type PageLayout } from './page-layout.ts';
 /** The body of an answer that has arrived. */
 export interface AnswerBody {
   readonly bytes: Buffer;
-  /** Decodes the body as UTF-8; other bytes become U+FFFD. */
+  /** Decodes the body, which is to be UTF-8. */
   readonly text: () => string;
   /**
    * The layout of a large page, null where it is not JSON. `small` is a body of up to 256 KiB, and `unsplit`
@@ -34,7 +34,7 @@ const smallBytesMax = 256 * 1024;
  */
 export function createBodyCollector(kind: 'page' | 'other', declared: number | null): BodyCollector {
   if (declared !== null && declared > bodyBytesMax) throw new AnswerExcess('bytes', bodyBytesMax);
-  const splitter = kind === 'page' ? createPageSplitter() : null;
+  let splitter = kind === 'page' ? createPageSplitter() : null;
   let chunks: Buffer[] = [];
   let whole: Buffer | null = null;
   let length = 0;
@@ -49,6 +49,7 @@ export function createBodyCollector(kind: 'page' | 'other', declared: number | n
   }
 
   function add(chunk: Buffer): void {
+    if (length === 0 && isUtf16(chunk)) splitter = null;
     whole = grow(whole ?? Buffer.alloc(0), length + chunk.length);
     chunk.copy(whole, length);
     length += chunk.length;
@@ -76,6 +77,11 @@ export function createBodyCollector(kind: 'page' | 'other', declared: number | n
       return { bytes, layout, text: () => new TextDecoder().decode(bytes) };
     },
   };
+}
+
+/** Whether a text of JSON begins as one in UTF-16 does; pure. */
+export function isUtf16(bytes: Buffer): boolean {
+  return /^(?:fffe|feff|00(?!00)..|(?!00)..00)$/.test(bytes.toString('hex', 0, 2));
 }
 
 function oneOf(chunks: readonly Buffer[]): Buffer {

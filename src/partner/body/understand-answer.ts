@@ -1,9 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { PartnerFiling, PartnerPage } from '../filing-schema.ts';
+import { faultOfFiling, faultOfPage, type PartnerFiling, type PartnerPage } from '../filing-schema.ts';
 import { kindOfStatus, PartnerError } from '../partner-error.ts';
 import type { PartnerAnswer } from '../partner-http.ts';
-import type { AnswerBody } from './answer-body.ts';
+import { isUtf16, type AnswerBody } from './answer-body.ts';
 import { AnswerExcess } from './answer-excess.ts';
 import { readFiling, readPage } from './read-filings.ts';
 
@@ -23,7 +24,7 @@ export async function toPage(
     // answer.
     await nextTurn();
   }
-  return parseOr('filings', answer, (body) => readPage(body, wholeBytesMax));
+  return parseOr('filings', answer, (body) => readPage(body, wholeBytesMax), faultOfPage);
 }
 
 /** The filing in an answer to `GET filing`, null for 404. Rejects with PartnerError for anything else. */
@@ -34,7 +35,7 @@ export async function toFiling(
 ): Promise<PartnerFiling | null> {
   if (answer.status === 404) return null;
   expectOk(answer, 'filing');
-  const filing = await parseOr('filing', answer, (body) => readFiling(body, wholeBytesMax));
+  const filing = await parseOr('filing', answer, (body) => readFiling(body, wholeBytesMax), faultOfFiling);
   if (filing.id !== id) throw new PartnerError('invalid_response', 'GET filing answered with another filing');
   return filing;
 }
@@ -66,25 +67,33 @@ async function parseOr<T>(
   endpoint: string,
   { body, unknownCoding }: PartnerAnswer,
   parse: (body: AnswerBody) => Promise<T | null>,
+  faultOf: (value: unknown) => string = () => 'it must be object',
 ): Promise<T> {
+  const failure = (what: string) =>
+    new PartnerError('invalid_response', `GET ${endpoint} answered with ${what}`);
+  // Decoded, other bytes would become the character U+FFFD.
+  if (!isUtf8(body.bytes)) throw failure(nameOfBody(body.bytes, unknownCoding));
   let parsed: T | null = null;
   try {
     parsed = await parse(body);
   } catch (error) {
     if (error instanceof AnswerExcess) throw error;
-    throw new PartnerError('invalid_response', `GET ${endpoint} answered with ${bodyThatIs(unknownCoding)}`);
+    throw failure(nameOfBody(body.bytes, unknownCoding));
   }
-  if (parsed === null)
-    throw new PartnerError('invalid_response', `GET ${endpoint} answered with JSON of an unexpected shape`);
-  return parsed;
+  if (parsed !== null) return parsed;
+  const fault = body.layout === 'small' ? `: ${faultOf(JSON.parse(body.text()))}` : '';
+  throw failure(`JSON of an unexpected shape${fault}`);
 }
 
-// A body in no text is named by what is known of it.
-function bodyThatIs(unknownCoding: string | null): string {
-  if (unknownCoding === null) return 'a body that is not JSON';
-  return /^[a-z0-9-]{1,16}$/.test(unknownCoding)
-    ? `a body that is not JSON, but encoded as ${unknownCoding}, which was not asked for`
-    : 'a body that is not JSON, with a Content-Encoding that is unknown';
+// What is known of a body that is not JSON in UTF-8 (RFC 8259 §8.1).
+function nameOfBody(bytes: Buffer, unknownCoding: string | null): string {
+  if (unknownCoding !== null)
+    return /^[a-z0-9-]{1,16}$/.test(unknownCoding)
+      ? `a body that is not JSON, but encoded as ${unknownCoding}, which was not asked for`
+      : 'a body that is not JSON, with a Content-Encoding that is unknown';
+  if (bytes.toString('hex', 0, 2) === '1f8b') return 'a body that is gzip, without a Content-Encoding';
+  if (isUtf16(bytes)) return 'a body that is UTF-16 and not UTF-8';
+  return isUtf8(bytes) ? 'a body that is not JSON' : 'a body that is not UTF-8';
 }
 
 /** Reads an answer and releases it afterwards. */

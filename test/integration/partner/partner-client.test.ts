@@ -182,6 +182,128 @@ describe('what is no answer', () => {
   });
 });
 
+describe('an answer that cannot be read', () => {
+  const page = (more: object) => ({ items: [partnerRow('a')], total: 1, offset: 0, limit: 100, ...more });
+  const row = partnerRow('a', 'PAID', { insuredsName: 'Müller' });
+  const utf16 = (text: string) => Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, 'utf16le')]);
+  const named = async (work: Promise<unknown>) =>
+    (await failure(work)).message.replace(/^GET \w+ answered with /, '');
+
+  it.each<[string, (text: string) => Buffer, string]>([
+    ['latin-1', (text) => Buffer.from(text, 'latin1'), 'a body that is not UTF-8'],
+    [
+      'bytes cut within a letter',
+      (text) => Buffer.from(text.replace('ü', 'XX')).fill(0xc3, 150, 151),
+      'a body that is not UTF-8',
+    ],
+    [
+      'surrogates that were encoded',
+      (text) =>
+        Buffer.concat([
+          Buffer.from(text.slice(0, 60)),
+          Buffer.from([0xed, 0xa0, 0x80]),
+          Buffer.from(text.slice(60)),
+        ]),
+      'a body that is not UTF-8',
+    ],
+    ['UTF-16', (text) => utf16(text), 'a body that is UTF-16 and not UTF-8'],
+    ['UTF-16 of the other order', (text) => utf16(text).swap16(), 'a body that is UTF-16 and not UTF-8'],
+    ['UTF-16 without a mark', (text) => Buffer.from(text, 'utf16le'), 'a body that is UTF-16 and not UTF-8'],
+    ['gzip without a word', (text) => gzipSync(text), 'a body that is gzip, without a Content-Encoding'],
+  ])('is named by its bytes: %s', async (_title, encode, expected) => {
+    const client = connect();
+    const large = Array.from({ length: 100 }, (_, i) => ({ ...row, id: `f${i}`, notes: 'x'.repeat(4_000) }));
+    for (const items of [[row], large]) {
+      partner.misbehave = () => ({ body: encode(JSON.stringify(page({ items }))) });
+      expect(await named(client.listFilings(firstPage, never))).toBe(expected);
+    }
+    partner.misbehave = () => ({ body: encode(JSON.stringify(row)) });
+    expect(await named(client.getFiling('a', never))).toBe(expected);
+    partner.misbehave = () => ({
+      body: encode(
+        JSON.stringify({
+          firstName: 'Jürgen',
+          email: 'a@example.test',
+          enabledStates: [],
+          lastName: 'x'.repeat(200),
+        }),
+      ),
+    });
+    expect(await named(client.checkAccount(never))).toBe(expected);
+  });
+
+  it('is none with a byte order mark of UTF-8', async () => {
+    const client = connect();
+    const large = Array.from({ length: 100 }, (_, i) => ({ ...row, id: `f${i}`, notes: 'x'.repeat(4_000) }));
+    for (const items of [[row], large]) {
+      partner.misbehave = () => ({ body: `\ufeff${JSON.stringify(page({ items }))}` });
+      const { filings } = (await client.listFilings(firstPage, never)).page;
+      expect(filings[0]?.document()['insuredsName']).toBe('Müller');
+    }
+    for (const notes of ['', 'x'.repeat(400_000)]) {
+      partner.misbehave = () => ({ body: `\ufeff${JSON.stringify({ ...row, notes })}` });
+      expect((await client.getFiling('a', never)).filing?.document()['insuredsName']).toBe('Müller');
+    }
+    partner.misbehave = () => ({ body: '\ufeff{"email":"a@example.test"}' });
+    expect(await client.checkAccount(never)).toHaveLength(43);
+  });
+
+  it.each<[unknown, string]>([
+    [{}, 'items is required'],
+    [page({ items: null }), 'items is required'],
+    [page({ items: {} }), 'items must be array'],
+    [null, 'items is required'],
+    [
+      page({ items: Array.from({ length: 10 }, () => ({ id: 7, status: 'PAID' })) }),
+      'of its first record id must be string',
+    ],
+    [
+      page({ items: Array.from({ length: 10 }, () => ({ id: 'a', status: null })) }),
+      'of its first record status is required',
+    ],
+  ])('is named by the member that is wrong: page %#', async (body, expected) => {
+    partner.misbehave = () => ({ body: JSON.stringify(body) });
+    expect(await named(connect().listFilings(firstPage, never))).toBe(
+      `JSON of an unexpected shape: ${expected}`,
+    );
+  });
+
+  it.each<[unknown, string]>([
+    [[], 'it must be object'],
+    [{}, 'id is required'],
+    [{ id: 'a' }, 'status is required'],
+    [{ id: 'a', status: 7 }, 'status must be string'],
+    [{ id: 'a', status: 'x'.repeat(65) }, 'status must not have more than 64 characters'],
+    [{ id: 'a', status: 'PAID', completedAt: {} }, 'completedAt must be string'],
+    [{ id: 'a', status: 'PAID', rejectionReason: ['no'] }, 'rejectionReason must be string'],
+    [{ id: '..', status: 'PAID' }, 'id or status is no text to ask for'],
+    [
+      { id: 'a', status: 'PAID', x: JSON.parse('['.repeat(60) + ']'.repeat(60)) as unknown },
+      'it is nested too deeply',
+    ],
+  ])('is named by the member that is wrong: filing %#', async (body, expected) => {
+    partner.misbehave = () => ({ body: JSON.stringify(body) });
+    expect(await named(connect().getFiling('a', never))).toBe(`JSON of an unexpected shape: ${expected}`);
+  });
+
+  it.each<[object, number | null]>([
+    [{ total: null }, null],
+    [{ total: null, offset: null, limit: null }, null],
+    [{ items: null, total: 0 }, 0],
+    [{ items: null, total: 0, offset: null, limit: null }, 0],
+    [{ items: null, total: 200, offset: 200 }, 200],
+  ])('is none where a member is null that need not be there: %j', async (more, total) => {
+    partner.misbehave = () => ({ body: JSON.stringify(page(more)) });
+    const client = connect();
+    expect((await client.listFilings(firstPage, never)).page.total).toBe(total);
+    partner.misbehave = () => ({ body: '{"firstName":null,"email":null,"enabledStates":null}' });
+    expect(await client.checkAccount(never)).toBeNull();
+    const nulls = Object.fromEntries(Object.keys(row).map((name) => [name, null]));
+    partner.misbehave = () => ({ body: JSON.stringify({ ...nulls, id: 'a', status: 'PAID' }) });
+    expect((await client.getFiling('a', never)).filing).toMatchObject({ completedAt: null, createdAt: null });
+  });
+});
+
 describe('a 403', () => {
   it.each<[string, Record<string, string>, string]>([
     ['Retry-After in seconds', { 'retry-after': '7' }, 'rate_limited'],
@@ -197,7 +319,7 @@ describe('a 403', () => {
     const client = connect();
     const error = await failure(client.listFilings(firstPage, never));
     expect(error).toMatchObject({ kind, status: 403, message: 'GET filings answered 403' });
-    if (headers['retry-after'] === '7') expect(error.retryAfterMs).toBe(7_000);
+    expect(error.retryAfterMs === 7_000).toBe(headers['retry-after'] === '7');
     for (const asked of [
       client.getFiling('a', never),
       client.checkAccount(never),

@@ -183,13 +183,16 @@ describe('a page with something odd on it', () => {
     expect(watched.quarantined).toEqual([1]);
   });
 
-  it('ids in bytes that are no UTF-8 are left out: they could not be asked for', async () => {
+  it('ids in bytes that are no UTF-8 are not read: they could not be asked for', async () => {
     const page = (id: Buffer) =>
       Buffer.concat([Buffer.from('{"items":[{"id":"'), id, Buffer.from('","status":"PENDING"}],"total":1}')]);
     partner.misbehave = ({ endpoint }) =>
       endpoint === 'filings' ? { body: page(Buffer.from([0x61, 0xff, 0xfe])) } : undefined;
     const watched = await watch();
     for (let polls = 0; polls < 5; polls += 1) await watched.poll();
+    expect((await watched.polling.read('acme')).lastError).toBe(
+      'invalid_response: GET filings answered with a body that is not UTF-8',
+    );
     partner.misbehave = ({ endpoint }) =>
       endpoint === 'filings' ? { body: '{"items":[],"total":0}' } : undefined;
     for (let polls = 0; polls < 4; polls += 1) await watched.poll();

@@ -29,7 +29,7 @@ export const partnerTargets: readonly FuzzTarget[] = [
       equal(page === undefined, value === undefined, 'a page is JSON and nothing else');
       if (page === null) return ok(!Array.isArray(value?.items) || value.items.length > 9);
       if (page === undefined) return;
-      equal(page.length, value?.items?.length);
+      equal(page.length, (value?.items ?? []).length);
       equal(page.filings.length + page.unreadable, page.length);
       for (const count of [page.total, page.limit])
         ok(count === null || (Number.isSafeInteger(count) && count >= 0));
