@@ -57,11 +57,11 @@ export function createTokenRequest({ client, now, random }: TokenRequestDeps): R
       const [result] = answers;
       if (result === undefined) throw error;
       if (result.kind === 'failure' && isOurs.has(result.code)) return { kind: 'unasked', failure: result };
-      return isComplete(result) ? failureOfToken(auth) : failureOfResult(auth, result);
+      return isComplete(result) ? failureOfToken(auth, wrongPart(error)) : failureOfResult(auth, result);
     }
     const { access_token: value, token_type: type, expires_in: expiresIn } = granted;
-    if (type !== 'bearer' || value.length > tokenLengthMax || !tokenForm.test(value))
-      return failureOfToken(auth);
+    if (type !== 'bearer') return failureOfToken(auth, 'token_type');
+    if (value.length > tokenLengthMax || !tokenForm.test(value)) return failureOfToken(auth, 'access_token');
     return { kind: 'token', token: { value, ...tokenTimes(expiresIn, requestedAt, random) } };
   };
 }
@@ -90,7 +90,7 @@ async function grant(
     [allowInsecureRequests]: true,
     // Without the library's name: the client of the callbacks sends its own.
     [customFetch]: (_url, { body, headers: { 'user-agent': _library, ...headers } }) =>
-      send(Buffer.from(String(body)), headers),
+      send(Buffer.from(String(body)), { ...headers, 'accept-encoding': 'identity' }),
   });
   return processClientCredentialsResponse(server, client, response);
 }
@@ -99,7 +99,7 @@ async function grant(
 function toResponse(result: CallbackResult): Response {
   if (!isComplete(result)) throw new Error('the token endpoint gave no token');
   const type = result.headers['content-type'];
-  return new Response(withoutIdToken(result.excerpt), {
+  return new Response(neededOf(result.excerpt), {
     headers: typeof type === 'string' ? { 'content-type': type } : {},
   });
 }
@@ -108,8 +108,18 @@ function isComplete(result: CallbackResult): result is CallbackResult & { readon
   return result.kind === 'response' && result.statusCode === 200 && result.body === 'complete';
 }
 
-// A token about a person means nothing here, and the library would refuse one of another issuer.
-function withoutIdToken(text: string): string {
-  const parsed: unknown = JSON.parse(text);
-  return JSON.stringify(parsed, (name, value: unknown) => (name === 'id_token' ? undefined : value));
+// The library would refuse an answer because of members that mean nothing here, and because of null.
+function neededOf(text: string): string {
+  const { access_token, token_type, expires_in } = Object(JSON.parse(text)) as Record<string, unknown>;
+  return JSON.stringify({
+    access_token: access_token ?? undefined,
+    token_type: token_type ?? undefined,
+    expires_in: expires_in ?? undefined,
+  });
+}
+
+// The library names the member in its message.
+function wrongPart(error: unknown): string {
+  const message = error instanceof Error && !(error instanceof SyntaxError) ? error.message : '';
+  return /access_token|token_type|expires_in|content-type/i.exec(message)?.[0] ?? 'its JSON';
 }

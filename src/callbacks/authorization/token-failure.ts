@@ -10,11 +10,11 @@ export function failureOfResult({ tokenUrl }: Auth, result: CallbackResult): Tok
   return failed(tokenUrl, problemOf(result), pauseAskedFor(result));
 }
 
-/** The failure of a complete answer 200 without a token that can be sent. */
-export function failureOfToken({ tokenUrl }: Auth): TokenFailure {
+/** The failure of a complete answer 200 without a token that can be sent, because of its part `wrong`. */
+export function failureOfToken({ tokenUrl }: Auth, wrong: string): TokenFailure {
   return failed(
     tokenUrl,
-    'answered 200 without a token that can be used: it has to answer with JSON (application/json) that has access_token and the token_type Bearer.',
+    `answered 200 without a token that can be used, since ${wrong} is missing or wrong: it has to answer with JSON (application/json) that has access_token and the token_type Bearer.`,
   );
 }
 

@@ -162,12 +162,31 @@ test.each([
 });
 
 test.each<[string, Parameters<TokenEndpoint['answer']>[0], string]>([
-  ['no token', { status: 200, body: { token_type: 'Bearer' } }, 'without a token that can be used'],
-  ['another type', { status: 200, body: { access_token: 'x', token_type: 'mac' } }, 'without a token'],
+  [
+    'no token',
+    { status: 200, body: { token_type: 'Bearer' } },
+    'without a token that can be used, since access_token is missing or wrong',
+  ],
+  [
+    'null for one',
+    { status: 200, body: { access_token: null, token_type: 'Bearer' } },
+    'since access_token is',
+  ],
+  ['another type', { status: 200, body: { access_token: 'x', token_type: 'mac' } }, 'since token_type is'],
+  [
+    'a type that is null',
+    { status: 200, body: { access_token: 'x', token_type: null } },
+    'since token_type is',
+  ],
+  [
+    'a life that is no number',
+    { status: 200, body: { access_token: 'x', token_type: 'Bearer', expires_in: 'soon' } },
+    'since expires_in is',
+  ],
   [
     'a header in it',
     { status: 200, body: { access_token: 'x\r\ny: z', token_type: 'Bearer' } },
-    'without a token',
+    'since access_token is',
   ],
   ['a huge answer', { status: 200, body: { access_token: 'x'.repeat(100_000) } }, 'more than 16 KiB'],
   ['a redirect', { status: 302, body: {}, headers: { location: '/token' } }, 'redirects are not followed'],
@@ -191,4 +210,18 @@ test('a request for a token that the end of the process cuts off is no failure',
   await ending.drain(id);
   expect(ending.reports.map(({ attempt: { outcome } }) => outcome)).toEqual(['aborted']);
   expect(await ending.state(id)).toMatchObject({ failures: 0, parked: 0 });
+});
+
+test.each<Record<string, unknown>>([
+  { expires_in: null },
+  { expires_in: null, scope: null, refresh_token: null, id_token: null, issued_token_type: null },
+  { expires_in: '3600', scope: ['filings.write'], refresh_token: '' },
+])('members beside the token may be null or odd: %j', async (more) => {
+  await using world = await stage();
+  const { tokens, receiver } = world;
+  tokens.answer({ status: 200, body: { access_token: 'an-odd-token', token_type: 'bearer', ...more } });
+  const id = await harness.subscribe(receiver.url, { auth: authOf(tokens) });
+  await harness.append('a');
+  await harness.drain(id);
+  expect(receiver.received[0]?.headers['authorization']).toBe('Bearer an-odd-token');
 });
