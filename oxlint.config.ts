@@ -72,7 +72,7 @@ const folders: Readonly<Record<string, Folder>> = {
   http: { may: [], has: ['negotiator', 'fastify'] },
   memory: { may: [], pure: true },
   waiting: { may: [], pure: true },
-  words: { may: [], pure: true },
+  words: { may: ['json/cut-text.ts'], pure: true },
   names: { may: ['memory'] },
   secrets: { may: [] },
   proxy: { may: ['names', 'memory', 'waiting'] },
@@ -130,7 +130,7 @@ const folders: Readonly<Record<string, Folder>> = {
     own: ['tls', 'result.ts'],
     has: ['undici'],
   },
-  'callbacks/messages': { may: ['events'], own: [], pure: true },
+  'callbacks/messages': { may: ['events', 'json/cut-text.ts'], own: [], pure: true },
   delivery: { may: delivery },
   'delivery/schedule': {
     may: ['callbacks', 'events', 'subscriptions', 'waiting', 'redis/clock.ts'],

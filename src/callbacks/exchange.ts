@@ -1,3 +1,4 @@
+import { StringDecoder } from 'node:string_decoder';
 import type { Dispatcher } from 'undici';
 import { failureDetails, failureOf } from './result.ts';
 import type { CallbackFailure, CallbackFailureCode, CallbackResponse, CallbackResult } from './result.ts';
@@ -181,7 +182,8 @@ class Exchange<Request extends ExchangeRequest> implements Dispatcher.DispatchHa
       statusCode: this.#statusCode,
       retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
       receivedAtMs: this.#receivedAtMs,
-      excerpt: this.#excerpt?.toString() ?? '',
+      // Without the bytes of a character that goes on behind it.
+      excerpt: this.#excerpt === null ? '' : new StringDecoder().write(this.#excerpt),
       headers: this.#headers,
       body,
       durationMs: performance.now() - this.#startedAt,

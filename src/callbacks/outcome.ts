@@ -1,6 +1,7 @@
 import type { TokenFailure } from './authorization/access-token.ts';
 import type { CallbackResponse, CallbackResult } from './result.ts';
 import { parseRetryAfter } from '../waiting/retry-after.ts';
+import { cutText } from '../json/cut-text.ts';
 
 /** Every outcome code and its consequence (docs/callback-outcomes.md). Codes are never renamed. */
 export const outcomeKinds = {
@@ -132,7 +133,7 @@ const keptReasonMax = 200;
 export function keptReason(outcome: CallbackOutcome): string | null {
   if (outcome.kind === 'delivered' || !furtherReasons.has(outcome.code)) return null;
   const { reason } = outcome;
-  return reason.length <= keptReasonMax ? reason : `${reason.slice(0, keptReasonMax - 1).toWellFormed()}…`;
+  return reason.length <= keptReasonMax ? reason : `${cutText(reason, keptReasonMax - 1)}…`;
 }
 
 /** Null unless the response is a 429 (RFC 6585 §4) or 503 (RFC 9110 §15.6.4) with a readable Retry-After. */

@@ -12,6 +12,7 @@ import { formatBody, type CallbackBody } from './body-formats.ts';
 import { originHeader } from './request-origin.ts';
 import { signedHeaders, signedHeadersInThreads, type SignedHeaders } from './sign.ts';
 import { identityOf } from './tls/identity.ts';
+import { cutText } from '../json/cut-text.ts';
 
 /** Which attempts keep more than their outcome: their request, and the headers of the response. */
 export type AttemptDetails = 'none' | 'failures' | 'all';
@@ -194,7 +195,7 @@ function firstHeaders(headers: CallbackResponse['headers']): Record<string, stri
   const kept: Record<string, string> = {};
   let [count, left] = [0, headersLengthMax];
   for (const [name, value] of Object.entries(headers)) {
-    const text = (typeof value === 'string' ? value : (value ?? []).join(', ')).slice(0, headerLengthMax);
+    const text = cutText(typeof value === 'string' ? value : (value ?? []).join(', '), headerLengthMax);
     left -= name.length + text.length;
     if (count === headersMax || left < 0) break;
     kept[name] = text.toWellFormed();

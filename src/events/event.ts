@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { snapshotType } from './event-types.ts';
+import { cutText } from '../json/cut-text.ts';
 
 /** An event ready for the log. Its body is signed and sent, byte for byte, on every attempt and replay. */
 export interface NewEvent {
@@ -188,7 +189,7 @@ function cutTexts<T extends object>(members: T): T {
   const cut = Object.entries(members).map(([name, value]: [string, unknown]) => [
     name,
     typeof value === 'string' && value.length > cutTextMax
-      ? `${value.slice(0, cutTextMax)}…`.toWellFormed()
+      ? `${cutText(value, cutTextMax)}…`.toWellFormed()
       : value,
   ]);
   return Object.fromEntries(cut) as T;
@@ -217,5 +218,5 @@ const stateLengthMax = 200;
 /** `filingState.stateAbbr` of a filing document, cut after 200 characters, or the empty string. */
 export function stateAbbreviation(document: Readonly<Record<string, unknown>> | null): string {
   const state = document?.['filingState'] as { stateAbbr?: unknown } | null | undefined;
-  return typeof state?.stateAbbr === 'string' ? state.stateAbbr.slice(0, stateLengthMax) : '';
+  return typeof state?.stateAbbr === 'string' ? cutText(state.stateAbbr, stateLengthMax) : '';
 }

@@ -1,3 +1,4 @@
+import { cutText } from '../json/cut-text.ts';
 /** Maximum characters of a log line; what a client or partner sends may be longer than that. */
 export const lineCharactersMax = 16_384;
 
@@ -23,7 +24,7 @@ export function boundLine(line: string): string {
 
 function shorten(value: unknown): unknown {
   if (typeof value === 'string')
-    return value.length > textCharactersMax ? `${value.slice(0, textCharactersMax)}…`.toWellFormed() : value;
+    return value.length > textCharactersMax ? `${cutText(value, textCharactersMax)}…`.toWellFormed() : value;
   if (Array.isArray(value)) return value.slice(0, listMembersMax).map(shorten);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shorten(member)]));

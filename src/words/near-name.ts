@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein';
+import { cutText } from '../json/cut-text.ts';
 
 // Maximum characters of a name that is compared: the comparison takes time in the product of two lengths.
 const comparedMax = 64;
@@ -59,7 +60,7 @@ export function meant(text: string, known: readonly string[]): string {
 
 /** A text in quotes on one line, cut off after forty characters. */
 export function quoted(text: string): string {
-  return JSON.stringify(text.length > shownMax ? `${text.slice(0, shownMax)}…` : text);
+  return JSON.stringify(text.length > shownMax ? `${cutText(text, shownMax)}…` : text);
 }
 
 function plainly(name: string): string {

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { stayLimitProblem } from '../../filings/detection/stay-limits.ts';
 import { isIndexed } from '../../partner/filing-statuses.ts';
 import { nullable } from '../shared/schema.ts';
+import { cutText } from '../../json/cut-text.ts';
 
 type StalledAfter = Readonly<Record<string, string>>;
 
@@ -44,7 +45,7 @@ function stalledAfterProblem(value: unknown): string | null {
     const status = name.toUpperCase();
     const problem =
       statusProblem(status, seen) ?? (typeof after === 'string' ? stayLimitProblem(after) : null);
-    if (problem !== null) return `${status.slice(0, 64)} ${problem}`;
+    if (problem !== null) return `${cutText(status, 64)} ${problem}`;
     seen.add(status);
   }
   return null;

@@ -1,5 +1,6 @@
 import { folded } from '../../words/folded.ts';
 import type { SourcedFiling } from '../../filings/lists/ordered-walk.ts';
+import { cutText } from '../../json/cut-text.ts';
 
 /** The filters of the board; null = any. */
 export interface BoardFilter {
@@ -42,7 +43,7 @@ export function groupRejections(rejections: readonly SourcedFiling[]): Groups {
 
 // Composed, so that what is cut off does not depend on the form.
 function reasonOf(reason: string | null): string | null {
-  const text = reason?.normalize().trim().slice(0, reasonLengthMax) ?? '';
+  const text = cutText(reason?.normalize().trim() ?? '', reasonLengthMax);
   return text === '' ? null : text;
 }
 

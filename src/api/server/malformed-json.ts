@@ -1,5 +1,6 @@
 import { findJsonFault } from '../../json/malformed-json.ts';
 import { Problem } from '../shared/problem.ts';
+import { cutText } from '../../json/cut-text.ts';
 
 // Maximum characters of the body that a response repeats on either side of the fault: bodies hold secrets.
 const shownMax = 10;
@@ -16,8 +17,8 @@ export function malformedJson(text: string): Problem {
   const fault = findJsonFault(text);
   if (fault === null) return new Problem('malformed_json', forbiddenName);
   const { at, expected } = fault;
-  const before = text.slice(Math.max(0, at - shownMax), at);
-  const found = text.slice(at, at + shownMax);
+  const before = text.slice(Math.max(0, at - shownMax), at).replace(/^[\udc00-\udfff]/, '');
+  const found = cutText(text.slice(at), shownMax);
   const lines = text.slice(0, at).split('\n');
   const place = `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
   const where = found === '' ? `the body ends at ${place}` : `${JSON.stringify(found)} stands at ${place}`;

@@ -1,4 +1,5 @@
 import type { FieldError } from '../../json/validation-problems.ts';
+import { cutText } from '../../json/cut-text.ts';
 
 /** Every error code of the API with its status and title. Codes are never renamed: clients branch on them. */
 export const problemCodes = {
@@ -111,7 +112,7 @@ function sentence({ path, message }: FieldError): string {
 
 /** A text, cut off after `lengthMax` characters with an ellipsis for the rest; pure. */
 export function shorten(text: string, lengthMax: number): string {
-  return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
+  return text.length > lengthMax ? `${cutText(text, lengthMax)}…` : text;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Message } from './message.ts';
 import { linesOf, oneLine, timeText } from './words.ts';
+import { cutText } from '../../json/cut-text.ts';
 
 /** A message for an incoming webhook of Slack: blocks, and `text` for notifications and older clients. */
 export interface SlackMessage {
@@ -39,7 +40,7 @@ function openButton(url: string) {
 // Whole lines, as far as they fit.
 function quote(reason: string): string {
   if (reason === '') return '';
-  const all = linesOf(reason.slice(0, reasonMax));
+  const all = linesOf(cutText(reason, reasonMax));
   const lines = all.slice(0, reasonLinesMax);
   const isCut = reason.length > reasonMax || all.length > lines.length;
   let quoted = '';
@@ -54,9 +55,7 @@ function quote(reason: string): string {
 
 // An escape is never cut in two.
 function bounded(text: string): string {
-  return text.length > sectionMax
-    ? `${text.slice(0, sectionMax).replace(/&[a-z]{0,3}$/, '')}…`.toWellFormed()
-    : text;
+  return text.length > sectionMax ? `${cutText(text, sectionMax).replace(/&[a-z]{0,3}$/, '')}…` : text;
 }
 
 // Slack shows it in the time zone of its reader.

@@ -1,6 +1,7 @@
 import { stateAbbreviation } from '../../events/event.ts';
 import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { FilingState } from './filing-state.ts';
+import { cutText } from '../../json/cut-text.ts';
 
 /** The fields by which people recognise a filing; `isLookedFor` decides for which filings they are kept. */
 export interface FilingDetails {
@@ -29,7 +30,7 @@ export function toDetails(document: Readonly<Record<string, unknown>> | null): F
   if (document === null) return null;
   const text = (key: string) => {
     const value = document[key];
-    return typeof value === 'string' ? value.slice(0, textLengthMax) : null;
+    return typeof value === 'string' ? cutText(value, textLengthMax) : null;
   };
   return {
     policyNumber: text('policyNumber'),

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { cutText } from '../../json/cut-text.ts';
 
 /** The public facts of a certificate. */
 export interface Certificate {
@@ -48,5 +49,5 @@ export function describeCertificate(certificate: X509Certificate): Certificate {
 
 // A certificate may have no subject at all.
 function oneLine(name: string | undefined): string {
-  return (name ?? '').split('\n').join(', ').slice(0, nameLengthMax).toWellFormed();
+  return cutText((name ?? '').split('\n').join(', '), nameLengthMax).toWellFormed();
 }

@@ -116,6 +116,15 @@ describe('an answer', () => {
     expect(second).toMatchObject({ statusCode: 200, excerpt: 'bye', body: 'complete' });
   });
 
+  it('is kept without the half of a character', async () => {
+    await using receiver = await startRawReceiver((socket) => {
+      socket.end(`HTTP/1.1 500 Oops\r\nconnection: close\r\n\r\na${'€'.repeat(1_000)}`);
+    });
+    await using client = openClient();
+    const result = await client.post({ url: receiver.url, headers: {}, body });
+    expect(result).toMatchObject({ body: 'complete', excerpt: `a${'€'.repeat(341)}` });
+  });
+
   it('is kept up to its first 1 KiB, even if it comes in pieces or is no text', async () => {
     await using receiver = await startRawReceiver((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 3003\r\n\r\n');

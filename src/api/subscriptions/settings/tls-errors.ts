@@ -3,6 +3,7 @@ import { openContext } from '../../../callbacks/tls/identity.ts';
 import type { FieldError } from '../../../json/validation-problems.ts';
 import { readCertificates } from '../../../subscriptions/settings/certificates.ts';
 import { tlsOf, type TlsInput } from './tls.ts';
+import { cutText } from '../../../json/cut-text.ts';
 
 // Maximum numbers of certificates, and maximum bits of an RSA key: a signature with 4096 bits takes five
 // milliseconds, of each new connection.
@@ -162,11 +163,8 @@ function checkContext(tls: NonNullable<TlsInput>): void {
 }
 
 function named(certificate: X509Certificate, i: number): string {
-  const name = /(?:^|\n)CN=(.*)/
-    .exec(certificate.subject ?? '')?.[1]
-    ?.slice(0, 100)
-    .toWellFormed();
-  return `certificate ${i + 1}${name === undefined ? '' : ` (${name})`}`;
+  const name = /(?:^|\n)CN=(.*)/.exec(certificate.subject ?? '')?.[1];
+  return `certificate ${i + 1}${name === undefined ? '' : ` (${cutText(name, 100).toWellFormed()})`}`;
 }
 
 function day(at: Date): string {
