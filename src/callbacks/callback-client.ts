@@ -1,14 +1,9 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
-import type { buildConnector, Client } from 'undici';
+import type { buildConnector } from 'undici';
 import { createCallbackConnector } from './connections/connector.ts';
 import { failedBeforehand, runExchange, type ExchangeRequest, type ExchangeWays } from './exchange.ts';
 import type { CallbackResult } from './result.ts';
-import {
-  createConnectionPool,
-  createSocketWatch,
-  placeOf,
-  type PooledRequest,
-} from './connections/connection-pool.ts';
+import { createConnectionPool, placeOf, type PooledRequest } from './connections/connection-pool.ts';
 import { createOpeningTurns } from './connections/opening-turns.ts';
 import type { EgressPolicy } from '../egress/address-policy.ts';
 import { createHostLookup } from '../names/host-lookup.ts';
@@ -96,9 +91,16 @@ const sessionsMax = 2_000;
 // The share of its time for which a process works that opens fewer TLS connections.
 const busyFrom = 0.8;
 
-const responseHeaderBytesMax = 16_384;
-const keepAliveDefaultMs = 4000;
-const keepAliveMaxMs = 25_000;
+const connectionOptions = {
+  allowH2: false,
+  pipelining: 1,
+  maxHeaderSize: 16_384,
+  keepAliveTimeout: 4_000,
+  keepAliveMaxTimeout: 25_000,
+  // The exchange has one deadline for everything; undici's own deadlines restart with every byte.
+  headersTimeout: 0,
+  bodyTimeout: 0,
+};
 
 /**
  * The one client that sends callbacks. It vets the URL on every post and every address at dial, follows no
@@ -108,28 +110,17 @@ const keepAliveMaxMs = 25_000;
 export function createCallbackClient(options: CallbackClientOptions): CallbackClient {
   const { timeoutMs, userAgent, lookup = createHostLookup() } = options;
   const { keptSocketsMax = keptSocketsDefault, tunnels } = options;
-  const sockets = createSocketWatch();
   const sessions = createKeptSessions(sessionsMax);
-  const connecting = {
-    allowH2: false,
-    pipelining: 1,
-    maxHeaderSize: responseHeaderBytesMax,
-    keepAliveTimeout: keepAliveDefaultMs,
-    keepAliveMaxTimeout: keepAliveMaxMs,
-    // The exchange has one deadline for everything; undici's own deadlines restart with every byte.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  };
   const plain = createBoundedMap<string, buildConnector.connector>(connectorsMax);
   let trusted: SecureContext | undefined;
   const ofIdentities = createBoundedMap<string, buildConnector.connector>(identitiesMax);
-  function optionsFor(account: string, identity?: ConnectionIdentity): Client.Options {
+  function connectorFor(account: string, identity?: ConnectionIdentity): buildConnector.connector {
     const connectors = identity === undefined ? plain : ofIdentities;
     const name = identity === undefined ? account : `${identity.digest} ${account}`;
     const known = connectors.get(name);
-    if (known !== undefined) return { ...connecting, connect: known };
+    if (known !== undefined) return known;
     const owner = `callbacks ${account}`;
-    const connect = createCallbackConnector({
+    const connector = createCallbackConnector({
       ...options,
       lookup,
       owner,
@@ -137,13 +128,17 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
       trusts: () => (trusted ??= createSecureContext(options.ca === undefined ? {} : { ca: options.ca })),
       // Connections without an identity serve all accounts, and so do their sessions.
       sessions: sessions.of(identity === undefined ? '' : name),
-      onSocket: sockets.add,
     });
-    connectors.set(name, connect);
-    return { ...connecting, connect };
+    connectors.set(name, connector);
+    return connector;
   }
   const turns = createOpeningTurns(createBusyWatch(busyFrom));
-  const pool = createConnectionPool({ optionsFor, freeMax: keptSocketsMax, nextWaiting: turns.next });
+  const pool = createConnectionPool({
+    options: connectionOptions,
+    connectorFor,
+    freeMax: keptSocketsMax,
+    nextWaiting: turns.next,
+  });
   const targetOf = rememberTargets(options);
   const underWay = createUnderWay();
   let isOver = false;
@@ -151,7 +146,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
   const ways: ExchangeWays<PostedRequest> = {
     dispatch: pool.dispatch,
     again(request, handler, error) {
-      if (!sockets.wasReused(error)) return false;
+      if (!pool.wasReused(error)) return false;
       const { onConnection } = request;
       onConnection?.(false);
       pool.dial({ ...request, onConnected: onConnection && (() => onConnection(true)) }, handler);

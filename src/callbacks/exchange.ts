@@ -9,7 +9,6 @@ export const bodyBytesMax = 16_384;
 // Maximum bytes that are kept of it.
 const excerptBytesDefault = 1024;
 
-const interimResponsesMax = 16;
 const noHeaders: CallbackResponse['headers'] = {};
 
 /** The request of one exchange. */
@@ -67,7 +66,6 @@ class Exchange<Request extends ExchangeRequest> implements Dispatcher.DispatchHa
   #controller: Dispatcher.DispatchController | null = null;
   #settled = false;
   #answered = false;
-  #interimResponses = 0;
   #statusCode = 0;
   #headers = noHeaders;
   #receivedAtMs = 0;
@@ -104,11 +102,6 @@ class Exchange<Request extends ExchangeRequest> implements Dispatcher.DispatchHa
     headers: Record<string, string | string[] | undefined>,
   ): void {
     if (this.#settled) return;
-    if (statusCode < 200) {
-      this.#interimResponses += 1;
-      if (this.#interimResponses > interimResponsesMax) this.#cutOff('malformed_response');
-      return;
-    }
     this.#statusCode = statusCode;
     this.#headers = headers;
     this.#receivedAtMs = Date.now();

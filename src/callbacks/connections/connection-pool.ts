@@ -1,6 +1,6 @@
-import type { Socket } from 'node:net';
-import { Client, type Dispatcher } from 'undici';
+import { type buildConnector, Client, type Dispatcher } from 'undici';
 import type { ConnectionIdentity } from '../tls/identity.ts';
+import { createResponseHeads } from './response-heads.ts';
 
 /**
  * Connections to receivers. Each serves one request at a time and is kept for the next one to the same
@@ -16,6 +16,8 @@ export interface ConnectionPool {
   hasFree(request: PooledRequest): boolean;
   /** Sends on a new connection, even when another one is free. */
   dial(request: PooledRequest, handler: Dispatcher.DispatchHandler): void;
+  /** Whether an error comes from a connection that had received an earlier response. */
+  wasReused(error: Error): boolean;
   /** Ends all connections at once; requests in flight, and later ones, fail with `UND_ERR_DESTROYED`. */
   destroy(): Promise<void>;
 }
@@ -33,8 +35,12 @@ export type PooledRequest = Dispatcher.DispatchOptions & {
 };
 
 export interface ConnectionPoolDeps {
-  /** The options of a connection for an account and an identity. */
-  readonly optionsFor: (account: string, identity: ConnectionIdentity | undefined) => Client.Options;
+  readonly options: Client.Options;
+  /** Opens the connections of an account with an identity. */
+  readonly connectorFor: (
+    account: string,
+    identity: ConnectionIdentity | undefined,
+  ) => buildConnector.connector;
   /** Maximum number of free connections. */
   readonly freeMax: number;
   /** Removes who waits for a connection to a place; it dispatches at once when it is called. */
@@ -43,16 +49,28 @@ export interface ConnectionPoolDeps {
 
 /** A pool without connections. */
 export function createConnectionPool({
-  optionsFor,
+  options,
+  connectorFor,
   freeMax,
   nextWaiting,
 }: ConnectionPoolDeps): ConnectionPool {
   const connections = new Set<Client>();
   const free = createFreeConnections();
+  const ofReused = new WeakSet<Error>();
   let destroyed = false;
 
   function connectionTo(request: PooledRequest): Client {
-    const connection = new Client(request.origin, optionsFor(request.account, request.identity));
+    const heads = createResponseHeads((error) => ofReused.add(error));
+    const connector = connectorFor(request.account, request.identity);
+    const connection = new Client(request.origin, {
+      ...options,
+      connect: (target, callback) =>
+        connector(target, (...opened) => {
+          const [error, socket] = opened;
+          if (error === null) heads.follow(socket);
+          callback(...opened);
+        }),
+    });
     const place = placeOf(request);
     if (destroyed) void connection.destroy();
     else connections.add(connection);
@@ -66,6 +84,7 @@ export function createConnectionPool({
       connection.close().then(forget, forget);
     };
     connection.on('drain', () => {
+      heads.next();
       if (!open) return;
       const begin = nextWaiting(place);
       if (begin === undefined && free.count() >= freeMax) retire();
@@ -96,6 +115,7 @@ export function createConnectionPool({
     },
     hasFree: (request) => free.has(placeOf(request)),
     dial: (request, handler) => void connectionTo(request).dispatch({ ...request, reset: true }, handler),
+    wasReused: (error) => ofReused.has(error),
     async destroy() {
       destroyed = true;
       await Promise.all([...connections].map((connection) => connection.destroy()));
@@ -143,31 +163,5 @@ function createFreeConnections(): FreeConnections {
     },
     has: (place) => (stacks.get(place)?.length ?? 0) > 0,
     count: () => count,
-  };
-}
-
-/** Remembers which sockets of a client were used before. */
-export interface SocketWatch {
-  /** Watches a socket that has just been connected. */
-  readonly add: (socket: Socket) => void;
-  /** Whether an error comes from a socket that had received an earlier response. */
-  wasReused(error: Error): boolean;
-}
-
-/** A watch without sockets. */
-export function createSocketWatch(): SocketWatch {
-  const ofReused = new WeakSet<Error>();
-  return {
-    add(socket) {
-      // Bytes on the wire do not count: over TLS they include tickets and alerts.
-      let hasBrought = false;
-      socket.once('readable', () => {
-        hasBrought = socket.readableLength > 0;
-      });
-      socket.once('error', (error: Error) => {
-        if (hasBrought) ofReused.add(error);
-      });
-    },
-    wasReused: (error) => ofReused.has(error),
   };
 }

@@ -14,8 +14,7 @@ import { connectThrough } from './tunnel-connector.ts';
 
 /**
  * Rules of the connector. `owner` is the one whose lookups it makes, `ca` replaces the trusted certificates,
- * `identity` does so in its place and shows a certificate of the client, `onSocket` is called with each
- * connected socket.
+ * `identity` does so in its place and shows a certificate of the client.
  */
 export interface ConnectorDeps {
   readonly policy: EgressPolicy;
@@ -30,7 +29,6 @@ export interface ConnectorDeps {
   readonly trusts?: () => SecureContext;
   /** The TLS sessions that it resumes; none without it, and none where a key is pinned. */
   readonly sessions?: SessionsOfHosts;
-  readonly onSocket: (socket: Socket) => void;
 }
 
 /**
@@ -119,12 +117,8 @@ function admitDialled(deps: ConnectorDeps, socket: Socket, callback: buildConnec
 
 function admit(deps: ConnectorDeps, socket: Socket, callback: buildConnector.Callback): void {
   const { identity } = deps;
-  const ready = (): void => {
-    deps.onSocket(socket);
-    callback(null, socket);
-  };
   if (identity === undefined) {
-    ready();
+    callback(null, socket);
     return;
   }
   if (!(socket instanceof TLSSocket && showsPinnedKey(identity.tls, socket))) {
@@ -133,7 +127,7 @@ function admit(deps: ConnectorDeps, socket: Socket, callback: buildConnector.Cal
     return;
   }
   awaitFirstWord(socket, (error) => {
-    if (error === null) ready();
+    if (error === null) callback(null, socket);
     else callback(error, null);
   });
 }

@@ -73,7 +73,9 @@ const startTlsReceiver = () =>
 describe('through a forward proxy', () => {
   it('https and http go by CONNECT to the vetted address, and one tunnel serves several callbacks', async () => {
     await using secure = await startTlsReceiver();
-    await using plain = await startRawReceiver((socket) => socket.write(answer));
+    await using plain = await startRawReceiver((socket) =>
+      socket.write(`HTTP/1.1 100 Continue\r\n\r\n${answer}`),
+    );
     await using proxy = await startForwardProxy();
     const urls = [
       `https://callback.test:${secure.port}/a`,

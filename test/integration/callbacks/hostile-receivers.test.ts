@@ -345,28 +345,82 @@ describe('nonsense', () => {
     ),
   );
 
-  it('a few interim responses are passed over', () =>
+  const interim = 'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n';
+  const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
+  it.each([
+    ['early hints and processing', interim],
+    ['an unasked 100', goOn],
+    ['a 100 with headers', 'HTTP/1.1 100 Continue\r\ndate: now\r\nx-a: 1\r\n\r\n'],
+    ['a 100 without a phrase, in an old version', 'HTTP/1.0 100\r\n\r\n'],
+    ['a 100 after empty lines', `\r\n\r\n${goOn}\r\n`],
+    ['a 100 that says it closes', 'HTTP/1.1 100 Continue\r\nconnection: close\r\n\r\n'],
+    ['a 100 with bare line feeds', 'HTTP/1.1 100 Continue\n\n'],
+    ['a 103 with large headers', `HTTP/1.1 103 Early Hints\r\nlink: ${'x'.repeat(1000)}\r\n\r\n`],
+    ['a 100 with a length', 'HTTP/1.1 100 Continue\r\ncontent-length: 0\r\n\r\n'],
+    ['several of each', `${goOn}${interim}${goOn}${goOn}${interim}`],
+    ['fifty', goOn.repeat(50)],
+  ])('interim responses are passed over: %s', async (_, before) => {
+    const parts: [string, (socket: Socket) => void][] = [
+      ['in one packet', (socket) => socket.write(before + okResponse)],
+      ['byte by byte', (socket) => void byteByByte(socket, before + okResponse)],
+    ];
+    for (const [__, answer] of parts) {
+      for (const again of [false, true]) {
+        await postTo(
+          answer,
+          ({ result, receiver }) => {
+            expect(result).toMatchObject({ statusCode: 200, excerpt: 'ok', body: 'complete' });
+            expect([receiver.requests.length, receiver.connections()]).toEqual(again ? [2, 1] : [1, 1]);
+          },
+          { again },
+        );
+      }
+    }
+  });
+
+  it('the text of an interim response within a body is kept', () =>
     postTo(
-      (socket) =>
-        socket.write(
-          `HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${okResponse}`,
-        ),
-      ({ result }) => expect(result).toMatchObject({ statusCode: 200, excerpt: 'ok' }),
+      (socket) => {
+        socket.write(`${okHead}content-length: ${goOn.length}\r\n\r\n`);
+        setImmediate(() => socket.write(goOn));
+      },
+      ({ result }) => expect(result).toMatchObject({ statusCode: 200, excerpt: goOn }),
     ));
 
-  it('a flood of interim responses is malformed long before the deadline', async () => {
-    const count = { written: 0 };
-    await postTo(
-      (socket) => flood(socket, 'HTTP/1.1 102 Processing\r\n\r\n', count),
-      async ({ outcome, result, receiver }) => {
-        expect(outcome.code).toBe('malformed_response');
-        expect(result.durationMs).toBeLessThan(2000);
-        await closed(receiver);
+  it('a receiver that ends after an interim response has not answered, and is not asked again', () =>
+    postTo(
+      (socket, n) => (n === 1 ? socket.write(okResponse) : socket.end(goOn)),
+      ({ outcome, receiver }) => {
+        expect(outcome.code).toBe('connection_reset');
+        expect(receiver.requests).toHaveLength(2);
       },
-    );
-  });
+      { again: true },
+    ));
+
+  it.each([goOn, interim])(
+    'a flood of interim responses is malformed long before the deadline',
+    async (each) => {
+      await postTo(
+        (socket) => flood(socket, each, { written: 0 }),
+        async ({ outcome, result, receiver }) => {
+          expect(outcome.code).toBe('malformed_response');
+          expect(result.durationMs).toBeLessThan(2000);
+          await closed(receiver);
+        },
+      );
+    },
+  );
 });
 
 function chunked(data: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${data.length.toString(16)}\r\n`), data, Buffer.from('\r\n')]);
+}
+
+async function byteByByte(socket: Socket, text: string): Promise<void> {
+  socket.setNoDelay(true);
+  for (const byte of text) {
+    if (!socket.writable) return;
+    socket.write(byte);
+    await turn();
+  }
 }

@@ -67,6 +67,16 @@ describe('https', () => {
     expect(receiver.handshakes).toEqual([['callback.test', 'http/1.1']]);
   });
 
+  it('passes over interim responses', async () => {
+    await using receiver = await startTlsReceiver((socket) =>
+      socket.write(`HTTP/1.1 100 Continue\r\n\r\n${okResponse}`),
+    );
+    expect(await outcomesOf(cert, `https://callback.test:${receiver.port}/`)).toEqual([
+      { kind: 'delivered', code: 'delivered' },
+    ]);
+    expect(receiver.requests).toHaveLength(1);
+  });
+
   it('begins TLS with a few at a time, and their deadlines with them', async () => {
     let connecting = 0;
     let connectingMax = 0;

@@ -13,7 +13,7 @@ const loopback: HostLookup = () => Promise.resolve([{ address: '127.0.0.1', fami
 
 /** Connects with nothing but the connector, as if no URL had been checked before. Rejects with its error. */
 function connect(policy: EgressPolicy, hostname: string, port: number, protocol = 'http:'): Promise<Socket> {
-  const dial = createCallbackConnector({ policy, lookup: loopback, timeoutMs: 1000, onSocket: () => {} });
+  const dial = createCallbackConnector({ policy, lookup: loopback, timeoutMs: 1000 });
   return new Promise((resolve, reject) => {
     dial({ hostname, host: hostname, port: String(port), protocol }, (error, socket) => {
       if (error === null) resolve(socket);

@@ -1,0 +1,85 @@
+import type { Socket } from 'node:net';
+import { errors } from 'undici';
+
+/** The beginnings of the responses of one connection, which are read before undici reads them. */
+export interface ResponseHeads {
+  /**
+   * Follows the socket of the connection and leaves interim responses out of what is read from it. A client
+   * has to pass over those that it does not expect (RFC 9110 §15.2), and undici takes a 100 for an error. A
+   * 101 stays: nothing has asked for it.
+   */
+  follow(socket: Socket): void;
+  /** The response has ended: what comes now begins another one. */
+  next(): void;
+}
+
+// Maximum bytes of the interim responses before one response.
+const interimBytesMax = 65_536;
+
+const [lineFeed, carriageReturn] = [0x0a, 0x0d];
+const interim = /^HTTP\/1\.\d 1(?!01)\d\d$/;
+const example = 'HTTP/1.1 102';
+
+/** `onBroken` is called with an error of a socket that has brought an earlier response and nothing since. */
+export function createResponseHeads(onBroken: (error: Error) => void): ResponseHeads {
+  let isReused = false;
+  let hasBegun = false;
+  let isPassed = false;
+  let leftOut = 0;
+  let held: Buffer = Buffer.alloc(0);
+
+  /** The bytes that undici is to read; null for none yet. */
+  function take(bytes: Buffer): Buffer | null {
+    hasBegun = true;
+    if (isPassed) return bytes;
+    let rest = held.length === 0 ? bytes : Buffer.concat([held, bytes]);
+    for (let end = 0; end !== -1; end = endOfHead(rest)) {
+      leftOut += end;
+      rest = rest.subarray(end);
+      isPassed = rest.length > 0 && !interim.test(beginningOf(rest));
+      if (isPassed) break;
+    }
+    held = isPassed ? Buffer.alloc(0) : rest;
+    return isPassed ? rest : null;
+  }
+
+  return {
+    follow(socket) {
+      const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
+      socket.read = (size) => {
+        const bytes = read(size);
+        const taken = bytes === null ? null : take(bytes);
+        if (leftOut + held.length > interimBytesMax)
+          socket.destroy(new errors.HTTPParserError(`(more than ${interimBytesMax} bytes of 1xx responses)`));
+        return taken;
+      };
+      socket.once('error', (error: Error) => {
+        if (isReused && !hasBegun) onBroken(error);
+      });
+    },
+    next() {
+      isReused ||= hasBegun;
+      [hasBegun, isPassed, leftOut] = [false, false, 0];
+    },
+  };
+}
+
+// A text that may still become the beginning of an interim response is completed to one. Empty lines before
+// it do not count (RFC 9112 §2.2).
+function beginningOf(bytes: Buffer): string {
+  let at = 0;
+  while (bytes[at] === lineFeed || bytes[at] === carriageReturn) at += 1;
+  const text = bytes.toString('latin1', at, at + example.length);
+  return text + example.slice(text.length);
+}
+
+// -1 where it has not arrived.
+function endOfHead(bytes: Buffer): number {
+  let at = 0;
+  while (bytes[at] === lineFeed || bytes[at] === carriageReturn) at += 1;
+  for (at = bytes.indexOf(lineFeed, at); at !== -1; at = bytes.indexOf(lineFeed, at + 1)) {
+    const next = bytes[at + 1] === carriageReturn ? at + 2 : at + 1;
+    if (bytes[next] === lineFeed) return next + 1;
+  }
+  return -1;
+}
