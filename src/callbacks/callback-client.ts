@@ -1,6 +1,5 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
-import type { buildConnector } from 'undici';
-import { createCallbackConnector } from './connections/connector.ts';
+import { createCallbackConnector, type CallbackConnector } from './connections/connector.ts';
 import { failedBeforehand, runExchange, type ExchangeRequest, type ExchangeWays } from './exchange.ts';
 import type { CallbackResult } from './result.ts';
 import { createConnectionPool, placeOf, type PooledRequest } from './connections/connection-pool.ts';
@@ -111,10 +110,10 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
   const { timeoutMs, userAgent, lookup = createHostLookup() } = options;
   const { keptSocketsMax = keptSocketsDefault, tunnels } = options;
   const sessions = createKeptSessions(sessionsMax);
-  const plain = createBoundedMap<string, buildConnector.connector>(connectorsMax);
+  const plain = createBoundedMap<string, CallbackConnector>(connectorsMax);
   let trusted: SecureContext | undefined;
-  const ofIdentities = createBoundedMap<string, buildConnector.connector>(identitiesMax);
-  function connectorFor(account: string, identity?: ConnectionIdentity): buildConnector.connector {
+  const ofIdentities = createBoundedMap<string, CallbackConnector>(identitiesMax);
+  function connectorFor(account: string, identity?: ConnectionIdentity): CallbackConnector {
     const connectors = identity === undefined ? plain : ofIdentities;
     const name = identity === undefined ? account : `${identity.digest} ${account}`;
     const known = connectors.get(name);
@@ -187,6 +186,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
         excerptBytesMax,
         onConnection,
         onConnected: onConnection && (() => onConnection(true)),
+        dialled: [],
       };
       const result = isTls && !pool.hasFree(request) ? inTurn(request) : runExchange(ways, request);
       return tunnels === undefined ? result : result.then((each) => blameProxy(tunnels, url, each));

@@ -1,6 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { Dispatcher } from 'undici';
-import { failureDetails, failureOf } from './result.ts';
+import type { Dialled } from '../names/dial.ts';
+import { detailOfDialled, failureDetails, failureOf } from './result.ts';
 import type { CallbackFailure, CallbackFailureCode, CallbackResponse, CallbackResult } from './result.ts';
 import type { Abortable, UnderWay } from './under-way.ts';
 
@@ -17,6 +18,8 @@ export interface ExchangeRequest {
   readonly timeoutMs: number;
   /** Maximum bytes that are kept of the response body: 1 KiB without it. */
   readonly excerptBytesMax: number | undefined;
+  /** The addresses that were tried for its connection. */
+  readonly dialled: Dialled[];
 }
 
 /** The ways of a client, which all of its exchanges share. */
@@ -184,18 +187,20 @@ class Exchange<Request extends ExchangeRequest> implements Dispatcher.DispatchHa
   }
 
   #failure(code: CallbackFailureCode): CallbackFailure {
+    const sent = this.#isConnected();
     return {
       kind: 'failure',
       code,
-      detail: failureDetails[code],
-      sent: this.#isConnected(),
+      detail: sent ? failureDetails[code] : detailOfDialled(code, this.#request.dialled),
+      sent,
       durationMs: performance.now() - this.#startedAt,
     };
   }
 
   #failureOf(error: Error): CallbackFailure {
     const durationMs = performance.now() - this.#startedAt;
-    return { kind: 'failure', ...failureOf(error, this.#isConnected()), durationMs };
+    const { dialled } = this.#request;
+    return { kind: 'failure', ...failureOf(error, this.#isConnected(), dialled), durationMs };
   }
 
   // undici starts a request only on a connection that is ready.

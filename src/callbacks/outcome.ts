@@ -1,5 +1,5 @@
 import type { TokenFailure } from './authorization/access-token.ts';
-import type { CallbackResponse, CallbackResult } from './result.ts';
+import { failureDetails, type CallbackResponse, type CallbackResult } from './result.ts';
 import { parseRetryAfter } from '../waiting/retry-after.ts';
 import { cutText } from '../json/cut-text.ts';
 
@@ -116,13 +116,22 @@ export function outcomeWithoutToken({ reason, retryAfterMs }: TokenFailure): Cal
   return { kind: 'slow_down', code: 'token_error', retryAfterMs, reason };
 }
 
-// Outcomes whose reasons say more than code and status: which certificate, which answer of a token endpoint.
+// Outcomes whose reasons may say more than code and status: which certificate, which answer of a token
+// endpoint, which addresses.
 const furtherReasons: ReadonlySet<string> = new Set([
   'token_error',
   'tls_error',
   'proxy_refused',
   'proxy_error',
+  'timeout',
+  'connection_refused',
+  'unreachable',
 ] satisfies OutcomeCode[]);
+const generalReasons: ReadonlySet<string> = new Set([
+  failureDetails.timeout,
+  failureDetails.connection_refused,
+  failureDetails.unreachable,
+]);
 // Maximum characters of a reason that is kept.
 const keptReasonMax = 200;
 
@@ -131,8 +140,9 @@ const keptReasonMax = 200;
  * and always for `delivered`.
  */
 export function keptReason(outcome: CallbackOutcome): string | null {
-  if (outcome.kind === 'delivered' || !furtherReasons.has(outcome.code)) return null;
-  const { reason } = outcome;
+  if (outcome.kind === 'delivered') return null;
+  const { code, reason } = outcome;
+  if (!furtherReasons.has(code) || generalReasons.has(reason)) return null;
   return reason.length <= keptReasonMax ? reason : `${cutText(reason, keptReasonMax - 1)}…`;
 }
 

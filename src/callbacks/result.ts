@@ -1,4 +1,5 @@
 import { errors } from 'undici';
+import { describeDialled, type Dialled } from '../names/dial.ts';
 import { ProxyError } from '../proxy/proxy-error.ts';
 import { refusedDestination } from '../egress/url-policy.ts';
 import { tlsReasonOf } from './tls/tls-reason.ts';
@@ -39,7 +40,8 @@ export interface CallbackResponse {
 }
 
 /**
- * No response. `detail` is a sentence for the subscriber; it holds no address and no text of the receiver.
+ * No response. `detail` is a sentence for the subscriber. It names the permitted addresses that were tried
+ * for a connection, and holds no text of the receiver.
  */
 export interface CallbackFailure {
   readonly kind: 'failure';
@@ -123,16 +125,35 @@ export function failureCodeOf(error: unknown): CallbackFailureCode {
   );
 }
 
-/** The failure that an error of undici, the sockets or the resolver means; `connected` when it came later. */
+/**
+ * The failure that an error of undici, the sockets or the resolver means; `connected` when it came later than
+ * the connection, for which the addresses `dialled` were tried.
+ */
 export function failureOf(
   error: unknown,
   connected: boolean,
+  dialled: readonly Dialled[] = [],
 ): Pick<CallbackFailure, 'code' | 'detail' | 'sent' | 'retryAfterMs'> {
   const code = failureCodeOf(error);
   if (error instanceof ProxyError)
     return { code, detail: error.message, sent: false, retryAfterMs: error.retryAfterMs };
   const refusal = code === 'tls_error' ? tlsReasonOf(codeOf(error)) : null;
-  return { code, detail: refusal ?? failureDetails[code], sent: connected && refusal === null };
+  const detail = refusal ?? (connected ? failureDetails[code] : detailOfDialled(code, dialled));
+  return { code, detail, sent: connected && refusal === null };
+}
+
+const dialFailures: ReadonlySet<string> = new Set<CallbackFailureCode>([
+  'timeout',
+  'connection_refused',
+  'unreachable',
+]);
+
+/** A sentence for a failure before the request could be sent: what came of the addresses that were tried. */
+export function detailOfDialled(code: CallbackFailureCode, dialled: readonly Dialled[]): string {
+  const tried = describeDialled(dialled);
+  if (tried === null || !dialFailures.has(code)) return failureDetails[code];
+  if (dialled.some(({ end }) => end === 'connected')) return `TLS was not open in time: ${tried}.`;
+  return code === 'timeout' ? `No connection in time: ${tried}.` : `No connection: ${tried}.`;
 }
 
 function codeOf(error: unknown): string {

@@ -1,5 +1,7 @@
-import { type buildConnector, Client, type Dispatcher } from 'undici';
+import { Client, type Dispatcher } from 'undici';
+import type { Dialled } from '../../names/dial.ts';
 import type { ConnectionIdentity } from '../tls/identity.ts';
+import type { CallbackConnector } from './connector.ts';
 import { createResponseHeads } from './response-heads.ts';
 
 /**
@@ -32,15 +34,14 @@ export type PooledRequest = Dispatcher.DispatchOptions & {
   readonly identity?: ConnectionIdentity | undefined;
   /** Called once, when its connection is open or cannot be opened; at once where one was free. */
   readonly onConnected?: (() => void) | undefined;
+  /** Gets the addresses that are tried for its connection. */
+  readonly dialled: Dialled[];
 };
 
 export interface ConnectionPoolDeps {
   readonly options: Client.Options;
   /** Opens the connections of an account with an identity. */
-  readonly connectorFor: (
-    account: string,
-    identity: ConnectionIdentity | undefined,
-  ) => buildConnector.connector;
+  readonly connectorFor: (account: string, identity: ConnectionIdentity | undefined) => CallbackConnector;
   /** Maximum number of free connections. */
   readonly freeMax: number;
   /** Removes who waits for a connection to a place; it dispatches at once when it is called. */
@@ -65,11 +66,15 @@ export function createConnectionPool({
     const connection = new Client(request.origin, {
       ...options,
       connect: (target, callback) =>
-        connector(target, (...opened) => {
-          const [error, socket] = opened;
-          if (error === null) heads.follow(socket);
-          callback(...opened);
-        }),
+        connector(
+          target,
+          (...opened) => {
+            const [error, socket] = opened;
+            if (error === null) heads.follow(socket);
+            callback(...opened);
+          },
+          request.dialled,
+        ),
     });
     const place = placeOf(request);
     if (destroyed) void connection.destroy();

@@ -1,16 +1,16 @@
-import { isIP } from 'node:net';
+// oxlint-disable promise/no-callback-in-promise -- Connectors of undici take a callback.
 import type { Socket } from 'node:net';
 import { TLSSocket, type SecureContext } from 'node:tls';
 import { buildConnector } from 'undici';
 import type { EgressPolicy } from '../../egress/address-policy.ts';
 import { BlockedAddressError, lookupVetted } from '../../egress/vetted-lookup.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
-import { lookupFunction } from '../../names/lookup-function.ts';
+import { dial, type Dialled } from '../../names/dial.ts';
 import type { SessionsOfHosts } from './kept-sessions.ts';
 import { awaitFirstWord } from '../tls/first-word.ts';
 import type { Tunnels } from '../../proxy/tunnels.ts';
 import { openContext, PinMismatchError, showsPinnedKey, type ConnectionIdentity } from '../tls/identity.ts';
-import { connectThrough } from './tunnel-connector.ts';
+import { openTunnelTo } from './tunnel-connector.ts';
 
 /**
  * Rules of the connector. `owner` is the one whose lookups it makes, `ca` replaces the trusted certificates,
@@ -31,49 +31,65 @@ export interface ConnectorDeps {
   readonly sessions?: SessionsOfHosts;
 }
 
+/** A connector of undici; `dialled` gets the addresses that it tries. */
+export type CallbackConnector = (
+  options: buildConnector.Options,
+  callback: buildConnector.Callback,
+  dialled?: Dialled[],
+) => void;
+
 /**
  * Opens connections to permitted addresses only, for http and https alike. A host name is refused if any of
- * its addresses is refused. Address literals never reach a lookup hook and are judged before it. The dialled
- * address is judged once more. Hosts that `tunnels` takes are judged before the proxy hears of them, and
- * reached through it. TLS asks for and verifies the host name. Where OpenSSL does not take the identity, each
- * connection fails with its error.
+ * its addresses is refused. The dialled address is judged once more. Hosts that `tunnels` takes are judged
+ * before the proxy hears of them, and reached through it. TLS asks for and verifies the host name. Where
+ * OpenSSL does not take the identity, each connection fails with its error.
  */
-export function createCallbackConnector(deps: ConnectorDeps): buildConnector.connector {
-  const connect = openConnector(deps);
-  const direct: buildConnector.connector = (options, callback) => {
-    if (isIP(options.hostname) !== 0 && !deps.policy.isAllowed(options.hostname)) {
-      queueMicrotask(() => callback(new BlockedAddressError(), null));
-      return;
-    }
-    connect(options, (error, socket) => {
+export function createCallbackConnector(deps: ConnectorDeps): CallbackConnector {
+  const secure = secureConnector(deps);
+  return (options, callback, dialled) => {
+    const isTls = options.protocol === 'https:';
+    const port = Number(options.port) || (isTls ? 443 : 80);
+    const host = options.hostname.replace(/^\[(.*)\]$/, '$1');
+    const opened =
+      deps.tunnels?.takes(host, port) === true
+        ? openTunnelTo(deps.tunnels, deps, host, port)
+        : dialVetted(deps, host, port, dialled);
+    const done: buildConnector.Callback = (...result) => {
+      const [error, socket] = result;
       if (error !== null) callback(error, null);
-      else admitDialled(deps, socket, callback);
-    });
+      else admit(deps, socket, callback);
+    };
+    opened.then(
+      (socket) => {
+        if (isTls) secure({ ...options, httpSocket: socket }, done);
+        else done(null, socket);
+      },
+      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
+    );
   };
-  if (deps.tunnels === undefined) return direct;
-  return connectThrough(deps.tunnels, deps, {
-    direct,
-    connect,
-    admit: (socket, callback) => admit(deps, socket, callback),
-  });
 }
 
-function openConnector(deps: ConnectorDeps): buildConnector.connector {
-  const base = {
-    allowH2: false,
-    timeout: deps.timeoutMs,
-    lookup: lookupFunction((hostname) => lookupVetted(hostname, deps)),
-    // Those of the connector itself are gone with the next collection of garbage.
-    maxCachedSessions: 0,
-  };
-  const plain = buildConnector(base);
+async function dialVetted(
+  deps: ConnectorDeps,
+  host: string,
+  port: number,
+  dialled: Dialled[] = [],
+): Promise<Socket> {
+  const socket = await dial(await lookupVetted(host, deps), port, deps.timeoutMs, dialled);
+  const address = socket.remoteAddress;
+  // A socket without an address has lost its peer: nothing sent on it arrives.
+  if (address === undefined || deps.policy.isAllowed(address)) return socket;
+  socket.destroy();
+  throw new BlockedAddressError();
+}
+
+// Begins TLS on a connection.
+function secureConnector(deps: ConnectorDeps): buildConnector.connector {
+  // Sessions of the connector itself are gone with the next collection of garbage.
+  const base = { allowH2: false, timeout: deps.timeoutMs, maxCachedSessions: 0 };
   const trusts = trustOf(deps);
   const sessions = deps.identity?.tls.pin == null ? deps.sessions : undefined;
   return (options, callback) => {
-    if (options.protocol !== 'https:') {
-      plain(options, callback);
-      return;
-    }
     const { hostname, host = hostname, servername = hostname } = options;
     // By the name that is verified, too.
     const verified = `${servername} ${host}`;
@@ -102,17 +118,6 @@ function trustOf({ ca, identity, trusts }: ConnectorDeps): () => buildConnector.
     context ??= openContext(tls.ca === null && ca !== undefined ? { ...tls, ca } : tls);
     return { secureContext: context, rejectUnauthorized: true };
   };
-}
-
-function admitDialled(deps: ConnectorDeps, socket: Socket, callback: buildConnector.Callback): void {
-  const address = socket.remoteAddress;
-  // A socket without an address has lost its peer: nothing sent on it arrives.
-  if (address !== undefined && !deps.policy.isAllowed(address)) {
-    socket.destroy();
-    callback(new BlockedAddressError(), null);
-    return;
-  }
-  admit(deps, socket, callback);
 }
 
 function admit(deps: ConnectorDeps, socket: Socket, callback: buildConnector.Callback): void {

@@ -1,7 +1,5 @@
-// oxlint-disable promise/no-callback-in-promise -- Connectors of undici take a callback.
 import { isIP } from 'node:net';
 import type { Socket } from 'node:net';
-import type { buildConnector } from 'undici';
 import type { EgressPolicy } from '../../egress/address-policy.ts';
 import { BlockedAddressError, lookupVetted } from '../../egress/vetted-lookup.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
@@ -16,50 +14,18 @@ export interface VettingRules {
   readonly owner?: string;
 }
 
-/** The steps of a connection that do not depend on the way. */
-export interface ConnectionSteps {
-  /** For hosts that do not go through the proxy. */
-  readonly direct: buildConnector.connector;
-  /** Begins TLS on `httpSocket`. */
-  readonly connect: buildConnector.connector;
-  /** Judges a connection that is ready for requests. */
-  readonly admit: (socket: Socket, callback: buildConnector.Callback) => void;
-}
-
 /**
- * A connector that reaches hosts through the proxy, by CONNECT for https and http alike: the proxy sees no
- * bodies. The proxy is asked for a vetted address and TLS for the host, so a name that changes its address
- * meanwhile leads nowhere else (ADR 25). With `resolves` of the tunnels it is asked for the name.
+ * A socket to a host through the proxy, by CONNECT for https and http alike: the proxy sees no bodies. The
+ * proxy is asked for a vetted address and TLS for the host, so a name that changes its address meanwhile
+ * leads nowhere else (ADR 25). With `resolves` of the tunnels it is asked for the name.
  */
-export function connectThrough(
+export async function openTunnelTo(
   tunnels: Tunnels,
   rules: VettingRules,
-  { direct, connect, admit }: ConnectionSteps,
-): buildConnector.connector {
-  return (options, callback) => {
-    const { hostname, protocol } = options;
-    const isTls = protocol === 'https:';
-    const port = Number(options.port) || (isTls ? 443 : 80);
-    const host = hostname.replace(/^\[(.*)\]$/, '$1');
-    if (!tunnels.takes(host, port)) {
-      direct(options, callback);
-      return;
-    }
-    const done: buildConnector.Callback = (...result) => {
-      const [error, socket] = result;
-      if (error !== null) callback(error, null);
-      else admit(socket, callback);
-    };
-    vetted(host, tunnels.resolves, rules)
-      .then((hosts) => tunnels.open(host, port, hosts))
-      .then(
-        (socket) => {
-          if (!isTls) done(null, socket);
-          else connect({ ...options, httpSocket: socket }, done);
-        },
-        (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
-      );
-  };
+  host: string,
+  port: number,
+): Promise<Socket> {
+  return tunnels.open(host, port, await vetted(host, tunnels.resolves, rules));
 }
 
 // The hosts that the proxy is asked for. Where the proxy resolves names, this machine may have no name

@@ -16,9 +16,9 @@ export const guards: readonly Mutation[] = [
   },
   {
     name: 'an address that is written out is dialled unseen',
-    file: 'src/callbacks/connections/connector.ts',
-    find: 'if (isIP(options.hostname) !== 0 && !deps',
-    replace: 'if (isIP(options.hostname) < 0 && !deps',
+    file: 'src/egress/vetted-lookup.ts',
+    find: 'if (addresses.length === 0 || !addresses.every',
+    replace: 'if (family === 0 && !addresses.every',
     project: 'integration',
     test: 'test/integration/callbacks/connections/connector.test.ts',
     title: '',
@@ -26,8 +26,8 @@ export const guards: readonly Mutation[] = [
   {
     name: 'the address that was really dialled is not looked at',
     file: 'src/callbacks/connections/connector.ts',
-    find: 'if (address !== undefined && !deps',
-    replace: 'if (address === undefined && !deps',
+    find: 'if (address === undefined || deps',
+    replace: 'if (address !== undefined || deps',
     project: 'integration',
     test: 'test/integration/callbacks/connections/connector.test.ts',
     title: '',
