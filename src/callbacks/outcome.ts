@@ -117,7 +117,7 @@ export function outcomeWithoutToken({ reason, retryAfterMs }: TokenFailure): Cal
 }
 
 // Outcomes whose reasons may say more than code and status: which certificate, which answer of a token
-// endpoint, which addresses.
+// endpoint, which addresses, which line.
 const furtherReasons: ReadonlySet<string> = new Set([
   'token_error',
   'tls_error',
@@ -126,11 +126,13 @@ const furtherReasons: ReadonlySet<string> = new Set([
   'timeout',
   'connection_refused',
   'unreachable',
+  'malformed_response',
 ] satisfies OutcomeCode[]);
 const generalReasons: ReadonlySet<string> = new Set([
   failureDetails.timeout,
   failureDetails.connection_refused,
   failureDetails.unreachable,
+  failureDetails.malformed_response,
 ]);
 // Maximum characters of a reason that is kept.
 const keptReasonMax = 200;

@@ -40,8 +40,8 @@ export interface CallbackResponse {
 }
 
 /**
- * No response. `detail` is a sentence for the subscriber. It names the permitted addresses that were tried
- * for a connection, and holds no text of the receiver.
+ * No response. `detail` is a sentence for the subscriber. It names the permitted addresses that were tried,
+ * and of an answer that is no HTTP the line that is wrong, up to 60 characters of it.
  */
 export interface CallbackFailure {
   readonly kind: 'failure';
@@ -70,7 +70,7 @@ export const failureDetails: Readonly<Record<CallbackFailureCode, string>> = {
   unreachable: 'The host could not be reached.',
   tls_error: 'The TLS connection could not be established or its certificate is not trusted.',
   malformed_response: 'The answer is not valid HTTP/1.1.',
-  response_too_large: 'The headers of the answer are too large.',
+  response_too_large: 'The headers of the answer are larger than 16 KiB.',
   sender_error: 'The callback could not be sent for a reason on the sending side.',
   proxy_error: 'The forward proxy does not work; the callback waits for it.',
   proxy_refused: 'The forward proxy did not connect to the endpoint.',
@@ -138,7 +138,7 @@ export function failureOf(
   if (error instanceof ProxyError)
     return { code, detail: error.message, sent: false, retryAfterMs: error.retryAfterMs };
   const refusal = code === 'tls_error' ? tlsReasonOf(codeOf(error)) : null;
-  const detail = refusal ?? (connected ? failureDetails[code] : detailOfDialled(code, dialled));
+  const detail = refusal ?? (connected ? detailOfAnswer(code, error) : detailOfDialled(code, dialled));
   return { code, detail, sent: connected && refusal === null };
 }
 
@@ -154,6 +154,28 @@ export function detailOfDialled(code: CallbackFailureCode, dialled: readonly Dia
   if (tried === null || !dialFailures.has(code)) return failureDetails[code];
   if (dialled.some(({ end }) => end === 'connected')) return `TLS was not open in time: ${tried}.`;
   return code === 'timeout' ? `No connection in time: ${tried}.` : `No connection: ${tried}.`;
+}
+
+// Maximum characters of a line of the receiver that are shown.
+const shownMax = 60;
+
+function detailOfAnswer(code: CallbackFailureCode, error: unknown): string {
+  if (code !== 'malformed_response' || !(error instanceof Error)) return failureDetails[code];
+  if (error.message === 'bad upgrade')
+    return 'The answer is 101 Switching Protocols, which was not asked for.';
+  if (codeOf(error) === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
+    return 'The Content-Length of the answer is no number, is there twice or stands beside Transfer-Encoding.';
+  const from = error.message.indexOf('(');
+  if (from === -1) return failureDetails[code];
+  const reason = error.message.slice(from + 1, -1);
+  const line = 'line' in error && typeof error.line === 'string' ? error.line : '';
+  const shown = JSON.stringify(line.slice(0, shownMax)).replace(/[^ -~]/gu, escaped);
+  const where = line === '' ? '' : ` in the line ${shown}${line.length > shownMax ? '…' : ''}`;
+  return `The answer is not valid HTTP/1.1 (${reason})${where}.`;
+}
+
+function escaped(character: string): string {
+  return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }
 
 function codeOf(error: unknown): string {

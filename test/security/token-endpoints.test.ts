@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApi, type ApiCaller } from '../support/api/api-caller.ts';
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
+import { startRawReceiver } from '../support/receivers/raw-receiver.ts';
 import { receiverSecret, startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 import { startTokenEndpoint, type TokenEndpoint } from '../support/receivers/token-endpoint.ts';
 import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';
@@ -63,7 +64,17 @@ const errorsOf = async (method: string, path: string, body: object) => {
 
 test('neither the secret of a client nor a token is in answers, logs or Redis', async () => {
   const path = await register();
+  await using malformed = await startRawReceiver((socket, n) => {
+    const [, sent = ''] = /^authorization: (.*)\r$/im.exec(malformed.requests[n - 1] ?? '') ?? [];
+    socket.end(`HTTP/1.1 500 No\r\nyou sent ${sent}\r\n\r\n`);
+  });
+  const toMalformed = await daemon.api.call<{ reason: string }>(
+    'POST',
+    `${await register({ url: malformed.url })}/test`,
+  );
+  expect(toMalformed.body.reason).toBe('The answer is not valid HTTP/1.1.');
   const answers = [
+    toMalformed,
     await daemon.api.call('POST', `${path}/test`),
     await daemon.api.call('GET', path),
     await daemon.api.call('GET', subscriptions),

@@ -1,4 +1,4 @@
-import type { CallbackResult } from '../result.ts';
+import { failureDetails, type CallbackResult } from '../result.ts';
 import type { TokenFailure, UnaskedToken } from './access-token.ts';
 import type { Bearer } from './bearers.ts';
 
@@ -26,7 +26,11 @@ const mask = '***';
 const partLengthMin = 8;
 
 function withoutToken(result: CallbackResult, token: string): CallbackResult {
-  if (result.kind === 'failure') return result;
+  if (result.kind === 'failure') {
+    const { code, detail } = result;
+    const hasToken = detail.includes(JSON.stringify(token.slice(0, partLengthMin)).slice(1, -1));
+    return hasToken ? { ...result, detail: failureDetails[code] } : result;
+  }
   const headers = Object.entries(result.headers).map(([name, value]): [string, typeof value] => [
     name,
     typeof value === 'string' ? hide(value, token) : value?.map((each) => hide(each, token)),

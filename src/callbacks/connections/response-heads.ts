@@ -6,7 +6,7 @@ export interface ResponseHeads {
   /**
    * Follows the socket of the connection and leaves interim responses out of what is read from it. A client
    * has to pass over those that it does not expect (RFC 9110 §15.2), and undici takes a 100 for an error. A
-   * 101 stays: nothing has asked for it.
+   * 101 stays: nothing has asked for it. An error of undici's parser gets the `line` in which it was found.
    */
   follow(socket: Socket): void;
   /** The response has ended: what comes now begins another one. */
@@ -16,9 +16,12 @@ export interface ResponseHeads {
 // Maximum bytes of the interim responses before one response.
 const interimBytesMax = 65_536;
 
+// Maximum characters of a line that are kept for an error.
+const lineMax = 256;
+
 const [lineFeed, carriageReturn] = [0x0a, 0x0d];
-const interim = /^HTTP\/1\.\d 1(?!01)\d\d$/;
-const example = 'HTTP/1.1 102';
+const interim = /^HTTP\/1\.\d 1(?!01)\d\d\D$/;
+const example = 'HTTP/1.1 102 ';
 
 /** `onBroken` is called with an error of a socket that has brought an earlier response and nothing since. */
 export function createResponseHeads(onBroken: (error: Error) => void): ResponseHeads {
@@ -27,6 +30,9 @@ export function createResponseHeads(onBroken: (error: Error) => void): ResponseH
   let isPassed = false;
   let leftOut = 0;
   let held: Buffer = Buffer.alloc(0);
+  // The bytes that undici has read last, and the line that they go on with.
+  let given: Buffer | null = null;
+  let line = '';
 
   /** The bytes that undici is to read; null for none yet. */
   function take(bytes: Buffer): Buffer | null {
@@ -43,6 +49,13 @@ export function createResponseHeads(onBroken: (error: Error) => void): ResponseH
     return isPassed ? rest : null;
   }
 
+  // `data`, which the type of the error leaves out, is the rest of the bytes.
+  function lineOf({ data = '' }: Error & { data?: string }): string {
+    const text = line + (given?.toString() ?? '');
+    const from = text.lastIndexOf('\n', Math.max(0, text.length - data.length - 1)) + 1;
+    return /^[^\r\n]*/.exec(text.slice(from, from + lineMax))?.[0] ?? '';
+  }
+
   return {
     follow(socket) {
       const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
@@ -51,17 +64,26 @@ export function createResponseHeads(onBroken: (error: Error) => void): ResponseH
         const taken = bytes === null ? null : take(bytes);
         if (leftOut + held.length > interimBytesMax)
           socket.destroy(new errors.HTTPParserError(`(more than ${interimBytesMax} bytes of 1xx responses)`));
+        if (taken === null) return null;
+        if (given !== null) line = lastLineOf(line + given.toString());
+        given = taken;
         return taken;
       };
       socket.once('error', (error: Error) => {
+        if (error instanceof errors.HTTPParserError) Object.assign(error, { line: lineOf(error) });
         if (isReused && !hasBegun) onBroken(error);
       });
     },
     next() {
       isReused ||= hasBegun;
       [hasBegun, isPassed, leftOut] = [false, false, 0];
+      [given, line] = [null, ''];
     },
   };
+}
+
+function lastLineOf(text: string): string {
+  return text.slice(text.lastIndexOf('\n') + 1).slice(0, lineMax);
 }
 
 // A text that may still become the beginning of an interim response is completed to one. Empty lines before

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import type { Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { createCallbackClient } from '../../../src/callbacks/callback-client.ts';
-import { classifyOutcome } from '../../../src/callbacks/outcome.ts';
+import { classifyOutcome, keptReason } from '../../../src/callbacks/outcome.ts';
 import type { CallbackOutcome } from '../../../src/callbacks/outcome.ts';
 import type { CallbackResult } from '../../../src/callbacks/result.ts';
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
@@ -325,28 +325,69 @@ describe('nonsense', () => {
       },
     ));
 
+  const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
+  const up = 'connection: upgrade\r\nupgrade: websocket\r\n\r\n';
   it.each([
-    ['text', 'hello\r\n\r\n'],
-    ['another protocol', 'SSH-2.0-OpenSSH_9.9\r\n'],
-    ['an unknown version', 'HTTP/7.3 200 OK\r\n\r\n'],
-    ['a header without a name', `${okHead}: x\r\n\r\n`],
-    ['a NUL in a header', `${okHead}x-a: a\0b\r\n\r\n`],
-    ['two lengths', `${okHead}content-length: 1\r\ncontent-length: 2\r\n\r\nab`],
-    ['a negative length', `${okHead}content-length: -1\r\n\r\n`],
-    ['a length beside chunking', `${okHead}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`],
-    ['an unasked upgrade', 'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'],
-  ])('%s is malformed', (_, bytes) =>
+    ['text', 'hello\r\n\r\n', 'ICE/) in the line "hello".'],
+    ['another protocol', 'SSH-2.0-OpenSSH_9.9\r\n', 'in the line "SSH-2.0-OpenSSH_9.9".'],
+    [
+      'an unknown version',
+      'HTTP/7.3 200 OK\r\n\r\n',
+      '(Invalid HTTP version) in the line "HTTP/7.3 200 OK".',
+    ],
+    ['a status of four digits', 'HTTP/1.1 1000 OK\r\n\r\n', 'in the line "HTTP/1.1 1000 OK".'],
+    [
+      'a header without a name',
+      `${okHead}a: b\r\n: x\r\nc: d\r\n\r\n`,
+      '(Invalid header token) in the line ": x".',
+    ],
+    [
+      'a space in a name',
+      `${okHead}a: b\r\nx bad: x\r\n\r\n`,
+      '(Invalid header token) in the line "x bad: x".',
+    ],
+    ['a NUL in a header', `${okHead}x-a: a\0b\r\nc: d\r\n\r\n`, String.raw`in the line "x-a: a\u0000b".`],
+    ['letters beyond ASCII in a name', `${okHead}é: b\r\n\r\n`, String.raw`in the line "\u{e9}: b".`],
+    ['a long line', `${okHead}a b: ${'x'.repeat(90)}\r\n\r\n`, `in the line "a b: ${'x'.repeat(55)}"….`],
+    ['a folded header', `${okHead}x-a: b\r\n c\r\n\r\n`, 'in the line " c".'],
+    ['two lengths', `${okHead}content-length: 1\r\ncontent-length: 2\r\n\r\nab`, 'is there twice'],
+    ['a negative length', `${okHead}content-length: -1\r\n\r\n`, 'in the line "content-length: -1".'],
+    [
+      'a length beside chunking',
+      `${okHead}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+      'stands beside Transfer-Encoding',
+    ],
+    [
+      'an unasked upgrade',
+      `HTTP/1.1 101 Switching\r\n${up}`,
+      '101 Switching Protocols, which was not asked for',
+    ],
+    ['an unasked upgrade after a 100', `${goOn}HTTP/1.1 101 Switching\r\n${up}`, '101 Switching Protocols'],
+  ])('%s is malformed, and the reason says where', (_, bytes, reason) =>
     postTo(
       (socket) => socket.write(bytes),
       async ({ outcome, receiver }) => {
         expect(outcome).toMatchObject({ kind: 'retry', code: 'malformed_response' });
+        expect(keptReason(outcome)).toContain(reason);
         await closed(receiver);
       },
     ),
   );
 
+  it.each([
+    ['within the line', [`${okHead}x`, ' bad: x\r\n'], '"x bad: x"'],
+    ['before the line', [`${okHead}a: b\r\n`, 'x bad: x\r\n'], '"x bad: x"'],
+  ])('the line of an answer is named that is cut %s', (_, parts, line) =>
+    postTo(
+      (socket) => {
+        socket.setNoDelay(true).write(parts[0] ?? '');
+        setTimeout(() => socket.write(parts[1] ?? ''), 50);
+      },
+      ({ outcome }) => expect(keptReason(outcome)).toContain(line),
+    ),
+  );
+
   const interim = 'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n';
-  const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
   it.each([
     ['early hints and processing', interim],
     ['an unasked 100', goOn],
