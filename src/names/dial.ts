@@ -9,6 +9,18 @@ export interface Dialled {
   end: string | null;
 }
 
+/** No address could be connected to. The message names each with what came of it. */
+export class DialError extends Error {
+  override readonly name = 'DialError';
+  /** The code of the address that says most. */
+  readonly code: string;
+
+  constructor(dialled: readonly Dialled[]) {
+    super(describeDialled(dialled) ?? 'no address');
+    this.code = codeOf(dialled);
+  }
+}
+
 // Maximum number of addresses of a name that are tried, of both families by turns.
 const addressesMax = 4;
 // Milliseconds after which the next address is tried beside those that have not answered (RFC 8305 §8).
@@ -16,8 +28,7 @@ const nextAfterMs = 250;
 
 /**
  * A connection to the first address that answers. The others are tried beside it, not in its place: each has
- * all of `timeoutMs`. `dialled` gets those that were tried. Rejects with the code that says most, or with
- * `ETIMEDOUT`; the message names each address and what came of it.
+ * all of `timeoutMs`. `dialled` gets those that were tried. Rejects with DialError.
  */
 export async function dial(
   addresses: readonly LookupAddress[],
@@ -33,8 +44,7 @@ export async function dial(
   try {
     return await race(byTurns(addresses).slice(0, addressesMax), open, { nextAfterMs, timeoutMs });
   } catch {
-    const code = codeOf(dialled);
-    throw Object.assign(new Error(describeDialled(dialled) ?? code), { code });
+    throw new DialError(dialled);
   }
 }
 

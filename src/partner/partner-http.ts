@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import got, { RequestError, type Got } from 'got';
 import type { HostLookup } from '../names/host-lookup.ts';
+import { DialError } from '../names/dial.ts';
 import { lookupFunction } from '../names/lookup-function.ts';
-import type { ProxyAgents } from '../proxy/proxy-agents.ts';
+import { createProxyAgents, type ProxyAgents } from '../proxy/proxy-agents.ts';
 import { ProxyError } from '../proxy/proxy-error.ts';
 import type { Clock } from '../redis/clock.ts';
 import { parseRetryAfter } from '../waiting/retry-after.ts';
@@ -62,7 +63,7 @@ export interface PartnerHttpDeps {
   readonly clock: Pick<Clock, 'now'>;
   /** Finds the addresses of the service's host; without one, the system's own lookup does. */
   readonly lookup?: HostLookup;
-  /** The ways through the forward proxy; without them the service is dialled directly. */
+  /** Agents that connect to the service; its own without these. */
   readonly agents?: ProxyAgents | null;
   /** The account whose lookups and large answers these are. */
   readonly account?: string;
@@ -108,7 +109,19 @@ export function createPartnerHttp(deps: PartnerHttpDeps): PartnerHttp {
   };
 }
 
-function createGot({ baseUrl, partnerKey, lookup, agents = null, account = '' }: PartnerHttpDeps): Got {
+/** Milliseconds for a connection, so that its failure can be named before the deadline of a request. */
+export function connectMsOf(timeoutMs: number): number {
+  return timeoutMs * 0.9;
+}
+
+function createGot({
+  baseUrl,
+  partnerKey,
+  timeoutMs,
+  lookup,
+  agents = null,
+  account = '',
+}: PartnerHttpDeps): Got {
   return got.extend({
     prefixUrl: baseUrl,
     headers: {
@@ -121,7 +134,7 @@ function createGot({ baseUrl, partnerKey, lookup, agents = null, account = '' }:
     decompress: false,
     throwHttpErrors: false,
     retry: { limit: 0 },
-    ...(agents === null ? {} : { agent: agents }),
+    agent: agents ?? createProxyAgents(null, connectMsOf(timeoutMs)),
     ...(lookup === undefined
       ? {}
       : { dnsLookup: lookupFunction((hostname) => lookup(hostname, `polls ${account}`)) }),
@@ -242,6 +255,9 @@ function translate(endpoint: string, error: unknown, signal: AbortSignal): Partn
   if (error instanceof RequestError && error.cause instanceof ProxyError)
     return new PartnerError('proxy', `GET ${endpoint} failed: ${error.cause.message}`);
   const code = error instanceof RequestError ? error.code : 'ERR_UNKNOWN';
-  if (code === 'ETIMEDOUT') return new PartnerError('timeout', `GET ${endpoint} took too long`);
-  return new PartnerError('network', `GET ${endpoint} failed: ${code}`);
+  const dialled =
+    error instanceof RequestError && error.cause instanceof DialError ? error.cause.message : '';
+  if (code === 'ETIMEDOUT')
+    return new PartnerError('timeout', `GET ${endpoint} took too long${dialled && `: ${dialled}`}`);
+  return new PartnerError('network', `GET ${endpoint} failed: ${code}${dialled && ` (${dialled})`}`);
 }

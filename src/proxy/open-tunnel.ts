@@ -1,7 +1,8 @@
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { dial } from '../names/dial.ts';
 import type { HostLookup } from '../names/host-lookup.ts';
-import { lookupFunction } from '../names/lookup-function.ts';
+import { race } from '../names/race.ts';
 import { connectRequest, readConnectHead } from './connect-head.ts';
 import type { ProxyAddress } from './proxy-address.ts';
 import { errorOfStatus, ProxyError, type ProxyReason } from './proxy-error.ts';
@@ -37,28 +38,34 @@ export async function openTunnel(rules: TunnelRules, authority: string): Promise
 }
 
 /** A connection to the proxy itself, over TLS where it wants that. Rejects as `openTunnel` does. */
-export function connectToProxy(rules: TunnelRules): Promise<Socket> {
-  const { proxy, timeoutMs } = rules;
+export async function connectToProxy(rules: TunnelRules): Promise<Socket> {
+  const connectMs = Math.min(rules.timeoutMs / 2, proxyConnectMs);
+  try {
+    return await race([rules], reachProxy, { nextAfterMs: connectMs, timeoutMs: connectMs });
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (error instanceof ProxyError || localFaults.has(code)) throw error;
+    throw new ProxyError(reasonOf(code, rules.proxy.isSecure));
+  }
+}
+
+async function reachProxy({ proxy, lookup, ca }: TunnelRules): Promise<Socket> {
+  const { isSecure, host, port } = proxy;
+  const family = isIP(host);
+  const addresses = family === 0 ? await lookup(host, 'proxy') : [{ address: host, family }];
+  const socket = await dial(addresses, port, proxyConnectMs);
+  if (!isSecure) return socket;
+  const secured = connectTls({
+    socket,
+    ALPNProtocols: ['http/1.1'],
+    ...(family === 0 ? { servername: host } : { host }),
+    ...(ca === undefined ? {} : { ca }),
+  });
   return new Promise((resolve, reject) => {
-    const socket = dial(rules);
-    const deadline = setTimeout(() => fail('unreachable'), Math.min(timeoutMs / 2, proxyConnectMs));
-
-    function fail(reason: ProxyReason | Error): void {
-      clearTimeout(deadline);
-      reject(discard(socket.off('error', onError).off('close', onEnd), reason));
-    }
-    function onError(error: NodeJS.ErrnoException): void {
-      fail(localFaults.has(error.code ?? '') ? error : reasonOf(error, proxy.isSecure));
-    }
-    function onEnd(): void {
-      fail('unreachable');
-    }
-
-    socket.on('error', onError).on('close', onEnd);
-    socket.once(proxy.isSecure ? 'secureConnect' : 'connect', () => {
-      clearTimeout(deadline);
-      resolve(socket.off('error', onError).off('close', onEnd).setNoDelay(true).setKeepAlive(true, 60_000));
-    });
+    secured
+      .once('secureConnect', () => resolve(secured))
+      .on('error', reject)
+      .once('close', () => reject(new ProxyError('unreachable')));
   });
 }
 
@@ -99,17 +106,6 @@ function askForTunnel(socket: Socket, request: string, timeoutMs: number): Promi
   });
 }
 
-function dial({ proxy: { isSecure, host, port }, lookup, ca }: TunnelRules): Socket {
-  const options = { host, port, lookup: lookupFunction((name) => lookup(name, 'proxy')) };
-  if (!isSecure) return connectTcp(options);
-  return connectTls({
-    ...options,
-    ALPNProtocols: ['http/1.1'],
-    ...(isIP(host) === 0 ? { servername: host } : {}),
-    ...(ca === undefined ? {} : { ca }),
-  });
-}
-
 // Later errors of the socket have no one to hear them.
 function discard(socket: Socket, reason: ProxyReason | Error): Error {
   socket.on('error', () => undefined).destroy();
@@ -130,7 +126,7 @@ const noConnection = new Set([
   'ENETDOWN',
 ]);
 
-function reasonOf({ code = '' }: NodeJS.ErrnoException, isSecure: boolean): ProxyReason {
+function reasonOf(code: string, isSecure: boolean): ProxyReason {
   if (code === 'ENOTFOUND' || code.startsWith('EAI_')) return 'unknown_name';
   return isSecure && !noConnection.has(code) ? 'tls' : 'unreachable';
 }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { HostLookup } from '../names/host-lookup.ts';
+import { race } from '../names/race.ts';
 import { authorityOf } from './connect-head.ts';
 import { isDirect, type NoProxy } from './no-proxy.ts';
 import { connectToProxy, openTunnel } from './open-tunnel.ts';
@@ -60,6 +61,8 @@ export function isUrlTaken(noProxy: NoProxy, text: string): boolean {
 
 // Maximum number of addresses of a host that are tried.
 const addressesMax = 4;
+// Milliseconds after which the proxy is asked for the next one, too.
+const nextAfterMs = 1_000;
 
 /** Tunnels through a proxy that is taken to work until it does not. */
 export function createTunnels(deps: TunnelsDeps): Tunnels {
@@ -86,19 +89,14 @@ export function createTunnels(deps: TunnelsDeps): Tunnels {
     }
   }
 
-  // The next address is tried where the proxy has answered that it cannot connect to this one.
-  async function openFirst(authorities: readonly string[]): Promise<Socket> {
-    let failure: unknown;
-    for (const authority of authorities.slice(0, addressesMax)) {
-      try {
-        return await connect(authority);
-      } catch (error) {
-        failure = error;
-        if (!(error instanceof ProxyError && error.reason === 'no_connection')) throw error;
-      }
-    }
-    throw failure;
-  }
+  // An answer about an address is no answer about the others; the proxy's own trouble is.
+  const isFinal = (error: unknown) => !(error instanceof ProxyError && error.reason === 'no_connection');
+  const openFirst = (authorities: readonly string[]) =>
+    race(authorities.slice(0, addressesMax), connect, {
+      nextAfterMs,
+      timeoutMs: 2 * deps.timeoutMs,
+      isFinal,
+    });
 
   return {
     resolves: deps.resolves,

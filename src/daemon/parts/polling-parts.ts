@@ -13,6 +13,7 @@ import { createAccountPoller } from '../../polling/pollers.ts';
 import { createPollQueue, type PollJob } from '../../polling/schedule/poll-queue.ts';
 import { createPaced } from '../../polling/schedule/paced.ts';
 import { createPollWorker } from '../../polling/schedule/poll-worker.ts';
+import { connectMsOf } from '../../partner/partner-http.ts';
 import { createProxyAgents } from '../../proxy/proxy-agents.ts';
 import type { AccountRecords } from '../../records/account-records.ts';
 import { failureOf, type UnreadableError } from '../../redis/unreadable-record.ts';
@@ -58,7 +59,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
   const observer = observePolling({ logger, metrics, tracing, tally: polls, accountMarks, filingBytesMax });
   const hostBudgets = shareBudget(config, deps);
   const tunnels = createPartnerTunnels(config, deps);
-  const agents = tunnels === null ? null : createProxyAgents(tunnels);
+  const agents = createProxyAgents(tunnels, connectMsOf(config.polling.timeoutMs));
   if (tunnels !== null)
     closing.push({ name: 'partner proxy', deadlineMs: clientEndMs, needsRedis: false, stop: tunnels.close });
   const partners = createPartnerConnections({

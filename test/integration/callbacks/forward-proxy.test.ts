@@ -9,6 +9,7 @@ import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
 import { parseNoProxy } from '../../../src/proxy/no-proxy.ts';
 import { parseProxyAddress } from '../../../src/proxy/proxy-address.ts';
 import { createTunnels, type Tunnels, type TunnelsDeps } from '../../../src/proxy/tunnels.ts';
+import { startDeafListener } from '../../support/connections/deaf-listener.ts';
 import { startForwardProxy, status, type ConnectAnswer } from '../../support/connections/forward-proxy.ts';
 import { startRawReceiver } from '../../support/receivers/raw-receiver.ts';
 
@@ -69,6 +70,43 @@ const startTlsReceiver = () =>
   startRawReceiver((socket) => socket.write(answer), {
     wrap: (onSocket) => createServer({ cert, key }, onSocket).on('tlsClientError', () => {}),
   });
+
+describe('a slow connection', () => {
+  it('to the proxy is waited for at the first of two addresses', async () => {
+    await using receiver = await startRawReceiver((socket) => socket.write(answer));
+    await using proxy = await startForwardProxy();
+    await using hole = await startDeafListener('127.0.0.2', proxy.port);
+    const lookup = () =>
+      Promise.resolve([
+        { address: '127.0.0.2', family: 4 },
+        { address: '127.0.0.1', family: 4 },
+      ]);
+    const tunnels = tunnelsTo(`http://proxy.example.com:${hole.port}`, { lookup });
+    expect(await outcomesOf(tunnels, [receiver.url])).toEqual([delivered]);
+  });
+
+  it('of the proxy to one address of the endpoint does not keep it from the next', async () => {
+    await using receiver = await startRawReceiver((socket) => socket.write(answer));
+    await using proxy = await startForwardProxy();
+    proxy.answer(({ authority }) => (authority.startsWith('127.0.0.2') ? 'hang' : 'tunnel'));
+    const client = createCallbackClient({
+      policy: createEgressPolicy({ allowCidrs: ['127.0.0.0/8'] }),
+      allowHttp: true,
+      timeoutMs: 4_000,
+      userAgent: 'test',
+      lookup: () =>
+        Promise.resolve([
+          { address: '127.0.0.2', family: 4 },
+          { address: '127.0.0.1', family: 4 },
+        ]),
+      tunnels: tunnelsTo(proxy.url, { timeoutMs: 4_000 }),
+    });
+    const url = `http://hooks.example.com:${receiver.port}/hook`;
+    const result = await client.post({ url, headers: {}, body: Buffer.from('{}') });
+    expect(classifyOutcome(result)).toEqual(delivered);
+    await client.close();
+  });
+});
 
 describe('through a forward proxy', () => {
   it('https and http go by CONNECT to the vetted address, and one tunnel serves several callbacks', async () => {
