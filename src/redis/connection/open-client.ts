@@ -1,3 +1,4 @@
+import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Cluster, Redis } from 'ioredis';
 import type { ClusterOptions, RedisOptions } from 'ioredis';
@@ -40,7 +41,8 @@ const optionsOf: Record<ClientUse, NodeOptions> = {
 
 // A host that accepts connections and does not answer is given up just as early: `socketTimeout` bounds the
 // handshake.
-const patience = { connectTimeout: 5_000, socketTimeout: silenceMs, disconnectTimeout: 500 };
+const connectMs = 5_000;
+const patience = { connectTimeout: connectMs, socketTimeout: silenceMs, disconnectTimeout: 500 };
 
 /**
  * A new client that begins to connect. It never gives up, and reports errors by its `error` event only. A
@@ -48,6 +50,8 @@ const patience = { connectTimeout: 5_000, socketTimeout: silenceMs, disconnectTi
  */
 export function openClient(address: RedisAddress, use: ClientUse, connectionName: string): RedisClient {
   restoreStringMethods();
+  // Of this process: Node gives each address of a name but the last 250 ms, and then gives it up.
+  setDefaultAutoSelectFamilyAttemptTimeout(connectMs / 2);
   const client = connect(address, use, connectionName);
   keepAsking(client);
   return client;
