@@ -1,5 +1,6 @@
 import { errors } from 'undici';
 import { describeDialled, type Dialled } from '../names/dial.ts';
+import { TicketsError } from '../names/ticket-limit.ts';
 import { ProxyError } from '../proxy/proxy-error.ts';
 import { refusedDestination } from '../egress/url-policy.ts';
 import { tlsReasonOf } from './tls/tls-reason.ts';
@@ -137,6 +138,8 @@ export function failureOf(
   const code = failureCodeOf(error);
   if (error instanceof ProxyError)
     return { code, detail: error.message, sent: false, retryAfterMs: error.retryAfterMs };
+  if (error instanceof TicketsError)
+    return { code, detail: `The endpoint sent ${error.message}.`, sent: connected };
   const refusal = code === 'tls_error' ? tlsReasonOf(codeOf(error)) : null;
   const detail = refusal ?? (connected ? detailOfAnswer(code, error) : detailOfDialled(code, dialled));
   return { code, detail, sent: connected && refusal === null };

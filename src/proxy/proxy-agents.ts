@@ -5,6 +5,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { dial } from '../names/dial.ts';
+import { limitTickets } from '../names/ticket-limit.ts';
 import type { Tunnels } from './tunnels.ts';
 
 /** Agents of Node's own HTTP clients. They keep connections for reuse, as Node's global agents do. */
@@ -63,7 +64,9 @@ class DiallingHttpsAgent extends HttpsAgent {
         // Node reads `socket` of these options, as tls.connect() does, although the type leaves it out.
         const over = { ...request, socket } as ClientRequestArgs;
         const secured = super.createConnection(over);
-        if (secured) done(null, secured);
+        if (!secured) return;
+        limitTickets(secured);
+        done(null, secured);
       },
       (error: unknown) => fail(done, error),
     );

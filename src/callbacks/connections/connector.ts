@@ -6,6 +6,7 @@ import type { EgressPolicy } from '../../egress/address-policy.ts';
 import { BlockedAddressError, lookupVetted } from '../../egress/vetted-lookup.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
 import { dial, type Dialled } from '../../names/dial.ts';
+import { limitTickets } from '../../names/ticket-limit.ts';
 import type { SessionsOfHosts } from './kept-sessions.ts';
 import { awaitFirstWord } from '../tls/first-word.ts';
 import type { Tunnels } from '../../proxy/tunnels.ts';
@@ -98,6 +99,7 @@ function secureConnector(deps: ConnectorDeps): buildConnector.connector {
       const connect = buildConnector({ ...base, ...trusts(), ...(kept && { session: kept.session }) });
       connect(options, (...opened) => {
         const [error, socket] = opened;
+        if (error === null) limitTickets(socket);
         if (error === null) sessions?.follow(verified, socket, kept);
         else if (kept !== undefined) sessions?.forget(verified, kept);
         callback(...opened);

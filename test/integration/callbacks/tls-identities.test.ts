@@ -333,4 +333,32 @@ describe.skipIf(skipWithout('openssl'))('identities of connections (skipped with
       }
     },
   );
+
+  it('ends a connection that brings session tickets without end', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'filing-webhooks-tls-'));
+    const [certFile, keyFile] = ['c.pem', 'k.pem'].map((name) => join(folder, name)) as [string, string];
+    await writeFile(certFile, own.cert);
+    await writeFile(keyFile, own.key);
+    const files = ['-cert', certFile, '-key', keyFile];
+    const many = ['-tls1_3', '-num_tickets', '100000'];
+    const server = spawn('openssl', ['s_server', '-accept', '127.0.0.1:0', ...files, ...many]);
+    try {
+      let output = '';
+      server.stdout.on('data', (chunk) => (output += String(chunk)));
+      const port = await vi.waitUntil(() => Number(/ACCEPT 127\.0\.0\.1:(\d+)/.exec(output)?.[1] ?? 0));
+      for (const tls of [null, as(undefined), { ...as(undefined), pin: [pinOf(own.cert)] }]) {
+        const client = openWith(tls === null ? { ca: authority.cert } : {});
+        // oxlint-disable-next-line no-await-in-loop -- Each is the only one that it serves.
+        expect(await post(client, port, tls)).toMatchObject({
+          code: 'tls_error',
+          reason: 'The endpoint sent more than 16 TLS session tickets.',
+        });
+      }
+    } finally {
+      const ended = once(server, 'exit');
+      server.kill('SIGKILL');
+      await ended;
+      await rm(folder, { recursive: true });
+    }
+  });
 });
