@@ -3,8 +3,11 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 
-/** Maximum number of questions to endpoints a minute, over all processes: of one account, and to one host. */
-export const questionsMax = { perAccount: 60, perHost: 60 } as const;
+/**
+ * Maximum number of questions to endpoints a minute, over all processes: of one account, and to one host. An
+ * account alone does not use up those to a host, which others need as well.
+ */
+export const questionsMax = { perAccount: 60, perHost: 240 } as const;
 
 /** The questions that may be asked. */
 export interface ProofBudget {

@@ -12,8 +12,8 @@ import { createHarness, type Harness, type HarnessOptions } from '../drain-harne
 
 const redis = testRedis();
 // The tests above would use up the minute's questions to this machine.
-const [scanned, woken] = [testRedis(), testRedis()];
-afterAll(() => Promise.all([redis, scanned, woken].map((one) => one.cleanup())));
+const [scanned, shared, woken] = [testRedis(), testRedis(), testRedis()];
+afterAll(() => Promise.all([redis, scanned, shared, woken].map((one) => one.cleanup())));
 
 const publicUrl = 'https://filings.example.com';
 const allowed = (headers: Record<string, string>): OwnerAnswer => ({ status: 200, headers });
@@ -273,6 +273,21 @@ test('registering is no scanner: an account asks a number of endpoints a minute'
   expect(wakes.every(({ wakeAt }) => wakeAt !== null && wakeAt > Date.now())).toBe(true);
   const states = await Promise.all(ids.map((id) => harness.state(id)));
   expect(states.filter(({ blocked }) => blocked?.times === 0)).toHaveLength(5);
+});
+
+test('an account that has asked all that it may at a host keeps no other from asking there', async () => {
+  await using endpoint = await startOwnedEndpoint(() => ({ status: 500 }));
+  const unverified = { verification: 'challenge', verified: null } as const;
+  await using many = await createHarness(shared);
+  const ids = await Promise.all(
+    Array.from({ length: questionsMax.perAccount }, () => many.subscribe(endpoint.url, unverified)),
+  );
+  await Promise.all(ids.map((id) => many.drain(id)));
+  endpoint.answer = owner;
+  await using other = await createHarness(shared);
+  const id = await other.subscribe(endpoint.url, unverified);
+  await other.drain(id);
+  expect(await stateOf(other, id)).toBe('active');
 });
 
 test('a lost wake-up is made up: a look at what lags finds who has yet to be verified', async () => {
