@@ -72,7 +72,7 @@ class Exchange<Request extends ExchangeRequest> implements Dispatcher.DispatchHa
   #statusCode = 0;
   #headers = noHeaders;
   #receivedAtMs = 0;
-  #excerpt: Buffer | null = null;
+  #excerpt: Buffer[] | null = null;
   #bodyBytes = 0;
 
   constructor(
@@ -140,7 +140,7 @@ class Exchange<Request extends ExchangeRequest> implements Dispatcher.DispatchHa
 
   /** Copies the bytes: the chunk is a view of a whole read of the socket. */
   #keep(bytes: Buffer): void {
-    this.#excerpt = this.#excerpt === null ? Buffer.from(bytes) : Buffer.concat([this.#excerpt, bytes]);
+    (this.#excerpt ??= []).push(Buffer.from(bytes));
   }
 
   #cutOff(code: CallbackFailureCode): void {
@@ -179,7 +179,7 @@ class Exchange<Request extends ExchangeRequest> implements Dispatcher.DispatchHa
       retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
       receivedAtMs: this.#receivedAtMs,
       // Without the bytes of a character that goes on behind it.
-      excerpt: this.#excerpt === null ? '' : new StringDecoder().write(this.#excerpt),
+      excerpt: this.#excerpt === null ? '' : new StringDecoder().write(Buffer.concat(this.#excerpt)),
       headers: this.#headers,
       body,
       durationMs: performance.now() - this.#startedAt,

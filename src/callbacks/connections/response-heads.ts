@@ -13,13 +13,17 @@ export interface ResponseHeads {
   next(): void;
 }
 
+// Maximum bytes that undici gets at once: beyond its maximum of headers it makes an error of each further
+// one.
+const pieceBytesMax = 2_048;
+
 // Maximum bytes of the interim responses before one response.
 const interimBytesMax = 65_536;
 
 // Maximum characters of a line that are kept for an error.
 const lineMax = 256;
 
-const [lineFeed, carriageReturn] = [0x0a, 0x0d];
+const [lineFeed, carriageReturn, one, letterH] = [0x0a, 0x0d, 0x31, 0x48];
 const interim = /^HTTP\/1\.\d 1(?!01)\d\d\D$/;
 const example = 'HTTP/1.1 102 ';
 
@@ -37,6 +41,8 @@ export function createResponseHeads(onBroken: (error: Error) => void): ResponseH
   /** The bytes that undici is to read; null for none yet. */
   function take(bytes: Buffer): Buffer | null {
     hasBegun = true;
+    // The usual response is known by the first digit of its status.
+    isPassed ||= held.length === 0 && bytes[0] === letterH && bytes.length > 9 && bytes[9] !== one;
     if (isPassed) return bytes;
     let rest = held.length === 0 ? bytes : Buffer.concat([held, bytes]);
     for (let end = 0; end !== -1; end = endOfHead(rest)) {
@@ -59,15 +65,21 @@ export function createResponseHeads(onBroken: (error: Error) => void): ResponseH
   return {
     follow(socket) {
       const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
-      socket.read = (size) => {
-        const bytes = read(size);
-        const taken = bytes === null ? null : take(bytes);
-        if (leftOut + held.length > interimBytesMax)
-          socket.destroy(new errors.HTTPParserError(`(more than ${interimBytesMax} bytes of 1xx responses)`));
-        if (taken === null) return null;
-        if (given !== null) line = lastLineOf(line + given.toString());
-        given = taken;
-        return taken;
+      socket.read = () => {
+        while (!socket.destroyed) {
+          const bytes = read(Math.min(pieceBytesMax, socket.readableLength) || undefined);
+          if (bytes === null) return null;
+          const taken = take(bytes);
+          if (leftOut + held.length > interimBytesMax)
+            socket.destroy(
+              new errors.HTTPParserError(`(more than ${interimBytesMax} bytes of 1xx responses)`),
+            );
+          if (taken === null) continue;
+          if (given !== null) line = lastLineOf(line + given.toString());
+          given = taken;
+          return taken;
+        }
+        return null;
       };
       socket.once('error', (error: Error) => {
         if (error instanceof errors.HTTPParserError) Object.assign(error, { line: lineOf(error) });
@@ -76,8 +88,10 @@ export function createResponseHeads(onBroken: (error: Error) => void): ResponseH
     },
     next() {
       isReused ||= hasBegun;
-      [hasBegun, isPassed, leftOut] = [false, false, 0];
-      [given, line] = [null, ''];
+      hasBegun = isPassed = false;
+      leftOut = 0;
+      given = null;
+      line = '';
     },
   };
 }

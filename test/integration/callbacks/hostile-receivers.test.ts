@@ -399,7 +399,7 @@ describe('nonsense', () => {
     ['a 103 with large headers', `HTTP/1.1 103 Early Hints\r\nlink: ${'x'.repeat(1000)}\r\n\r\n`],
     ['a 100 with a length', 'HTTP/1.1 100 Continue\r\ncontent-length: 0\r\n\r\n'],
     ['several of each', `${goOn}${interim}${goOn}${goOn}${interim}`],
-    ['fifty', goOn.repeat(50)],
+    ['hundreds', goOn.repeat(300)],
   ])('interim responses are passed over: %s', async (_, before) => {
     const parts: [string, (socket: Socket) => void][] = [
       ['in one packet', (socket) => socket.write(before + okResponse)],
