@@ -15,6 +15,9 @@ export type NameAnswer =
 // IPv6.
 const otherFamilyMs = 1_000;
 
+// Maximum number of addresses of a family that are kept: a server may name thousands, and each is vetted.
+const addressesMax = 32;
+
 interface OfFamily {
   readonly family: 4 | 6;
   readonly records: readonly RecordWithTtl[];
@@ -38,7 +41,7 @@ export async function askServers(resolver: Resolver, name: string): Promise<Name
 
 async function settled(family: 4 | 6, asked: Promise<readonly RecordWithTtl[]>): Promise<OfFamily> {
   try {
-    return { family, records: await asked, code: '' };
+    return { family, records: (await asked).slice(0, addressesMax), code: '' };
   } catch (error) {
     return { family, records: [], code: String((error as { code?: unknown }).code) };
   }

@@ -1,6 +1,9 @@
+import type { LookupAddress } from 'node:dns';
 import { expect, it } from 'vitest';
 import { createCallbackClient } from '../../../src/callbacks/callback-client.ts';
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
+import { createHostLookup } from '../../../src/names/host-lookup.ts';
+import { startStubResolver } from '../../support/connections/stub-resolver.ts';
 import { startRawReceiver } from '../../support/receivers/raw-receiver.ts';
 
 // Maximum milliseconds of processor time of one turn of the event loop.
@@ -42,4 +45,13 @@ it.each([
   await client.post(request);
   expect(await longestTurn(() => client.post(request))).toBeLessThan(turnMsMax);
   await client.close();
+});
+
+it('few addresses of a name with many are kept', async () => {
+  const addresses = Array.from({ length: 70 }, (_, i) => `192.0.2.${i}`);
+  using resolver = await startStubResolver(() => addresses, { port: 0, ttlSeconds: 60 });
+  const found: readonly LookupAddress[] = await createHostLookup({ servers: [resolver.server] })(
+    'many.example.com',
+  );
+  expect(found).toHaveLength(32);
 });
