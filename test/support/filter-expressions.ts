@@ -66,7 +66,13 @@ export const expressions: fc.Arbitrary<string> = fc.letrec<Record<string, string
     tie('text').map((text) => `size(${text})`),
   ),
   text: fc.oneof(
-    fc.constantFrom('data.status', 'type', 'filing.carriersName', 'filing.filingState.stateAbbr', 'filing.userFiles[0].name'),
+    fc.constantFrom(
+      'data.status',
+      'type',
+      'filing.carriersName',
+      'filing.filingState.stateAbbr',
+      'filing.userFiles[0].name',
+    ),
     fc.constantFrom('"TX"', "'PAID'", '"a"', 'filing["gone"]', '"Größe"', 'filing.insuredsName'),
     fc
       .tuple(tie('text'), fc.constantFrom('lowerAscii', 'upperAscii'))
