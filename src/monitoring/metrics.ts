@@ -188,9 +188,6 @@ export function createMetrics(linesLost: () => number = () => 0) {
       ...common('sealing_key', '1 for the first key of ENCRYPTION_KEY, which seals secrets now.'),
       labelNames: ['key'],
     }),
-    unboundSecrets: new Gauge(
-      common('unbound_secrets', 'Secrets in Redis whose seal is not bound to its place.'),
-    ),
     unreadableRecords: new Counter({
       ...common(
         'unreadable_records_total',

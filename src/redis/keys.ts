@@ -8,7 +8,6 @@ import { tagsApart } from './slots-apart.ts';
  * | key                           | type   | lives                         | written by                    | read by            |
  * |-------------------------------|--------|-------------------------------|-------------------------------|--------------------|
  * | `P:store`                     | string | for ever                      | first start on an empty store | store watch        |
- * | `P:seals`                     | string | for ever                      | secret upkeep                 | secret upkeep      |
  * | `P:probe`                     | string | a minute                      | readiness                     | none               |
  * | `P:aof:{<n>}`                 | string | a minute                      | AOF rewriter                  | none               |
  * | `P:taken`                     | hash   | for ever                      | work watch                    | work watch         |
@@ -79,8 +78,6 @@ export interface Keys {
   /** The number of shards as the processes have agreed on it (src/redis/shards/shard-plan.ts). */
   readonly shards: string;
   readonly store: string;
-  /** Whether all seals are bound to their places (src/secrets/seal-stage.ts). */
-  readonly seals: string;
   readonly probe: string;
   /** Keys that are only written, one of them on each server of a cluster. */
   aofMark(n: number): string;
@@ -222,7 +219,6 @@ export function createKeys(prefix: string, database: number = 0): Keys {
     queues: `${prefix}:{~queues}`,
     shards: `${prefix}:shards`,
     store: `${prefix}:store`,
-    seals: `${prefix}:seals`,
     probe: `${prefix}:probe`,
     aofMark: (n) => `${prefix}:aof:{${n}}`,
     taken: `${prefix}:taken`,

@@ -47,13 +47,6 @@ export function placeName({ account, subscription }: SealPlace): string {
   return subscription === '' ? `account:${account}` : `subscription:${account}/${subscription}`;
 }
 
-/**
- * The data to which a seal of the former format is bound: the account, and whether it is the account's own.
- */
-export function formerContext({ account, field }: SealPlace): string {
-  return `${field === 'partnerKey' ? 'account' : 'subscription'}:${account}`;
-}
-
 // A stored URL that is none stands for itself.
 function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : url;

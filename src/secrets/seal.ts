@@ -1,8 +1,7 @@
 import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { formerContext, placeName } from './seal-place.ts';
+import { placeName } from './seal-place.ts';
 import type { SealPlace } from './seal-place.ts';
-import type { SealStage } from './seal-stage.ts';
 
 /**
  * One AES-256 key of the operator: 32 bytes, and the id under which sealed texts remember it (no dots in it).
@@ -12,20 +11,17 @@ export type EncryptionKey = { readonly id: string; readonly key: Buffer };
 /** Seals short secrets (partner keys, signing secrets) before they reach Redis, and opens them again. */
 export type Sealer = {
   /**
-   * `v2.<key id>.<base64url of nonce, ciphertext and tag>`, made with the newest key. The place is not
-   * stored, but the text opens in that place only. In the stage `former` it is a `v1`, as older versions make
-   * it, which opens in all places of that kind of an account.
+   * `v1.<key id>.<base64url of nonce, ciphertext and tag>`, made with the newest key. The place is not
+   * stored, but the text opens in that place only.
    */
   seal(text: string, place: SealPlace): string;
   /**
-   * The text that was sealed; throws `SealError` for an unknown key id, a wrong key or place, any changed
-   * character, and for a `v1` in the stage `bound`.
+   * The text that was sealed; throws `SealError` for an unknown key id, a wrong key or place, and any changed
+   * character.
    */
   open(sealed: string, place: SealPlace): string;
-  /** False when it should be sealed again, with a newer key or bound to its place. */
+  /** False when it should be sealed again, with a newer key. */
   isCurrent(sealed: string): boolean;
-  /** Whether a text that is not bound to its place is refused for that. */
-  isRefusedAsFormer(sealed: string): boolean;
 };
 
 /**
@@ -36,33 +32,27 @@ export class SealError extends Error {
   override readonly name = 'SealError';
 }
 
-const [former, bound] = ['v1', 'v2'] as const;
+const version = 'v1';
 const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
  * AES-256-GCM with a random 96-bit nonce per text (NIST SP 800-38D §8.2.2). The first of `keys` seals, all of
- * them open. `stage` is asked each time.
+ * them open.
  */
-export function createSealer(keys: readonly EncryptionKey[], stage: () => SealStage = () => 'bound'): Sealer {
+export function createSealer(keys: readonly EncryptionKey[]): Sealer {
   const byId = new Map(keys.map(({ id, key }) => [id, createSecretKey(key)]));
   const newest = keys[0];
   if (newest === undefined) throw new RangeError('at least one encryption key is needed');
-  const isRefusedAsFormer = (sealed: string) => stage() === 'bound' && isFormer(sealed);
   return {
     seal(text, place) {
-      const version = stage() === 'former' ? former : bound;
-      return sealWith({ version, keyId: newest.id, key: keyOf(byId, newest.id), place }, text);
+      return sealWith({ keyId: newest.id, key: keyOf(byId, newest.id), place }, text);
     },
     open(sealed, place) {
-      if (isRefusedAsFormer(sealed)) throw new SealError(refusedAsFormer(place));
-      const { version, keyId, body } = parseSealed(sealed);
-      return openWith({ version, keyId, key: keyOf(byId, keyId), place }, body);
+      const { keyId, body } = parseSealed(sealed);
+      return openWith({ keyId, key: keyOf(byId, keyId), place }, body);
     },
-    isCurrent: (sealed) =>
-      sealed.startsWith(`${bound}.${newest.id}.`) ||
-      (stage() === 'former' && sealed.startsWith(`${former}.${newest.id}.`)),
-    isRefusedAsFormer,
+    isCurrent: (sealed) => sealed.startsWith(`${version}.${newest.id}.`),
   };
 }
 
@@ -71,13 +61,7 @@ export function keyIdOf(sealed: string): string {
   return sealed.split('.', 2)[1] ?? '';
 }
 
-/** Whether a sealed text is of the format of older versions, which is not bound to its place. */
-export function isFormer(sealed: string): boolean {
-  return sealed.startsWith(`${former}.`);
-}
-
 interface Seal {
-  readonly version: typeof former | typeof bound;
   readonly keyId: string;
   readonly key: KeyObject;
   readonly place: SealPlace;
@@ -88,7 +72,7 @@ function sealWith(seal: Seal, text: string): string {
   const cipher = createCipheriv('aes-256-gcm', seal.key, nonce, { authTagLength: tagBytes });
   cipher.setAAD(boundData(seal));
   const body = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-  return `${seal.version}.${seal.keyId}.${body.toString('base64url')}`;
+  return `${version}.${seal.keyId}.${body.toString('base64url')}`;
 }
 
 function openWith(seal: Seal, body: Buffer): string {
@@ -106,16 +90,15 @@ function openWith(seal: Seal, body: Buffer): string {
   }
 }
 
-function parseSealed(sealed: string): { version: Seal['version']; keyId: string; body: Buffer } {
+function parseSealed(sealed: string): { keyId: string; body: Buffer } {
   const [head, keyId, encoded, ...rest] = sealed.split('.');
   const body = Buffer.from(encoded ?? '', 'base64url');
   // Node skips characters that are not base64url; writing it back finds them.
   const isWhole = rest.length === 0 && body.toString('base64url') === encoded;
-  const version = [former, bound].find((known) => known === head);
-  if (!isWhole || version === undefined || keyId === undefined || body.length < nonceBytes + tagBytes) {
+  if (!isWhole || head !== version || keyId === undefined || body.length < nonceBytes + tagBytes) {
     throw new SealError('A stored secret is not in the form that this version seals; set the secret anew.');
   }
-  return { version, keyId, body };
+  return { keyId, body };
 }
 
 function keyOf(keys: ReadonlyMap<string, KeyObject>, keyId: string): KeyObject {
@@ -127,19 +110,8 @@ function keyOf(keys: ReadonlyMap<string, KeyObject>, keyId: string): KeyObject {
   );
 }
 
-function refusedAsFormer(place: SealPlace): string {
-  return (
-    `The secret of ${placeName(place)} is sealed as older versions do, and this store has had no such seal before: an older ` +
-    'version wrote it, or it was moved there. Set the secret anew; docs/operations.md#seals says more.'
-  );
-}
-
 // JSON keeps the parts apart, whatever characters they contain.
-function boundData({ version, keyId, place }: Seal): Buffer {
+function boundData({ keyId, place }: Seal): Buffer {
   const { account, subscription, field, peer } = place;
-  const text =
-    version === former
-      ? `${version}.${keyId}.${formerContext(place)}`
-      : JSON.stringify([version, keyId, account, subscription, field, peer]);
-  return Buffer.from(text, 'utf8');
+  return Buffer.from(JSON.stringify([version, keyId, account, subscription, field, peer]), 'utf8');
 }

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { isFormer, keyIdOf, SealError } from './seal.ts';
+import { keyIdOf, SealError } from './seal.ts';
 import type { Sealer } from './seal.ts';
 import { placeName } from './seal-place.ts';
 import type { SealPlace } from './seal-place.ts';
@@ -29,14 +29,8 @@ export interface SealTally {
   readonly readable: ReadonlyMap<string, number>;
   /** Texts that do not open, by the id of the key that they name. */
   readonly unreadable: ReadonlyMap<string, number>;
-  /**
-   * Texts that are refused because they are not bound to their place, by the id of the key that they name.
-   */
-  readonly refused: ReadonlyMap<string, number>;
-  /** Owners of the texts that do not open or are refused. */
+  /** Owners of the texts that do not open. */
   readonly unreadableOwners: readonly string[];
-  /** Number of texts that are bound to their place, and of those of the former format, opened or not. */
-  readonly kinds: { readonly bound: number; readonly former: number };
 }
 
 // Number of records opened in a row, in a millisecond or two, before the event loop gets its turn.
@@ -46,26 +40,22 @@ const recordsAtOnce = 100;
 export async function tallySecrets(sealer: Sealer, records: SealedRecords): Promise<SealTally> {
   const readable = new Map<string, number>();
   const unreadable = new Map<string, number>();
-  const refused = new Map<string, number>();
   const owners = new Set<string>();
-  const kinds = { bound: 0, former: 0 };
   for await (const { texts } of inTurns(records)) {
     for (const { text, place } of texts) {
       const opens = openOrNull(sealer, text, place) !== null;
-      const isRefused = sealer.isRefusedAsFormer(text);
-      const counts = opens ? readable : isRefused ? refused : unreadable;
+      const counts = opens ? readable : unreadable;
       counts.set(keyIdOf(text), (counts.get(keyIdOf(text)) ?? 0) + 1);
-      kinds[isFormer(text) ? 'former' : 'bound'] += 1;
       if (!opens) owners.add(placeName(place));
     }
   }
-  return { readable, unreadable, refused, unreadableOwners: [...owners], kinds };
+  return { readable, unreadable, unreadableOwners: [...owners] };
 }
 
 /**
- * Seals anew, with the newest key and bound to its place, what is sealed otherwise; returns the number of
- * records written. A record that does not open, or that another process changes meanwhile, stays as it is. A
- * crash leaves every record sealed in one way or the other.
+ * Seals again, with the newest key, what an older key sealed. Returns the number of records written. A record
+ * that does not open, or that another process has changed, stays as it is. A crash leaves every record sealed
+ * with one key or the other.
  */
 export async function resealOld(sealer: Sealer, records: SealedRecords): Promise<number> {
   let resealed = 0;

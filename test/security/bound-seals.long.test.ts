@@ -1,17 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createKeys } from '../../src/redis/keys.ts';
-import { createSealer } from '../../src/secrets/seal.ts';
-import { partnerKeyPlace } from '../../src/secrets/seal-place.ts';
-import { listSealedSubscriptions } from '../../src/subscriptions/store/sealed-subscriptions.ts';
 import { openApi } from '../support/api/api-caller.ts';
 import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
 import { startCollector, type Collector } from '../support/receivers/collector.ts';
 import { testRedis, type TestRedis } from '../support/redis/test-redis.ts';
 
-const encryption = { id: 'default', key: Buffer.alloc(32, 7) };
-const former = createSealer([encryption], () => 'former');
-const any = createSealer([encryption], () => 'binding');
 const partner = 'http://127.0.0.1:9/v1';
 
 type Stored = { url: string; headers: unknown; secrets: { text: string }[] };
@@ -68,19 +62,6 @@ async function sealedTexts(): Promise<string[]> {
 
 const versions = async () => [...new Set((await sealedTexts()).map((text) => text.slice(0, 2)))];
 
-/** Makes the store what an older version leaves: all its seals of the former format, and no mark. */
-async function makeFormer(): Promise<void> {
-  await daemon?.end('SIGTERM');
-  for await (const record of listSealedSubscriptions(client, keys, ['a', 'b']))
-    await record.replace(record.texts.map(({ text, place }) => former.seal(any.open(text, place), place)));
-  for (const [account, text] of Object.entries(await client.hgetall(keys.accounts))) {
-    const sealedKey = former.seal('pk', partnerKeyPlace(account, partner));
-    await client.hset(keys.accounts, account, JSON.stringify({ ...JSON.parse(text), sealedKey }));
-  }
-  await client.del(keys.seals);
-  expect(await versions()).toEqual(['v1']);
-}
-
 async function registered(account: string, url: string, key: string = randomUUID()): Promise<string> {
   return String((await register(key, url).send(account)).body['id']);
 }
@@ -103,7 +84,7 @@ async function close(): Promise<void> {
   await redis.cleanup();
 }
 
-describe('on a new store every seal is bound to its place from the first', () => {
+describe('every seal is bound to its place', () => {
   beforeAll(open);
   afterAll(close);
 
@@ -166,8 +147,7 @@ describe('on a new store every seal is bound to its place from the first', () =>
       await registered('a', mallory?.url ?? ''),
       await registered('b', mallory?.url ?? ''),
     ];
-    expect(await versions()).toEqual(['v2']);
-    expect(await client.get(keys.seals)).toBe('bound');
+    expect(await versions()).toEqual(['v1']);
     const [account, id] = await move(from, to, other);
     expect(await testCall(account, id)).toMatchObject({ status: 503, body: { code: 'secret_unreadable' } });
     // As any change does, it wakes the delivery, which has nothing that it may send.
@@ -191,7 +171,7 @@ describe('on a new store every seal is bound to its place from the first', () =>
   });
 });
 
-describe('on a new store', () => {
+describe('a seal elsewhere', () => {
   let ids: Record<'one' | 'two', string>;
   beforeEach(async () => {
     await open();
@@ -234,90 +214,5 @@ describe('on a new store', () => {
     expect((await testCall('a', ids.two)).body).toMatchObject({ outcome: 'delivered' });
     await start();
     expect((await call('GET', '/health/ready')).body).toMatchObject({ ready: true });
-  });
-});
-
-describe('a store of an older version', () => {
-  let ids: Record<'one' | 'two', string>;
-  beforeEach(async () => {
-    await open();
-    ids = {
-      one: await registered('a', victim?.url ?? '', 'one'),
-      two: await registered('a', mallory?.url ?? '', 'two'),
-    };
-    await registered('b', mallory?.url ?? '');
-    await makeFormer();
-  });
-  afterEach(close);
-
-  test('works, and keeps its format for an hour, in which an older version may still open all of it', async () => {
-    await start();
-    expect(logged('secrets.unbound')).toMatchObject({ secrets: 11 });
-    const from = Number((await client.get(keys.seals))?.replace('from ', ''));
-    expect(from).toBeGreaterThan(Date.now() + 3_000_000);
-    expect((await testCall('a', ids.one)).body).toMatchObject({ outcome: 'delivered' });
-    await register('three', victim?.url ?? '').send('a');
-    expect(await versions()).toEqual(['v1']);
-    const metrics = await (await fetch(`${daemon?.url}/metrics`)).text();
-    expect(metrics).toContain('filing_webhooks_unbound_secrets 11');
-  });
-
-  test('is bound in the background then, after which a seal kept from before is refused for good', async () => {
-    await client.set(keys.seals, `from ${Date.now() - 600_000}`);
-    const kept = await read('a', ids.one);
-    await start();
-    await vi.waitFor(() => expect(logged('secrets.bound')).toBeDefined(), 10_000);
-    expect(logged('secrets.resealed')).toMatchObject({ records: 8 });
-    expect(await versions()).toEqual(['v2']);
-    expect((await testCall('a', ids.one)).body).toMatchObject({ outcome: 'delivered' });
-    expect((await register('one', victim?.url ?? '').send('a')).body).toMatchObject({ id: ids.one });
-
-    await write('a', ids.two, { headers: kept.headers, secrets: kept.secrets });
-    // The mark is in the same Redis; a running process does not fall for its removal.
-    await client.del(keys.seals);
-    expect((await testCall('a', ids.two)).body).toMatchObject({ code: 'secret_unreadable' });
-    await client.set(keys.seals, 'bound');
-    await start();
-    expect(String((await call('GET', '/health/ready')).body['reasons'])).toMatch(
-      /an older version sealed, or that were moved: 2. Set them anew/,
-    );
-    expect(logged('secrets.unreadable')).toMatchObject({ whose: [`subscription:a/${ids.two}`] });
-    expect(mallory?.received).toEqual([]);
-  });
-
-  test('that a crash left half bound opens whole, and the rest is bound by the next process', async () => {
-    await client.set(keys.seals, 'from 0');
-    for await (const { texts, replace } of listSealedSubscriptions(client, keys, ['a'])) {
-      await replace(texts.map(({ text, place }) => any.seal(any.open(text, place), place)));
-      break;
-    }
-    expect(await versions()).toEqual(['v1', 'v2']);
-    await start();
-    await vi.waitFor(async () => expect(await versions()).toEqual(['v2']), 10_000);
-    for (const id of [ids.one, ids.two])
-      expect((await testCall('a', id)).body).toMatchObject({ outcome: 'delivered' });
-    expect((await call('GET', '/health/ready')).body).toMatchObject({ ready: true });
-  });
-
-  test('may keep its format for longer, but no mark brings it back once there are bound seals', async () => {
-    await client.set(keys.seals, 'from 9999999999999');
-    await start();
-    await registered('a', victim?.url ?? '');
-    expect(await versions()).toEqual(['v1']);
-    await client.set(keys.seals, 'from 0');
-    await start();
-    await vi.waitFor(async () => expect(await versions()).toEqual(['v2']), 10_000);
-    await client.set(keys.seals, 'from 9999999999999');
-    await start();
-    await registered('a', victim?.url ?? '');
-    expect(await versions()).toEqual(['v2']);
-  });
-
-  test('whose mark is of another type opens the least: bound seals only', async () => {
-    await client.del(keys.seals);
-    await client.lpush(keys.seals, 'x');
-    await start();
-    expect((await testCall('a', ids.one)).body).toMatchObject({ code: 'secret_unreadable' });
-    expect((await call('GET', '/health/ready')).status).toBe(503);
   });
 });

@@ -56,7 +56,7 @@ async function sealedTexts(): Promise<string[]> {
     ...(await client.hvals(`${redis.prefix}:{one}:subscriptions`)),
     ...(await Promise.all(remembered.map(async (key) => client.get(key)))),
   ];
-  return texts.flatMap((text) => text?.match(/v2\.[\w-]+\.[\w-]{30,}/g) ?? []);
+  return texts.flatMap((text) => text?.match(/v1\.[\w-]+\.[\w-]{30,}/g) ?? []);
 }
 
 async function reasons(): Promise<string> {

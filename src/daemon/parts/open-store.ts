@@ -21,7 +21,6 @@ import { createKeys, shardQueues, type Keys } from '../../redis/keys.ts';
 import { openQueueShards, type ChangingShards } from '../../redis/shards/queue-shards.ts';
 import { timeoutBounds } from '../../subscriptions/settings/limits.ts';
 import { createSealer } from '../../secrets/seal.ts';
-import { createSealMark } from '../upkeep/seal-mark.ts';
 import type { Overrides } from './overrides.ts';
 
 // Minimum milliseconds for which drains in the former shards are waited for after a change of their number.
@@ -111,7 +110,6 @@ export async function openStore(
   // The clock may have been set back while no process ran.
   if (overrides.now === undefined) await shorten();
   const wallClock = overrides.now ?? Date.now;
-  const seals = createSealMark(redis, keys, clock.now);
   const reports = createUnreadableReports(logger, metrics, Date.now);
   return {
     ...deps,
@@ -125,8 +123,7 @@ export async function openStore(
     onError,
     reports,
     onUnreadable: reports.note,
-    seals,
-    sealer: createSealer(config.encryptionKeys, seals.stage),
+    sealer: createSealer(config.encryptionKeys),
     retentionAt: (now: number) => ({
       now,
       steadySince: clock.steadySince(),
@@ -162,8 +159,8 @@ async function startClock(
   return clock;
 }
 
-async function hasRemains(redis: RedisClient, { accounts, taken, seals }: Keys): Promise<boolean> {
-  const found = await Promise.all([accounts, taken, seals].map((key) => redis.exists(key)));
+async function hasRemains(redis: RedisClient, { accounts, taken }: Keys): Promise<boolean> {
+  const found = await Promise.all([accounts, taken].map((key) => redis.exists(key)));
   return found.some((count) => count > 0);
 }
 

@@ -5,24 +5,19 @@ import type { Metrics } from '../../monitoring/metrics.ts';
 import { resealOld, tallySecrets } from '../../secrets/stored-secrets.ts';
 import type { SealedRecord, SealTally } from '../../secrets/stored-secrets.ts';
 import type { EncryptionKey, Sealer } from '../../secrets/seal.ts';
-import type { SealMarkStore } from './seal-mark.ts';
 
 /** A key of ENCRYPTION_KEY opens no secret sealed under its id, so it is not the former key of that id. */
 export class WrongKeyError extends Error {
   override readonly name = 'WrongKeyError';
 }
 
-/**
- * Checks that the sealed secrets of the store open, and seals them with the newest key, bound to their place.
- */
+/** Checks that the sealed secrets of the store open, and seals them with the newest key. */
 interface SecretUpkeep {
-  /**
-   * To be called once, before anything is sealed. Writes at most the mark of the seals. Throws WrongKeyError.
-   */
+  /** To be called once, before anything is sealed. Writes nothing. Throws WrongKeyError. */
   begin(): Promise<void>;
   /**
-   * Seals anew the secrets that an older key or an older version sealed, counts again, and logs changes. With
-   * a single key, all seals bound and no problem it counts again only: at most 0.5 % of the time.
+   * Seals again the secrets that an older key sealed, counts them, and logs changes. With a single key and no
+   * problem it only counts, for at most 0.5 % of the time.
    */
   pass(): Promise<void>;
   /** Why some sealed secrets cannot be used, null if all can. Names no account. */
@@ -37,11 +32,10 @@ export interface SecretUpkeepDeps {
   readonly accounts: Pick<AccountStore, 'slice' | 'sealedRecords'>;
   readonly sealedSubscriptions: (accounts: AsyncIterable<string>) => AsyncIterable<SealedRecord>;
   readonly sealer: Sealer;
-  readonly seals: SealMarkStore;
   /** Newest first. */
   readonly encryptionKeys: readonly EncryptionKey[];
   readonly logger: Logger;
-  readonly metrics: Pick<Metrics, 'sealedSecrets' | 'sealingKey' | 'unboundSecrets'>;
+  readonly metrics: Pick<Metrics, 'sealedSecrets' | 'sealingKey'>;
 }
 
 /**
@@ -65,7 +59,7 @@ export async function startSecretUpkeep(
  * again.
  */
 function createSecretUpkeep(deps: SecretUpkeepDeps): SecretUpkeep {
-  const { accounts, sealedSubscriptions, sealer, seals, encryptionKeys, logger, metrics } = deps;
+  const { accounts, sealedSubscriptions, sealer, encryptionKeys, logger, metrics } = deps;
   const ids = encryptionKeys.map(({ id }) => id);
   const [newest, ...older] = ids;
   const toldFree = new Set<string>();
@@ -85,10 +79,9 @@ function createSecretUpkeep(deps: SecretUpkeepDeps): SecretUpkeep {
     metrics.sealedSecrets.reset();
     metrics.sealingKey.reset();
     if (newest !== undefined) metrics.sealingKey.set({ key: newest }, 1);
-    for (const key of new Set([...ids, ...tally.unreadable.keys(), ...tally.refused.keys()])) {
+    for (const key of new Set([...ids, ...tally.unreadable.keys()])) {
       metrics.sealedSecrets.set({ key }, total(tally, key));
     }
-    metrics.unboundSecrets.set(tally.kinds.former);
     const before = problem;
     problem = unreadableProblem(tally);
     if (problem !== null && problem !== before) {
@@ -110,54 +103,37 @@ function createSecretUpkeep(deps: SecretUpkeepDeps): SecretUpkeep {
   return {
     problem: () => problem,
     async begin() {
-      await seals.look();
       const tally = await count();
       const wrong = ids.find((id) => tally.unreadable.has(id) && !tally.readable.has(id));
       if (wrong !== undefined) throw new WrongKeyError(wrongKeySentence(wrong));
-      const mark = await seals.settle(tally.kinds);
-      if (mark === 'bound') return;
-      const { former } = tally.kinds;
-      logger.info({ secrets: former, from: new Date(mark).toISOString() }, 'secrets.unbound');
     },
     async pass() {
-      await seals.look();
-      if (older.length === 0 && problem === null && seals.stage() === 'bound') {
+      if (older.length === 0 && problem === null) {
         if (performance.now() >= countAgainAt) await count();
         return;
       }
       const records = await resealOld(sealer, readRecords());
       if (records > 0) logger.info({ records, key: newest }, 'secrets.resealed');
-      const tally = await count();
-      tellFree(tally);
-      if (await seals.conclude(tally.kinds)) logger.info('secrets.bound');
+      tellFree(await count());
     },
   };
 }
 
-function total({ readable, unreadable, refused }: SealTally, key: string): number {
-  return sumOf([readable, unreadable, refused].map((counts) => counts.get(key) ?? 0));
+function total({ readable, unreadable }: SealTally, key: string): number {
+  return (readable.get(key) ?? 0) + (unreadable.get(key) ?? 0);
 }
 
 function sumOf(counts: Iterable<number>): number {
   return [...counts].reduce((sum, each) => sum + each, 0);
 }
 
-function unreadableProblem({ unreadable, refused }: SealTally): string | null {
-  const sentences: string[] = [];
-  if (unreadable.size > 0) {
-    const named = [...unreadable.keys()].map((key) => `"${key}"`).join(', ');
-    sentences.push(
-      `Stored secrets that do not open with ENCRYPTION_KEY: ${sumOf(unreadable.values())}, sealed with key ${named}. ` +
-        'Add the former key behind the newest one, or set those secrets anew; the log line secrets.unreadable names whose they are.',
-    );
-  }
-  if (refused.size > 0) {
-    sentences.push(
-      `Stored secrets that an older version sealed, or that were moved: ${sumOf(refused.values())}. Set them anew; the log line ` +
-        'secrets.unreadable names whose they are, and docs/operations.md#seals says more.',
-    );
-  }
-  return sentences.length === 0 ? null : sentences.join(' ');
+function unreadableProblem({ unreadable }: SealTally): string | null {
+  if (unreadable.size === 0) return null;
+  const named = [...unreadable.keys()].map((key) => `"${key}"`).join(', ');
+  return (
+    `Stored secrets that do not open with ENCRYPTION_KEY: ${sumOf(unreadable.values())}, sealed with key ${named}. ` +
+    'Add the former key behind the newest one, or set those secrets anew; the log line secrets.unreadable names whose they are.'
+  );
 }
 
 function wrongKeySentence(id: string): string {

@@ -160,15 +160,6 @@ export const guards: readonly Mutation[] = [
     title: '',
   },
   {
-    name: 'a seal kept from before the store was bound opens',
-    file: 'src/secrets/seal.ts',
-    find: "stage() === 'bound' && isFormer(sealed)",
-    replace: "stage() === 'former' && isFormer('')",
-    project: 'unit',
-    test: 'test/unit/secrets/seal.test.ts',
-    title: '',
-  },
-  {
     name: 'a wrong key is taken',
     file: 'src/daemon/upkeep/secret-upkeep.ts',
     find: 'if (wrong !== undefined) throw',

@@ -127,7 +127,6 @@ export const deploymentKeys: Record<keyof Keys, string> = {
   queues: "BullMQ's",
   shards: 'a number; one that cannot be read is written again (src/redis/shards/queue-shards.ts)',
   store: 'tested below',
-  seals: 'tested in test/security/bound-seals.long.test.ts',
   probe: 'is only written',
   aofMark: 'is only written',
   taken: 'counts what was taken; one that cannot be added to is named by background.error',

@@ -52,7 +52,7 @@ describe.each(Object.entries(queries))('the queries of the %s', (_, found) => {
 it('the dashboard shows every metric but those of the sealed secrets', () => {
   const shown = new Set(queries.dashboard.flatMap(selectors).map(({ name }) => find(name)?.name));
   const own = registered.map(({ name }) => name).filter((name) => name.startsWith('filing_webhooks_'));
-  const wanted = own.filter((name) => !/_(sealed_secrets|unbound_secrets|sealing_key)$/.test(name));
+  const wanted = own.filter((name) => !/_(sealed_secrets|sealing_key)$/.test(name));
   expectNone(wanted, (name) => !shown.has(name), 'metrics');
 });
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { createSealer } from '../../../src/secrets/seal.ts';
 import { partnerKeyPlace } from '../../../src/secrets/seal-place.ts';
-import type { SealStage } from '../../../src/secrets/seal-stage.ts';
 import { resealOld, tallySecrets } from '../../../src/secrets/stored-secrets.ts';
 import type { SealedRecord } from '../../../src/secrets/stored-secrets.ts';
 
@@ -16,9 +15,9 @@ function record(
   sealedWith: typeof march,
   account: string,
   secrets: string[],
-  { isChanged = false, stage = 'bound' }: { isChanged?: boolean; stage?: SealStage } = {},
+  { isChanged = false }: { isChanged?: boolean } = {},
 ) {
-  const old = createSealer([sealedWith], () => stage);
+  const old = createSealer([sealedWith]);
   const place = placeOf(account);
   const stored = { texts: secrets.map((secret) => old.seal(secret, place)), writes: 0 };
   const sealed: SealedRecord = {
@@ -68,39 +67,6 @@ test('texts are counted by key, and whose do not open is told', async () => {
   expect(Object.fromEntries(tally.readable)).toEqual({ '2026-03': 2, '2026-06': 1 });
   expect(Object.fromEntries(tally.unreadable)).toEqual({ lost: 2, '2026-06': 1 });
   expect(tally.unreadableOwners).toEqual(['account:c', 'account:d']);
-});
-
-test('what older versions sealed is bound to its place, without a newer key too', async () => {
-  const [former, bound] = [
-    record(june, 'a', ['one', 'two'], { stage: 'former' }),
-    record(june, 'b', ['three']),
-  ];
-  const records = [former.sealed, bound.sealed];
-  expect(
-    await resealOld(
-      createSealer([june], () => 'former'),
-      records,
-    ),
-  ).toBe(0);
-  expect(
-    await resealOld(
-      createSealer([june], () => 'binding'),
-      records,
-    ),
-  ).toBe(1);
-  expect(former.stored.texts.map((text) => sealer.open(text, placeOf('a')))).toEqual(['one', 'two']);
-});
-
-test('what is refused is told apart from what does not open: it is no sign of a wrong key', async () => {
-  const records = [record(june, 'a', ['one'], { stage: 'former' }), record(lost, 'b', ['two'])];
-  const tally = await tallySecrets(
-    sealer,
-    records.map(({ sealed }) => sealed),
-  );
-  expect(Object.fromEntries(tally.refused)).toEqual({ '2026-06': 1 });
-  expect(Object.fromEntries(tally.unreadable)).toEqual({ lost: 1 });
-  expect(tally.kinds).toEqual({ bound: 1, former: 1 });
-  expect(tally.unreadableOwners).toEqual(['account:a', 'account:b']);
 });
 
 test('a large store is gone through in turns with everything else', async () => {
