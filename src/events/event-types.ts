@@ -7,8 +7,6 @@ interface EventTypeFacts {
   /** The kind of `data`; src/api/open-api-webhooks.ts has its fields. */
   readonly data: 'filing' | 'stalled' | 'account' | 'certificate' | 'disabled' | 'fellBehind' | 'ping';
   readonly tone: Tone;
-  /** The status of the filing after it; missing where the type alone does not say. */
-  readonly status?: string;
 }
 
 /**
@@ -21,26 +19,23 @@ export const eventTypes = {
     data: 'filing',
     tone: 'plain',
   },
-  'filing.unpaid': { when: 'The status became UNPAID.', data: 'filing', tone: 'warn', status: 'UNPAID' },
-  'filing.paid': { when: 'The status became PAID.', data: 'filing', tone: 'info', status: 'PAID' },
-  'filing.pending': { when: 'The status became PENDING.', data: 'filing', tone: 'busy', status: 'PENDING' },
+  'filing.unpaid': { when: 'The status became UNPAID.', data: 'filing', tone: 'warn' },
+  'filing.paid': { when: 'The status became PAID.', data: 'filing', tone: 'info' },
+  'filing.pending': { when: 'The status became PENDING.', data: 'filing', tone: 'busy' },
   'filing.completed': {
     when: 'The status became COMPLETED; or `completedAt` moved while it was, and `inferred` says whether that proves an unseen round trip.',
     data: 'filing',
     tone: 'good',
-    status: 'COMPLETED',
   },
   'filing.rejected': {
     when: 'The status became REJECTED; or `rejectionReason` moved while it was.',
     data: 'filing',
     tone: 'bad',
-    status: 'REJECTED',
   },
   'filing.reopened': {
     when: 'COMPLETED became PENDING (in place of `filing.pending`).',
     data: 'filing',
     tone: 'busy',
-    status: 'PENDING',
   },
   'filing.status_changed': {
     when: 'The status became a value that this version does not know; it is passed on verbatim.',
@@ -114,17 +109,6 @@ export type FilingEventType = {
 }[EventType];
 
 const names = Object.keys(eventTypes) as EventType[];
-
-const statuses = new Map<string, string>(
-  Object.entries<EventTypeFacts>(eventTypes).flatMap(([name, { status }]) =>
-    status === undefined ? [] : [[name, status]],
-  ),
-);
-
-/** The status that a filing has after an event of this type; empty where the type alone does not say. */
-export function statusAfter(type: string): string {
-  return statuses.get(type) ?? '';
-}
 
 /**
  * Whether events of this type are about the account or a subscription, and go to those subscriptions only

@@ -1,4 +1,3 @@
-import { statusAfter } from './event-types.ts';
 import type { Checkpoint } from './timeline.ts';
 
 /**
@@ -18,12 +17,10 @@ export interface OutlinedEntry extends Checkpoint {
   readonly recordedAt: number;
   /** Length of its body. */
   readonly bytes: number;
-  /** Only in entries of a version that kept bodies in them. */
-  readonly inlineBody?: Buffer;
 }
 
 /** An event in an account's log. */
-export interface LogEntry extends Omit<OutlinedEntry, 'inlineBody'> {
+export interface LogEntry extends OutlinedEntry {
   /** The bytes to sign and send. */
   readonly body: Buffer;
 }
@@ -43,41 +40,28 @@ export interface LogRead {
 /** An entry of the stream as XRANGE gives it, also in a script. */
 export type StreamEntry = readonly [Buffer | string, readonly (Buffer | string)[]];
 
-/**
- * Reads an entry of the stream. Older versions wrote the body where the timeline stands now, and no status:
- * that is known from the type then, or not at all.
- */
+/** Reads an entry of the stream. */
 export function toOutline([streamId, fields]: StreamEntry): OutlinedEntry {
   const text = (index: number) => fields[index]?.toString() ?? '';
-  const type = text(3);
-  const inlineBody = text(10) === 'body' ? toBuffer(fields[11] ?? noBody) : null;
-  const outline = {
+  return {
     position: Number.parseInt(streamId.toString(), 10),
-    timeline: inlineBody === null ? text(11) : '',
+    timeline: text(11),
     id: text(1),
-    type,
+    type: text(3),
     filingId: text(5),
     state: text(7),
-    status: text(15) || statusAfter(type),
+    status: text(15),
     recordedAt: Number(text(9)),
-    bytes: inlineBody === null ? Number(text(13)) : inlineBody.length,
+    bytes: Number(text(13)),
   };
-  return inlineBody === null ? outline : { ...outline, inlineBody };
-}
-
-const noBody = Buffer.alloc(0);
-
-function toBuffer(value: Buffer | string): Buffer {
-  return typeof value === 'string' ? Buffer.from(value) : value;
 }
 
 /**
  * The entry with its body; null when the body was trimmed meanwhile, or has another length than the one that
  * was written.
  */
-export function withBody(entry: OutlinedEntry, stored: Buffer | null): LogEntry | null {
+export function withBody(entry: OutlinedEntry, body: Buffer | null): LogEntry | null {
   const { position, timeline, id, type, filingId, state, status, recordedAt, bytes } = entry;
-  const body = entry.inlineBody ?? stored;
   // Named one by one: the engine is several times as fast with that as with the rest of an object.
   return body?.length === bytes
     ? { position, timeline, id, type, filingId, state, status, recordedAt, bytes, body }

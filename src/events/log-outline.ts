@@ -1,7 +1,6 @@
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { defineScript } from '../redis/scripts.ts';
-import { statusAfter } from './event-types.ts';
 import type { LogEntry } from './log-entry.ts';
 
 /** An event in the log without its body and id: the fields by which events are selected. */
@@ -43,11 +42,10 @@ export function createLogOutline(redis: RedisClient, keys: Keys): LogOutline {
     )) as string[];
     const entries: OutlinedEntry[] = [];
     for (let i = 0; i < flat.length; i += valuesPerEntry) {
-      const [at = '', type = '', filingId = '', state = '', recordedAt = '', known = ''] = flat.slice(
+      const [at = '', type = '', filingId = '', state = '', recordedAt = '', status = ''] = flat.slice(
         i,
         i + valuesPerEntry,
       );
-      const status = known || statusAfter(type);
       entries.push({ position: Number(at), type, filingId, state, status, recordedAt: Number(recordedAt) });
     }
     return entries;

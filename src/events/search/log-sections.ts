@@ -4,7 +4,6 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript } from '../../redis/scripts.ts';
 import type { EventLog } from '../event-log.ts';
-import { statusAfter } from '../event-types.ts';
 import type { Checkpoint } from '../timeline.ts';
 import { createLogMemory } from './log-memory.ts';
 
@@ -123,9 +122,8 @@ export function createLogSections(
     const [read = 0, earliest = 0, latest = 0, ...flat] = reply as (string | number)[];
     const kinds: EventKind[] = [];
     for (let i = 0; i < flat.length; i += 4) {
-      const type = String(flat[i]);
-      const status = String(flat[i + 2]) || statusAfter(type);
-      kinds.push({ type, state: String(flat[i + 1]), status, count: Number(flat[i + 3]) });
+      const [type = '', state = '', status = ''] = flat.slice(i, i + 3).map(String);
+      kinds.push({ type, state, status, count: Number(flat[i + 3]) });
     }
     return {
       first,

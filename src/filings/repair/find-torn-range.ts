@@ -94,8 +94,7 @@ function isBehind(head: Checkpoint, newest: Checkpoint | null): boolean {
   return newest.timeline !== '' && newest.timeline !== head.timeline;
 }
 
-function isMixed({ inlineBody, type, filingId, bytes }: OutlinedEntry, body: BodyFacts | null): boolean {
-  if (inlineBody !== undefined) return false;
+function isMixed({ type, filingId, bytes }: OutlinedEntry, body: BodyFacts | null): boolean {
   return body?.bytes !== bytes || body.type !== type || body.filingId !== filingId;
 }
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RedisClient } from '../connection/connect.ts';
 import type { Keys } from '../keys.ts';
-import { upgradeStore } from './upgrade-store.ts';
 
 /**
  * Notices that the store was emptied while the daemon runs (FLUSHALL, a replica without data, a restored
@@ -10,9 +9,8 @@ import { upgradeStore } from './upgrade-store.ts';
  */
 export interface StoreWatch {
   /**
-   * Remembers the store as it is, marking it when it is new and upgrading it when it is older. Returns
-   * whether it was new. Rejects with StoreFormatError, with nothing written, when a newer version has laid it
-   * out in another way.
+   * Remembers the store as it is, marking it when it is new. Returns whether it was new. Rejects with
+   * StoreFormatError, with nothing written, when another version has laid it out in another way.
    */
   begin(): Promise<{ fresh: boolean }>;
   /** Looks again; rejects when Redis does. */
@@ -34,7 +32,7 @@ export class StoreFormatError extends Error {
 }
 
 // The format of all keys below the prefix; raised when a version cannot read what the one before it wrote.
-const storeFormat = 2;
+const storeFormat = 1;
 
 const emptied =
   'The store was emptied or replaced under the running daemon. Nothing is polled, delivered or changed. Restore the ' +
@@ -45,40 +43,23 @@ export function createStoreWatch(redis: RedisClient, keys: Keys): StoreWatch {
   let id: string | null = null;
   let lost = false;
 
-  // The mark is changed first. Processes of the older version that still run then find their store gone: they
-  // stop polling and answering, and cannot be started again.
-  async function upgrade(upgraded: string): Promise<void> {
-    await redis.set(keys.store, upgraded + upgrading);
-    await upgradeStore(redis, keys);
-    await redis.set(keys.store, upgraded);
-  }
-
   return {
     async begin() {
       const fresh = (await redis.setnx(keys.store, `${storeFormat} ${randomUUID()}`)) === 1;
       const mark = (await redis.get(keys.store)) ?? '';
       const format = formatOf(mark);
-      if (format !== 1 && format !== storeFormat) throw new StoreFormatError(format);
-      id = format === 1 ? `${storeFormat} ${mark.replace(/^1 /, '')}` : finished(mark);
-      if (format === 1 || mark.endsWith(upgrading)) await upgrade(id);
+      if (format !== storeFormat) throw new StoreFormatError(format);
+      id = mark;
       return { fresh };
     },
     async check() {
-      if (!lost && id !== null) lost = finished((await redis.get(keys.store)) ?? '') !== id;
+      if (!lost && id !== null) lost = (await redis.get(keys.store)) !== id;
     },
     problem: () => (lost ? emptied : null),
   };
 }
 
-// Ends the mark while a process upgrades the store. Another process that finds it upgrades the store, too:
-// the first may have crashed.
-const upgrading = ' upgrading';
-
-function finished(mark: string): string {
-  return mark.endsWith(upgrading) ? mark.slice(0, -upgrading.length) : mark;
-}
-
-// The first stores were marked without a format.
+// A mark without a number is none of the daemon's: 0.
 function formatOf(mark: string): number {
-  return Number(/^(\d+) /.exec(mark)?.[1] ?? 1);
+  return Number(/^(\d+) /.exec(mark)?.[1] ?? 0);
 }

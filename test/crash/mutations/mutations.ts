@@ -340,8 +340,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'an emptied store is begun anew',
     file: 'src/redis/durability/store-watch.ts',
-    find: "lost = finished((await redis.get(keys.store)) ?? '') !== id;",
-    replace: "lost = finished((await redis.get(keys.store)) ?? '') === null;",
+    find: 'lost = (await redis.get(keys.store)) !== id;',
+    replace: 'lost = id === null;',
     project: 'integration',
     test: 'test/integration/redis/durability/store-watch.test.ts',
     title: 'that is missing or',
@@ -349,7 +349,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a store of another format is used',
     file: 'src/redis/durability/store-watch.ts',
-    find: 'if (format !== 1 && format !== storeFormat) throw',
+    find: 'if (format !== storeFormat) throw',
     replace: 'if (format < 0) throw',
     project: 'integration',
     test: 'test/integration/redis/durability/store-watch.test.ts',

@@ -1,18 +1,11 @@
 import { expect, test } from 'vitest';
-import { eventPatterns, eventPrefixes, eventTypes, statusAfter } from '../../../src/events/event-types.ts';
+import { eventPatterns, eventPrefixes, eventTypes } from '../../../src/events/event-types.ts';
 import { parseTypes } from '../../../src/api/shared/patterns.ts';
-import { filingStatuses } from '../../../src/partner/filing-statuses.ts';
 import { matchesFilter } from '../../../src/api/events/scan.ts';
 
 test('every prefix that a type has may be asked for', () => {
   expect(eventPrefixes).toEqual(['filing.*', 'account.*', 'subscription.*']);
   expect(eventPatterns).toHaveLength(1 + eventPrefixes.length + Object.keys(eventTypes).length);
-});
-
-test('a type that follows from a status says which', () => {
-  for (const { event, status } of filingStatuses) expect(statusAfter(event)).toBe(status);
-  expect(statusAfter('filing.created')).toBe('');
-  expect(statusAfter('toString')).toBe('');
 });
 
 test('a filter of types is a list with commas', () => {

@@ -49,24 +49,6 @@ describe('an entry of the stream', () => {
     expect(withBody(entry, Buffer.from('{}')), 'of another length').toBeNull();
     expect(withBody(entry, null)).toBeNull();
   });
-
-  it('of an older version has the status that its type says', () => {
-    const rejected = head.with(3, 'filing.rejected');
-    expect(toOutline(stream(...rejected, 'timeline', 'abc', 'bytes', '12'))).toMatchObject({
-      status: 'REJECTED',
-    });
-  });
-
-  it('of an older version has its body with it, and no timeline', () => {
-    const entry = toOutline(stream(...head, 'body', '{"old":1}'));
-    expect(entry).toMatchObject({ ...shown, timeline: '', bytes: 9 });
-    expect(withBody(entry, null)).toEqual({
-      ...shown,
-      timeline: '',
-      bytes: 9,
-      body: Buffer.from('{"old":1}'),
-    });
-  });
 });
 
 describe('fitting', () => {

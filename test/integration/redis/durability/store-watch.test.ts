@@ -35,15 +35,10 @@ describe('the mark of the store', () => {
     expect(watch.problem()).toContain('emptied or replaced');
   });
 
-  test('without a format is of the first', async () => {
-    const { keys, watch } = newWatch();
-    await redis.set(keys.store, '1b0e8c0e-0000-4000-8000-000000000000');
-    expect(await watch.begin()).toEqual({ fresh: false });
-  });
-
   test.each([
     ['3 later', 'run the newer'],
     ['0 earlier', 'run the older'],
+    ['1b0e8c0e-0000-4000-8000-000000000000', 'run the older'],
   ])('of format "%s" is refused and left as it is', async (mark, advice) => {
     const { keys, watch } = newWatch();
     await redis.set(keys.store, mark);
