@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import { untilReplicated } from '../redis/connection/wait-replicas.ts';
 import type { Keys } from '../redis/keys.ts';
-import { NewerFormatError } from '../redis/newer-format-error.ts';
 import { createIncarnations } from './incarnations.ts';
 import type { AccountNames } from './lists/account-names.ts';
 import { nextOf, tryParseAccount, type StoredAccount, type Vacancy } from './stored-account.ts';
@@ -15,7 +14,7 @@ export type PutAccount = Omit<StoredAccount, 'createdAt' | 'incarnation'>;
  * process was quicker, everything is read again.
  */
 export interface AccountChanges {
-  /** True when the account is new; see `AccountStore`. Throws NewerFormatError. */
+  /** True when the account is new; see `AccountStore`. */
   put(account: string, settings: PutAccount): Promise<boolean>;
   /**
    * Changes an account in one step, compared with the record that `change` was given; false when there is
@@ -46,7 +45,7 @@ export function createAccountChanges(
   async function vacate(account: string, text: string | null): Promise<string | null> {
     const found = text === null ? null : parse(account, text);
     if (text !== null && found === null) return text;
-    const vacancy: Vacancy = { v: 1, next: randomUUID() };
+    const vacancy: Vacancy = { next: randomUUID() };
     // Bytes that are not text can only be compared as bytes.
     const held = found instanceof Error ? await redis.hgetBuffer(keys.accounts, account) : text;
     return (await replace(account, held, vacancy)) ? JSON.stringify(vacancy) : null;
@@ -78,7 +77,6 @@ export function createAccountChanges(
   async function tryPut(account: string, settings: PutAccount): Promise<'created' | 'replaced' | null> {
     const text = await textOf(account);
     const former = text === null ? null : parse(account, text);
-    if (former instanceof NewerFormatError) throw former;
     if (former instanceof Error) {
       const isWritten = await overwrite(account, settings);
       if (isWritten !== null) return isWritten ? 'replaced' : null;

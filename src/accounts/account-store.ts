@@ -43,7 +43,7 @@ export interface AccountStore {
   count(): Promise<number>;
   /** All accounts, by name, and those that cannot be read, with the reason. */
   all(): Promise<Omit<AccountPage, 'hasMore'>>;
-  /** Null when there is no such account. Throws NewerFormatError and UnreadableRecordError. */
+  /** Null when there is no such account. Throws UnreadableRecordError. */
   get(account: string): Promise<Account | null>;
   /** The account with its key; otherwise as `get`. Throws SealError when the key cannot be opened. */
   getKeyed(account: string): Promise<KeyedAccount | null>;
@@ -57,7 +57,7 @@ export interface AccountStore {
   put(account: string, settings: AccountSettings, now: number): Promise<{ created: boolean }>;
   /**
    * Changes some settings in one step; false when there is no such account. Rejects with KeyNeededError when
-   * the base address moves to another origin without a key. Throws NewerFormatError, UnreadableRecordError
+   * the base address moves to another origin without a key. Throws UnreadableRecordError
    * and SealError.
    */
   patch(account: string, changes: AccountPatch, now: number): Promise<boolean>;
@@ -205,7 +205,7 @@ export function createAccountStore({
     },
     async put(account, { partnerKey, ...settings }, now) {
       const sealedKey = sealer.seal(partnerKey, partnerKeyPlace(account, settings.baseUrl));
-      return { created: await changes.put(account, { v: 1, ...settings, sealedKey, updatedAt: now }) };
+      return { created: await changes.put(account, { ...settings, sealedKey, updatedAt: now }) };
     },
     patch: (account, { partnerKey, ...given }, now) =>
       changes.update(account, (former) => {

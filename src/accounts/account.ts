@@ -3,7 +3,7 @@ export interface Account {
   readonly account: string;
   /**
    * A random id, drawn when the account was created. An account that was removed and created again has
-   * another one. Empty where an older version wrote the account.
+   * another one. Empty where the record was written again while the keys named none.
    */
   readonly incarnation: string;
   readonly baseUrl: string;

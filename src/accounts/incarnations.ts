@@ -21,8 +21,8 @@ export interface Incarnations {
   /** Lets the incarnation write, once the keys are empty. Safe to repeat. */
   open(account: string, next: string): Promise<void>;
   /**
-   * Whether the incarnation may write to the keys. '' is an account that an older version has created or
-   * changed: any open keys belong to it.
+   * Whether the incarnation may write to the keys. '' is an account whose record was written again while its
+   * keys named none: any open keys belong to it.
    */
   isOpen(account: string, incarnation: string): Promise<boolean>;
   /** The incarnation that may write to the keys, '' where they do not say; null while they are closed. */

@@ -1,17 +1,14 @@
-import { NewerFormatError } from '../redis/newer-format-error.ts';
-import { decodeRecord, isShaped, isUnreadable, parseShaped } from '../redis/unreadable-record.ts';
-import type { UnreadableError } from '../redis/unreadable-record.ts';
+import { decodeRecord, isUnreadable, parseShaped } from '../redis/unreadable-record.ts';
+import type { UnreadableRecordError } from '../redis/unreadable-record.ts';
 
 /** An account, as its field of the hash holds it. */
 export interface StoredAccount {
-  readonly v: 1;
-  /** Missing where an older version has created or changed it. */
-  readonly incarnation?: string;
+  readonly incarnation: string;
   readonly baseUrl: string;
   readonly sealedKey: string;
   readonly pollIntervalMs: number | null;
   readonly sweepIntervalMs: number | null;
-  /** Missing where there are no limits, or an older version has written the account. */
+  /** Missing or null where there are no limits. */
   readonly stalledAfter?: Readonly<Record<string, string>> | null;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -22,12 +19,11 @@ export interface StoredAccount {
  * written.
  */
 export interface Vacancy {
-  readonly v: 1;
   /** The incarnation that comes next. */
   readonly next: string;
 }
 
-/** Null where there is a vacancy. Throws NewerFormatError and UnreadableRecordError. */
+/** Null where there is a vacancy. Throws UnreadableRecordError. */
 export function parseAccount(key: string, account: string, text: string): StoredAccount | null {
   const stored = decodeRecord(key, account, text, toStoredOrVacancy);
   return 'next' in stored ? null : stored;
@@ -38,7 +34,7 @@ export function tryParseAccount(
   key: string,
   account: string,
   text: string,
-): StoredAccount | UnreadableError | null {
+): StoredAccount | UnreadableRecordError | null {
   try {
     return parseAccount(key, account, text);
   } catch (error) {
@@ -48,15 +44,11 @@ export function tryParseAccount(
 }
 
 function toStoredOrVacancy(text: string): StoredAccount | Vacancy | null {
-  const stored = parseShaped<{ v: number }>(text, { v: 'number' }) as StoredAccount | Vacancy | null;
-  if (stored === null) return null;
-  const { v }: { readonly v: number } = stored;
-  if (v > 1) throw new NewerFormatError('account', v, 'format 1');
-  const fits = 'next' in stored ? isShaped(stored, { next: 'string' }) : isShaped(stored, storedShape);
-  return fits ? stored : null;
+  return parseShaped<Vacancy>(text, { next: 'string' }) ?? parseShaped<StoredAccount>(text, storedShape);
 }
 
 const storedShape = {
+  incarnation: 'string',
   baseUrl: 'string',
   sealedKey: 'string',
   createdAt: 'number',

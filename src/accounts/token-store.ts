@@ -1,11 +1,9 @@
 import { hash as digest, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { NewerFormatError } from '../redis/newer-format-error.ts';
 import { replaceField } from '../redis/replace-field.ts';
 import {
   decodeRecord,
-  isShaped,
   parseShaped,
   UnreadableRecordError,
   type OnUnreadable,
@@ -73,17 +71,12 @@ export interface TokenStore {
   touch(token: AccountToken, now: number): Promise<void>;
 }
 
-// Format 2 is that of a token with its own subscriptions: a process that knows only format 1 would take it
-// for one that may do everything, and so opens nothing with it.
 interface StoredToken extends Omit<AccountToken, 'id' | 'account' | 'parent' | 'link' | 'subscriptions'> {
-  readonly v: 1 | 2;
-  /** In format 2. */
-  readonly subscriptions?: 'own';
+  readonly subscriptions: ManagedSubscriptions;
   readonly hash: string;
   /** Missing where it is none. */
   readonly link?: boolean;
-  /** Missing where a former version wrote it. */
-  readonly parent?: string | null;
+  readonly parent: string | null;
 }
 
 // Hexadecimal digits of a SHA-256.
@@ -136,9 +129,14 @@ export function createTokenStore(
       const secret = randomBytes(32).toString('base64url');
       const text = `${settings.link === true ? 'fwl' : 'fwa'}_${secret}.${account}`;
       const hash = digest('sha256', text);
-      const { subscriptions = 'all', ...others } = settings;
-      const format = subscriptions === 'own' ? ({ v: 2, subscriptions } as const) : ({ v: 1 } as const);
-      const stored: StoredToken = { ...format, hash, ...others, createdAt: now, lastUsedAt: null };
+      const stored: StoredToken = {
+        subscriptions: 'all',
+        parent: null,
+        ...settings,
+        hash,
+        createdAt: now,
+        lastUsedAt: null,
+      };
       const { tokens, incarnation } = keys.account(account);
       const added = await addScript.run(
         redis,
@@ -178,14 +176,8 @@ export function createTokenStore(
   };
 }
 
-function toToken(
-  account: string,
-  { hash, link = false, parent = null, ...stored }: StoredToken,
-): AccountToken {
-  const { name, readOnly, createdAt, expiresAt, lastUsedAt } = stored;
-  const subscriptions: ManagedSubscriptions = stored.subscriptions ?? 'all';
-  const shown = { id: idOf(hash), account, name, readOnly, link, subscriptions };
-  return { ...shown, createdAt, expiresAt, lastUsedAt, parent };
+function toToken(account: string, { hash, link = false, ...stored }: StoredToken): AccountToken {
+  return { id: idOf(hash), account, link, ...stored };
 }
 
 function unlessExpired(token: AccountToken, now: number): AccountToken | null {
@@ -198,13 +190,9 @@ function parseToken(key: string, id: string, text: string): StoredToken {
 
 // timingSafeEqual takes hashes of one length only.
 function toStored(text: string): StoredToken | null {
-  const stored = parseShaped<StoredToken>(text, { v: 'number' });
-  if (stored === null) return null;
-  const { v }: { readonly v: number } = stored;
-  if (v > 2) throw new NewerFormatError('token', v, 'formats 1 and 2');
-  if ((v === 2) !== (stored.subscriptions === 'own')) return null;
-  const isToken = isShaped(stored, { hash: 'string', name: 'string', createdAt: 'number' });
-  return isToken && stored.hash.length === hashLength ? stored : null;
+  const stored = parseShaped<StoredToken>(text, { hash: 'string', name: 'string', createdAt: 'number' });
+  const isToken = stored?.hash.length === hashLength && ['all', 'own'].includes(stored.subscriptions);
+  return isToken ? stored : null;
 }
 
 function idOf(hash: string): string {

@@ -28,7 +28,7 @@ export interface FilingPage {
  * be read is rebuilt first, see `recoverState`; one of a newer format is not listed.
  */
 export interface FilingListStore {
-  /** A filing, removed or not; null when it was never seen. Throws NewerFormatError. */
+  /** A filing, removed or not; null when it was never seen. */
   get(account: string, id: string): Promise<ListedFiling | null>;
   /**
    * A page of the filings in one status, or of all with null; `after` is the `next` of the page before.

@@ -51,7 +51,7 @@ export interface SnapshotStore {
   idsIn(account: string, status: string): Promise<string[]>;
   /**
    * Every id ever seen, with its state to be decoded when needed, in chunks and in no order; an id may come
-   * twice. Decoding throws an UnreadableError.
+   * twice. Decoding throws an UnreadableRecordError.
    */
   scan(account: string): AsyncIterable<(readonly [id: string, state: () => FilingState])[]>;
 }

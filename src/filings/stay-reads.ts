@@ -3,7 +3,7 @@ import { isIndexed, knownStatuses } from '../partner/filing-statuses.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { OnUnreadable } from '../redis/unreadable-record.ts';
-import { isPlainState, StoredState, type FilingState } from './detection/filing-state.ts';
+import { decodeState, isPlainState, type FilingState } from './detection/filing-state.ts';
 import { newestMember, newestRank, ofMember } from './detection/newest.ts';
 import { createUnreadableStates } from './repair/unreadable-states.ts';
 import { createNewestIndex } from './newest/newest-index.ts';
@@ -55,8 +55,7 @@ export function createStayReads(
       const text = texts[i] ?? null;
       const readable =
         text === null || isPlainState(text) ? text : await unreadable.toReadable(account, id, text);
-      const state = readable === null ? null : new StoredState(readable).known;
-      if (state !== null) known.push([id, state]);
+      if (readable !== null) known.push([id, decodeState(readable)]);
     }
     return known;
   }

@@ -11,7 +11,7 @@ import {
   failureOf,
   toUnreadable,
   type OnUnreadable,
-  type UnreadableError,
+  type UnreadableRecordError,
 } from '../redis/unreadable-record.ts';
 import type { DoubtLimits } from './doubt/doubt-policy.ts';
 import { largeAccountFilings } from './schedule/plan.ts';
@@ -55,7 +55,7 @@ export interface AccountPollerDeps {
    * Called after every poll, however it ended, and every `upkeepMs` during a poll, because a sweep may take
    * many minutes. `failure` is the unreadable record that ended the poll, to be mended or reported.
    */
-  readonly upkeep: (account: string, failure: UnreadableError | null) => Promise<void>;
+  readonly upkeep: (account: string, failure: UnreadableRecordError | null) => Promise<void>;
   readonly upkeepMs: number;
   /** An upkeep that failed while a poll goes on. */
   readonly onError: (error: Error) => void;
@@ -92,7 +92,7 @@ export function createAccountPoller(
       return true;
     }
     const { upkeepMs, onError } = deps;
-    let failure: UnreadableError | null = null;
+    let failure: UnreadableRecordError | null = null;
     return withUpkeep(
       () => deps.upkeep(job.account, failure),
       { everyMs: upkeepMs, onError },

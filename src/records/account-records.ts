@@ -4,7 +4,7 @@ import type { PollingStore } from '../polling/store/polling-store.ts';
 import type { Keys } from '../redis/keys.ts';
 import { defineScript, loadScript } from '../redis/scripts.ts';
 import { replaceUnreadable, setAside } from '../redis/set-aside.ts';
-import { isUnreadable, type Remedy, type UnreadableError } from '../redis/unreadable-record.ts';
+import { isUnreadable, type Remedy, type UnreadableRecordError } from '../redis/unreadable-record.ts';
 import { rebuildMadeBy } from '../subscriptions/store/made-by.ts';
 import { accountKeyKinds } from './key-kinds.ts';
 import { rebuildFilingEvents, rebuildIndex, type RebuildDeps } from './rebuild-account.ts';
@@ -17,12 +17,12 @@ export interface AccountRecords {
    * others. Each finding is reported. `failures` are errors of other work since the last look; those without
    * a cause among the findings are reported themselves. Returns the number of repaired keys.
    */
-  look(account: string, failures?: readonly UnreadableError[]): Promise<number>;
+  look(account: string, failures?: readonly UnreadableRecordError[]): Promise<number>;
   /**
    * Does the same, and writes the findings since the last call into the marks of polling, for the account's
    * health.
    */
-  lookAndReport(account: string, failures: readonly UnreadableError[]): Promise<void>;
+  lookAndReport(account: string, failures: readonly UnreadableRecordError[]): Promise<void>;
 }
 
 export interface AccountRecordsDeps extends RebuildDeps {
@@ -161,7 +161,7 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
     }
   }
 
-  async function look(account: string, failures: readonly UnreadableError[] = []): Promise<number> {
+  async function look(account: string, failures: readonly UnreadableRecordError[] = []): Promise<number> {
     const found = await find(account);
     let repaired = 0;
     for (const { name, problem } of found) {
@@ -195,7 +195,7 @@ function isWrongType(error: unknown): boolean {
   return error instanceof Error && error.message.includes('WRONGTYPE');
 }
 
-function unexplained(account: string, error: UnreadableError) {
+function unexplained(account: string, error: UnreadableRecordError) {
   const [key, field] = 'key' in error ? [error.key, error.field] : ['unknown', null];
   return { account, kind: 'other', key, field, reason: error.message, remedy: 'stands' as const };
 }

@@ -1,4 +1,3 @@
-import { NewerFormatError } from './newer-format-error.ts';
 import { isStoreFailure } from './store-failure.ts';
 
 /**
@@ -18,20 +17,17 @@ export class UnreadableRecordError extends Error {
   }
 }
 
-/** Why a record cannot be read: the daemon did not write it, or a newer version did. */
-export type UnreadableError = UnreadableRecordError | NewerFormatError;
-
 /**
  * Whether an error means that a stored record cannot be read, as opposed to a failure of Redis or a mistake
  * of the daemon.
  */
-export function isUnreadable(error: unknown): error is UnreadableError {
-  return error instanceof UnreadableRecordError || error instanceof NewerFormatError;
+export function isUnreadable(error: unknown): error is UnreadableRecordError {
+  return error instanceof UnreadableRecordError;
 }
 
 /**
- * Decodes a stored text. Throws UnreadableRecordError when `decode` throws or returns null; NewerFormatError
- * passes. The message holds nothing of the record.
+ * Decodes a stored text. Throws UnreadableRecordError when `decode` throws or returns null. The message
+ * holds nothing of the record.
  */
 export function decodeRecord<T extends object>(
   key: string,
@@ -42,8 +38,8 @@ export function decodeRecord<T extends object>(
   let decoded: T | null = null;
   try {
     decoded = decode(text);
-  } catch (error) {
-    if (error instanceof NewerFormatError) throw error;
+  } catch {
+    // Named below.
   }
   if (decoded !== null) return decoded;
   throw new UnreadableRecordError(key, field, 'it is garbage or was cut short');
@@ -58,8 +54,8 @@ export function parseShaped<T extends object>(text: string, shape: Shape<T>): T 
   return typeof value === 'object' && value !== null && isShaped(value, shape) ? value : null;
 }
 
-/** Whether an object has these members of these types. */
-export function isShaped<T extends object>(value: T, shape: Shape<T>): boolean {
+// Whether an object has these members of these types.
+function isShaped<T extends object>(value: T, shape: Shape<T>): boolean {
   for (const name in shape) if (typeof value[name] !== shape[name]) return false;
   return true;
 }
@@ -68,10 +64,10 @@ export function isShaped<T extends object>(value: T, shape: Shape<T>): boolean {
 const misfits = /WRONGTYPE|is not an integer|is not a float|equal or smaller than the target|user_script/;
 
 /**
- * The error as an UnreadableError where it is one, or where Redis reports that the value of a key does not
- * suit a command; otherwise null.
+ * The error as an UnreadableRecordError where it is one, or where Redis reports that the value of a key does
+ * not suit a command; otherwise null.
  */
-export function toUnreadable(error: unknown): UnreadableError | null {
+export function toUnreadable(error: unknown): UnreadableRecordError | null {
   if (isUnreadable(error)) return error;
   if (!(error instanceof Error) || error.name !== 'ReplyError' || isStoreFailure(error)) return null;
   if (!misfits.test(error.message)) return null;
@@ -82,8 +78,10 @@ export function toUnreadable(error: unknown): UnreadableError | null {
   return new UnreadableRecordError(keys, null, reason);
 }
 
-/** The UnreadableError with which the work failed; null when it succeeded. Rejects with other failures. */
-export async function failureOf(work: () => Promise<unknown>): Promise<UnreadableError | null> {
+/**
+ * The UnreadableRecordError with which the work failed; null when it succeeded. Rejects with other failures.
+ */
+export async function failureOf(work: () => Promise<unknown>): Promise<UnreadableRecordError | null> {
   try {
     await work();
     return null;

@@ -75,7 +75,7 @@ test('a session is 256 random bits, of which Redis has a digest alone', async ()
     redis.connect().hgetall(api.keys.account('one').sessions),
   ]);
   const text = JSON.stringify(stored);
-  expect(text).toContain('"v\\":1');
+  expect(text).toContain('"hash\\":');
   for (const part of [secret, /fws_([\w-]{43})/.exec(ofAccount)?.[1] ?? '', operatorToken, token])
     expect(text.includes(part)).toBe(false);
   expect([await ask(cookie), await ask(ofAccount)]).toEqual([200, 200]);

@@ -144,15 +144,6 @@ test('a token that is revoked makes no more, not even at the same time', async (
   expect(items.filter(({ name }) => name === 'raced')).toEqual([]);
 });
 
-test('a token of a former version has no parent', async () => {
-  const { id, token } = (await make({})).body;
-  const { tokens } = api.keys.account('one');
-  const stored = JSON.parse((await redis.connect().hget(tokens, String(id))) ?? '') as object;
-  await redis.connect().hset(tokens, String(id), JSON.stringify({ ...stored, parent: undefined }));
-  expect([await opens(String(token)), await parentOf(String(id))]).toEqual([true, null]);
-  expect((await api.call('DELETE', `${path}/tokens/${String(id)}`)).status).toBe(204);
-});
-
 test('a token needs no settings', async () => {
   const { status, body } = await api.call('POST', `${path}/tokens`);
   expect([status, body['name'], body['readOnly'], body['expiresAt']]).toEqual([201, 'unnamed', false, null]);

@@ -1,4 +1,4 @@
-import type { UnreadableError } from '../../redis/unreadable-record.ts';
+import type { UnreadableRecordError } from '../../redis/unreadable-record.ts';
 import type { Account } from '../account.ts';
 
 /** A part of the accounts, in no order. */
@@ -38,7 +38,7 @@ export async function* eachName(
 /** An account whose record cannot be read. `put` replaces such a record, `remove` removes it. */
 export interface UnreadableAccount {
   readonly account: string;
-  readonly error: UnreadableError;
+  readonly error: UnreadableRecordError;
 }
 
 /** Accounts by name. */

@@ -52,7 +52,6 @@ const touchEveryMs = 5 * 60_000;
 const textPattern = /^fws_[A-Za-z0-9_-]{43}(?:\.([A-Za-z0-9][A-Za-z0-9._-]{0,63}))?$/;
 
 interface StoredSession {
-  readonly v: 1;
   readonly hash: string;
   /** Id of the token; '' = the operator's. */
   readonly token: string;
@@ -98,7 +97,6 @@ export function createSessionStore(redis: RedisClient, keys: Keys, operatorToken
       const { key, hash } = place;
       const endsAt = Math.min(now + sessionMs, token?.expiresAt ?? Infinity);
       const stored: StoredSession = {
-        v: 1,
         hash,
         token: token?.id ?? '',
         createdAt: now,
@@ -146,7 +144,6 @@ export function createSessionStore(redis: RedisClient, keys: Keys, operatorToken
 function parseStored(text: string): StoredSession | null {
   try {
     const stored = parseShaped<StoredSession>(text, {
-      v: 'number',
       hash: 'string',
       token: 'string',
       endsAt: 'number',

@@ -2,7 +2,6 @@ import { maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { AccountQuotaError, quotaBytesMax } from '../../redis/quota/account-quota.ts';
-import { NewerFormatError } from '../../redis/newer-format-error.ts';
 import { isStoreFailure } from '../../redis/store-failure.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { SealError } from '../../secrets/seal.ts';
@@ -47,7 +46,6 @@ export function toProblem(error: unknown, ofRead = false): Problem {
   if (error instanceof AccountQuotaError) return quotaExceeded(error);
   // The messages of these errors say what to do and hold no stored data.
   if (error instanceof SealError) return new Problem('secret_unreadable', error.message);
-  if (error instanceof NewerFormatError) return new Problem('newer_format', error.message);
   const unreadable = toUnreadable(error);
   if (unreadable !== null)
     return new Problem('record_unreadable', `${sentence(unreadable.message)} ${mending}`);

@@ -45,7 +45,6 @@ export const problemCodes = {
   partner_unavailable: [503, 'The partner service could not be asked'],
   secret_unreadable: [503, 'A stored secret cannot be opened'],
   record_unreadable: [503, 'A stored record cannot be read'],
-  newer_format: [503, 'A newer version stored this'],
   changes_refused: [503, 'Changes are refused at the moment'],
   store_emptied: [503, 'The store was emptied'],
   timeout: [503, 'The daemon took too long to answer'],

@@ -16,7 +16,7 @@ import { createPollWorker } from '../../polling/schedule/poll-worker.ts';
 import { connectMsOf } from '../../partner/partner-http.ts';
 import { createProxyAgents } from '../../proxy/proxy-agents.ts';
 import type { AccountRecords } from '../../records/account-records.ts';
-import { failureOf, type UnreadableError } from '../../redis/unreadable-record.ts';
+import { failureOf, type UnreadableRecordError } from '../../redis/unreadable-record.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import { clientEndMs, type Part } from '../stop-parts.ts';
 import { quietMs } from '../upkeep/watch.ts';
@@ -76,7 +76,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
   const keepAwake = createPaced(wakeEveryMs, waker.keepAwake);
 
   // Runs after each poll, and every `pollUpkeepMs` during a long one.
-  async function upkeep(account: string, failure: UnreadableError | null): Promise<void> {
+  async function upkeep(account: string, failure: UnreadableRecordError | null): Promise<void> {
     const counts = async () => boundedCounts(await stores.snapshot.counts(account));
     const failures = await Promise.all([
       failureOf(() => keepAwake(account)),

@@ -16,7 +16,7 @@ const name = 'default';
 /**
  * Creates or updates the account `default` from the environment and schedules its polls, which any process
  * may run. An account that already agrees keeps its intervals and its schedule. One whose record or key
- * cannot be read is written anew, as by PUT. Safe in several processes at once. Throws NewerFormatError.
+ * cannot be read is written anew, as by PUT. Safe in several processes at once.
  */
 export async function putDefaultAccount(
   { accounts, pollQueue, now }: DefaultAccountDeps,

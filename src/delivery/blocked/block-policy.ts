@@ -1,4 +1,4 @@
-import { isUnreadable, type UnreadableError } from '../../redis/unreadable-record.ts';
+import { isUnreadable, type UnreadableRecordError } from '../../redis/unreadable-record.ts';
 import { SealError } from '../../secrets/seal.ts';
 import type { Block, Subscription } from '../../subscriptions/subscription.ts';
 import { nextProbeMs, probeDelayMsMax } from '../schedule/endpoint-health.ts';
@@ -35,7 +35,7 @@ const firstDelayMs = 1_000;
  * Whether stored settings cannot be opened for a lasting reason: a missing key, a newer format, or garbage;
  * pure.
  */
-export function isLasting(error: unknown): error is SealError | UnreadableError {
+export function isLasting(error: unknown): error is SealError | UnreadableRecordError {
   return error instanceof SealError || isUnreadable(error);
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isUnreadable, toUnreadable, type UnreadableError } from '../../redis/unreadable-record.ts';
+import { isUnreadable, toUnreadable, type UnreadableRecordError } from '../../redis/unreadable-record.ts';
 import { createFilterJudge } from '../../subscriptions/content-filter/judge.ts';
 import { openSubscription, parseStored } from '../../subscriptions/store/stored-subscription.ts';
 import type { Block, Subscription } from '../../subscriptions/subscription.ts';
@@ -123,7 +123,11 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
 
   // A mended subscription is drained again soon. One that cannot be mended is blocked, if that can be
   // written.
-  async function mendOrHoldBack(account: string, id: string, error: UnreadableError): Promise<DrainResult> {
+  async function mendOrHoldBack(
+    account: string,
+    id: string,
+    error: UnreadableRecordError,
+  ): Promise<DrainResult> {
     const again = { wakeAt: deps.now() + firstRetryMs };
     try {
       const settings = await deps.blocks.settings(account, id);

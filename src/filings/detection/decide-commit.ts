@@ -81,9 +81,7 @@ export function decideCommit(
   previous: StoredState | null,
   window: ComparedSpan,
 ): Decision {
-  const known = previous?.known ?? null;
-  // The state's format is newer; the daemon of that version looks after it.
-  if (previous !== null && known === null) return { kind: 'nothing' };
+  const known = previous?.state ?? null;
   const detection = detect(context, observation, known, window);
   if (detection.kind === 'unchanged') return { kind: 'nothing' };
   if (detection.kind === 'outdated') return { kind: 'outdated', since: known?.readFrom ?? 0 };

@@ -1,5 +1,4 @@
 import { filingStatuses } from '../../partner/filing-statuses.ts';
-import { NewerFormatError } from '../../redis/newer-format-error.ts';
 
 /**
  * The daemon's memory of one filing: enough to detect the next change, without the document. Times are
@@ -50,7 +49,7 @@ const codeOf = new Map<string, string>(filingStatuses.map(({ status, code }) => 
 const statusOf = new Map<string, string>(filingStatuses.map(({ status, code }) => [code, status]));
 
 /**
- * The state as stored: a JSON array that starts with the format's version, about 75 bytes. Equal states
+ * The state as stored: a JSON array that starts with the number of its layout, about 75 bytes. Equal states
  * encode equally.
  */
 export function encodeState(state: FilingState): string {
@@ -118,28 +117,22 @@ export function isOfOtherStatus(text: string, status: string): boolean {
   return code !== undefined && isPlainState(text) && !text.startsWith(`${code}",`, codeStart.length);
 }
 
-/** Whether `decodeState` reads a stored text. Throws NewerFormatError where a newer version wrote it. */
+/** Whether `decodeState` reads a stored text. */
 export function isReadableState(text: string): boolean {
   try {
     decodeState(text);
     return true;
-  } catch (error) {
-    if (error instanceof NewerFormatError) throw error;
+  } catch {
     return false;
   }
 }
 
-/**
- * Reads what `encodeState` wrote. Throws NewerFormatError on a version it does not know, so that a newer
- * format is never overwritten, and SyntaxError on anything else.
- */
+/** Reads what `encodeState` wrote. Throws SyntaxError on anything else. */
 export function decodeState(text: string): FilingState {
   const parsed: unknown = JSON.parse(text);
   const [version, status, completedAt, rejectionReason, ...rest] = Array.isArray(parsed)
     ? (parsed as unknown[])
     : [];
-  if (typeof version === 'number' && version > format)
-    throw new NewerFormatError('filing state', version, `format ${format}`);
   const [sequence, since, readAt, readMs, removed, ...marks] = rest;
   const numbers = [sequence, since, readAt, readMs];
   const isState =
@@ -176,16 +169,6 @@ export class StoredState {
   /** Throws as `decodeState` does. */
   get state(): FilingState {
     return decodeState(this.text);
-  }
-
-  /** Null where the state is of a newer format. Throws SyntaxError where the text is not a state. */
-  get known(): FilingState | null {
-    try {
-      return this.state;
-    } catch (error) {
-      if (error instanceof NewerFormatError) return null;
-      throw error;
-    }
   }
 }
 

@@ -3,7 +3,7 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { decodeRecord, isUnreadable, parseShaped, type OnUnreadable } from '../../redis/unreadable-record.ts';
 import type { FilingDetails } from '../detection/filing-details.ts';
-import { decodeState, isPlainState, StoredState, type FilingState } from '../detection/filing-state.ts';
+import { decodeState, isPlainState, type FilingState } from '../detection/filing-state.ts';
 import { createUnreadableStates } from '../repair/unreadable-states.ts';
 import { markOf, maySee, type SeenMark } from '../seen/seen-mark.ts';
 
@@ -27,7 +27,7 @@ export type KnownFiling = readonly [id: string, state: FilingState];
 export interface FilingReader {
   /** Decodes stored states, in their order; those that cannot be shown are left out. */
   states(account: string, ids: readonly string[], texts: readonly (string | null)[]): Promise<KnownFiling[]>;
-  /** A filing, removed or not; null when it was never seen. Throws NewerFormatError. */
+  /** A filing, removed or not; null when it was never seen. */
   one(account: string, id: string): Promise<ListedFiling | null>;
   /** Details and marks of filings. */
   listed(account: string, known: readonly KnownFiling[]): Promise<ListedFiling[]>;
@@ -47,10 +47,10 @@ export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable:
   const log = createEventLog(redis, keys);
   const unreadable = createUnreadableStates({ redis, keys, log, onUnreadable });
 
-  // Null where the state is of a newer format or was removed meanwhile, so there is nothing to show.
+  // Null where the state was removed since it was listed.
   async function readState(account: string, id: string, text: string): Promise<FilingState | null> {
     const readable = isPlainState(text) ? text : await unreadable.toReadable(account, id, text);
-    return readable === null ? null : new StoredState(readable).known;
+    return readable === null ? null : decodeState(readable);
   }
 
   function readDetails(account: string, id: string, text: string | null): FilingDetails | null {

@@ -1,9 +1,8 @@
 import type { EventLog } from '../../events/event-log.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
-import { NewerFormatError } from '../../redis/newer-format-error.ts';
 import { replaceUnreadable } from '../../redis/set-aside.ts';
-import type { OnUnreadable, Remedy } from '../../redis/unreadable-record.ts';
+import type { OnUnreadable } from '../../redis/unreadable-record.ts';
 import { encodeState, isReadableState } from '../detection/filing-state.ts';
 import { recoverState, type Evidence } from './recover-state.ts';
 
@@ -53,10 +52,6 @@ export function createUnreadableStates({
     return oldest === undefined ? (await log.head(account)).position : oldest.position - 1;
   }
 
-  function report(account: string, id: string, reason: string, remedy: Remedy): void {
-    onUnreadable({ account, kind: 'filings', key: keys.account(account).filings, field: id, reason, remedy });
-  }
-
   async function rebuild(account: string, id: string): Promise<string | null> {
     const key = keys.account(account);
     for (;;) {
@@ -65,21 +60,14 @@ export function createUnreadableStates({
       if (isReadableState(held.toString())) return held.toString();
       const value = encodeState(recoverState(await evidenceOf(account, id)));
       if (!(await replaceUnreadable(redis, key, { key: key.filings, field: id, held, value }))) continue;
-      report(account, id, 'it is garbage or was cut short', 'rebuilt');
+      const reason = 'it is garbage or was cut short';
+      onUnreadable({ account, kind: 'filings', key: key.filings, field: id, reason, remedy: 'rebuilt' });
       return value;
     }
   }
 
   return {
-    async toReadable(account, id, text) {
-      try {
-        return isReadableState(text) ? text : await rebuild(account, id);
-      } catch (error) {
-        if (!(error instanceof NewerFormatError)) throw error;
-        report(account, id, error.message, 'left_out');
-        return text;
-      }
-    },
+    toReadable: async (account, id, text) => (isReadableState(text) ? text : await rebuild(account, id)),
   };
 }
 

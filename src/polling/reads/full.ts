@@ -236,6 +236,6 @@ function isLeftAlone(state: () => FilingState): boolean {
     return state().removed;
   } catch (error) {
     if (!isUnreadable(error)) throw error;
-    return error.name === 'NewerFormatError';
+    return false;
   }
 }

@@ -58,7 +58,7 @@ export function createMissedRecord(
       const unrecorded = names.filter((name) => !missedReads.has(name)).slice(0, namesMax);
       const states = await snapshot.read(account, unrecorded);
       const noted = unrecorded.map(async (name, i) => {
-        const state = states[i]?.known ?? null;
+        const state = states[i]?.state ?? null;
         if (state === null) return;
         const until = notBefore(marks, undefined, state, null);
         await remember(name, missedByFailure(undefined, now(), until, pollIntervalMs));
@@ -69,7 +69,7 @@ export function createMissedRecord(
     gone: () => [...missedReads.values()].filter(({ gone }) => gone).length,
     async notBefore(id) {
       const [stored] = await snapshot.read(account, [id]);
-      const state = stored?.known ?? null;
+      const state = stored?.state ?? null;
       if (state === null || (state.removed && state.restate !== true)) return null;
       return notBefore(marks, missedReads.get(id), state, null);
     },

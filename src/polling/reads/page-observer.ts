@@ -101,9 +101,7 @@ export function createPageObserver(
   async function settle(repeated: readonly PartnerFiling[], span: ReadSpan): Promise<void> {
     const states = await snapshot.read(account, idsOf(repeated));
     const contradicted = repeated.filter((filing, i) => {
-      const stored = states[i] ?? null;
-      if (stored !== null && stored.known === null) return false;
-      const { kind } = detectChange(stored?.known ?? null, filing, span, false);
+      const { kind } = detectChange(states[i]?.state ?? null, filing, span, false);
       return kind === 'change' || kind === 'silent';
     });
     const ids = [...new Set(idsOf(contradicted))].slice(0, settledMax - settled);

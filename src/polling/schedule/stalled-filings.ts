@@ -54,7 +54,7 @@ export function createStalledSearch({
     const ids = [...walk.due];
     if (ids.length === 0) return;
     for (const [i, stored] of (await snapshot.read(account, ids)).entries()) {
-      const state = stored?.known ?? null;
+      const state = stored?.state ?? null;
       if (state === null || !isDue(state)) walk.due.delete(ids[i] ?? '');
     }
   }

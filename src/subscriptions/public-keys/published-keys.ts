@@ -16,7 +16,7 @@ import { createKeyIndex, type Signed } from './key-index.ts';
 export interface PublishedKeys {
   /**
    * The keys of a subscription, newest first; empty where there is no such subscription, or none with public
-   * keys. Throws SealError, NewerFormatError and UnreadableRecordError.
+   * keys. Throws SealError and UnreadableRecordError.
    */
   of(id: string): Promise<readonly PublicKey[]>;
   /** The keys of the `listedMax` oldest subscriptions that have any; unreadable ones are left out. */

@@ -5,7 +5,6 @@ import type { Sealer } from '../../secrets/seal.ts';
 import type { Subscription } from '../subscription.ts';
 import { publicKeyOf } from '../public-keys/ed25519-key.ts';
 import { currentOf } from '../signing-secret.ts';
-import { openSubscription } from './stored-subscription.ts';
 
 /** A registration under an idempotency key; `request` is the same text for the same request. */
 export interface Registration {
@@ -84,8 +83,6 @@ export function recallRegistration(
   const { account } = repeated;
   const digest = hash('sha256', request);
   const earlier = decodeRecord(place, null, text, parseRegistration);
-  if ('subscription' in earlier)
-    return earlier.request === digest ? openSubscription(sealer, account, earlier.subscription) : null;
   const { id, createdAt, sealed } = earlier;
   const opened = sealer.open(sealed, registrationPlace(account, id, keyDigest(repeated, key)));
   const remembered = JSON.parse(opened) as Remembered;
@@ -98,19 +95,7 @@ export function recallRegistration(
   return { ...repeated, id, createdAt, updatedAt: createdAt, createdBy, secrets };
 }
 
-/** The record of a registration, as versions before this one stored it or as this one does. */
-export type StoredRegistration = RememberedRegistration | FormerRegistration;
-
-/** As former versions stored it: with the digest in clear and the whole subscription. */
-interface FormerRegistration {
-  readonly request: string;
-  readonly subscription: string;
-}
-
 /** Null for any other text. */
-export function parseRegistration(text: string): StoredRegistration | null {
-  return (
-    parseShaped<FormerRegistration>(text, { request: 'string', subscription: 'string' }) ??
-    parseShaped<RememberedRegistration>(text, { id: 'string', createdAt: 'number', sealed: 'string' })
-  );
+export function parseRegistration(text: string): RememberedRegistration | null {
+  return parseShaped<RememberedRegistration>(text, { id: 'string', createdAt: 'number', sealed: 'string' });
 }

@@ -90,19 +90,9 @@ async function readRemembered(redis: RedisClient, key: string): Promise<SealedRe
     .catch((error: unknown) => (toUnreadable(error) === null ? Promise.reject(error) : null));
   const found = text === null ? null : tryRead(() => parseRegistration(text));
   if (account === undefined || digest === undefined || text === null || found === null) return [];
-  const replace = async (record: object) =>
-    (await replaceText.run(redis, [key], [text, JSON.stringify(record)])) === 1;
-  if ('subscription' in found)
-    return sealedRecord(account, null, found.subscription, (subscription) =>
-      replace({ ...found, subscription }),
-    );
-  const place = registrationPlace(account, found.id, digest);
-  return [
-    {
-      texts: [{ text: found.sealed, place }],
-      replace: ([sealed = found.sealed]) => replace({ ...found, sealed }),
-    },
-  ];
+  const replace = async ([sealed = found.sealed]: readonly string[]) =>
+    (await replaceText.run(redis, [key], [text, JSON.stringify({ ...found, sealed })])) === 1;
+  return [{ texts: [{ text: found.sealed, place: registrationPlace(account, found.id, digest) }], replace }];
 }
 
 // An unreadable record holds nothing that could be sealed anew; the part that works with it reports it.
@@ -126,12 +116,12 @@ function tryRead<T>(read: () => T): T | null {
 
 function sealedRecord(
   account: string,
-  field: string | null,
+  id: string,
   text: string,
   replace: (text: string) => Promise<boolean>,
 ): SealedRecord[] {
-  const stored = tryRead(() => parseStored(text, { key: '', field }));
-  return stored === null ? [] : [toSealed(account, field ?? stored.id, stored, replace)];
+  const stored = tryRead(() => parseStored(text, { key: '', field: id }));
+  return stored === null ? [] : [toSealed(account, id, stored, replace)];
 }
 
 function toSealed(
@@ -142,7 +132,7 @@ function toSealed(
 ): SealedRecord {
   const { secrets, headers, privateSettings, url } = stored;
   const placed: PlacedText[] = secrets.map(({ text }) => ({ text, place: secretsPlace(account, id) }));
-  if (typeof headers === 'string') placed.push({ text: headers, place: headersPlace(account, id, url) });
+  if (headers !== '') placed.push({ text: headers, place: headersPlace(account, id, url) });
   if (privateSettings !== undefined)
     placed.push({ text: privateSettings, place: privateSettingsPlace(account, id, url) });
   return {
@@ -150,7 +140,7 @@ function toSealed(
     replace(texts) {
       const rest = [...texts];
       const sealed = secrets.map((secret) => ({ ...secret, text: rest.shift() ?? secret.text }));
-      const sealedHeaders = typeof headers === 'string' ? (rest.shift() ?? headers) : headers;
+      const sealedHeaders = headers === '' ? '' : (rest.shift() ?? headers);
       const sealedSettings =
         privateSettings === undefined ? {} : { privateSettings: rest.shift() ?? privateSettings };
       return replace(

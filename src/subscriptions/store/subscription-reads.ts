@@ -1,7 +1,7 @@
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { isUnreadable, toUnreadable } from '../../redis/unreadable-record.ts';
-import type { OnUnreadable, Remedy } from '../../redis/unreadable-record.ts';
+import type { OnUnreadable } from '../../redis/unreadable-record.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import { parseDeliveryState } from '../delivery-state.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
@@ -20,7 +20,7 @@ const readAtOnce = 100;
 
 /** Reads stored subscriptions, and reports those that cannot be read. */
 export interface SubscriptionReads {
-  /** With its stored text; null when there is none. Throws NewerFormatError and UnreadableRecordError. */
+  /** With its stored text; null when there is none. Throws UnreadableRecordError. */
   one(account: string, id: string): Promise<(SubscriptionRecord & { readonly text: string }) | null>;
   /** When a stored subscription was created (ms); 0 where it cannot be read. */
   createdAt(account: string, id: string, text: string): number;
@@ -47,9 +47,8 @@ export function createSubscriptionReads(
 ): SubscriptionReads {
   const state = (account: string, id: string) => keys.account(account).subscription(id).state;
   const place = (account: string, id: string) => ({ key: keys.account(account).subscriptions, field: id });
-  function report(account: string, id: string, { name, message: reason }: Error): void {
-    const remedy: Remedy = name === 'NewerFormatError' ? 'stands' : 'left_out';
-    onUnreadable({ account, kind: 'subscriptions', ...place(account, id), reason, remedy });
+  function report(account: string, id: string, { message: reason }: Error): void {
+    onUnreadable({ account, kind: 'subscriptions', ...place(account, id), reason, remedy: 'left_out' });
   }
 
   function parse(account: string, id: string, text: string): Parsed {

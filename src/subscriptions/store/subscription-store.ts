@@ -60,8 +60,7 @@ export interface SubscriptionStore extends SubscriptionList {
     beginning?: Beginning,
   ): Promise<CreateResult>;
   /**
-   * With its settings as stored; null when there is no such subscription. Throws NewerFormatError and
-   * UnreadableRecordError.
+   * With its settings as stored; null when there is no such subscription. Throws UnreadableRecordError.
    */
   get(account: string, id: string): Promise<(SubscriptionRecord & { readonly text: string }) | null>;
   /**
@@ -84,7 +83,7 @@ export interface SubscriptionStore extends SubscriptionList {
   /**
    * Applies a change to the stored subscription, again after a concurrent change; null when there is none.
    * Unreadable secrets and headers stay sealed as they are, until a change sets others. A block ends with any
-   * change; one that has yet to be verified begins a new one. Throws NewerFormatError, UnreadableRecordError
+   * change; one that has yet to be verified begins a new one. Throws UnreadableRecordError
    * and AccountQuotaError.
    */
   update(

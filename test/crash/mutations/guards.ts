@@ -144,8 +144,8 @@ export const guards: readonly Mutation[] = [
   {
     name: 'headers of subscriptions are stored as they are',
     file: 'src/subscriptions/store/stored-subscription.ts',
-    find: '? {} : seal(JSON.stringify(headers))',
-    replace: '? {} : headers',
+    find: "? '' : seal(JSON.stringify(headers))",
+    replace: "? '' : JSON.stringify(headers)",
     project: 'security',
     test: 'test/security/leaks.test.ts',
     title: '',

@@ -180,28 +180,6 @@ test('who works for an account that was removed, and created again, writes to ne
   expect(await keysOf(account)).toEqual(['incarnation', 'polling']);
 });
 
-test('an account of an older version, without an incarnation, is changed, polled and removed', async () => {
-  const accounts = storeOn(client);
-  const stored = { v: 1, baseUrl: 'https://old.example', sealedKey: '', createdAt: 1, updatedAt: 1 };
-  await client.hset(keys.accounts, 'older', JSON.stringify({ ...stored, ...intervals }));
-  await commit('older', await incarnationOf(accounts, 'older'), 'f');
-  expect(await accounts.put('older', settings, 2)).toEqual({ created: false });
-  expect(await accounts.getKeyed('older')).toMatchObject({ partnerKey: 'k', createdAt: 1, updatedAt: 2 });
-  await commit('older', await incarnationOf(accounts, 'older'), 'g');
-
-  // Created anew, then changed by a process of the older version.
-  await accounts.remove('older');
-  await accounts.put('older', settings, 3);
-  await commit('older', await incarnationOf(accounts, 'older'), 'f');
-  await client.hset(keys.accounts, 'older', JSON.stringify({ ...stored, ...intervals }));
-  expect(await accounts.put('older', settings, 4)).toEqual({ created: false });
-  await commit('older', await incarnationOf(accounts, 'older'), 'g');
-  expect(await client.hlen(keys.account('older').filings)).toBe(2);
-  expect(await accounts.remove('older')).toBe(true);
-  await expect(commit('older', '', 'h')).rejects.toThrow(SnapshotLostError);
-  expect(await keysOf('older')).toEqual(['incarnation']);
-});
-
 test('however removals, creations and writes meet, nothing of a former account survives and nothing of the new one is lost', async () => {
   await using receiver = await startReceiver(500);
   await using harness = await createHarness(redis);

@@ -218,7 +218,7 @@ test('an account whose key does not open is shown as any other and can be set an
     api.keys.accounts,
     'sealed',
     JSON.stringify({
-      v: 1,
+      incarnation: '',
       baseUrl: 'http://a',
       sealedKey: 'v1.lost.AAAA',
       pollIntervalMs: null,

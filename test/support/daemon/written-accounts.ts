@@ -32,7 +32,6 @@ export async function writeAccounts(
   async function writeAccount(i: number): Promise<void> {
     const account = accountName(i);
     const stored: StoredAccount = {
-      v: 1,
       incarnation: '1',
       baseUrl,
       sealedKey: sealer.seal('key', partnerKeyPlace(account, baseUrl)),
@@ -79,7 +78,7 @@ async function writeSubscription(
   id: string,
   isFailing: boolean,
 ): Promise<void> {
-  const settings = { v: 2, id, url: 'http://127.0.0.1:9/', eventTypes: ['*'], states: null };
+  const settings = { id, url: 'http://127.0.0.1:9/', eventTypes: ['*'], states: null };
   const kept = { secrets: [], headers: 'sealed', createdAt: 1, updatedAt: 1 };
   const failing = { parked: '2', failures: '3', failingSince: '1700000000000' };
   await redis.hset(own.subscriptions, id, JSON.stringify({ ...settings, ...kept }));

@@ -56,10 +56,3 @@ it('writes the account anew where its record is garbage', async () => {
   await putInto(accounts);
   expect(await accounts.getKeyed('default')).toMatchObject(settings);
 });
-
-it('leaves the record of a newer version as it is', async () => {
-  const record = JSON.stringify({ v: 99 });
-  await client.hset(keys.accounts, 'default', record);
-  await expect(putInto(storeWith('a'))).rejects.toThrow(/newer|99/);
-  expect(await client.hget(keys.accounts, 'default')).toBe(record);
-});

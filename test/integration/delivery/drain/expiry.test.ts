@@ -262,16 +262,3 @@ test('a look is one command while nothing is due, however many expire', async ()
   clock.at = 1;
   expect((await rowsRead(on.connect(), look)).commands).toBe(1);
 });
-
-test('a process of the version before does not deliver to one that expires, nor to one that is confined', async () => {
-  const { harness, clock } = await createStage();
-  await using _ = harness;
-  const formatOf = async (settings: Partial<Subscription>) => {
-    const id = await harness.subscribe(unused, settings);
-    const stored = await harness.redis.hget(harness.keys.subscriptions, id);
-    return (JSON.parse(stored ?? '') as { v: number }).v;
-  };
-  expect(await formatOf({ expiresAt: clock.at + 1_000 })).toBe(4);
-  expect(await formatOf({ confined: true, createdBy: 'tok_1' })).toBe(4);
-  expect(await formatOf({ expiresAt: null, createdBy: 'tok_1' })).toBe(2);
-});

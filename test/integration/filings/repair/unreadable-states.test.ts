@@ -61,14 +61,6 @@ test('a state that cannot be read and did not change is rebuilt in silence', asy
   expect(await client.hget(key.filings, 'f_3')).toMatch(/^\[1,"P"/);
 });
 
-test('a state of a newer format stays as it is, and the others go on', async () => {
-  const newer = '[2,"P",{"more":1}]';
-  await client.hset(key.filings, 'f_4', newer);
-  await sandbox.set('f_5', { status: 'PAID' });
-  expect(await watched.pollFor('sweep')).toMatchObject([{ filingId: 'f_5' }]);
-  expect(await client.hget(key.filings, 'f_4')).toBe(newer);
-});
-
 test('what a state held is kept for people to look at', async () => {
   await client.hset(key.filings, 'f_6', 'garbage of f_6');
   await watched.pollFor('sweep');

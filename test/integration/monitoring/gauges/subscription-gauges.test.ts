@@ -23,7 +23,7 @@ async function put(
   eventTypes: readonly string[],
   state: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const stored = { v: 2, id, url: 'https://a.example/', eventTypes, states: null, secrets: [] };
+  const stored = { id, url: 'https://a.example/', eventTypes, states: null, secrets: [] };
   const key = keys.account(account);
   await client.hset(
     key.subscriptions,

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { createKeys } from '../../../../src/redis/keys.ts';
 import { createSealer } from '../../../../src/secrets/seal.ts';
-import { accessTokenPlace, secretsPlace } from '../../../../src/secrets/seal-place.ts';
+import { accessTokenPlace } from '../../../../src/secrets/seal-place.ts';
 import { resealOld } from '../../../../src/secrets/stored-secrets.ts';
 import { listSealedSubscriptions } from '../../../../src/subscriptions/store/sealed-subscriptions.ts';
 import { openSubscription } from '../../../../src/subscriptions/store/stored-subscription.ts';
@@ -43,22 +43,6 @@ test('keeps neither secrets nor header values in clear, and gives both back', as
   expect((await store.get('acme', 'sub_1'))?.subscription).toEqual(subscription);
   const again = await store.create({ ...subscription, id: 'sub_x' }, { key: 'once', request: 'r' });
   expect(again).toEqual({ kind: 'replayed', subscription });
-});
-
-test('reads what was stored with its headers in clear, and seals them with the next change', async () => {
-  const { account, ...rest } = subscription;
-  const sealed = { text: sealer.seal(secret, secretsPlace(account, 'sub_2')), expiresAt: null };
-  const former = JSON.stringify({ v: 1, ...rest, id: 'sub_2', secrets: [sealed] });
-  await client.hset(keys.account('acme').subscriptions, 'sub_2', former);
-  expect((await store.get('acme', 'sub_2'))?.subscription).toEqual({ ...subscription, id: 'sub_2' });
-  await store.update('acme', 'sub_2', (found) => ({ subscription: found.subscription, release: false }));
-  expect(await stored('sub_2')).not.toContain('of-the-receiver');
-  expect((await store.get('acme', 'sub_2'))?.subscription.headers).toEqual(subscription.headers);
-});
-
-test('refuses what a newer version has stored, and says what to do', async () => {
-  await client.hset(keys.account('other').subscriptions, 'sub_3', JSON.stringify({ v: 5, secrets: [] }));
-  await expect(store.get('other', 'sub_3')).rejects.toThrow('run the newer filing-webhooks');
 });
 
 const auth = {

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { toProblem } from '../../../../src/api/server/error-handler.ts';
 import { invalidRequest, Problem, problemBody, problemCodes } from '../../../../src/api/shared/problem.ts';
 import { isStoreFailure } from '../../../../src/redis/store-failure.ts';
-import { NewerFormatError } from '../../../../src/redis/newer-format-error.ts';
 import { SealError } from '../../../../src/secrets/seal.ts';
 
 const named = (name: string, message: string) => Object.assign(new Error(message), { name });
@@ -72,7 +71,6 @@ test.each([
     'malformed_json',
   ],
   [new SealError('A stored secret was sealed with key "a"'), 'secret_unreadable'],
-  [new NewerFormatError('subscription', 3, 'format 2'), 'newer_format'],
 ])('%s becomes %s', (error, code) => {
   expect(toProblem(error).code).toBe(code);
 });

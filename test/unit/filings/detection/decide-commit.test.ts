@@ -51,7 +51,6 @@ describe('one observation', () => {
     ['that shows what is stored', read('PAID'), stored()],
     ['of an id that was never seen and that the service does not know', unknown, null],
     ['of a removed filing that is still unknown', unknown, stored({ removed: true })],
-    ['of a filing whose state is of a newer format', read('PENDING'), new StoredState('[2,"x"]')],
   ])('%s changes nothing', (_, observation, previous) => {
     expect(decideCommit(context, observation, previous, window)).toEqual({ kind: 'nothing' });
   });
