@@ -1,23 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { readText, root } from '../docs/documents.ts';
-import {
-  chart,
-  helmIsMissing,
-  kustomizeIsMissing,
-  overlays,
-  renderChart,
-  renderKustomization,
-} from './renderers.ts';
-import { alike, isLabelledBy, selectorsOf } from './resources.ts';
+import { readText } from '../docs/documents.ts';
+import { chart, helmIsMissing, renderChart } from './renderers.ts';
+import { isLabelledBy, selectorsOf } from './resources.ts';
 import type { Labels, Resource } from './resources.ts';
 
-const skipped = helmIsMissing || kustomizeIsMissing;
-const why = skipped ? ' (skipped: helm or kustomize is not installed)' : '';
+const why = helmIsMissing ? ' (skipped: helm is not installed)' : '';
 const secret = ['--set', 'existingSecret=filing-webhooks'];
 
 /** The overlay of the chart with this name, and further options. */
@@ -28,38 +17,7 @@ const valuesOf = (overlay: string, ...more: readonly string[]) => [
   ...more,
 ];
 
-/** What kustomize renders of an overlay with a component. */
-function withComponent(overlay: string, component: string): Resource[] {
-  const folder = mkdtempSync(join(tmpdir(), 'filing-webhooks-kustomize-'));
-  const path = (of: string) => relative(folder, join(root, 'deploy/kubernetes', of));
-  try {
-    const resources = [path(`overlays/${overlay}`)];
-    const components = [path(`components/${component}`)];
-    writeFileSync(join(folder, 'kustomization.yaml'), JSON.stringify({ resources, components }));
-    return renderKustomization(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-describe.skipIf(skipped)(`deploy/helm${why}`, () => {
-  test.each(['one-process', 'split-roles', 'cluster', 'trial'])(
-    'renders for %s what kustomize renders, but for what differs on purpose',
-    (overlay) => {
-      const ofKustomize = renderKustomization<Resource>(`${overlays}/${overlay}`);
-      const ofHelm = renderChart<Resource>('filing-webhooks', ...valuesOf(overlay));
-      expect(ofKustomize.length).toBeGreaterThan(8);
-      expect(alike(ofHelm)).toEqual(alike(ofKustomize));
-    },
-  );
-
-  test('renders the same for the Prometheus operator', () => {
-    const options = valuesOf('one-process', '--set', 'podMonitor.enabled=true');
-    const ofKustomize = alike(withComponent('one-process', 'pod-monitor'));
-    expect(Object.keys(ofKustomize)).toContain('PodMonitor/filing-webhooks');
-    expect(alike(renderChart('filing-webhooks', ...options))).toEqual(ofKustomize);
-  });
-
+describe.skipIf(helmIsMissing)(`deploy/helm${why}`, () => {
   test('has the same defaults without an overlay as with one-process', () => {
     expect(renderChart('any', ...secret)).toEqual(renderChart('any', ...valuesOf('one-process')));
   });

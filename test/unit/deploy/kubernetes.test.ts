@@ -6,7 +6,7 @@ import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
 import { expectNone } from '../../support/expect-none.ts';
 import { readText } from '../docs/documents.ts';
 import { exampleSecrets, problemsOf, rolesOf } from './daemon-environment.ts';
-import { kustomizeIsMissing, overlays as folder, renderKustomization } from './renderers.ts';
+import { chart, helmIsMissing, renderChart } from './renderers.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -48,40 +48,30 @@ interface Resource {
   };
 }
 
-const skipped = kustomizeIsMissing
-  ? ' (skipped: neither kustomize nor a kubectl that renders it is installed)'
-  : '';
+const skipped = helmIsMissing ? ' (skipped: helm is not installed)' : '';
 
 const isWithin = (labels: Labels, selector: Labels) =>
   Object.entries(selector).every(([name, value]) => labels[name] === value);
+
+/** What the chart renders for an overlay, with the pod monitor. */
+const renderOverlay = (overlay: string) =>
+  renderChart<Resource>(
+    'filing-webhooks',
+    '--values',
+    `${chart}/overlays/${overlay}.yaml`,
+    '--set',
+    'existingSecret=filing-webhooks,podMonitor.enabled=true',
+  );
 
 interface AdapterRule {
   readonly seriesQuery: string;
   readonly name: { readonly as: string };
 }
 
-test('the autoscaler asks for what the adapter makes of a metric of the daemon', () => {
-  const place = 'deploy/kubernetes/components/autoscaling';
-  const [rule] = parse(readText(`${place}/adapter-rules.yaml`)) as AdapterRule[];
-  const { spec } = parse(readText(`${place}/autoscaler.yaml`)) as Resource;
-  expect(spec.metrics[0]?.external.metric.name).toBe(rule?.name.as);
-  expect(createMetrics().registry.getSingleMetric(rule?.seriesQuery ?? '')).toBeDefined();
-});
+const [adapterRule] = parse(readText('deploy/prometheus/adapter-rules.yaml')) as AdapterRule[];
 
-test('the Prometheus operator is told of the port of the metrics', () => {
-  const { spec } = parse(readText('deploy/kubernetes/components/pod-monitor/pod-monitor.yaml')) as Resource;
-  expect(spec.podMetricsEndpoints).toMatchObject([{ port: 'metrics', path: '/metrics' }]);
-});
-
-test('the labels of the metrics keep their names beside those of the Prometheus operator', () => {
-  const ofOperator = ['namespace', 'container', 'pod', 'endpoint', 'job', 'instance'];
-  const registered = createMetrics().registry.getMetricsAsArray() as unknown as {
-    readonly labelNames?: readonly string[];
-  }[];
-  const own = new Set(registered.flatMap(({ labelNames = [] }) => labelNames));
-  expect(ofOperator.filter((label) => own.has(label))).toEqual(['endpoint']);
-  const { spec } = parse(readText('deploy/kubernetes/components/pod-monitor/pod-monitor.yaml')) as Resource;
-  expect(spec.podMetricsEndpoints).toMatchObject([{ honorLabels: true }]);
+test('the adapter of Prometheus makes its metric of one of the daemon', () => {
+  expect(createMetrics().registry.getSingleMetric(adapterRule?.seriesQuery ?? '')).toBeDefined();
 });
 
 const overlays = [
@@ -91,8 +81,8 @@ const overlays = [
   ['cluster', 3],
 ] as const;
 
-describe.skipIf(kustomizeIsMissing).each(overlays)(`the overlay %s${skipped}`, (overlay, count) => {
-  const resources = kustomizeIsMissing ? [] : renderKustomization<Resource>(`${folder}/${overlay}`);
+describe.skipIf(helmIsMissing).each(overlays)(`the overlay %s${skipped}`, (overlay, count) => {
+  const resources = helmIsMissing ? [] : renderOverlay(overlay);
   const ofKind = (kind: string) => resources.filter((resource) => resource.kind === kind);
   const deployments = ofKind('Deployment');
   const settings = ofKind('ConfigMap');
@@ -231,6 +221,11 @@ describe.skipIf(kustomizeIsMissing).each(overlays)(`the overlay %s${skipped}`, (
     expectNone(blocks, (block) => policy.isAllowed(block.split('/')[0] ?? ''), 'ranges');
   });
 
+  test('is scraped at the port of the metrics, whose labels keep their names', () => {
+    const endpoints = ofKind('PodMonitor').map(({ spec }) => spec.podMetricsEndpoints);
+    expect(endpoints).toMatchObject([[{ port: 'metrics', path: '/metrics', honorLabels: true }]]);
+  });
+
   test('leaves the number of the processes that it scales to the autoscaler', () => {
     const scalers = ofKind('HorizontalPodAutoscaler');
     expect(scalers.length).toBe(overlay === 'cluster' ? 1 : 0);
@@ -238,6 +233,7 @@ describe.skipIf(kustomizeIsMissing).each(overlays)(`the overlay %s${skipped}`, (
       const scaled = deployments.find(({ metadata }) => metadata.name === spec.scaleTargetRef.name);
       expect(scaled?.spec.replicas).toBeUndefined();
       expect(spec.minReplicas).toBeGreaterThan(1);
+      expect(spec.metrics[0]?.external.metric.name).toBe(adapterRule?.name.as);
     }
     const others = deployments.filter(({ spec }) => spec.replicas === undefined);
     expect(others.length).toBe(scalers.length);

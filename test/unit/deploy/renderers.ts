@@ -3,18 +3,8 @@ import { parseAllDocuments } from 'yaml';
 import { skipIfFails } from '../../support/skip-without.ts';
 import { root } from '../docs/documents.ts';
 
-const renderer =
-  spawnSync('kustomize', ['version']).status === 0 ? ['kustomize', 'build'] : ['kubectl', 'kustomize'];
-const [command = '', verb = ''] = renderer;
-
-/** The folder of the overlays for kustomize. */
-export const overlays = 'deploy/kubernetes/overlays';
-
 /** The folder of the Helm chart. */
 export const chart = 'deploy/helm/filing-webhooks';
-
-/** Whether tests that render with kustomize are to be skipped. */
-export const kustomizeIsMissing = skipIfFails(command, verb, `${root}/${overlays}/one-process`);
 
 /** Whether tests that render the chart are to be skipped. */
 export const helmIsMissing = skipIfFails('helm', 'version');
@@ -28,30 +18,21 @@ export interface Answer {
   readonly text: string;
 }
 
-/** The resources that kustomize renders of a folder of the repository, or of one with an absolute path; throws what it complains of. */
-export function renderKustomization<Resource>(folder: string): Resource[] {
-  return read(command, [verb, folder]);
-}
-
 /** The resources that Helm renders of the chart for a release; throws what it complains of. */
 export function renderChart<Resource>(release: string, ...options: readonly string[]): Resource[] {
-  return read('helm', ['template', release, chart, ...ofKubernetes, ...options]);
-}
-
-/** What Helm says of the chart with these options: the resources, or its complaint without line breaks. */
-export function tryChart(...options: readonly string[]): Answer {
-  const { stdout, stderr, status } = run('helm', ['template', 'any', chart, ...ofKubernetes, ...options]);
-  return status === 0 ? { ok: true, text: stdout } : { ok: false, text: stderr.replaceAll(/\s+/g, ' ') };
-}
-
-function read<Resource>(program: string, args: readonly string[]): Resource[] {
-  const { stdout, stderr, status } = run(program, args);
+  const { stdout, stderr, status } = run(['template', release, chart, ...ofKubernetes, ...options]);
   if (status !== 0) throw new Error(stderr);
   return parseAllDocuments(stdout).map((document) => document.toJS() as Resource);
 }
 
-function run(program: string, args: readonly string[]) {
-  const result = spawnSync(program, args, { cwd: root, encoding: 'utf8' });
+/** What Helm says of the chart with these options: the resources, or its complaint without line breaks. */
+export function tryChart(...options: readonly string[]): Answer {
+  const { stdout, stderr, status } = run(['template', 'any', chart, ...ofKubernetes, ...options]);
+  return status === 0 ? { ok: true, text: stdout } : { ok: false, text: stderr.replaceAll(/\s+/g, ' ') };
+}
+
+function run(args: readonly string[]) {
+  const result = spawnSync('helm', args, { cwd: root, encoding: 'utf8' });
   if (result.error !== undefined) throw result.error;
   return result;
 }

@@ -10,7 +10,6 @@ const files = [
   'Dockerfile',
   'docker-compose.yml',
   'src/demo/provide-redis.ts',
-  'deploy/kubernetes/components/redis/redis.yaml',
   'deploy/helm/filing-webhooks/values.yaml',
 ];
 const digest = (character: string) => `sha256:${character.repeat(64)}`;
