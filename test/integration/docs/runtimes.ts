@@ -1,5 +1,4 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { skipIfFails } from '../../support/skip-without.ts';
@@ -10,34 +9,12 @@ export interface Runtime {
   readonly file: string;
   /** A command that succeeds where the verifier can be run. */
   readonly probe: readonly [command: string, ...args: string[]];
-  /** Debian has a package for it, so that CI can install it. */
-  readonly inDebian: boolean;
   /** Compiles into an empty directory where that is needed; returns the command, without the two files. */
   readonly prepare: (directory: string) => Promise<readonly string[]>;
 }
 
 const root = join(import.meta.dirname, '../../../docs/verification');
 const runFile = promisify(execFile);
-
-/** Every language that docs/webhooks.md shows a verifier in. */
-export const runtimes: readonly Runtime[] = [
-  interpreted('node.mjs', process.execPath),
-  interpreted('python.py', 'python3'),
-  interpreted('php/verify.php', 'php'),
-  java('java/Verify.java'),
-  go('go/main.go'),
-  {
-    file: 'csharp/Verify.cs',
-    probe: ['dotnet', '--list-sdks'],
-    inDebian: false,
-    async prepare(directory) {
-      const source = join(directory, 'source');
-      await cp(join(root, 'csharp'), source, { recursive: true });
-      await runFile('dotnet', ['build', '--output', join(directory, 'out'), source]);
-      return ['dotnet', join(directory, 'out', 'Verify.dll')];
-    },
-  },
-];
 
 /** Every language that docs/endpoints/signatures.md shows a verifier in. */
 export const publicKeyRuntimes: readonly Runtime[] = [
@@ -55,8 +32,8 @@ export const publicKeyRuntimes: readonly Runtime[] = [
 ];
 
 /** Why a verifier is not run on this machine; null when it can be, or has to be where tools are required. */
-export function unusable({ probe: [command, ...args], inDebian }: Runtime): string | null {
-  if (inDebian && !skipIfFails(command, ...args)) return null;
+export function unusable({ probe: [command, ...args] }: Runtime): string | null {
+  if (!skipIfFails(command, ...args)) return null;
   const { status, stdout } = spawnSync(command, args, { encoding: 'utf8' });
   if (status === null) return `there is no ${command} here`;
   return status === 0 && stdout.trim() !== '' ? null : `${command} does not work here`;
@@ -66,7 +43,6 @@ function interpreted(file: string, command: string): Runtime {
   return {
     file,
     probe: [command, '--version'],
-    inDebian: true,
     prepare: () => Promise.resolve([command, join(root, file)]),
   };
 }
@@ -75,7 +51,6 @@ function java(file: string): Runtime {
   return {
     file,
     probe: ['javac', '--version'],
-    inDebian: true,
     async prepare(directory) {
       await runFile('javac', ['-Xlint:all', '-d', directory, join(root, file)]);
       return ['java', '-cp', directory, 'Verify'];
@@ -87,7 +62,6 @@ function go(file: string): Runtime {
   return {
     file,
     probe: ['go', 'version'],
-    inDebian: true,
     async prepare(directory) {
       // Its cache outside of the directory has the standard library compiled, once for all programs.
       const env = { ...process.env, GO111MODULE: 'off' };
