@@ -47,10 +47,6 @@ export async function createParts(
       observer.onRestored(restoration);
       await catchUp(restoration.account, generation, restoration.restated);
     },
-    async onTorn(mending, generation) {
-      observer.onTorn(mending);
-      await catchUp(mending.account, generation, mending.restated);
-    },
   });
   const sealedSubscriptions = (accounts: AsyncIterable<string>) =>
     listSealedSubscriptions(redis, keys, accounts);

@@ -10,9 +10,7 @@ import type { CommitResult, ReadStates } from './commit/filing-commit.ts';
 import type { FilingCommit } from './detection/decide-commit.ts';
 import { decodeState, type FilingState } from './detection/filing-state.ts';
 import { createReadStates } from './read-states.ts';
-import { createLogRepairer, type LogRepair } from './repair/repair-log.ts';
-import { createRecount } from './repair/recount.ts';
-import { restate, restoreCommits, type Restoration } from './repair/restore-commits.ts';
+import { restoreCommits, type Restoration } from './repair/restore-commits.ts';
 import { createUnreadableStates } from './repair/unreadable-states.ts';
 
 /** The last seen state of every filing of an account. */
@@ -31,8 +29,7 @@ export interface SnapshotStore {
     at: number,
   ): Promise<CommitResult[]>;
   /**
-   * Repairs the log where Redis has carried out half a commit at its start, and restores commits that were
-   * lost because Redis was set back; see `createLogRepairer` and `restoreCommits`. Restored events are
+   * Restores commits that were lost because Redis was set back; see `restoreCommits`. Restored events are
    * recorded at `at`, milliseconds on Redis's clock. Rejects with SnapshotLostError as `commit` does.
    */
   catchUp(account: string, generation: string, at: number): Promise<void>;
@@ -61,8 +58,6 @@ export interface SnapshotOptions {
   readonly journal: CommitJournal;
   /** Called after commits that Redis had lost were restored. */
   readonly onRestored: (restoration: Restoration, generation: string) => Promise<void>;
-  /** Called when a log was found torn and is repaired. */
-  readonly onTorn: (repair: LogRepair, generation: string) => Promise<void>;
   readonly onUnreadable: OnUnreadable;
 }
 
@@ -76,7 +71,6 @@ export function createSnapshotStore(
   {
     journal = createCommitJournal(redis, keys),
     onRestored,
-    onTorn,
     onUnreadable = () => undefined,
   }: Partial<SnapshotOptions> = {},
 ): SnapshotStore {
@@ -93,18 +87,7 @@ export function createSnapshotStore(
     } while (cursor !== '0');
   }
 
-  const repairer = createLogRepairer({
-    redis,
-    keys,
-    log,
-    read,
-    restate: (...args) => restate({ read, write: writer.writeAnyway }, ...args),
-    recount: createRecount(redis, keys, scan),
-    onTorn: async (...args) => onTorn?.(...args),
-  });
-
   async function catchUp(account: string, generation: string, at: number): Promise<void> {
-    await repairer.repair(account, generation);
     const deps = { log, journal, read, write: writer.writeAnyway };
     const restoration = await restoreCommits(deps, account, generation, at);
     if (restoration !== null) await onRestored?.(restoration, generation);

@@ -204,12 +204,6 @@ export function createMetrics(linesLost: () => number = () => 0) {
     clockSteps: new Counter(
       common('clock_steps_total', "Steps of Redis's clock that this process has seen."),
     ),
-    tornLogs: new Counter(
-      common(
-        'torn_logs_total',
-        'Times that half a transaction was found in the log of an account after a start of Redis.',
-      ),
-    ),
     filterUndecided: new Counter(
       common(
         'filter_undecided_total',

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { LogRepair } from '../filings/repair/repair-log.ts';
 import type { Restoration } from '../filings/repair/restore-commits.ts';
 import type { AofRewriterDeps } from '../redis/durability/aof-rewriter.ts';
 import type { ReplicaWait } from '../redis/connection/wait-replicas.ts';
@@ -17,7 +16,6 @@ export interface StoreObserver
   /** Commits that Redis had lost were restored. */
   onRestored(restoration: Restoration): void;
   /** A log with half a transaction in it was repaired. */
-  onTorn(mending: LogRepair): void;
 }
 
 /** An observer of the store; `waitReplicas` is the number of replicas that commits wait for. */
@@ -40,10 +38,6 @@ export function observeStore(logger: Logger, metrics: Metrics, waitReplicas: num
     onRestored({ account, restored, restated }) {
       metrics.setBacks.inc();
       logger.warn({ account, restored, restated: restated.length }, 'log.set_back');
-    },
-    onTorn({ account, from, to, removed, restated }) {
-      metrics.tornLogs.inc();
-      logger.error({ account, from, to, removed, restated: restated.length }, 'log.torn');
     },
   };
 }

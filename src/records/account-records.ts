@@ -127,7 +127,6 @@ export function createAccountRecords(deps: AccountRecordsDeps): AccountRecords {
       case 'bodies':
       case 'missing':
       case 'lease':
-      case 'checked':
       case 'tokens':
       case 'sessions':
       case 'unreadable':

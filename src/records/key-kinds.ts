@@ -55,7 +55,6 @@ export const accountKeyKinds: Readonly<Record<Exclude<AccountKeyName, 'base'>, K
     remedy: 'stand',
     todo: restore('events that were not delivered yet are given up then'),
   },
-  checked: { type: 'string', kind: 'checked', remedy: 'forget', todo: '' },
   filingEvents: { type: 'hash', kind: 'filing-events', remedy: 'rebuild', todo: '' },
   missing: { type: 'hash', kind: 'missing', remedy: 'forget', todo: '' },
   polling: { type: 'hash', kind: 'polling', remedy: 'forget', todo: '' },

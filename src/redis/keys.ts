@@ -36,7 +36,6 @@ import { tagsApart } from './slots-apart.ts';
  * | `P:{a}:counts`                | hash   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:count-history`         | stream | a week                        | after polls                   | API                |
  * | `P:{a}:head`                  | string | with the account              | commit-changes.lua, append    | delivery, API      |
- * | `P:{a}:checked`               | string | with the account              | polling, at a start of Redis  | polling            |
  * | `P:{a}:log`                   | stream | retention                     | commit-changes.lua, append    | delivery, API      |
  * | `P:{a}:bodies`                | hash   | retention                     | commit-changes.lua, append    | delivery, API      |
  * | `P:{a}:filing-events`         | hash   | retention                     | commit-changes.lua            | API                |
@@ -148,11 +147,6 @@ export interface AccountKeys {
   readonly counts: string;
   readonly countHistory: string;
   readonly head: string;
-  /**
-   * The run of the server in which the log was last found whole, the head at its start, and whether the file
-   * of that run is `whole` (src/filings/repair/repair-log.ts).
-   */
-  readonly checked: string;
   readonly events: string;
   readonly bodies: string;
   readonly filingEvents: string;
@@ -267,7 +261,6 @@ function accountKeys(base: string): AccountKeys {
     counts: `${base}:counts`,
     countHistory: `${base}:count-history`,
     head: `${base}:head`,
-    checked: `${base}:checked`,
     events: `${base}:log`,
     bodies: `${base}:bodies`,
     filingEvents: `${base}:filing-events`,

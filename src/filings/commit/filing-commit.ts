@@ -73,9 +73,7 @@ export function toResult(position: number): CommitResult {
   return { kind: 'written', position: position === 0 ? null : position };
 }
 
-/**
- * The status under which a filing is counted and indexed; '' where it is neither, such as a removed filing.
- */
-export function indexStatus(state: FilingState | null): string {
+// The status under which a filing is counted and indexed; '' for neither, such as a removed filing.
+function indexStatus(state: FilingState | null): string {
   return state === null || state.removed ? '' : state.status;
 }

@@ -115,12 +115,10 @@ function showsTheSame(a: FilingState, b: FilingState): boolean {
   return a.status === b.status && a.completedAt === b.completedAt && a.rejectionReason === b.rejectionReason;
 }
 
-/**
- * Raises the sequences of filings to those of events that may have been delivered, and makes the next read of
- * each lead to an event in any case. Returns the ids of these filings; states that are beyond their event, or
- * show it, stay as they are.
- */
-export async function restate(
+// Raises the sequences of filings to those of events that may have been delivered, and makes the next read of
+// each lead to an event in any case. Returns the ids of these filings; states that are beyond their event, or
+// show it, stay as they are.
+async function restate(
   deps: Pick<RestoreDeps, 'read' | 'write'>,
   account: string,
   generation: string,

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { stat, truncate } from 'node:fs/promises';
+import { Redis } from 'ioredis';
 import { startPrivateRedis, type PrivateRedis } from '../../support/redis/test-redis.ts';
 import { lastAppendOnlyFile, lastTransaction } from '../../support/redis/redis-files.ts';
 import type { FailoverGroup } from './replication.ts';
@@ -9,13 +10,11 @@ const texts = ['evt_', ':sub:', '{~queues}'];
 const runMsMax = 4_000;
 
 /**
- * One Redis that is killed and loses the end of its append-only file in the midst of a transaction, and is
- * killed again soon after its start: before or after the rewrite that drops what is left of the transaction.
- * One that `refuses` does not rewrite.
+ * One Redis that is killed and loses the end of its append-only file in the midst of a transaction. It is
+ * killed again after the rewrite that drops what is left of the transaction.
  */
-export async function startCutRedis(random: () => number, refuses = false): Promise<FailoverGroup> {
-  const args = refuses ? ['--rename-command', 'BGREWRITEAOF', '', '--auto-aof-rewrite-percentage', '0'] : [];
-  const redis = await startPrivateRedis({ appendfsync: 'always', args });
+export async function startCutRedis(random: () => number): Promise<FailoverGroup> {
+  const redis = await startPrivateRedis({ appendfsync: 'always' });
   return {
     url: redis.url,
     untilWhole: async () => undefined,
@@ -26,6 +25,7 @@ export async function startCutRedis(random: () => number, refuses = false): Prom
         await redis.kill();
         const undone = await cutWithin(redis, text, random);
         await redis.restart();
+        await untilRewritten(redis.url);
         await delay(random() * runMsMax);
         await redis.restart();
         return undone;
@@ -33,6 +33,18 @@ export async function startCutRedis(random: () => number, refuses = false): Prom
     })),
     [Symbol.asyncDispose]: () => redis.close(),
   };
+}
+
+// A daemon asks for the rewrite within seconds after each start.
+async function untilRewritten(url: string): Promise<void> {
+  const client = new Redis(url);
+  try {
+    const isRewritten =
+      /aof_rewrites:[1-9][^]*aof_rewrite_in_progress:0|aof_rewrite_in_progress:0[^]*aof_rewrites:[1-9]/;
+    while (!isRewritten.test(await client.info('persistence'))) await delay(50);
+  } finally {
+    client.disconnect();
+  }
 }
 
 async function cutWithin({ directory }: PrivateRedis, text: string, random: () => number): Promise<number> {

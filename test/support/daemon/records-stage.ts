@@ -54,7 +54,6 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
   head: { garbage: spoilText, waits: nobodyWaits },
   events: { garbage: addEntry, waits: { wrongType: 'all', garbage: 'nobody' } },
   bodies: { garbage: spoilFields, waits: { wrongType: 'all', garbage: 'nobody' }, silent: ['garbage'] },
-  checked: { garbage: spoilText, waits: nobodyWaits, silent: ['garbage'] },
   filingEvents: { garbage: spoilFields, waits: nobodyWaits, silent: ['garbage'] },
   missing: { garbage: addField, waits: nobodyWaits },
   polling: {

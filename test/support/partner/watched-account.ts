@@ -4,7 +4,6 @@ import { createUnsoundAccounts } from '../../../src/accounts/lists/unsound-accou
 import { reportHealth } from '../../../src/polling/health.ts';
 import { createEventLog, type EventLog } from '../../../src/events/event-log.ts';
 import type { RecordedEvent } from '../../../src/filings/observe-filings.ts';
-import type { LogRepair } from '../../../src/filings/repair/repair-log.ts';
 import { createStayReads } from '../../../src/filings/stay-reads.ts';
 import { createSnapshotStore, type SnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createPartnerClient } from '../../../src/partner/partner-client.ts';
@@ -60,8 +59,6 @@ export interface WatchedAccount {
   /** Events handed to delivery so far. */
   readonly handed: RecordedEvent[];
   readonly quarantined: number[];
-  /** Logs that were found torn. */
-  readonly torn: LogRepair[];
   /** What the polls between the pages of long ones have come to. */
   readonly inBetween: PollOutcome[];
 }
@@ -112,14 +109,9 @@ export async function watchAccount(
   const clock = options.clock ?? createRedisClock(redis);
   if (options.clock === undefined) await clock.synchronise();
   const polling = createPollingStore(redis, keys);
-  const torn: LogRepair[] = [];
   const snapshot = createSnapshotStore(redis, keys, {
     onRestored: ({ restated }, generation) =>
       readAgain({ polling, now: clock.now }, name, generation, restated),
-    async onTorn(mending, generation) {
-      torn.push(mending);
-      await readAgain({ polling, now: clock.now }, name, generation, mending.restated);
-    },
   });
   const log = createEventLog(redis, keys);
   const random = options.random ?? Math.random;
@@ -202,7 +194,6 @@ export async function watchAccount(
     events,
     handed,
     quarantined,
-    torn,
     inBetween,
   };
   return watched;
