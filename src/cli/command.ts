@@ -38,10 +38,8 @@ export interface Context {
 
 /** One command of the command line. */
 export interface Command {
-  /** The words that select the command. */
+  /** The word that selects the command. */
   readonly name: string;
-  /** The form of its argument, where another word would be a misspelt command. */
-  readonly argument?: RegExp;
   readonly summary: string;
   /** The arguments without options, as the usage shows them; empty for none. */
   readonly usage: string;
@@ -75,21 +73,14 @@ export function timeOf(input: Input, option: string): string | null {
   return text;
 }
 
-const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** Milliseconds of a span such as `90s`, `30m`, `12h` or `7d`, or null. Throws CliError for others. */
 export function spanOf(input: Input, option: string): number | null {
   const text = input.text(option);
   if (text === null) return null;
-  const ms = spanMs(text);
-  if (ms === null) throw new CliError('usage', `--${option} must be a span such as 30m, 12h or 7d.`);
-  return ms;
-}
-
-/** Milliseconds of a span such as `800ms`, `90s`, `30m`, `12h` or `7d`; null for other texts. */
-export function spanMs(text: string): number | null {
-  const [, count, unit] = /^(\d{1,6})(ms|[smhd])$/.exec(text) ?? [];
-  if (count === undefined || Number(count) === 0) return null;
+  const [, count, unit] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];
+  if (count === undefined) throw new CliError('usage', `--${option} must be a span such as 30m, 12h or 7d.`);
   return Number(count) * unitMs[unit as keyof typeof unitMs];
 }
 

@@ -1,27 +1,12 @@
 import type { Command } from './command.ts';
-import { accounts, addAccount, removeAccount, showAccount } from './commands/accounts/accounts.ts';
-import { createLink, createToken, revokeToken, tokens } from './commands/accounts/tokens.ts';
-import { listen } from './commands/events/listen.ts';
-import { eventsTail } from './commands/events/tail.ts';
-import { trigger } from './commands/events/trigger.ts';
-import { verify } from './commands/events/verify.ts';
-import { demo, sandbox, start } from './commands/programs/programs.ts';
-import { attempts } from './commands/state/attempts.ts';
-import { filings } from './commands/state/filings.ts';
-import { keys } from './commands/state/keys.ts';
-import { status } from './commands/state/status.ts';
-import {
-  deleteSubscription,
-  disableSubscription,
-  enableSubscription,
-  resumeSubscription,
-  rotateSecret,
-  testSubscription,
-} from './commands/subscriptions/change.ts';
-import { createSubscription, updateSubscription } from './commands/subscriptions/create.ts';
-import { listSubscriptions, showSubscription, subscriptions } from './commands/subscriptions/list.ts';
-import { previewSubscription } from './commands/subscriptions/preview.ts';
-import { replay } from './commands/subscriptions/replay.ts';
+import { api } from './commands/api.ts';
+import { listen } from './commands/listen.ts';
+import { demo, sandbox, start } from './commands/programs.ts';
+import { replay } from './commands/replay.ts';
+import { status } from './commands/status.ts';
+import { tail } from './commands/tail.ts';
+import { trigger } from './commands/trigger.ts';
+import { verify } from './commands/verify.ts';
 
 /** Every command, in the order of the help. */
 export const commands: readonly Command[] = [
@@ -30,31 +15,9 @@ export const commands: readonly Command[] = [
   sandbox,
   status,
   listen,
+  tail,
   trigger,
-  subscriptions,
-  listSubscriptions,
-  showSubscription,
-  createSubscription,
-  updateSubscription,
-  previewSubscription,
-  deleteSubscription,
-  enableSubscription,
-  disableSubscription,
-  resumeSubscription,
-  testSubscription,
-  rotateSecret,
-  replay,
-  attempts,
-  filings,
-  eventsTail,
   verify,
-  accounts,
-  showAccount,
-  addAccount,
-  removeAccount,
-  tokens,
-  createToken,
-  revokeToken,
-  createLink,
-  keys,
+  replay,
+  api,
 ];

@@ -25,15 +25,6 @@ export function overview(commands: readonly Command[]): string {
   ].join('\n');
 }
 
-/** The commands that begin with the same word; of a single one its usage. */
-export function helpOfGroup(group: readonly Command[]): string {
-  const [first, ...others] = group;
-  if (first !== undefined && others.length === 0) return helpOf(first);
-  const rows = group.map(({ name, usage, summary }) => [`${name} ${usage}`.trim(), summary] as const);
-  const width = Math.max(...rows.map(([words]) => words.length));
-  return ['Commands', ...rows.map(([words, summary]) => `  ${words.padEnd(width)}  ${summary}`)].join('\n');
-}
-
 /** The usage of one command. */
 export function helpOf({ name, summary, usage, options, examples }: Command): string {
   const rows = Object.entries({ ...options, ...commonOptions, help: { text: 'this text' } }).map(

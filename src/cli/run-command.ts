@@ -4,13 +4,12 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { readEnvironment, UnreadableFileError } from '../config/environment.ts';
 import { CliError, exitCodes } from './cli-error.ts';
 import type { Command, Context, Input } from './command.ts';
-import { meant } from '../words/near-name.ts';
-import { findCommand, groupOf } from './find-command.ts';
-import { commonOptions, helpOf, helpOfGroup, overview } from './help.ts';
+import { meant, quoted } from '../words/near-name.ts';
+import { commonOptions, helpOf, overview } from './help.ts';
 
 /**
- * Runs the command that the words name and resolves to the exit code. Failures are written to standard error
- * with what to do.
+ * Runs the command that the first word names and resolves to the exit code. Failures are written to standard
+ * error with what to do.
  */
 export async function runCommand(
   words: readonly string[],
@@ -21,11 +20,9 @@ export async function runCommand(
   if (['help', '--help', '-h'].includes(first)) return show(context, helpFor(words.slice(1), commands));
   if (['--version', '-v'].includes(first)) return show(context, packageJson.version);
   try {
-    const found = findCommand(words, commands);
-    if (found.kind === 'group') return show(context, helpOfGroup(found.group));
-    const { command, rest } = found;
-    if (rest.includes('--help') || rest.includes('-h'))
-      return show(context, helpFor([command.name], commands));
+    const command = findCommand(first, commands);
+    const rest = words.slice(1);
+    if (rest.includes('--help') || rest.includes('-h')) return show(context, helpOf(command));
     const input = readInput(command, rest);
     return await command.run(input, withFile(context, input.text('env-file')));
   } catch (error) {
@@ -52,11 +49,17 @@ function show(context: Context, text: string): number {
   return exitCodes.ok;
 }
 
-function helpFor(words: readonly string[], commands: readonly Command[]): string {
-  const command = commands.find(({ name }) => name === words.join(' '));
-  const group = words.length === 1 ? groupOf(words[0] ?? '', commands) : [];
-  if (command === undefined) return group.length > 0 ? helpOfGroup(group) : overview(commands);
-  return group.length > 1 ? `${helpOf(command)}\n\n${helpOfGroup(group)}` : helpOf(command);
+function helpFor([word]: readonly string[], commands: readonly Command[]): string {
+  const command = commands.find(({ name }) => name === word);
+  return command === undefined ? overview(commands) : helpOf(command);
+}
+
+function findCommand(word: string, commands: readonly Command[]): Command {
+  const command = commands.find(({ name }) => name === word);
+  if (command !== undefined) return command;
+  const names = commands.map(({ name }) => name);
+  const hint = meant(word, names).replace(/^; did you mean (.*)\?$/, ' Did you mean "$1"?');
+  throw new CliError('usage', `There is no command ${quoted(word)}.${hint} There are ${names.join(', ')}.`);
 }
 
 function readInput(command: Command, words: readonly string[]): Input {

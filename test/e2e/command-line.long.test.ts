@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { eventCount } from '../../src/cli/commands/subscriptions/replay.ts';
+import { eventCount } from '../../src/cli/commands/replay.ts';
 import { startCollector, type Collector } from '../support/receivers/collector.ts';
 import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
@@ -170,29 +170,13 @@ test('a receiver that is not there is told, and does not end listen', async () =
   );
 });
 
-test('events tail shows events as lines, and with --json as the API writes them', async () => {
-  const lines = start(['events', 'tail', '--earliest', '--types', 'filing.rejected']);
+test('tail shows events as lines, and with --json as the API writes them', async () => {
+  const lines = start(['tail', '--earliest', '--types', 'filing.rejected']);
   await vi.waitFor(() => expect(lines.output.out).toMatch(/filing\.rejected .*→ REJECTED/), 20_000);
-  const asJson = start(['events', 'tail', '--earliest', '--json']);
+  const asJson = start(['tail', '--earliest', '--json']);
   await vi.waitFor(() => expect(asJson.output.out).toContain('\n'), 20_000);
   const { items } = await daemon.api.ok<{ items: unknown[] }>('GET', '/v1/accounts/default/events');
   expect(JSON.parse(asJson.output.out.split('\n', 1)[0] ?? '')).toEqual(items[0]);
-});
-
-test('subscriptions lists as a table and as JSON, and shows one', async () => {
-  const { id } = await daemon.api.ok<{ id: string }>('POST', subscriptions, { url: collector.url });
-  const table = await run(['subscriptions']);
-  expect(table.exitCode).toBe(0);
-  expect(table.out).toMatch(new RegExp(`^ID +STATE +LAG[^\\n]*\\n${id} +active +0 `));
-  expect(JSON.parse((await run(['subscriptions', '--json'])).out)).toMatchObject([
-    { id, url: collector.url },
-  ]);
-  expect((await run(['subscriptions', id])).out).toMatch(/^url +http/m);
-  expect(await run(['subscriptions', 'sub_none'])).toMatchObject({
-    exitCode: 1,
-    notes: expect.stringContaining('No such subscription') as string,
-  });
-  await daemon.api.ok('DELETE', `${subscriptions}/${id}`);
 });
 
 test('replay delivers again, waits for the end and tells it', async () => {
@@ -222,77 +206,13 @@ test('replay delivers again, waits for the end and tells it', async () => {
     delivered: items.length,
   });
   expect(collector.received).toHaveLength(items.length);
-  const sent = await run(['attempts', '--subscription', id]);
-  expect(sent.out.match(/ delivered /g)).toHaveLength(items.length);
-  const [attempt = ''] = /att_\S+/.exec(sent.out) ?? [];
-  expect((await run(['attempts', attempt])).out).toMatch(/^request +\{.*webhook-id/m);
+  const sent = await run(['api', 'GET', `/attempts?subscription=${id}&limit=100`]);
+  expect(sent.out.match(/"outcome": "delivered"/g)).toHaveLength(items.length);
   expect((await run(['replay', id, '--types', 'filing.reopened'])).out).toMatch(/^No event matches/);
   await daemon.api.ok('DELETE', `${subscriptions}/${id}`);
 });
 
-test('a subscription is made, changed, tested and deleted', async () => {
-  const env = { FILING_WEBHOOKS_SECRET: collector.secret };
-  const settings = ['--statuses', 'rejected', '--description', 'Rejections', '--header', 'x-team: a'];
-  const made = await run(['subscriptions', 'create', collector.url, ...settings, '--json'], env);
-  const { id } = JSON.parse(made.out) as { id: string };
-  expect([made.exitCode, JSON.parse(made.out)]).toMatchObject([
-    0,
-    { statuses: ['REJECTED'], description: 'Rejections' },
-  ]);
-  expect((await run(['subscriptions', 'test', id])).out).toMatch(/^delivered: status 2\d\d in \d+ ms/);
-  expect((await run(['subscriptions', 'disable', id])).out).toMatch(/is disabled/);
-  expect((await run(['subscriptions', 'enable', id])).out).toMatch(/is active/);
-  expect((await run(['subscriptions', 'resume', id])).out).toMatch(/is active, with 0 pending/);
-  expect((await run(['attempts', '--subscription', id])).out).toMatch(/ping/);
-  const changed = await run(['subscriptions', 'update', id, '--statuses', 'all', '--states', 'TX', '--json']);
-  expect(JSON.parse(changed.out)).toMatchObject({
-    statuses: null,
-    states: ['TX'],
-    description: 'Rejections',
-  });
-  expect((await run(['subscriptions', 'rotate-secret', id, '--yes'])).out).toMatch(/^Secret {2}whsec_/);
-  expect((await run(['subscriptions', 'show', id])).out).toContain('Rejections');
-  expect(await run(['subscriptions', 'delete', id])).toMatchObject({ exitCode: 64 });
-  expect(await run(['subscriptions', 'delete', id, '--yes'])).toMatchObject({ exitCode: 0 });
-  expect(await run(['subscriptions', id])).toMatchObject({
-    exitCode: 1,
-    notes: expect.stringContaining('filing-webhooks subscriptions lists') as string,
-  });
-});
-
-test('accounts, tokens and links are made and ended', async () => {
-  const added = await run(['accounts', 'add', 'second', '--service', sandbox.baseUrl, '--key-stdin'], {
-    input: 'sandbox-key\n',
-  });
-  expect(added).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^second is saved/) as string });
-  expect((await run(['accounts'])).out).toMatch(/^default .*\nsecond /m);
-  const token = await run([
-    'tokens',
-    'create',
-    '--account',
-    'second',
-    '--name',
-    'reader',
-    '--read-only',
-    '--expires',
-    '1h',
-  ]);
-  expect(token.out).toMatch(/^fwa_[\w-]{43}\.second\n$/);
-  const tool = ['--account', 'second', '--name', 'n8n', '--own-subscriptions'];
-  expect((await run(['tokens', 'create', ...tool])).exitCode).toBe(0);
-  const link = await run(['links', 'create', '--account', 'second', '--name', 'Agency']);
-  expect(link.out).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#\/link\/fwl_[\w-]{43}\.second\n$/);
-  const { out } = await run(['tokens', '--account', 'second']);
-  expect(out).toMatch(/ token +read +20\S+ .*reader\n.* link +read +20\S+ .*Agency/s);
-  expect(out).toMatch(/ token +read, own subscriptions .*n8n/);
-  const id = /tok_\w+/.exec(out)?.[0] ?? '';
-  expect(await run(['tokens', 'revoke', id, '--account', 'second', '--yes'])).toMatchObject({ exitCode: 0 });
-  const own = { API_TOKEN: token.out.trim() };
-  expect((await run(['status', '--account', 'second'], own)).exitCode).toBe(77);
-  expect(await run(['accounts', 'remove', 'second', '--yes'])).toMatchObject({ exitCode: 0 });
-});
-
-test('status ends with 1 while a subscription fails, and filings are found', async () => {
+test('status ends with 1 while a subscription fails', async () => {
   const calm = await run(['status']);
   expect(calm).toMatchObject({
     exitCode: 0,
@@ -317,23 +237,6 @@ test('status ends with 1 while a subscription fails, and filings are found', asy
     .toMatchObject({ state: 'disabled', disabledReason: 'expired' });
   expect(await run(['status']), 'an expired subscription is in order').toMatchObject({ exitCode: 0 });
   await daemon.api.ok('DELETE', `${subscriptions}/${brief}`);
-  const found = await run(['filings', '--status', 'rejected', '--json']);
-  const { items } = JSON.parse(found.out) as { items: { filingId: string; policyNumber: string }[] };
-  expect(items.length).toBeGreaterThan(0);
-  const open = await run(['filings', '--json']);
-  const statuses = (JSON.parse(open.out) as { items: { status: string }[] }).items.map(
-    ({ status }) => status,
-  );
-  expect(statuses).toContain('REJECTED');
-  expect(statuses).not.toContain('COMPLETED');
-  expect((await run(['filings', '--status', 'completed'])).out).toMatch(/^f_\w+ +COMPLETED/m);
-  expect(await run(['filings', '--state', 'Texas'])).toMatchObject({
-    exitCode: 64,
-    notes: expect.stringContaining('did you mean TX?') as string,
-  });
-  const byPolicy = await run(['filings', '--q', items[0]?.policyNumber ?? '']);
-  expect(byPolicy.out).toContain(items[0]?.filingId);
-  expect((await run(['filings', items[0]?.filingId ?? ''])).out).toMatch(/^status +REJECTED/m);
 });
 
 test('status finds a subscription that fails behind a thousand others', async () => {
@@ -359,9 +262,7 @@ test('status finds a subscription that fails behind a thousand others', async ()
 });
 
 test('another server is told to be none of ours, and a filing that nobody has seen is named', async () => {
-  expect(
-    await run(['events', 'tail'], { FILING_WEBHOOKS_URL: new URL(sandbox.baseUrl).origin }),
-  ).toMatchObject({
+  expect(await run(['tail'], { FILING_WEBHOOKS_URL: new URL(sandbox.baseUrl).origin })).toMatchObject({
     exitCode: 69,
     notes: expect.stringContaining('is not a filing-webhooks daemon') as string,
   });
@@ -387,7 +288,7 @@ test('verify takes a real callback from files and from standard input, and refus
 
 test('what the daemon finds wrong with the command ends with 64', async () => {
   for (const words of [
-    ['events', 'tail', '--types', 'filing.eaten'],
+    ['tail', '--types', 'filing.eaten'],
     ['listen', '--forward-to', collector.url, '--cursor', 'nowhere'],
     ['replay', 'sub_none', '--types', 'filing.eaten'],
   ])
@@ -395,11 +296,13 @@ test('what the daemon finds wrong with the command ends with 64', async () => {
 });
 
 test('a token that is refused ends with 77, an unknown account too', async () => {
-  expect(await run(['subscriptions'], { API_TOKEN: 'another-token-that-is-wrong' })).toMatchObject({
+  expect(
+    await run(['api', 'GET', '/subscriptions'], { API_TOKEN: 'another-token-that-is-wrong' }),
+  ).toMatchObject({
     exitCode: 77,
     notes: expect.stringContaining('does not know the token') as string,
   });
-  expect(await run(['events', 'tail', '--account', 'none'])).toMatchObject({
+  expect(await run(['tail', '--account', 'none'])).toMatchObject({
     exitCode: 77,
     notes: expect.stringContaining('--account') as string,
   });

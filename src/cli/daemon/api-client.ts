@@ -103,17 +103,6 @@ export function createApiClient(input: Input, { env, signal }: Context): ApiClie
   };
 }
 
-/** The response of the daemon at a path that needs no token. Rejects with a CliError. */
-export async function readOpenPath(path: string, input: Input, { env, signal }: Context): Promise<string> {
-  const url = daemonUrl(input, env);
-  const ends = AbortSignal.any([signal, AbortSignal.timeout(requestMs)]);
-  const response = await fetch(url + path, { redirect: 'error', signal: ends }).catch((error: unknown) => {
-    throw signal.aborted ? error : unreachable(url, error);
-  });
-  if (!response.ok) throw await refusal(response, url, '', path);
-  return response.text();
-}
-
 function daemonUrl(input: Input, env: Environment): string {
   return baseUrlFrom(
     input.text('url') ?? (env['FILING_WEBHOOKS_URL'] || `http://127.0.0.1:${env['PORT'] || 3000}`),

@@ -9,10 +9,10 @@ interface ProblemBody {
 
 /** The command that lists what there is, by the code of a problem about what there is not. */
 const lists: Readonly<Record<string, string>> = {
-  subscription_not_found: 'filing-webhooks subscriptions lists those of the account.',
-  token_not_found: 'filing-webhooks tokens lists those of the account.',
-  filing_not_found: 'filing-webhooks filings --q TEXT finds one by policy number, insured or id.',
-  attempt_not_found: 'filing-webhooks attempts lists them.',
+  subscription_not_found: 'filing-webhooks api GET /subscriptions lists those of the account.',
+  token_not_found: 'filing-webhooks api GET /tokens lists those of the account.',
+  filing_not_found: "filing-webhooks api GET '/filings?q=TEXT' finds one by policy number, insured or id.",
+  attempt_not_found: 'filing-webhooks api GET /attempts lists them.',
 };
 
 /** The error for the response that is no 2xx to a request for a path, in the words of the command line. */
@@ -44,12 +44,12 @@ export async function refusal(
   return new CliError(failureOf(response.status), `${title}: ${detail}${each}`);
 }
 
-// The commands for accounts name theirs in the path, and take no --account.
+// A path that names its account does not take the one of --account.
 function missingAccount(account: string, requested: string): string {
   const named = /^\/v1\/accounts\/([^/?]+)/.exec(requested)?.[1];
   return named === undefined
     ? `There is no account ${account} for this token: name another with --account.`
-    : `There is no account ${decodeURIComponent(named)} for this token: filing-webhooks accounts lists those there are.`;
+    : `There is no account ${decodeURIComponent(named)} for this token: filing-webhooks api GET /v1/accounts lists those there are.`;
 }
 
 function failureOf(status: number): Failure {

@@ -43,7 +43,7 @@ function run(...words: string[]) {
 }
 
 test('a foreign .env in the folder gets no token', async () => {
-  expect(await run('subscriptions')).toEqual({
+  expect(await run('api', 'GET', '/subscriptions')).toEqual({
     exitCode: 69,
     stderr: expect.stringContaining('Nothing answers at http://127.0.0.1:1') as string,
   });
@@ -51,14 +51,14 @@ test('a foreign .env in the folder gets no token', async () => {
 });
 
 test('a file that is named with --env-file is read', async () => {
-  expect(await run('subscriptions', '--env-file', '.env')).toMatchObject({ exitCode: 0 });
+  expect(await run('api', 'GET', '/subscriptions', '--env-file', '.env')).toMatchObject({ exitCode: 0 });
   expect(given).toEqual([`Bearer ${token}`]);
-  const missing = await run('subscriptions', '--env-file', 'none.env');
+  const missing = await run('api', 'GET', '/subscriptions', '--env-file', 'none.env');
   expect(missing).toEqual({
     exitCode: 66,
     stderr: expect.stringContaining('There is no file none.env') as string,
   });
-  expect(await run('subscriptions', '--env-file', folder)).toEqual({
+  expect(await run('api', 'GET', '/subscriptions', '--env-file', folder)).toEqual({
     exitCode: 66,
     stderr: expect.stringContaining(`${folder} cannot be read (EISDIR): `) as string,
   });
@@ -66,12 +66,12 @@ test('a file that is named with --env-file is read', async () => {
 
 test('a file whose values programs read differently is not used, and quotes of a token are named', async () => {
   await writeFile(join(folder, 'own.env'), 'API_TOKEN=part#rest\n');
-  expect(await run('subscriptions', '--env-file', 'own.env')).toEqual({
+  expect(await run('api', 'GET', '/subscriptions', '--env-file', 'own.env')).toEqual({
     exitCode: 66,
     stderr: expect.stringContaining('own.env, line 1: API_TOKEN has # in its value') as string,
   });
   await writeFile(join(folder, 'own.env'), `API_TOKEN='"${token}"'\n`);
-  expect(await run('subscriptions', '--env-file', 'own.env')).toEqual({
+  expect(await run('api', 'GET', '/subscriptions', '--env-file', 'own.env')).toEqual({
     exitCode: 64,
     stderr: expect.stringContaining('API_TOKEN has quotes around its value') as string,
   });

@@ -1,12 +1,8 @@
-import type { FilingEventType } from '../../../events/event-types.ts';
-import { meant } from '../../../words/near-name.ts';
-import { CliError, exitCodes } from '../../cli-error.ts';
-import { onlyArgument, type Command } from '../../command.ts';
-import {
-  createSandboxControl,
-  type SandboxControl,
-  type SandboxFiling,
-} from '../../daemon/sandbox-control.ts';
+import type { FilingEventType } from '../../events/event-types.ts';
+import { meant } from '../../words/near-name.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
+import { onlyArgument, type Command } from '../command.ts';
+import { createSandboxControl, type SandboxControl, type SandboxFiling } from '../daemon/sandbox-control.ts';
 
 /**
  * The change of a filing that leads to an event: its new status, and the statuses it may have before, the

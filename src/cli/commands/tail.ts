@@ -1,13 +1,13 @@
-import { apiOptions, createApiClient } from '../../daemon/api-client.ts';
-import { exitCodes } from '../../cli-error.ts';
-import { atMost, type Command } from '../../command.ts';
-import { eventLine } from '../../events/event-line.ts';
-import { followEvents } from '../../events/follow-events.ts';
-import { followingOf, followingOptions, reportStream, sayIfUnknown } from '../../events/following-options.ts';
+import { apiOptions, createApiClient } from '../daemon/api-client.ts';
+import { exitCodes } from '../cli-error.ts';
+import { atMost, type Command } from '../command.ts';
+import { eventLine } from '../events/event-line.ts';
+import { followEvents } from '../events/follow-events.ts';
+import { followingOf, followingOptions, reportStream, sayIfUnknown } from '../events/following-options.ts';
 
-/** `events tail`: prints each event as it arrives, until the user stops it. */
-export const eventsTail: Command = {
-  name: 'events tail',
+/** `tail`: prints each event as it arrives, until the user stops it. */
+export const tail: Command = {
+  name: 'tail',
   summary: 'show events as they come',
   usage: '',
   options: {
@@ -16,9 +16,9 @@ export const eventsTail: Command = {
     ...apiOptions,
   },
   examples: [
-    'filing-webhooks events tail',
-    'filing-webhooks events tail --earliest --types filing.rejected',
-    'filing-webhooks events tail --json | jq \'select(.data.status == "REJECTED") | .data.rejectionReason\'',
+    'filing-webhooks tail',
+    'filing-webhooks tail --earliest --types filing.rejected',
+    'filing-webhooks tail --json | jq \'select(.data.status == "REJECTED") | .data.rejectionReason\'',
   ],
   async run(input, context) {
     atMost(input, 0);

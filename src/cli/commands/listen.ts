@@ -1,13 +1,13 @@
 import { styleText } from 'node:util';
-import { generateSecret } from '../../../subscriptions/signing-secret.ts';
-import { apiOptions, createApiClient } from '../../daemon/api-client.ts';
-import { CliError, exitCodes } from '../../cli-error.ts';
-import { atMost, receiverUrl, type Command, type Input } from '../../command.ts';
-import { eventLine } from '../../events/event-line.ts';
-import { followEvents, type FollowedEvent } from '../../events/follow-events.ts';
-import { followingOf, followingOptions, reportStream, sayIfUnknown } from '../../events/following-options.ts';
-import { forwardEvent, type Forwarded } from '../../events/forward-event.ts';
-import { readSigningKey } from '../../events/signing-key.ts';
+import { generateSecret } from '../../subscriptions/signing-secret.ts';
+import { apiOptions, createApiClient } from '../daemon/api-client.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
+import { atMost, receiverUrl, type Command, type Input } from '../command.ts';
+import { eventLine } from '../events/event-line.ts';
+import { followEvents, type FollowedEvent } from '../events/follow-events.ts';
+import { followingOf, followingOptions, reportStream, sayIfUnknown } from '../events/following-options.ts';
+import { forwardEvent, type Forwarded } from '../events/forward-event.ts';
+import { readSigningKey } from '../events/signing-key.ts';
 
 /** `listen`: relays an account's events to a receiver that the daemon cannot or must not reach. */
 export const listen: Command = {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { apiOptions, createApiClient, type ApiClient } from '../../daemon/api-client.ts';
-import { CliError, exitCodes } from '../../cli-error.ts';
+import { apiOptions, createApiClient, type ApiClient } from '../daemon/api-client.ts';
+import { CliError, exitCodes } from '../cli-error.ts';
 import {
   agree,
   onlyArgument,
@@ -10,7 +10,7 @@ import {
   type Command,
   type Context,
   type Input,
-} from '../../command.ts';
+} from '../command.ts';
 
 interface Progress {
   readonly state: 'running' | 'finished' | 'cancelled';
@@ -112,5 +112,5 @@ function conclusion({ state, matched, delivered, failed }: Progress, id: string)
   if (state === 'cancelled') return `Cancelled: delivered ${delivered} of ${eventCount(matched)} again.`;
   if (matched === 0) return 'No event matches: the log has none like this for the subscription.';
   if (failed === 0) return `Delivered ${delivered} of ${eventCount(matched)} again.`;
-  return `Delivered ${delivered} of ${eventCount(matched)} again, ${failed} failed: filing-webhooks attempts --subscription ${id} says why.`;
+  return `Delivered ${delivered} of ${eventCount(matched)} again, ${failed} failed: filing-webhooks api GET '/attempts?subscription=${id}' says why.`;
 }

@@ -1,5 +1,5 @@
-import packageJson from '../../../../package.json' with { type: 'json' };
-import { atMost, type Command } from '../../command.ts';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { atMost, type Command } from '../command.ts';
 import { runProgram, type Program } from './run-program.ts';
 
 /** The options that `npm start` gives to Node (docs/operations.md, Memory). */

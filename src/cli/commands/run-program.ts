@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Environment } from '../../../config/environment.ts';
+import type { Environment } from '../../config/environment.ts';
 
 /** A program of this installation, which runs in place of the command line. */
 export interface Program {
@@ -18,7 +18,7 @@ export interface Program {
  * Elsewhere (Windows) it is a child, and the promise resolves to its exit code.
  */
 export async function runProgram({ file, nodeOptions }: Program, env: Environment): Promise<number> {
-  const script = new URL(`../../../${file}${extname(import.meta.filename)}`, import.meta.url);
+  const script = new URL(`../../${file}${extname(import.meta.filename)}`, import.meta.url);
   const args = [...nodeOptions, fileURLToPath(script)];
   if (process.platform !== 'win32' && process.execve !== undefined) {
     process.execve(process.execPath, [process.execPath, ...args], { ...env });

@@ -1,12 +1,22 @@
 import { styleText } from 'node:util';
-import { printable } from '../../../demo/callback-line.ts';
-import { expiredReason } from '../../../subscriptions/expiry/expiry.ts';
-import { byRequest } from '../../../subscriptions/subscription.ts';
-import { apiOptions, createApiClient, type ApiClient } from '../../daemon/api-client.ts';
-import { exitCodes } from '../../cli-error.ts';
-import { atMost, type Command } from '../../command.ts';
-import { readList } from '../../daemon/lists.ts';
-import { countOf, type ShownAccount } from '../accounts/accounts.ts';
+import { printable } from '../../demo/callback-line.ts';
+import { expiredReason } from '../../subscriptions/expiry/expiry.ts';
+import { byRequest } from '../../subscriptions/subscription.ts';
+import { apiOptions, createApiClient, type ApiClient } from '../daemon/api-client.ts';
+import { exitCodes } from '../cli-error.ts';
+import { atMost, type Command } from '../command.ts';
+import { readList } from '../daemon/lists.ts';
+
+interface ShownAccount {
+  readonly account: string;
+  readonly counts: Readonly<Record<string, number | null>>;
+  readonly health: {
+    readonly state: string;
+    readonly lastError: string | null;
+    readonly late?: { readonly detail: string } | null;
+    readonly lastCompletePollAt: string | null;
+  };
+}
 
 interface ShownSubscription {
   readonly id: string;
@@ -48,7 +58,8 @@ export const status: Command = {
     if (input.flag('json'))
       context.out(JSON.stringify({ ok: !isWrong, reasons, accounts: overviews }, null, 2));
     else context.out([...reasons.map(notReady), ...overviews.flatMap(linesOf)].join('\n'));
-    if (accounts.length === 0) context.note('There are no accounts: filing-webhooks accounts add adds one.');
+    if (accounts.length === 0)
+      context.note('There are no accounts: filing-webhooks api PUT /v1/accounts/NAME adds one.');
     return isWrong ? exitCodes.no : exitCodes.ok;
   },
 };
@@ -74,7 +85,7 @@ async function look(client: ApiClient, shown: ShownAccount): Promise<Overview> {
     account: shown.account,
     health: shown.health.state,
     lastError: shown.health.lastError ?? shown.health.late?.detail ?? null,
-    rejected: countOf(shown, 'REJECTED'),
+    rejected: shown.health.lastCompletePollAt === null ? null : (shown.counts['REJECTED'] ?? 0),
     subscriptions: items.length,
     failing: items.filter(isFailing),
   };
