@@ -18,7 +18,7 @@ export interface DrainJob {
   readonly slice?: readonly string[];
   /** When a delayed wake-up is due, milliseconds on Redis's clock; missing in immediate ones. */
   readonly at?: number;
-  /** How many times fifty subscriptions of the account were woken before it; missing in older versions. */
+  /** How many times fifty subscriptions of the account were woken before it; missing means 0. */
   readonly turn?: number;
 }
 

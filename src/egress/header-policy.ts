@@ -31,8 +31,7 @@ export type HeaderCheck =
 /**
  * Judges the custom headers of a subscription. Names are tokens (RFC 9110 §5.6.2), values are printable ASCII
  * with inner spaces and tabs. Framing, routing, identity and signature headers belong to this service, the
- * connection or proxies. All accepted headers can be sent. Headers that an older version accepted are still
- * sent, and refused when they are next written.
+ * connection or proxies. All accepted headers can be sent.
  */
 export function checkCustomHeaders(headers: Readonly<Record<string, string>>): HeaderCheck {
   const entries = Object.entries(headers);

@@ -22,7 +22,7 @@ export interface Subscription extends DeliveryLimits, VerificationSettings {
   readonly eventTypes: readonly string[];
   /** State abbreviations; null means all. */
   readonly states: readonly string[] | null;
-  /** Statuses that an event leads to; null means all. Older versions did not store it. */
+  /** Statuses that an event leads to; null or missing means all. */
   readonly statuses?: readonly string[] | null;
   /**
    * Expression that each event of a filing is judged by (docs/endpoints/filters.md); missing or null means

@@ -120,7 +120,7 @@ test('the count of an account is the count of its records, whatever was done', a
   expect(await used(path)).toBe(counted);
 });
 
-test('a store of a former version is counted when it is first asked', async () => {
+test('an account without a count is counted when it is first asked', async () => {
   const path = await api.createAccount('former');
   const empty = await used(path);
   const { id } = (await register(path, { headers: long(1_000) })).body;

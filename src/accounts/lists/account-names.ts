@@ -9,8 +9,8 @@ import { tryParseAccount } from '../stored-account.ts';
 export type AccountRecord = readonly [account: string, text: string];
 
 /**
- * The accounts in the order of their names, kept in one step with their records. Where a former version has
- * created or removed accounts the names are listed anew, in slices, at the next question that finds it out.
+ * The accounts in the order of their names, kept in one step with their records. If names are missing, they
+ * are listed again, in slices, at the next question that finds it out.
  */
 export interface AccountNames {
   /**

@@ -13,7 +13,7 @@ local found = redis.call('ZRANGEBYLEX', names, '(' .. ARGV[1], '+', 'LIMIT', 0, 
 if #found == 0 then return { {}, {} } end
 local records = redis.call('HMGET', accounts, unpack(found))
 for i = 1, #found do
-  -- A process of a former version has removed one account and created another.
+  -- The names are not those of the records.
   if not records[i] then return nil end
 end
 return { found, records }

@@ -13,8 +13,8 @@ export interface MaybeUnsound {
 /**
  * The accounts whose polling may be other than `ok`, found without reading the others. Each account is noted
  * with the time until which it is sound as far as its last poll says: so an account that is polled no more is
- * found as well. The reader of a note reads the account too: the note of a crashed process, or beside a
- * former version that polls, may be older than the account's marks.
+ * found as well. The reader of a note reads the account too: the note of a crashed process may be older
+ * than the account's marks.
  */
 export interface UnsoundAccounts {
   /** Up to `limit` accounts; those that are noted as unsound come first, by name. */

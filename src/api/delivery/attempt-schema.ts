@@ -38,7 +38,7 @@ const attempt = {
   }),
   reason: nullable(Type.String(), {
     description:
-      'Why it failed and what to do, for `token_error`, `tls_error`, `proxy_refused` and `proxy_error`; 200 characters at most. Null otherwise, and in attempts of older versions.',
+      'Why it failed and what to do, for `token_error`, `tls_error`, `proxy_refused` and `proxy_error`; 200 characters at most. Null otherwise.',
   }),
   at: time('When it ended.'),
   replay: nullable(Type.String(), {

@@ -30,14 +30,12 @@ export function attemptView(attempt: ListedAttempt, subscription: string, seesRe
     response: seesReceivers ? response : null,
     reason: attempt.reason ?? null,
     at: new Date(attempt.at).toISOString(),
-    // Attempts of older versions lack the member.
-    replay: attempt.replay == null ? null : `${attempt.replay}.${subscription}`,
+    replay: attempt.replay === null ? null : `${attempt.replay}.${subscription}`,
   };
 }
 
 const missing = {
-  not_kept:
-    'The request was not kept: the attempt was made by an older version or with DELIVERY_ATTEMPT_DETAILS=none, or nothing could be sent.',
+  not_kept: 'The request was not kept: DELIVERY_ATTEMPT_DETAILS is none, or nothing could be sent.',
   event_trimmed: 'The event is older than EVENT_RETENTION_MS and no longer in the log.',
 } as const;
 

@@ -105,9 +105,7 @@ const boardSchema = listWith(
     byState: group('state', 'The most frequent states, at most 50.'),
     groupsComplete: Type.Boolean({
       description:
-        'False where there are more rejections than are counted one by one: groups, and `total` with a filter, are then of the first 5 000 only. ' +
-        'It is about the counting alone: while processes of a former version poll beside this one, and up to twenty minutes longer, the board may ' +
-        'lack rejections that these found; with `account` it has all.',
+        'False where there are more rejections than are counted one by one: groups, and `total` with a filter, are then of the first 5 000 only.',
     }),
     accounts: Type.Array(Type.Unsafe({ $ref: 'BoardAccount#' }), {
       description: 'How far the accounts can be believed: those that are not `ok` first, at most 200.',

@@ -9,7 +9,7 @@ import type { ReplayChanges } from '../store/settle-arguments.ts';
 import { findLettersAmong, type LettersDeps } from './find-letters.ts';
 import { isAskedFor, isAtRest, type LettersAmong, type Replay, type ReplayState } from './replay.ts';
 import type { Made, OpenReplay, ReplayCounts, ReplayReader } from './replay-reader.ts';
-import type { ReplayRecord, ReplayStore, StoredReplayState } from './replay-store.ts';
+import type { ReplayRecord, ReplayStore } from './replay-store.ts';
 
 /** Brings the events of a subscription's replays into a drain's scheduler, one replay after the other. */
 export interface ReplaySource {
@@ -160,8 +160,6 @@ function upToDate(kept: OpenReplay, releasedAt: number): OpenReplay {
 
 function openReplay(record: ReplayRecord, stored: ReadonlyMap<string, Lane>, releasedAt: number): OpenReplay {
   const lanes = createLanes(stored, releasedAt);
-  // Put one by one they count as changed, so that they move to where they are kept now.
-  for (const [filingId, lane] of record.state.lanes ?? []) lanes.put(filingId, lane);
   return { ...record, lanes };
 }
 
@@ -179,7 +177,7 @@ async function readReplay(
   const intake = scheduler.startReplay({ cursor, lanes }, isBlocked);
   let { delivered, failed } = state;
   let readTo = Math.max(state.cursor, first - 1);
-  let current: StoredReplayState = state;
+  let current: ReplayState = state;
   let written = JSON.stringify(state);
 
   // An event that waited when the replay was begun is sent by it too once it was given up.
@@ -265,7 +263,7 @@ async function readReplay(
       written = text;
       return { id, state: isNew ? text : null, lanes: lanes.removeChanges(), finished: current.finished };
     },
-    leave: () => (current.lanes === undefined ? { replay, state: current, lanes } : null),
+    leave: () => ({ replay, state: current, lanes }),
   };
 }
 

@@ -11,16 +11,7 @@ import { newReplayState, replayText, type Replay, type ReplayState } from './rep
 /** A replay and its progress. */
 export interface ReplayRecord {
   readonly replay: Replay;
-  readonly state: StoredReplayState;
-}
-
-/** A state as stored. */
-export interface StoredReplayState extends ReplayState {
-  /**
-   * The replay's lanes as a former version kept them; they move to the hash of lanes when the state is next
-   * written.
-   */
-  readonly lanes?: readonly (readonly [filingId: string, lane: Lane])[];
+  readonly state: ReplayState;
 }
 
 /**
@@ -37,7 +28,7 @@ export interface ReplayStore {
   /** Null when there is none, or no longer: finished replays make room for newer ones. */
   load(account: string, subscription: string, id: string): Promise<ReplayRecord | null>;
   /** The state alone; null when there is no such replay. */
-  state(account: string, subscription: string, id: string): Promise<StoredReplayState | null>;
+  state(account: string, subscription: string, id: string): Promise<ReplayState | null>;
   /** All that are kept of a subscription, the latest first; one that cannot be read is left out. */
   list(account: string, subscription: string): Promise<ReplayRecord[]>;
   /** Ends an unfinished replay, whose lanes go; atomic. No drain writes anything of it afterwards. */
@@ -57,8 +48,8 @@ function parseReplay(text: string): Replay | null {
   return parseShaped<Replay>(text, { id: 'string', request: 'object', first: 'number', last: 'number' });
 }
 
-function parseReplayState(text: string): StoredReplayState | null {
-  return parseShaped<StoredReplayState>(text, { cursor: 'number', done: 'string', finished: 'boolean' });
+function parseReplayState(text: string): ReplayState | null {
+  return parseShaped<ReplayState>(text, { cursor: 'number', done: 'string', finished: 'boolean' });
 }
 
 /** Replays kept of one subscription, finished ones included. */

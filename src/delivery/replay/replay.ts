@@ -49,8 +49,8 @@ export interface Replay {
    */
   readonly letters: readonly string[] | null;
   /**
-   * Dead letters among the events of another replay, which leave the list likewise; missing where there is
-   * nothing to send, and in replays of former versions without any.
+   * Dead letters among the events of another replay, which leave the list likewise; missing if there are
+   * none.
    */
   readonly lettersAmong?: LettersAmong;
 }
@@ -61,7 +61,7 @@ export interface LettersAmong {
   readonly letters: readonly string[];
   /**
    * Id of the newest letter of the list when they were looked for: later ones are those of events that waited
-   * then. Missing in replays of former versions.
+   * then.
    */
   readonly newest?: string;
 }

@@ -32,7 +32,7 @@ export interface HeldDrains {
   release(keys: DrainKeys, job: SliceJob, drains: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
-/** Holds by BullMQ's own deduplication keys, so that processes of former versions respect them too. */
+/** Holds by BullMQ's own deduplication keys. */
 export function createHeldDrains(redis: RedisClient): HeldDrains {
   const holdScript = loadScript(new URL('hold-drains.lua', import.meta.url));
   const releaseScript = loadScript(new URL('release-drains.lua', import.meta.url));

@@ -23,7 +23,7 @@ export interface Attempt {
   readonly at: number;
   /** The replay that the attempt belongs to; null outside replays. */
   readonly replay: string | null;
-  /** Missing where no details are kept, in attempts of older versions, and where nothing could be written. */
+  /** Missing where no details are kept, and where nothing could be written. */
   readonly request?: KeptRequest;
   /** Why it failed, where code and status do not say it (`keptReason`); missing otherwise. */
   readonly reason?: string;

@@ -16,8 +16,8 @@ export interface RejectingAccount {
 /**
  * The accounts with rejections, found without reading the others. An account's keys are in another slot, so
  * it is noted before its first rejection is written, and stays for some time after its last one: a crash in
- * between leaves an account too many, never one too few. Rejections that a former version writes beside this
- * one, and accounts that a part of a cluster loses, are found again by `mend`.
+ * between leaves an account too many, never one too few. Accounts that a part of a cluster loses are
+ * found again by `mend`.
  */
 export interface RejectingAccounts {
   /**

@@ -28,8 +28,7 @@ export interface StandingDoubt extends Doubt {
 export function standingDoubt({ doubt }: { readonly doubt: string }): StandingDoubt | null {
   if (doubt === '') return null;
   try {
-    // Doubts of former versions count none.
-    return { moved: 0, ...(JSON.parse(doubt) as Omit<StandingDoubt, 'moved'>) };
+    return JSON.parse(doubt) as StandingDoubt;
   } catch {
     return null;
   }

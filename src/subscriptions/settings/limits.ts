@@ -1,7 +1,4 @@
-/**
- * A subscription's own bounds of delivery. Null or missing means the daemon's own. Older versions did not
- * store them.
- */
+/** A subscription's own bounds of delivery. Null or missing means the daemon's own. */
 export interface DeliveryLimits {
   /** Milliseconds for a whole callback, from connecting to the end of the response. */
   readonly timeoutMs?: number | null;

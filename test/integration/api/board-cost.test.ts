@@ -109,17 +109,15 @@ test('pages go through accounts in the order of their oldest rejections, and ope
     }
   }));
 
-test('rejections of a former version are found, and an announced one that was never written does no harm', () =>
+test('rejections that no list names are found, and an announced one that was never written does no harm', () =>
   stage(async (api, client) => {
     await addPolled(api, client, 0, 2);
     const { rejecting } = api.keys.accountLists;
     await api.putFilings(nameOf(0), [{ id: 'f_1', status: 'REJECTED', type: 'filing.rejected' }]);
     await client.hset(rejecting, nameOf(1), `5 5 ${Date.now()}`);
     expect(idsOf(await board(api))).toEqual([`${nameOf(0)}/f_1`]);
-    // As a former version leaves the store.
     await client.del(...Object.values(api.keys.accountLists));
     expect(idsOf(await board(api))).toEqual([`${nameOf(0)}/f_1`]);
-    // As one that runs beside this one writes.
     await client.hdel(rejecting, nameOf(0));
     const span = rejectionSpan(api.deps.filings.walk);
     const index = createRejectingAccounts({ redis: client, keys: api.keys, span, now: Date.now });

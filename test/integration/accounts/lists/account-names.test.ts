@@ -59,9 +59,9 @@ test('every account is listed once, by name, through creations and removals', as
   expect(shown).toEqual(expected);
 });
 
-test('accounts of a former version are listed, and those that it creates and removes beside this one', async () => {
+test('accounts whose names are missing from the list are listed', async () => {
   const client = redis.connect();
-  const { keys, create, list } = openStore(client, `${redis.prefix}-former`);
+  const { keys, create, list } = openStore(client, `${redis.prefix}-missing`);
   for (const account of ['b', 'a', 'c']) await create(account);
   const text = (await client.hget(keys.accounts, 'a')) ?? '';
   await client.del(...Object.values(keys.accountLists));

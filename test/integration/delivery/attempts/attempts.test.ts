@@ -222,7 +222,6 @@ describe('an attempt in full', () => {
     expect(await harness.stores.readAttempt(harness.account, id, '1-1')).toBeNull();
     await harness.log.trim(harness.account, Date.now() + 60_000);
     expect((await read())?.request).toBe('event_trimmed');
-    // As older versions wrote them.
     const { request: _, ...bare } = third as AttemptOf;
     await harness.redis.xadd(harness.keys.subscription(id).attempts, '*', 'a', JSON.stringify(bare));
     const [old] = (await listAll(harness, {}, 1)).items;

@@ -135,33 +135,6 @@ test('a replayed event that failed in an outage is tried early once the endpoint
   expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 2 });
 });
 
-test('the lanes of a replay that a former version wrote with its state are taken up and move to where they are kept now', async () => {
-  await using receiver = await startReceiver();
-  const { harness, id, replay, clock } = await replayPoison(receiver);
-  await using _ = harness;
-  const { replays, replayLanes } = harness.keys.subscription(id);
-  const lanes = await harness.redis.hgetall(replayLanes);
-  expect(Object.keys(lanes)).toEqual(['poison']);
-  const { cursor, done, delivered, failed, finished } = await stateOf();
-  const parsed = Object.entries(lanes).map(([filing, lane]) => [filing, JSON.parse(lane) as unknown]);
-  const former = { cursor, done, lanes: parsed, delivered, failed, finished };
-  await harness.redis.hset(replays, `${replay}:state`, JSON.stringify(former));
-  await harness.redis.del(replayLanes);
-
-  await harness.append('good');
-  expect(await drainElsewhere(harness, id)).toEqual({ wakeAt: clock.now + hourMs });
-  expect(await harness.redis.hgetall(replayLanes)).toEqual(lanes);
-  expect(await stateOf()).not.toHaveProperty('lanes');
-  clock.now += hourMs;
-  await drainElsewhere(harness, id);
-  expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 2 });
-
-  async function stateOf() {
-    const text = await harness.redis.hget(replays, `${replay}:state`);
-    return JSON.parse(text ?? '') as Record<string, unknown>;
-  }
-});
-
 test('the lanes of a replay go with the subscription', async () => {
   await using receiver = await startReceiver();
   const { harness, id } = await replayPoison(receiver);
