@@ -109,7 +109,7 @@ function beginningOf(bytes: Buffer): string {
   return text + example.slice(text.length);
 }
 
-// -1 where it has not arrived.
+// -1 as long as it has not arrived.
 function endOfHead(bytes: Buffer): number {
   let at = 0;
   while (bytes[at] === lineFeed || bytes[at] === carriageReturn) at += 1;

@@ -33,10 +33,9 @@ export interface EventDelivery {
 /**
  * Reads the delivery of an event to a subscription. Whether it is over follows from the cursor, the lanes and
  * the dead letters, which are certain until the oldest make way; its attempts are looked for, and found only
- * while they are kept. Where neither is known any more, it counts as given up: a repeat is better than a
- * loss. Where
- * the settings have changed since the event, or the subscription began just before it, it counts as delivered
- * only if an attempt says so, or if there are more attempts than are looked through.
+ * while they are kept. If neither is known any more, it counts as given up: a repeat is better than a loss.
+ * If the settings have changed since the event, or the subscription began just before it, it counts as
+ * delivered only if an attempt says so, or if there are more attempts than are looked through.
  */
 export type ReadDelivery = (
   account: string,

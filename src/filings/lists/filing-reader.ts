@@ -47,7 +47,7 @@ export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable:
   const log = createEventLog(redis, keys);
   const unreadable = createUnreadableStates({ redis, keys, log, onUnreadable });
 
-  // Null where the state was removed since it was listed.
+  // Null if the state was removed after it was listed.
   async function readState(account: string, id: string, text: string): Promise<FilingState | null> {
     const readable = isPlainState(text) ? text : await unreadable.toReadable(account, id, text);
     return readable === null ? null : decodeState(readable);
