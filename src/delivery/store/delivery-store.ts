@@ -82,10 +82,15 @@ export interface DeliveryStore {
 const claimedBytesMax = bodiesAtOnceMax / 4;
 const claimedMax = 200;
 
-// KEYS 1 subscriptions  2 attempts; ARGV subscription id, oldest stream id kept, attempt
+// KEYS 1 subscriptions  2 attempts; ARGV subscription id, oldest stream id kept, attempt, maximum bytes of
+// the account. Test calls are rare, so the stream is measured at each (settle.lua does so now and then).
 const addTest = defineScript(`
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return end
-redis.call('XADD', KEYS[2], 'MINID', '~', ARGV[2], '*', 'a', ARGV[3])`);
+redis.call('XADD', KEYS[2], 'MINID', '~', ARGV[2], '*', 'a', ARGV[3])
+local share = ARGV[4] * 2 / 3 / redis.call('HLEN', KEYS[1])
+local length, bytes = redis.call('XLEN', KEYS[2]), redis.pcall('MEMORY', 'USAGE', KEYS[2], 'SAMPLES', 0)
+if type(bytes) ~= 'number' then bytes = length * 1024 end
+if bytes > share then redis.call('XTRIM', KEYS[2], 'MAXLEN', '~', math.max(1, math.floor(length * share / bytes))) end`);
 
 /**
  * Delivery in Redis; every drain writes through one fenced script. Each write may remove attempts and dead
@@ -196,7 +201,8 @@ export function createDeliveryStore(
     async addTest(account, id, attempt, now) {
       const key = keys.account(account);
       const used = [key.subscriptions, key.subscription(id).attempts];
-      await addTest.run(redis, used, [id, Math.max(0, oldestKept(now) ?? 0), JSON.stringify(attempt)]);
+      const kept = Math.max(0, oldestKept(now) ?? 0);
+      await addTest.run(redis, used, [id, kept, JSON.stringify(attempt), bytesMax]);
     },
     attempts: (account, id, before, limit) =>
       list<Attempt>(account, 'sub:attempts', keys.account(account).subscription(id).attempts, before, limit),

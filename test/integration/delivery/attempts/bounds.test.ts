@@ -178,3 +178,14 @@ test('attempts and dead letters count in what an account stores', async () => {
   expect(counted).toBeGreaterThan(500_000);
   expect(counted / stored).toBeCloseTo(1, 1);
 });
+
+test('pings alone stay within the bytes of the account too', async () => {
+  await using harness = await createHarness(redis, { attemptsBytesMax: bytesMax });
+  const id = await harness.subscribe(url);
+  for (let n = 0; n < 1_500; n += 1)
+    await harness.delivery.addTest(harness.account, id, attempt(n, 'x'.repeat(1_000)), Date.now());
+  const bytes = await harness.redis.memory('USAGE', harness.keys.subscription(id).attempts);
+  expect(bytes).toBeLessThan(bytesMax);
+  const { items } = await harness.delivery.attempts(harness.account, id, null, 1);
+  expect(items[0]?.eventId).toBe('evt_1499');
+});
