@@ -23,6 +23,7 @@ import type { Block, DeliveryState, Subscription } from '../../../src/subscripti
 import type { SubscriptionStore } from '../../../src/subscriptions/store/subscription-store.ts';
 import { connectionsOver, createProduct, testConfig } from '../../support/daemon/product.ts';
 import { appendEvent } from '../../support/redis/append-script.ts';
+import { storedAccount, type StoredAccount } from '../../support/redis/stored-account.ts';
 import { receiverSecret } from '../../support/receivers/receiver.ts';
 import type { TestRedis } from '../../support/redis/test-redis.ts';
 
@@ -55,6 +56,8 @@ export interface HarnessOptions {
 export interface Harness extends AsyncDisposable {
   readonly account: string;
   readonly keys: AccountKeys;
+  /** What Redis holds for the account. */
+  readonly stored: StoredAccount;
   readonly redis: RedisClient;
   readonly subscriptions: SubscriptionStore;
   readonly log: EventLog;
@@ -159,6 +162,7 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
   return {
     account,
     keys,
+    stored: storedAccount(client, keys),
     redis: client,
     subscriptions,
     log,

@@ -154,5 +154,5 @@ test('a test of a subscription that is deleted meanwhile leaves nothing behind',
   await ok('DELETE', path);
   latch.open();
   expect((await tested).body).toMatchObject({ outcome: 'delivered' });
-  expect(await harness.redis.exists(harness.keys.subscription(id).attempts)).toBe(0);
+  expect(await harness.stored.of(id).attempts()).toEqual([]);
 });

@@ -73,11 +73,8 @@ describe('the attempts of an account', () => {
       ['tls_error', reason],
       ['tls_error', reason],
     ]);
-    const stored = await harness.redis.xrange(harness.keys.subscription(id).attempts, '-', '+');
-    expect(stored.map(([, [, text]]) => Object.hasOwn(JSON.parse(text ?? '') as object, 'reason'))).toEqual([
-      false,
-      false,
-    ]);
+    const stored = await harness.stored.of(id).attempts();
+    expect(stored.map((each) => Object.hasOwn(each, 'reason'))).toEqual([false, false]);
   });
 
   test('are found by event, filing, outcome and time, also far behind others', async () => {
@@ -86,15 +83,12 @@ describe('the attempts of an account', () => {
     const id = await harness.subscribe(receiver.url);
     await harness.append('bad', 'good');
     await harness.drain(id);
-    const { attempts } = harness.keys.subscription(id);
     const [bad] = (await listAll(harness, { outcome: 'http_error' })).items;
     // More than one step of the search reads, and texts of responses that look like members.
-    const filler = JSON.stringify({ ...bad, filingId: 'x', eventId: 'evt_x', outcome: 'timeout', at: 1 });
-    const pipeline = harness.redis.pipeline();
-    for (let i = 0; i < 1_100; i += 1) pipeline.xadd(attempts, '*', 'a', filler);
+    const filler = { ...bad, filingId: 'x', eventId: 'evt_x', outcome: 'timeout', at: 1 };
     const quoting = { ...bad, filingId: 'y', eventId: 'evt_y', outcome: 'timeout', at: 2 };
-    pipeline.xadd(attempts, '*', 'a', JSON.stringify({ ...quoting, response: '"filingId":"bad"' }));
-    await pipeline.exec();
+    const fillers = Array.from({ length: 1_100 }, () => filler);
+    await harness.stored.of(id).addAttempts([...fillers, { ...quoting, response: '"filingId":"bad"' }]);
     for (const filter of [{ eventId: bad?.eventId ?? '' }, { filingId: 'bad' }, { outcome: 'http_error' }])
       expect(names((await listAll(harness, filter)).items)).toEqual(['bad http_error']);
     expect(names((await listAll(harness, { filingId: 'good', outcome: 'http_error' })).items)).toEqual([]);
@@ -109,8 +103,7 @@ describe('the attempts of an account', () => {
     const ids = await Promise.all([1, 2, 3].map(() => harness.subscribe('http://127.0.0.1:1/')));
     const attempt = { eventId: 'e', eventType: 't', filingId: 'x', attempt: 1, outcome: 'timeout', at: 5 };
     for (const id of ids)
-      for (const entry of ['5-1', '5-2'])
-        await harness.redis.xadd(harness.keys.subscription(id).attempts, entry, 'a', JSON.stringify(attempt));
+      for (const entry of ['5-1', '5-2']) await harness.stored.of(id).addAttempts([attempt], entry);
     const wanted = ['5-2', '5-1'].flatMap((entry) => ids.toSorted().map((id) => `${entry} ${id}`));
     for (const filter of [{}, { outcome: 'timeout' }])
       for (const limit of [1, 2, 4]) {
@@ -118,8 +111,8 @@ describe('the attempts of an account', () => {
         const listed = items.map(({ id, subscription }) => `${id} ${subscription}`);
         expect(listed.toSorted()).toEqual(wanted.toSorted());
       }
-    await harness.redis.set(harness.keys.subscription('sub_other').attempts, 'no stream');
-    await harness.redis.hset(harness.keys.subscriptions, 'sub_other', '{}');
+    await harness.stored.of('sub_other').spoilAttempts();
+    await harness.stored.setSubscription('sub_other', '{}');
     expect((await listAll(harness)).items).toHaveLength(6);
   });
 
@@ -131,11 +124,8 @@ describe('the attempts of an account', () => {
     ];
     const other = { eventId: 'e', eventType: 't', filingId: 'x', attempt: 1, outcome: 'delivered', at: 1 };
     for (const id of ids) {
-      const { attempts } = harness.keys.subscription(id);
-      const pipeline = harness.redis.pipeline();
-      pipeline.xadd(attempts, '1-1', 'a', JSON.stringify({ ...other, outcome: 'timeout' }));
-      for (let i = 2; i < 11_000; i += 1) pipeline.xadd(attempts, `${i}-1`, 'a', JSON.stringify(other));
-      await pipeline.exec();
+      await harness.stored.of(id).addAttempts([{ ...other, outcome: 'timeout' }], '1-1');
+      await harness.stored.of(id).addAttempts(Array.from({ length: 10_998 }, () => other));
     }
     const { items, pages } = await listAll(harness, { outcome: 'timeout' });
     expect(items.map(({ subscription, id }) => `${subscription} ${id}`).toSorted()).toEqual(
@@ -223,7 +213,7 @@ describe('an attempt in full', () => {
     await harness.log.trim(harness.account, Date.now() + 60_000);
     expect((await read())?.request).toBe('event_trimmed');
     const { request: _, ...bare } = third as AttemptOf;
-    await harness.redis.xadd(harness.keys.subscription(id).attempts, '*', 'a', JSON.stringify(bare));
+    await harness.stored.of(id).addAttempts([bare]);
     const [old] = (await listAll(harness, {}, 1)).items;
     expect((await harness.stores.readAttempt(harness.account, id, old?.id ?? ''))?.request).toBe('not_kept');
   });

@@ -59,10 +59,9 @@ async function write(
   }
 }
 
-async function bytesOf({ redis: client, keys }: Harness, kind: 'attempts' | 'dead', ids: readonly string[]) {
+async function bytesOf({ stored }: Harness, kind: 'attempts' | 'dead', ids: readonly string[]) {
   let bytes = 0;
-  for (const id of ids)
-    bytes += Number(await client.memory('USAGE', keys.subscription(id)[kind], 'SAMPLES', 0));
+  for (const id of ids) bytes += await stored.of(id).memory(kind);
   return bytes;
 }
 

@@ -22,7 +22,7 @@ async function deliveryOf(harness: Harness, id: string, position: number): Promi
   return harness.stores.readDelivery(harness.account, record, event);
 }
 
-const drop = (harness: Harness, id: string) => harness.redis.del(harness.keys.subscription(id).attempts);
+const drop = (harness: Harness, id: string) => harness.stored.of(id).dropAttempts();
 
 test('an event is delivered, with its time as long as the attempt is kept', async () => {
   await using receiver = await startReceiver();

@@ -168,7 +168,7 @@ describe('a change of the subscription', () => {
     latch.open();
     expect(await drained).toEqual({ wakeAt: null });
     expect(receiver.received).toHaveLength(1);
-    expect(await harness.redis.keys(`${harness.keys.subscription(id).state}*`)).toEqual([]);
+    expect(await harness.stored.of(id).keys()).toEqual([]);
   });
 });
 

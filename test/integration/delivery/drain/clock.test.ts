@@ -71,8 +71,8 @@ describe.each(steps)('a clock of Redis that was %s ahead and is set right', (_ti
     expect(await rig.woken()).toEqual([id]);
     await harness.drain(id);
     expect(receiver.received).toHaveLength(2);
-    const lanes = await harness.redis.hgetall(harness.keys.subscription(id).lanes);
-    const dueIn = (filing: string) => (JSON.parse(lanes[filing] ?? '{}') as { dueAt: number }).dueAt - before;
+    const lanes = await harness.stored.of(id).lanes();
+    const dueIn = (filing: string) => (lanes[filing]?.dueAt ?? Number.NaN) - before;
     expect(dueIn('before')).toBe(0);
     expect(Math.abs(dueIn('ahead'))).toBeLessThan(60_000);
     expect(await rig.woken()).toEqual([]);

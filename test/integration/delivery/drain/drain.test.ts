@@ -166,7 +166,7 @@ describe('a drain', () => {
     await harness.subscriptions.remove(harness.account, id);
     expect(await harness.drain(id)).toEqual({ wakeAt: null });
     expect(receiver.received).toEqual([]);
-    expect(await harness.redis.exists(harness.keys.subscription(id).state)).toBe(0);
+    expect(await harness.stored.of(id).state()).toEqual({});
   });
 
   test('ends when asked to, with what is in flight finished and written', async () => {
@@ -220,7 +220,7 @@ describe('a failed attempt', () => {
       [1, 'http_error', 503],
     ]);
     expect(await harness.state(id)).toMatchObject({ parked: 0, nextAttemptAt: 0, failures: 0 });
-    expect(await harness.redis.exists(harness.keys.subscription(id).lanes)).toBe(0);
+    expect(await harness.stored.of(id).lanes()).toEqual({});
   });
 
   test('is a log line that says how many attempts there are and when the next one is', async () => {

@@ -39,7 +39,7 @@ describe('a drain that another one has overtaken', () => {
     await harness.append('slow');
     const overtaken = harness.drain(id);
     await vi.waitFor(() => expect(receiver.inFlight()).toBe(1));
-    await harness.redis.hset(harness.keys.subscription(id).state, 'epoch', 'another drain');
+    await harness.stored.of(id).overtake();
     await new Promise((resolve) => setTimeout(resolve, 300));
     await harness.append('a');
     expect(await overtaken).toEqual({ wakeAt: null });
@@ -97,13 +97,12 @@ test('a drain under which Redis was set back writes nothing, though its connecti
     return 200;
   });
   await using harness = await createHarness(redis);
-  const admin = redis.connect();
   const id = await harness.subscribe(receiver.url);
   await harness.append('set back');
   const drained = harness.drain(id);
   await vi.waitFor(() => expect(receiver.inFlight()).toBe(1));
   // As after a failover to a replica that had not got the event yet; another one takes its position.
-  await admin.del(harness.keys.head, harness.keys.events);
+  await harness.stored.dropLog();
   expect(await harness.append('other')).toEqual([1]);
   latch.open();
   expect((await drained).wakeAt).toBeLessThanOrEqual(Date.now());

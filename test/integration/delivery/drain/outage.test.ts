@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { variables } from '../../../../src/config/variables.ts';
-import type { Lane } from '../../../../src/delivery/schedule/lanes.ts';
 import { startReceiver } from '../../../support/receivers/receiver.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness, type Harness } from '../drain-harness.ts';
@@ -22,12 +21,7 @@ async function drainUntil(harness: Harness, id: string, holds: () => unknown): P
   );
 }
 
-async function lanesOf({ redis: client, keys }: Harness, id: string): Promise<Record<string, Lane>> {
-  const stored: Record<string, string> = await client.hgetall(keys.subscription(id).lanes);
-  return Object.fromEntries(
-    Object.entries(stored).map(([filingId, text]) => [filingId, JSON.parse(text) as Lane]),
-  );
-}
+const lanesOf = (harness: Harness, id: string) => harness.stored.of(id).lanes();
 
 const deadLetters = async (harness: Harness, id: string) =>
   (await harness.delivery.deadLetters(harness.account, id, null, 50)).items;

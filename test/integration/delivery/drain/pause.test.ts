@@ -301,6 +301,6 @@ describe('waking beside a pause', () => {
     await harness.drain(id);
     expect(await woken()).toEqual([]);
     await harness.subscriptions.remove(harness.account, id);
-    expect(await harness.redis.exists(harness.keys.resting)).toBe(0);
+    expect(await harness.stored.resting()).toBe(0);
   });
 });

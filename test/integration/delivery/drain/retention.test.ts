@@ -19,7 +19,7 @@ describe('events that retention takes before they are delivered', () => {
     await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append(...times(120, (i) => `f${i}`));
-    await harness.redis.xtrim(harness.keys.events, 'MINID', '101-0');
+    await harness.stored.dropEventsBelow(101);
     expect(subscriptionLag(await harness.state(id), 120)).toBe(120);
     await harness.drain(id);
     expect(receiver.accepted).toHaveLength(20);
@@ -39,7 +39,7 @@ describe('events that retention takes before they are delivered', () => {
     const watcher = await harness.subscribe(watching.url, { eventTypes: ['subscription.fell_behind'] });
     await harness.append(...times(30, (i) => `f${i}`));
     await harness.drain(watcher);
-    await harness.redis.xtrim(harness.keys.events, 'MAXLEN', 0);
+    await harness.stored.dropAllEvents();
     expect(subscriptionLag(await harness.state(id), 30)).toBe(30);
     await harness.drain(id);
     expect(subscriptionLag(await harness.state(id), 31)).toBe(0);
@@ -70,9 +70,9 @@ describe('events that retention takes before they are delivered', () => {
     const other = await harness.subscribe(receiver.url, { eventTypes: ['filing.rejected'] });
     await harness.append(...times(30, (i) => `f${i}`));
     expect([await lagOf(id), await lagOf(other)]).toEqual([30, 0]);
-    await harness.redis.xtrim(harness.keys.events, 'MINID', '21-0');
+    await harness.stored.dropEventsBelow(21);
     expect([await lagOf(id), await lagOf(other)]).toEqual([30, 20]);
-    await harness.redis.xtrim(harness.keys.events, 'MAXLEN', 0);
+    await harness.stored.dropAllEvents();
     expect([await lagOf(id), await lagOf(other)]).toEqual([30, 30]);
     await harness.drain(id);
     // What is in the log by now is the event about it.
@@ -85,7 +85,7 @@ describe('events that retention takes before they are delivered', () => {
     await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'b', 'c');
-    await harness.redis.xtrim(harness.keys.events, 'MAXLEN', 0);
+    await harness.stored.dropAllEvents();
     await harness.drain(id);
     expect(harness.expired).toEqual([3]);
     const state = await harness.state(id);
@@ -103,7 +103,7 @@ describe('events that retention takes before they are delivered', () => {
     await harness.append('poison', 'poison');
     await harness.drain(id);
     await harness.append('a');
-    await harness.redis.xtrim(harness.keys.events, 'MINID', '3-0');
+    await harness.stored.dropEventsBelow(3);
     await vi.waitFor(async () => {
       await harness.drain(id);
       expect((await harness.state(id)).parked).toBe(0);
@@ -141,26 +141,25 @@ test('attempts older than the retention go', async () => {
   await using receiver = await startReceiver();
   await using harness = await createHarness(redis, { retentionMs: 60_000 });
   const id = await harness.subscribe(receiver.url);
-  const { attempts } = harness.keys.subscription(id);
+  const stored = harness.stored.of(id);
   const old = Date.now() - 120_000;
   // Redis trims whole nodes of a hundred entries.
-  for (const i of Array.from({ length: 300 }).keys())
-    await harness.redis.xadd(attempts, `${old}-${i}`, 'a', '{}');
+  for (const i of Array.from({ length: 300 }).keys()) await stored.addAttempts([{}], `${old}-${i}`);
   await harness.append('a');
   await harness.drain(id);
-  expect(await harness.redis.xlen(attempts)).toBeLessThan(150);
+  expect((await stored.attempts()).length).toBeLessThan(150);
 });
 
 test('a subscription from the earliest event misses nothing that was gone before it existed', async () => {
   await using receiver = await startReceiver();
   await using harness = await createHarness(redis);
   await harness.append(...times(30, (i) => `f${i}`));
-  await harness.redis.xtrim(harness.keys.events, 'MINID', '21-0');
+  await harness.stored.dropEventsBelow(21);
   const id = await harness.subscribe(receiver.url, {}, 'earliest');
   expect((await harness.state(id)).cursor).toBe(20);
   await harness.drain(id);
   expect(receiver.accepted).toHaveLength(10);
-  await harness.redis.xtrim(harness.keys.events, 'MAXLEN', 0);
+  await harness.stored.dropAllEvents();
   await harness.drain(await harness.subscribe(receiver.url, {}, 'earliest'));
   expect(harness.expired).toEqual([]);
 });

@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createLatch, startReceiver } from '../../../support/receivers/receiver.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
-import { rememberKeys } from '../../../support/redis/set-back.ts';
 import { createHarness, type Harness } from '../drain-harness.ts';
 
 const redis = testRedis();
@@ -37,7 +36,7 @@ describe('Redis is set back under a drain, and no connection is lost', () => {
     await harness.append('held', 'a', 'b');
     const drained = harness.drain(id);
     await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ done: '2-3' }), 10_000);
-    const setBack = await rememberKeys(harness.redis, harness.keys.base);
+    const setBack = await harness.stored.remember();
     await harness.append('c', 'd', 'e');
     await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ done: '2-6' }), 10_000);
     await setBack();
@@ -60,7 +59,7 @@ describe('Redis is set back under a drain, and no connection is lost', () => {
     const { claim } = harness.delivery;
     const spy = vi.spyOn(harness.delivery, 'claim').mockImplementationOnce(async (...args) => {
       const claimed = await claim(...args);
-      setBack = await rememberKeys(harness.redis, harness.keys.base);
+      setBack = await harness.stored.remember();
       return claimed;
     });
     const drained = harness.drain(id);
@@ -78,7 +77,7 @@ describe('Redis is set back under a drain, and no connection is lost', () => {
     await using receiver = await startReceiver(answering());
     await using harness = await createHarness(redis, { maxInFlight: 1 });
     const id = await harness.subscribe(receiver.url);
-    const setBack = await rememberKeys(harness.redis, harness.keys.base);
+    const setBack = await harness.stored.remember();
     await harness.append('a', 'b', 'c', 'd', 'e', 'f');
     const { readAfter } = harness.log;
     const spy = vi.spyOn(harness.log, 'readAfter').mockImplementationOnce(async (...args) => {
@@ -97,11 +96,11 @@ test('events that a second master answered with are not taken for those of the f
   await using receiver = await startReceiver(answering());
   await using harness = await createHarness(redis, { maxInFlight: 1 });
   const id = await harness.subscribe(receiver.url);
-  const toSecond = await rememberKeys(harness.redis, harness.keys.base);
+  const toSecond = await harness.stored.remember();
   await harness.append('a', 'b', 'c', 'd', 'e', 'f');
   const { readAfter } = harness.log;
   const spy = vi.spyOn(harness.log, 'readAfter').mockImplementationOnce(async (...args) => {
-    const toFirst = await rememberKeys(harness.redis, harness.keys.base);
+    const toFirst = await harness.stored.remember();
     await toSecond();
     await harness.append('1', '2', '3', '4', '5', '6');
     const read = await readAfter(...args);
@@ -144,10 +143,9 @@ describe('a cursor that is not of the log', () => {
     await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'b');
-    const { state, lanes } = harness.keys.subscription(id);
-    await harness.redis.hset(state, { cursor: 40, timeline: 'f'.repeat(48), done: '42-44', parked: 2 });
-    const lane = { spent: 1, tried: 1, dueAt: 0, decidedAt: 0 };
-    await harness.redis.hset(lanes, 'gone', JSON.stringify({ positions: [39, 40], ...lane }));
+    const stored = harness.stored.of(id);
+    await stored.setState({ cursor: 40, timeline: 'f'.repeat(48), done: '42-44', parked: 2 });
+    await stored.setLane('gone', { positions: [39, 40], spent: 1, tried: 1, dueAt: 0, decidedAt: 0 });
     await harness.drain(id);
     expect(heard(receiver)).toEqual(['a', 'b']);
     expect(await harness.state(id)).toMatchObject({ cursor: 2, done: '', parked: 0 });
@@ -159,13 +157,11 @@ describe('a cursor that is not of the log', () => {
     const id = await harness.subscribe(receiver.url);
     const names = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
     await harness.append(...names('a', 40));
-    const setBack = await rememberKeys(harness.redis, harness.keys.events);
-    const setHeadBack = await rememberKeys(harness.redis, harness.keys.head);
+    const setBack = await harness.stored.rememberLog();
     await harness.append(...names('lost', 5));
     await harness.drain(id);
     expect(await harness.state(id)).toMatchObject({ cursor: 45 });
     await setBack();
-    await setHeadBack();
     await harness.append(...names('b', 10));
     const before = receiver.accepted.length;
     await harness.drain(id);

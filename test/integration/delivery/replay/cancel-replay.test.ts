@@ -70,11 +70,10 @@ test('the lanes of a cancelled replay go, and no other replay gets them', async 
   receiver.answer(422);
   const replay = await startReplay(harness, id);
   await harness.drain(id);
-  const { replayLanes } = harness.keys.subscription(id);
-  expect(await harness.redis.hlen(replayLanes)).toBe(2);
+  expect(await harness.stored.of(id).replayLanes()).toBe(2);
   const next = await startReplay(harness, id, { filingId: 'b' });
   expect(await cancel(harness, id, replay)).toBe(true);
-  expect(await harness.redis.exists(replayLanes)).toBe(0);
+  expect(await harness.stored.of(id).replayLanes()).toBe(0);
   receiver.answer(200);
   const accepted = receiver.accepted.length;
   await harness.drain(id);
@@ -144,8 +143,7 @@ test('cancelling again and again beside running drains leaves no replay and no l
     await ended;
     expect(['cancelled', 'finished']).toContain((await progress(harness, id, replay))?.state);
   }
-  const { replayLanes } = harness.keys.subscription(id);
-  expect(await harness.redis.exists(replayLanes)).toBe(0);
+  expect(await harness.stored.of(id).replayLanes()).toBe(0);
   expect(await harness.state(id)).toMatchObject({ replaying: 0, parked: 0, cursor: 30 });
   expect(receiver.overlapping).toEqual([]);
   const final = await startReplay(harness, id);

@@ -38,7 +38,7 @@ describe('the half of a replay that fails', () => {
     receiver.answer(({ filingId }) => (Number(filingId.slice(1)) % 2 === 0 ? 422 : 200));
     await startReplay(harness, id);
     const replay = await drain();
-    expect(await harness.redis.hlen(harness.keys.subscription(id).replayLanes)).toBe(500);
+    expect(await harness.stored.of(id).replayLanes()).toBe(500);
     expect(replay.written).toBeLessThan(3 * live.written);
     expect(replay.read).toBeLessThan(3 * live.read);
 

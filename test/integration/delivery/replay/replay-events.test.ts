@@ -2,7 +2,6 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { appendEvent } from '../../../support/redis/append-script.ts';
 import { startReceiver } from '../../../support/receivers/receiver.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
-import { rememberKeys } from '../../../support/redis/set-back.ts';
 import { createHarness, eventOf, startReplay, type Harness } from '../drain-harness.ts';
 
 const redis = testRedis();
@@ -72,7 +71,7 @@ test('a search by id forgets what it has read of a log that was set back', async
   const filings = (letter: string) => Array.from({ length: 300 }, (_, i) => `${letter}${i}`);
   await harness.append('first');
   const [first = ''] = await idsOf(harness);
-  const setBack = await rememberKeys(harness.redis, harness.keys.base);
+  const setBack = await harness.stored.remember();
   await harness.append(...filings('a'));
   const former = await idsOf(harness);
   const find = (id: string) => findEvents(harness.account, [id], null);
@@ -98,7 +97,7 @@ test('a replay passes over events whose bodies are lost, however large these wer
   }
   await harness.drain(id);
   const eventIds = await idsOf(harness);
-  await harness.redis.hdel(harness.keys.bodies, '1', '2', '3');
+  await harness.stored.dropBodies(1, 2, 3);
   const [ofAll, byIds] = [await startReplay(harness, id), await startReplay(harness, id, { eventIds })];
   harness.startWorker();
   await vi.waitFor(async () => expect((await harness.state(id)).replaying).toBe(0));

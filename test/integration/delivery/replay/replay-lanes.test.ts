@@ -52,7 +52,7 @@ test('a replay that waits for a retry is woken for it, and its filing keeps its 
   expect(await drainElsewhere(harness, id)).toEqual({ wakeAt: null });
   expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 2, failed: 0 });
   expect(receiver.accepted.slice(3).map(({ sequence }) => sequence)).toEqual([1, 2]);
-  expect(await harness.redis.exists(harness.keys.subscription(id).replayLanes)).toBe(0);
+  expect(await harness.stored.of(id).replayLanes()).toBe(0);
 });
 
 test('a replay that waits for a retry goes on at once when the subscription is released', async () => {
@@ -93,7 +93,7 @@ test('a replay that waited for a retry when another drain released the subscript
   await using receiver = await startReceiver();
   const { harness, id, replay, clock } = await replayPoison(receiver);
   await using _ = harness;
-  await harness.redis.hset(harness.keys.subscription(id).state, 'releasedAt', clock.now + 1);
+  await harness.stored.of(id).setState({ releasedAt: clock.now + 1 });
   clock.now += 2;
   await drainElsewhere(harness, id);
   expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 2 });
@@ -139,8 +139,7 @@ test('the lanes of a replay go with the subscription', async () => {
   await using receiver = await startReceiver();
   const { harness, id } = await replayPoison(receiver);
   await using _ = harness;
-  const { state, replayLanes } = harness.keys.subscription(id);
-  expect(await harness.redis.exists(replayLanes)).toBe(1);
+  expect(await harness.stored.of(id).replayLanes()).toBe(1);
   await harness.subscriptions.remove(harness.account, id);
-  expect(await harness.redis.keys(`${state}*`)).toEqual([]);
+  expect(await harness.stored.of(id).keys()).toEqual([]);
 });

@@ -3,7 +3,6 @@ import type { ReplayRequest } from '../../../../src/delivery/replay/replay.ts';
 import { ReplayRefusedError } from '../../../../src/delivery/replay/start-replay.ts';
 import { createLatch, startReceiver } from '../../../support/receivers/receiver.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
-import { rememberKeys } from '../../../support/redis/set-back.ts';
 import { createHarness, everything, startReplay, type Harness } from '../drain-harness.ts';
 
 const redis = testRedis();
@@ -297,7 +296,7 @@ describe('a replay', () => {
     await harness.drain(id);
     const range = await startReplay(harness, id);
     const filing = await startReplay(harness, id, { filingId: 'f10' });
-    await harness.redis.xtrim(harness.keys.events, 'MINID', '51-0');
+    await harness.stored.dropEventsBelow(51);
     await harness.drain(id);
     expect(await progress(harness, id, range)).toMatchObject({
       state: 'finished',
@@ -317,7 +316,7 @@ describe('a replay', () => {
     const id = await harness.subscribe(receiver.url);
     await harness.append('kept');
     await harness.drain(id);
-    const setBack = await rememberKeys(harness.redis, harness.keys.base);
+    const setBack = await harness.stored.remember();
     await harness.append('asked', 'other');
     await harness.drain(id);
     const { outlineAt } = harness.log;
@@ -379,7 +378,7 @@ describe('a replay', () => {
     const replay = await startReplay(harness, id);
     await harness.subscriptions.remove(harness.account, id);
     expect(await progress(harness, id, replay)).toBeNull();
-    expect(await harness.redis.keys(`${harness.keys.subscription(id).state}*`)).toEqual([]);
+    expect(await harness.stored.of(id).keys()).toEqual([]);
   });
 });
 
@@ -464,13 +463,13 @@ describe('a replay of dead letters', () => {
     expect(harness.reports.filter(({ deadLetter }) => deadLetter)).toHaveLength(1);
     // It looks for them when it begins and when it reads on, not for each event.
     expect(letters.mock.calls.length).toBeLessThan(10);
-    expect(await harness.redis.xlen(harness.keys.subscription(id).dead)).toBe(of.left);
+    expect(await harness.stored.of(id).deadLetters()).toBe(of.left);
     clock += hourMs;
     await harness.delivery.claim(harness.account, id, 1, null);
     await harness.drain(id);
     expect(receiver.received.filter(({ filingId }) => filingId === 'dead')).toHaveLength(of.attempts);
     expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 21 });
-    expect(await harness.redis.xlen(harness.keys.subscription(id).dead)).toBe(0);
+    expect(await harness.stored.of(id).deadLetters()).toBe(0);
   });
 
   test('counts only those whose event is still in the log', async () => {
@@ -482,7 +481,7 @@ describe('a replay of dead letters', () => {
       await harness.drain(id);
       expect((await harness.delivery.deadLetters(harness.account, id, null, 10)).items).toHaveLength(3);
     });
-    await harness.redis.xtrim(harness.keys.events, 'MINID', '3-0');
+    await harness.stored.dropEventsBelow(3);
     expect((await startReplay(harness, id, { deadLettersOnly: true })).matched).toBe(1);
   });
 });

@@ -8,15 +8,15 @@ const generation = 'g';
 const details = { policyNumber: 'SL-1', insuredsName: 'Ö', stateAbbr: 'TX', filingType: null, premium: 7 };
 
 /** The filings of a harness's account, committed as a poll does. */
-export function createFilings({ account, keys, redis, snapshot, subscriptions, log, waker }: Harness) {
-  const begun = redis.hset(keys.polling, 'generation', generation);
+export function createFilings({ account, stored, snapshot, subscriptions, log, waker }: Harness) {
+  const begun = stored.begin(generation);
 
   /** Puts these filings into a status: known from the baseline, without events, or with one event each. */
   async function put(status: string, ids: readonly string[], withEvents: boolean): Promise<void> {
     await begun;
-    const stored = await snapshot.read(account, ids);
+    const found = await snapshot.read(account, ids);
     const commits = ids.map((id, i) => {
-      const previous = stored[i] ?? null;
+      const previous = found[i] ?? null;
       const before = previous?.state ?? null;
       const sequence = (before?.sequence ?? 0) + (withEvents ? 1 : 0);
       const at = 1_700_000_000_000 + sequence;
@@ -72,9 +72,9 @@ export function createFilings({ account, keys, redis, snapshot, subscriptions, l
     },
     /** Sequence and status of each filing, as stored. */
     async truth(ids: readonly string[]): Promise<Map<string, string>> {
-      const stored = await snapshot.read(account, ids);
+      const found = await snapshot.read(account, ids);
       return new Map(
-        ids.map((id, i) => [id, `${String(stored[i]?.state.sequence)} ${String(stored[i]?.state.status)}`]),
+        ids.map((id, i) => [id, `${String(found[i]?.state.sequence)} ${String(found[i]?.state.status)}`]),
       );
     },
   };

@@ -1,0 +1,115 @@
+import type { RedisClient } from '../../../src/redis/connection/connect.ts';
+import type { AccountKeys } from '../../../src/redis/keys.ts';
+import { rememberKeys } from './set-back.ts';
+
+/** A filing's lane as it is stored. */
+export interface StoredLane {
+  readonly positions: readonly number[];
+  readonly spent: number;
+  readonly tried: number;
+  readonly dueAt: number;
+  readonly decidedAt: number;
+}
+
+/** What the store holds for one account. Tests read and spoil it here, so that only this file knows its keys. */
+export type StoredAccount = ReturnType<typeof storedAccount>;
+
+/** What the store holds for the account of these keys. */
+export function storedAccount(redis: RedisClient, keys: AccountKeys) {
+  return {
+    /** Remembers the account as it is now; returns what sets it back, as a failover without its last writes does. */
+    remember: () => rememberKeys(redis, keys.base),
+    /** The same of its log alone. */
+    async rememberLog(): Promise<() => Promise<void>> {
+      const [events, head] = [await rememberKeys(redis, keys.events), await rememberKeys(redis, keys.head)];
+      return async () => {
+        await events();
+        await head();
+      };
+    },
+    /** Begins the account's history, as its first complete poll does. */
+    begin: (generation: string) => redis.hset(keys.polling, 'generation', generation),
+    /** Loses all marks of polling, the history's beginning among them. */
+    dropPolling: () => redis.del(keys.polling),
+    /** Takes the events below a position from the log, as retention does. */
+    dropEventsBelow: (position: number) => redis.xtrim(keys.events, 'MINID', `${position}-0`),
+    /** Takes all events from the log, as retention does. */
+    dropAllEvents: () => redis.xtrim(keys.events, 'MAXLEN', 0),
+    /** Loses log and head. */
+    dropLog: () => redis.del(keys.head, keys.events),
+    /** Loses the bodies of events that are stored beside the log. */
+    dropBodies: (...positions: readonly number[]) => redis.hdel(keys.bodies, ...positions.map(String)),
+    /** Number of bodies that are stored beside the log. */
+    bodies: () => redis.hlen(keys.bodies),
+    /** Ids of the filings that have events in the log. */
+    filingsWithEvents: () => redis.hkeys(keys.filingEvents),
+    /** Number of events in the log. */
+    events: () => redis.xlen(keys.events),
+    /** Ids of the filings that are stored. */
+    filings: () => redis.hkeys(keys.filings),
+    /** The stored texts of all filings, by id. */
+    filingTexts: () => redis.hgetall(keys.filings),
+    /** Replaces the stored text of a filing. */
+    setFiling: (id: string, text: string) => redis.hset(keys.filings, id, text),
+    /** Number of filings that polls have missed. */
+    missing: () => redis.hlen(keys.missing),
+    /** Ids of the subscriptions that are stored. */
+    subscriptions: () => redis.hkeys(keys.subscriptions),
+    /** Stored text of a subscription, null if there is none. */
+    subscriptionText: (id: string) => redis.hget(keys.subscriptions, id),
+    /** Stored texts of all subscriptions. */
+    subscriptionTexts: () => redis.hvals(keys.subscriptions),
+    /** Replaces the stored text of a subscription. */
+    setSubscription: (id: string, text: string) => redis.hset(keys.subscriptions, id, text),
+    /** Number of subscriptions whose delivery rests until a time. */
+    resting: () => redis.hlen(keys.resting),
+    /** Stored texts of the account's tokens, by id. */
+    tokenTexts: () => redis.hgetall(keys.tokens),
+    /** The names of the account's keys, without what all of them begin with. */
+    keys: async () =>
+      (await redis.keys(`${keys.base}:*`)).map((key) => key.slice(keys.base.length + 1)).toSorted(),
+    /** What is stored for one subscription's delivery. */
+    of(id: string) {
+      const own = keys.subscription(id);
+      return {
+        /** The keys of its delivery that exist. */
+        keys: () => redis.keys(`${own.state}*`),
+        /** The fields of its state. */
+        state: () => redis.hgetall(own.state),
+        setState: (fields: Readonly<Record<string, string | number>>) => redis.hset(own.state, fields),
+        /** Gives it to another drain. */
+        overtake: () => redis.hset(own.state, 'epoch', 'another drain'),
+        /** Its lanes by filing; those of replays are not among them. */
+        async lanes(): Promise<Record<string, StoredLane>> {
+          const texts = await redis.hgetall(own.lanes);
+          return Object.fromEntries(
+            Object.entries(texts).map(([filing, text]) => [filing, JSON.parse(text) as StoredLane]),
+          );
+        },
+        setLane: (filing: string, lane: StoredLane) => redis.hset(own.lanes, filing, JSON.stringify(lane)),
+        /** Number of lanes of replays. */
+        replayLanes: () => redis.hlen(own.replayLanes),
+        /** Number of dead letters. */
+        deadLetters: () => redis.xlen(own.dead),
+        addDeadLetter: (letter: object) => redis.xadd(own.dead, '*', 'd', JSON.stringify(letter)),
+        /** Stored attempts, oldest first. */
+        attempts: async () =>
+          (await redis.xrange(own.attempts, '-', '+')).map(
+            ([, [, text]]) => JSON.parse(text ?? '') as Record<string, unknown>,
+          ),
+        /** Stores attempts as they are given; each under this id of an entry, by default the next one. */
+        async addAttempts(attempts: readonly object[], entry = '*'): Promise<void> {
+          const pipeline = redis.pipeline();
+          for (const attempt of attempts) pipeline.xadd(own.attempts, entry, 'a', JSON.stringify(attempt));
+          await pipeline.exec();
+        },
+        dropAttempts: () => redis.del(own.attempts),
+        /** Puts a text in the place of its attempts. */
+        spoilAttempts: () => redis.set(own.attempts, 'no stream'),
+        /** Bytes that Redis uses for attempts or dead letters. */
+        memory: async (kind: 'attempts' | 'dead') =>
+          Number(await redis.memory('USAGE', own[kind], 'SAMPLES', 0)),
+      };
+    },
+  };
+}
