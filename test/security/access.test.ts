@@ -180,8 +180,10 @@ async function createWorld() {
   const eventId = (items as { id: string }[])[0]?.id ?? '';
   const attempt = { eventId, eventType: 'filing.paid', filingId: `f_${name}`, attempt: 1, at: 1 };
   const outcome = { outcome: 'timeout', statusCode: null, durationMs: 1, response: null, replay: null };
-  const { attempts } = api.keys.account(name).subscription(subscriptionId);
-  await redis.connect().xadd(attempts, '1-1', 'a', JSON.stringify({ ...attempt, ...outcome }));
+  await api.stored
+    .of(name)
+    .of(subscriptionId)
+    .addAttempts([{ ...attempt, ...outcome }], '1-1');
   /** The path of a route in `accountName`, with the ids of this world. */
   const fill = (route: string, accountName = name): string =>
     route

@@ -1,9 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createKeys } from '../../src/redis/keys.ts';
 import { openApi } from '../support/api/api-caller.ts';
 import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
 import { startCollector, type Collector } from '../support/receivers/collector.ts';
+import { storedRecords } from '../support/redis/stored-account.ts';
 import { testRedis, type TestRedis } from '../support/redis/test-redis.ts';
 
 const partner = 'http://127.0.0.1:9/v1';
@@ -11,8 +12,7 @@ const partner = 'http://127.0.0.1:9/v1';
 type Stored = { url: string; headers: unknown; secrets: { text: string }[] };
 
 let redis: TestRedis;
-let keys: ReturnType<typeof createKeys>;
-let client: ReturnType<TestRedis['connect']>;
+let stored: ReturnType<typeof storedRecords>;
 let [victim, mallory]: Collector[] = [];
 let daemon: DaemonProcess | undefined;
 
@@ -40,24 +40,24 @@ const register = (key: string, url: string) => ({
 });
 
 async function read(account: string, id: string): Promise<Stored> {
-  return JSON.parse((await client.hget(keys.account(account).subscriptions, id)) ?? '') as Stored;
+  return JSON.parse((await stored.of(account).subscriptionText(id)) ?? '') as Stored;
 }
 
 async function write(account: string, id: string, change: Partial<Stored>): Promise<void> {
   const changed = JSON.stringify({ ...(await read(account, id)), ...change });
-  await client.hset(keys.account(account).subscriptions, id, changed);
+  await stored.of(account).setSubscription(id, changed);
 }
 
 /** Every sealed text in the store, with the version of its seal first. */
 async function sealedTexts(): Promise<string[]> {
-  const remembered = await client.keys(`${redis.prefix}:{*}:idempotency:*`);
   const texts = [
-    ...(await client.hvals(keys.accounts)),
-    ...(await client.hvals(keys.account('a').subscriptions)),
-    ...(await client.hvals(keys.account('b').subscriptions)),
-    ...(await Promise.all(remembered.map(async (key) => client.get(key)))),
+    ...Object.values(await stored.accountTexts()),
+    ...(await stored.of('a').subscriptionTexts()),
+    ...(await stored.of('b').subscriptionTexts()),
+    ...(await stored.of('a').registrations()),
+    ...(await stored.of('b').registrations()),
   ];
-  return texts.flatMap((text) => text?.match(/v\d\.default\.[\w-]{30,}/g) ?? []).toSorted();
+  return texts.flatMap((text) => text.match(/v\d\.default\.[\w-]{30,}/g) ?? []).toSorted();
 }
 
 const versions = async () => [...new Set((await sealedTexts()).map((text) => text.slice(0, 2)))];
@@ -68,8 +68,7 @@ async function registered(account: string, url: string, key: string = randomUUID
 
 async function open(): Promise<void> {
   redis = testRedis();
-  keys = createKeys(redis.prefix);
-  client = redis.connect();
+  stored = storedRecords(redis.connect(), createKeys(redis.prefix));
   [victim, mallory] = [await startCollector(), await startCollector()];
   await start();
   for (const account of ['a', 'b'])
@@ -183,26 +182,25 @@ describe('a seal elsewhere', () => {
   afterEach(close);
 
   test('the key of another account, and one whose base URL is changed, is not sent to the partner service', async () => {
-    const accounts = await client.hgetall(keys.accounts);
+    const accounts = await stored.accountTexts();
     const [a, b] = ['a', 'b'].map((account) => JSON.parse(accounts[account] ?? '') as { sealedKey: string });
-    await client.hset(keys.accounts, 'b', JSON.stringify({ ...b, sealedKey: a?.sealedKey }));
-    await client.hset(keys.accounts, 'a', JSON.stringify({ ...a, baseUrl: `${mallory?.url}/v1` }));
+    await stored.setAccount('b', JSON.stringify({ ...b, sealedKey: a?.sealedKey }));
+    await stored.setAccount('a', JSON.stringify({ ...a, baseUrl: `${mallory?.url}/v1` }));
     await expect(start()).resolves.toBeUndefined();
     expect(whose()).toEqual(['account:a', 'account:b']);
     expect(mallory?.refused).toEqual([]);
   });
 
   test('a remembered registration answers under its own idempotency key only, and shows no other secret', async () => {
-    const place = (key: string) =>
-      keys.account('a').idempotency(createHash('sha256').update(key).digest('hex'));
-    const remembered = (await client.get(place('one'))) ?? '';
+    const own = stored.of('a');
+    const remembered = (await own.registration('one')) ?? '';
     expect(remembered.length).toBeLessThan(500);
     const again = register('one', victim?.url ?? '');
     expect((await again.send('a')).body).toMatchObject({ id: ids.one, secret: victim?.secret });
-    await client.set(place('two'), remembered);
+    await own.setRegistration('two', remembered);
     expect((await register('two', victim?.url ?? '').send('a')).body['code']).toBe('secret_unreadable');
     const sealed = (await read('a', ids.one)).secrets[0]?.text;
-    await client.set(place('one'), JSON.stringify({ ...JSON.parse(remembered), sealed }));
+    await own.setRegistration('one', JSON.stringify({ ...JSON.parse(remembered), sealed }));
     expect((await again.send('a')).body['code']).toBe('secret_unreadable');
   });
 

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createKeys } from '../../src/redis/keys.ts';
 import { openApi } from '../support/api/api-caller.ts';
 import { startCollector, type Collector } from '../support/receivers/collector.ts';
 import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
+import { storedRecords } from '../support/redis/stored-account.ts';
 import { testRedis, type TestRedis } from '../support/redis/test-redis.ts';
 
 const newKey = () => randomBytes(32).toString('base64');
@@ -47,14 +49,13 @@ async function register() {
 
 /** Every sealed text in the store. */
 async function sealedTexts(): Promise<string[]> {
-  const client = redis.connect();
-  const remembered = await client.keys(`${redis.prefix}:{one}:idempotency:*`);
+  const stored = storedRecords(redis.connect(), createKeys(redis.prefix));
   const texts = [
-    ...(await client.hvals(`${redis.prefix}:accounts`)),
-    ...(await client.hvals(`${redis.prefix}:{one}:subscriptions`)),
-    ...(await Promise.all(remembered.map(async (key) => client.get(key)))),
+    ...Object.values(await stored.accountTexts()),
+    ...(await stored.of('one').subscriptionTexts()),
+    ...(await stored.of('one').registrations()),
   ];
-  return texts.flatMap((text) => text?.match(/v1\.[\w-]+\.[\w-]{30,}/g) ?? []);
+  return texts.flatMap((text) => text.match(/v1\.[\w-]+\.[\w-]{30,}/g) ?? []);
 }
 
 async function reasons(): Promise<string> {

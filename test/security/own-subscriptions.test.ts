@@ -76,10 +76,9 @@ test.each(['', '"subscriptions":"other",'])(
   'a stored token with these rights opens nothing: "%s"',
   async (rights) => {
     const { id, token } = await tool();
-    const { tokens } = api.keys.account(account);
-    const stored = (await redis.connect().hget(tokens, id)) ?? '';
+    const stored = (await api.stored.of(account).tokenTexts())[id] ?? '';
     expect(stored).toContain('"subscriptions":"own",');
-    await redis.connect().hset(tokens, id, stored.replace('"subscriptions":"own",', rights));
+    await api.stored.of(account).setTokens({ [id]: stored.replace('"subscriptions":"own",', rights) });
     expect((await api.call('GET', path, undefined, { token })).status).toBe(503);
   },
 );
@@ -268,7 +267,7 @@ describe('what tells of other receivers', () => {
       eventTypes: ['subscription.disabled'],
     });
     expect(changed.status).toBe(422);
-    const stored = await redis.connect().hget(api.keys.account(account).subscriptions, String(body['id']));
+    const stored = await api.stored.of(account).subscriptionText(String(body['id']));
     expect(JSON.parse(stored ?? '')).toMatchObject({ confined: true });
   });
 
@@ -283,9 +282,11 @@ describe('what tells of other receivers', () => {
     for (const id of [mine, theirs]) {
       const attempt = { eventId, eventType: 'filing.paid', filingId: 'f_1', attempt: 1, at: 1 };
       const outcome = { outcome: 'timeout', statusCode: null, durationMs: 1, response: null, replay: null };
-      const { attempts } = api.keys.account(account).subscription(id ?? '');
       // One after the other: the searches of an account take turns.
-      await redis.connect().xadd(attempts, '1-1', 'a', JSON.stringify({ ...attempt, ...outcome }));
+      await api.stored
+        .of(account)
+        .of(id ?? '')
+        .addAttempts([{ ...attempt, ...outcome }], '1-1');
     }
     const seen = async (suffix: string, token: string) => {
       const { body } = await api.call('GET', path + suffix, undefined, { token });

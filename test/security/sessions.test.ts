@@ -70,10 +70,7 @@ test('a session is 256 random bits, of which Redis has a digest alone', async ()
   const { token } = await makeToken();
   const ofAccount = (await signIn({ token })).cookie;
   expect(ofAccount).toMatch(/=fws_[\w-]{43}\.one$/);
-  const stored = await Promise.all([
-    redis.connect().hgetall(api.keys.sessions),
-    redis.connect().hgetall(api.keys.account('one').sessions),
-  ]);
+  const stored = await Promise.all([api.stored.sessionTexts(), api.stored.of('one').sessionTexts()]);
   const text = JSON.stringify(stored);
   expect(text).toContain('"hash\\":');
   for (const part of [secret, /fws_([\w-]{43})/.exec(ofAccount)?.[1] ?? '', operatorToken, token])
@@ -199,8 +196,8 @@ test('a session is bounded in number: the oldest of the same token goes, not tho
     await api.deps.sessions.create(found, clockMs);
   }
   expect([await ask(first.cookie), await ask(other.cookie)]).toEqual([401, 200]);
-  expect(await redis.connect().hlen(api.keys.account('two').sessions)).toBe(201);
-  expect(await redis.connect().pttl(api.keys.account('two').sessions)).toBeGreaterThan(0);
+  expect(Object.keys(await api.stored.of('two').sessionTexts())).toHaveLength(201);
+  expect(await api.stored.of('two').sessionsExpireInMs()).toBeGreaterThan(0);
 });
 
 test('over https the cookie is for https and this host alone', async () => {
@@ -268,14 +265,14 @@ test('a link is revoked as a token is, and ends with the token that made it', as
 
 test('expired links make way when an account has as many tokens as it may have', async () => {
   await api.createAccount('full');
-  const { tokens } = api.keys.account('full');
+  const stored = api.stored.of('full');
   const { items } = await api.listAll<{ id: string }>('/v1/accounts/one/tokens');
-  const text = (await redis.connect().hget(api.keys.account('one').tokens, items[0]?.id ?? '')) ?? '';
-  const filler = Array.from({ length: 1_000 }, (_, i) => [`tok_${i}`, text] as const).flat();
-  await redis.connect().hset(tokens, ...filler);
+  const text = (await api.stored.of('one').tokenTexts())[items[0]?.id ?? ''] ?? '';
+  const filler = Array.from({ length: 1_000 }, (_, i) => [`tok_${i}`, text] as const);
+  await stored.setTokens(Object.fromEntries(filler));
   const make = async () => (await api.call('POST', '/v1/accounts/full/links', { expiresInMs: 1_000 })).status;
   expect(await make()).toBe(429);
-  await redis.connect().hdel(tokens, 'tok_1');
+  await stored.dropToken('tok_1');
   expect([await make(), await make()]).toEqual([201, 429]);
   clockMs += 1_000;
   expect(await make()).toBe(201);
@@ -297,12 +294,11 @@ test('in the frame of a configured origin a link has a partitioned cookie of its
 
 test('sessions that cannot be read are none, and a key of another type leaves tokens valid', async () => {
   const { cookie } = await signIn({ token: operatorToken });
-  const client = redis.connect();
-  for (const id of await client.hkeys(api.keys.sessions)) await client.hset(api.keys.sessions, id, 'garbage');
+  for (const id of Object.keys(await api.stored.sessionTexts())) await api.stored.setSession(id, 'garbage');
   expect(await ask(cookie)).toBe(401);
-  await client.set(api.keys.sessions, 'garbage');
+  await api.stored.spoilSessions();
   expect(await ask(cookie)).toBe(503);
   expect((await api.call('GET', '/v1/accounts')).status).toBe(200);
-  await client.del(api.keys.sessions);
+  await api.stored.dropSessions();
   expect((await signIn({ token: operatorToken })).status).toBe(201);
 });

@@ -33,20 +33,19 @@ test('a token has 256 random bits, and none of its text is stored', async () => 
   const secrets = texts.map((text) => /^fwa_([A-Za-z0-9_-]{43})\.one$/.exec(text)?.[1] ?? '');
   expect(new Set(secrets.map((secret) => Buffer.from(secret, 'base64url').length))).toEqual(new Set([32]));
   expect(new Set(secrets).size).toBe(20);
-  const stored = JSON.stringify(await redis.connect().hgetall(api.keys.account('one').tokens));
+  const stored = JSON.stringify(await api.stored.of('one').tokenTexts());
   expectNone(secrets, (secret) => stored.includes(secret), 'secrets');
 });
 
 test('what a token is found by opens nothing: the whole digest has to be right', async () => {
   const { id, token } = (await make({})).body;
-  const tokens = api.keys.account('one').tokens;
-  const stored = (await redis.connect().hget(tokens, String(id))) ?? '';
+  const stored = (await api.stored.of('one').tokenTexts())[String(id)] ?? '';
   const digest = createHash('sha256').update(String(token)).digest('hex');
   const another = digest.slice(0, -1) + (digest.endsWith('0') ? '1' : '0');
   expect(stored).toContain(digest);
   const asked = () => api.call('GET', path, undefined, { token: String(token) });
   expect((await asked()).status).toBe(200);
-  await redis.connect().hset(tokens, String(id), stored.replace(digest, another));
+  await api.stored.of('one').setTokens({ [String(id)]: stored.replace(digest, another) });
   expect((await asked()).status).toBe(401);
   expect((await api.call('GET', path, undefined, { token: String(id) })).status).toBe(401);
 });

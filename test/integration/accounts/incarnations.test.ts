@@ -12,6 +12,7 @@ import { createKeys } from '../../../src/redis/keys.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
 import { partnerRow, startHostilePartner } from '../../support/partner/hostile-partner.ts';
 import { startReceiver } from '../../support/receivers/receiver.ts';
+import { storedRecords } from '../../support/redis/stored-account.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 import { watchAccount, type SeenEvent } from '../../support/partner/watched-account.ts';
 import { createHarness } from '../delivery/drain-harness.ts';
@@ -55,10 +56,8 @@ async function commit(account: string, incarnation: string, id: string): Promise
   );
 }
 
-async function keysOf(account: string): Promise<string[]> {
-  const { base } = keys.account(account);
-  return (await client.keys(`${base}:*`)).map((key) => key.slice(base.length + 1)).toSorted();
-}
+const stored = storedRecords(client, keys);
+const keysOf = (account: string) => stored.of(account).keys();
 
 async function incarnationOf(accounts: AccountStore, account: string): Promise<string> {
   const found = await accounts.get(account);
@@ -130,7 +129,7 @@ test.each(['get', 'scan'] as const)(
     go();
     expect(await removed).toBe(true);
     expect(await keysOf(account)).toEqual(written);
-    expect(await client.hkeys(keys.account(account).filings)).toEqual(['new']);
+    expect(await stored.of(account).filings()).toEqual(['new']);
   },
 );
 
@@ -148,7 +147,7 @@ test('what a crash has left of a removal goes at the next start, and the account
   await accounts.finishRemovals();
   expect(await keysOf('crashed')).toEqual(['incarnation']);
   expect(await client.pttl(keys.account('crashed').incarnation)).toBeGreaterThan(0);
-  expect(await client.hexists(keys.accounts, 'crashed')).toBe(0);
+  expect(await stored.accountTexts()).not.toHaveProperty('crashed');
 });
 
 test('who works for an account that was removed, and created again, writes to neither', async () => {
@@ -223,12 +222,12 @@ test('however removals, creations and writes meet, nothing of a former account s
     const written = [...(await Promise.all(works)), await work()];
 
     const incarnation = await incarnationOf(accounts, account);
-    const filings = await client.hkeys(harness.keys.filings);
+    const filings = await harness.stored.filings();
     expectNone(filings, (id) => !id.startsWith(`${incarnation} `), 'filings');
     const own = written.filter((one) => one.incarnation === incarnation);
     expect(own.length).toBeGreaterThan(0);
     expect(filings).toEqual(expect.arrayContaining(own.flatMap(({ filing = [] }) => filing)));
-    const subscriptions = await client.hkeys(harness.keys.subscriptions);
+    const subscriptions = await harness.stored.subscriptions();
     expect(subscriptions).toEqual(
       expect.arrayContaining(own.flatMap(({ subscription = [] }) => subscription)),
     );

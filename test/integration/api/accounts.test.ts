@@ -94,7 +94,7 @@ test('an account lists its filings by status over the requested time', async () 
   const path = await api.createAccount('counted');
   const history = createCountHistory(redis.connect(), api.keys);
   await api.putFilings('counted', []);
-  await redis.connect().hset(api.keys.account('counted').polling, 'lastCompletePollAt', 1);
+  await api.stored.of('counted').setPolling({ lastCompletePollAt: 1 });
   const now = Date.now();
   for (const hours of [30, 2, 0])
     await history.note('counted', now - hours * 3_600_000, async () => ({ PAID: hours }));
@@ -122,13 +122,13 @@ test.each([
     { id: 'a', status: 'PENDING' },
     { id: 'b', status: 'ON_HOLD' },
   ]);
-  const key = api.keys.account(account).polling;
-  await redis.connect().hset(key, { generation: 'g', ...marks });
+  const stored = api.stored.of(account);
+  await stored.setPolling({ generation: 'g', ...marks });
   const counts = { UNPAID: null, PAID: null, PENDING: null, COMPLETED: null, REJECTED: null, ON_HOLD: null };
   expect((await api.ok('GET', path))['counts']).toEqual(counts);
   await createCountHistory(redis.connect(), api.keys).note(account, Date.now(), async () => ({ PENDING: 1 }));
   expect((await api.ok('GET', `${path}/counts`))['items']).toEqual([]);
-  await redis.connect().hset(key, 'lastCompletePollAt', Date.now());
+  await stored.setPolling({ lastCompletePollAt: Date.now() });
   expect((await api.ok('GET', path))['counts']).toMatchObject({ PENDING: 1, REJECTED: 0, ON_HOLD: 1 });
 });
 
@@ -141,7 +141,7 @@ test('an account shows its filings by status and how polling stands', async () =
     { id: 'd', status: 'ON_HOLD' },
   ]);
   const at = Date.UTC(2026, 10, 21, 10);
-  await redis.connect().hset(api.keys.account('polled').polling, {
+  await api.stored.of('polled').setPolling({
     baselined: 'true',
     lastPollAt: at,
     lastCompletePollAt: at - 1000,
@@ -214,8 +214,7 @@ test.each([
 
 test('an account whose key does not open is shown as any other and can be set anew', async () => {
   const path = await api.createAccount('sealed');
-  await redis.connect().hset(
-    api.keys.accounts,
+  await api.stored.setAccount(
     'sealed',
     JSON.stringify({
       incarnation: '',
@@ -270,7 +269,7 @@ test('a token is shown once, listed without its text, and stored as a digest', a
   });
   const list = await api.call('GET', `${path}/tokens`);
   expect(list.body).toEqual({ items: [shown], nextCursor: null });
-  const dump = JSON.stringify(await redis.connect().hgetall(api.keys.account('tokens').tokens));
+  const dump = JSON.stringify(await api.stored.of('tokens').tokenTexts());
   expect(dump).not.toContain(String(token).slice(4, 40));
 });
 

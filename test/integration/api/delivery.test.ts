@@ -26,8 +26,7 @@ afterAll(async () => {
 
 /** Three attempts and one dead letter, as a drain writes them. */
 async function settleSome(): Promise<void> {
-  const own = api.keys.account('one').subscription(id);
-  const client = redis.connect();
+  const stored = api.stored.of('one').of(id);
   const event = { eventId: 'evt_1', eventType: 'filing.paid', filingId: 'f_1' };
   for (const attempt of [1, 2, 3]) {
     const failed = attempt === 2;
@@ -42,10 +41,10 @@ async function settleSome(): Promise<void> {
       at: attempt * 1000,
     };
     // One after the other: their order is the list's.
-    await client.xadd(own.attempts, '*', 'a', JSON.stringify(written));
+    await stored.addAttempts([written]);
   }
   const deadLetter = { ...event, position: 1, attempts: 3, lastOutcome: 'http_error', events: 1, at: 3000 };
-  await client.xadd(own.dead, '*', 'd', JSON.stringify(deadLetter));
+  await stored.addDeadLetter(deadLetter);
 }
 
 test('attempts are listed newest first, page by page', async () => {
@@ -91,8 +90,7 @@ test('dead letters are listed', async () => {
 test('a dead letter of events that retention took says so, and how many there were', async () => {
   const other = String((await api.ok('POST', `${account}/subscriptions`, { url: hookUrl }))['id']);
   const letter = toExpiredLetter({ position: 100, filingId: '', attempts: 0 }, 100, 3000);
-  const { dead } = api.keys.account('one').subscription(other);
-  await redis.connect().xadd(dead, '*', 'd', JSON.stringify(letter));
+  await api.stored.of('one').of(other).addDeadLetter(letter);
   const { items } = await api.ok('GET', `${account}/subscriptions/${other}/dead-letters`);
   expect(items).toEqual([
     {

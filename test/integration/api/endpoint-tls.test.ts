@@ -49,7 +49,7 @@ describe.skipIf(skipWithout('openssl'))('tls of a subscription (skipped without 
     const answers = [made, await fixture.ok('GET', own), await fixture.ok('GET', path)];
     expect(JSON.stringify(answers)).not.toMatch(/PRIVATE KEY|BEGIN/);
     expect(answers[1]).toMatchObject({ tls: made['tls'] });
-    const stored = Object.values(await client.hgetall(fixture.keys.account('tls').subscriptions)).join();
+    const stored = (await fixture.stored.of('tls').subscriptionTexts()).join();
     expect(stored).not.toMatch(/BEGIN|alice/);
     expect(await fixture.ok('PATCH', own, { description: 'x' })).toMatchObject({ tls: made['tls'] });
     expect(await fixture.ok('PATCH', own, { tls: { pin: [pin, pin.toLowerCase()] } })).toMatchObject({

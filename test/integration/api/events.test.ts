@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { appendEvent, paidEvent } from '../../support/redis/append-script.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
-import { rememberKeys } from '../../support/redis/set-back.ts';
 import { createApiFixture, type ApiFixture } from '../../support/api/api-fixture.ts';
 
 interface Page {
@@ -118,7 +117,7 @@ test('a cursor older than what is kept goes on with the oldest that is left', as
   const { resumeCursor } = await read('trimmed', { limit: '1' });
   await api.putFilings('trimmed', [{ id: 'b', status: 'PAID', type: 'filing.paid' }]);
   await api.putFilings('trimmed', [{ id: 'c', status: 'PAID', type: 'filing.paid' }]);
-  await redis.connect().xtrim(api.keys.account('trimmed').events, 'MINID', '3-0');
+  await api.stored.of('trimmed').dropEventsBelow(3);
   const { items } = await read('trimmed', { cursor: resumeCursor });
   expect(items.map(({ data }) => data['filingId'])).toEqual(['c']);
 });
@@ -186,7 +185,7 @@ describe('after Redis was set back', () => {
   test('a cursor goes on where the logs part, so that nothing is skipped', async () => {
     await api.createAccount('parted');
     await put('parted', 'a', 'b');
-    const setBack = await rememberKeys(client, api.keys.account('parted').base);
+    const setBack = await api.stored.of('parted').remember();
     await put('parted', 'lost1', 'lost2');
     const { resumeCursor } = await read('parted');
     const { nextCursor } = await read('parted', { order: 'newest', limit: '1' });

@@ -139,7 +139,7 @@ test('the service is asked for completed filings, which are shown as they were l
     { id: 'h_1', status: 'COMPLETED' },
     { id: 'h_2', status: 'PENDING', insuredsName: 'Harbor Works' },
   ]);
-  const before = await redis.connect().hgetall(api.keys.account('settled').filings);
+  const before = await api.stored.of('settled').filingTexts();
   const found = await find(path, { q: 'harbor works' });
   expect(found.items).toMatchObject([
     { filingId: 'h_2', status: 'PENDING' },
@@ -149,7 +149,7 @@ test('the service is asked for completed filings, which are shown as they were l
     service: 'asked',
     detail: '1 of the filings that it found were seen by no poll yet.',
   });
-  expect(await redis.connect().hgetall(api.keys.account('settled').filings)).toEqual(before);
+  expect(await api.stored.of('settled').filingTexts()).toEqual(before);
   const elsewhere = await find(path, { q: 'harbor', state: 'zz' });
   expect([elsewhere.items, elsewhere.searched?.service]).toEqual([[], 'asked']);
 });

@@ -153,7 +153,7 @@ test('only what is rejected now is marked as seen, and what has moved on is forg
   expect((await api.call('PUT', `${path}/filings/nosuch/seen`, { by: 'Dana' })).status).toBe(404);
   await reject('moved', 'f_2');
   await api.ok('PUT', `${path}/filings/f_2/seen`, { by: 'Dana' });
-  expect(await redis.connect().hkeys(api.keys.account('moved').seen)).toEqual(['f_2']);
+  expect(await api.stored.of('moved').seen()).toEqual(['f_2']);
 });
 
 test('marks count for the quota of the account', async () => {

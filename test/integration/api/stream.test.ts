@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { appendEvent, paidEvent } from '../../support/redis/append-script.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
-import { rememberKeys } from '../../support/redis/set-back.ts';
 import { createApiFixture, operatorToken, type ApiFixture } from '../../support/api/api-fixture.ts';
 
 interface Message {
@@ -333,7 +332,7 @@ test('a listener hears what takes the positions of events that Redis has lost', 
   await append('a');
   const stream = await listen('parted', '?from=earliest');
   const heard = [(await stream.message()).data?.data.filingId];
-  const setBack = await rememberKeys(client, api.keys.account('parted').base);
+  const setBack = await api.stored.of('parted').remember();
   for (const id of ['lost1', 'lost2', 'lost3']) await append(id);
   const last = [await stream.message(), await stream.message(), await stream.message()].at(-1);
   await setBack();

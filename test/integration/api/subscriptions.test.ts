@@ -75,7 +75,7 @@ test('a status that the account never had is refused with the one that was meant
     },
   });
   // The partner service may send others.
-  await redis.connect().hset(api.keys.account(account).counts, 'On hold', 1);
+  await api.stored.of(account).setCount('On hold', 1);
   expect(await register({ statuses: ['on hold'] })).toMatchObject({ statuses: ['ON HOLD'] });
 });
 
@@ -129,7 +129,7 @@ test('from "earliest" begins at the start of the log and wakes the subscription'
 test('from "earliest" waits for what is still in the log, not for what was gone before', async () => {
   const filings = ['a', 'b', 'c'].map((id) => ({ id, status: 'PAID', type: 'filing.paid' }));
   await api.putFilings(account, filings);
-  await redis.connect().xtrim(api.keys.account(account).events, 'MINID', '3-0');
+  await api.stored.of(account).dropEventsBelow(3);
   expect((await register({ from: 'earliest' })).lag).toBe(1);
 });
 
@@ -407,8 +407,7 @@ test('a subscription that waits for its turn says so, and when that is', async (
   const { id } = await register({ rate: 0.1 });
   const at = `${path}/${String(id)}`;
   const turnAt = Date.now() + 9_000;
-  const { state } = api.keys.account(account).subscription(String(id));
-  await redis.connect().hset(state, 'throttledUntil', turnAt, 'parked', 2);
+  await api.stored.of(account).of(String(id)).setState({ throttledUntil: turnAt, parked: 2 });
   const shown = { throttled: true, nextAttemptAt: new Date(turnAt).toISOString(), state: 'active' };
   expect(await api.ok('GET', at)).toMatchObject(shown);
   expect(await api.ok('PATCH', at, { rate: null })).toMatchObject({ throttled: false, nextAttemptAt: null });

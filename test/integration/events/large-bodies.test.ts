@@ -68,12 +68,7 @@ it('looks for dead letters to be replayed without their bodies', async () => {
     at: 1,
   };
   for (let i = 1; i <= events; i += 1)
-    await client.xadd(
-      keys.subscription(id).dead,
-      '*',
-      'd',
-      JSON.stringify({ ...letter, eventId: `evt_${i}`, position: i }),
-    );
+    await harness.stored.of(id).addDeadLetter({ ...letter, eventId: `evt_${i}`, position: i });
   let matched = 0;
   const bytes = await bytesOf(async () => {
     ({ matched } = await startReplay(harness, id, { deadLettersOnly: true }));

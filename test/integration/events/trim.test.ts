@@ -3,18 +3,20 @@ import { createEventLog } from '../../../src/events/event-log.ts';
 import { logBeginning } from '../../../src/events/timeline.ts';
 import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
+import { storedRecords } from '../../support/redis/stored-account.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());
 const client = redis.connect();
 const keys = createKeys(redis.prefix);
+const stored = storedRecords(client, keys);
 const log = createEventLog(client, keys);
 const snapshot = createSnapshotStore(client, keys);
 
 /** Puts an event of each of these filings into the log, all at one time. */
 async function record(account: string, at: number, filings: readonly string[]): Promise<void> {
-  await client.hset(keys.account(account).polling, 'generation', 'g');
+  await stored.of(account).begin('g');
   for (const id of filings) {
     const [previous = null] = await snapshot.read(account, [id]);
     const sequence = (previous?.state.sequence ?? 0) + 1;
@@ -43,11 +45,11 @@ it('takes what is older than the retention, however much, with what points at it
   expect((await log.head('a')).position).toBe(1_202);
   expect(await log.positionsOf('a', 'f1')).toEqual([1_201]);
   expect(await log.positionsOf('a', 'f3')).toEqual([]);
-  expect(await client.hlen(keys.account('a').bodies)).toBe(2);
-  expect(new Set(await client.hkeys(keys.account('a').filingEvents))).toEqual(new Set(['f1', 'f2']));
+  expect(await stored.of('a').bodies()).toBe(2);
+  expect(new Set(await stored.of('a').filingsWithEvents())).toEqual(new Set(['f1', 'f2']));
   expect((await log.trim('a', 2_000)).removed).toBe(0);
   expect((await log.trim('a', 3_000)).removed).toBe(2);
-  expect(await client.exists(keys.account('a').filingEvents)).toBe(0);
+  expect(await stored.of('a').filingsWithEvents()).toEqual([]);
 });
 
 it('goes on counting and pointing after everything was taken', async () => {
@@ -67,12 +69,12 @@ it('takes the oldest of a log that has too many bytes, and the account says when
     Array.from({ length: 400 }, (_, i) => `f${i}`),
   );
   expect(await log.trim('c', 0, 1_000_000)).toEqual({ removed: 0, dropped: 0 });
-  expect(await client.hget(keys.account('c').polling, 'eventsDroppedAt')).toBeNull();
+  expect(await stored.of('c').polling()).not.toHaveProperty('eventsDroppedAt');
   expect(await log.trim('c', 0, bytes)).toEqual({ removed: 205, dropped: 205 });
   expect((await log.readAfter('c', logBeginning, 10)).entries[0]?.position).toBe(206);
-  expect(await client.hlen(keys.account('c').bodies)).toBe(195);
+  expect(await stored.of('c').bodies()).toBe(195);
   expect(await log.positionsOf('c', 'f0')).toEqual([]);
-  expect(Number(await client.hget(keys.account('c').polling, 'eventsDroppedAt'))).toBeGreaterThan(0);
+  expect(Number((await stored.of('c').polling())['eventsDroppedAt'])).toBeGreaterThan(0);
   // What has gone counts no more, also where nothing is left.
   await record('c', 2_000, ['f0']);
   expect(await log.trim('c', 2_000, bytes)).toEqual({ removed: 195, dropped: 0 });

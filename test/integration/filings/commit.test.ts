@@ -8,6 +8,7 @@ import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createPollingStore } from '../../../src/polling/store/polling-store.ts';
 import { createRedisConnections } from '../../../src/redis/connection/connect.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
+import { storedAccount } from '../../support/redis/stored-account.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 import { startTcpProxy } from '../../support/connections/tcp-proxy.ts';
 
@@ -77,7 +78,7 @@ test('a commit decided on a snapshot that was emptied meanwhile writes nothing',
   const polling = createPollingStore(client, keys);
   const snapshot = createSnapshotStore(client, keys);
   const { generation } = await polling.begin('emptied', '');
-  await client.del(keys.account('emptied').polling);
+  await storedAccount(client, keys.account('emptied')).dropPolling();
   await polling.begin('emptied', '');
   const commit = { id: 'f', previous: null, next, details: null, event };
   await expect(snapshot.commit('emptied', generation, [commit], 1)).rejects.toThrow(SnapshotLostError);

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { createCountHistory, thinSamples } from '../../../src/filings/count-history.ts';
 import { createPollingStore } from '../../../src/polling/store/polling-store.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
+import { storedAccount } from '../../support/redis/stored-account.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -15,7 +16,7 @@ let accounts = 0;
 beforeEach(async () => {
   account = `a${(accounts += 1)}`;
   await createPollingStore(client, keys).begin(account, '');
-  await client.hset(keys.account(account).polling, 'lastCompletePollAt', 1);
+  await storedAccount(client, keys.account(account)).setPolling({ lastCompletePollAt: 1 });
 });
 afterAll(async () => {
   await redis.cleanup();
@@ -65,7 +66,7 @@ describe('the history of counts', () => {
   });
 
   test('notes nothing of an account that was removed meanwhile', async () => {
-    await client.del(keys.account(account).polling);
+    await storedAccount(client, keys.account(account)).dropPolling();
     await note(0, 5);
     expect(await client.exists(keys.account(account).countHistory)).toBe(0);
   });

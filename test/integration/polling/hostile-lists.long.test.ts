@@ -6,6 +6,7 @@ import {
   type RawPage,
 } from '../../support/partner/hostile-partner.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
+import { storedAccount } from '../../support/redis/stored-account.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 import { watchAccount, type SeenEvent, type WatchedAccount } from '../../support/partner/watched-account.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
@@ -469,12 +470,12 @@ describe('the pages of a list', () => {
     const watched = await watch();
     await watched.poll();
     for (const { id } of mixed(430)) partner.put(id as string, { rejectionReason: 'changed' });
-    const marks = createKeys(`${redis.prefix}${tests}`).account(watched.account).polling;
+    const stored = storedAccount(client, createKeys(`${redis.prefix}${tests}`).account(watched.account));
     const reached = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     partner.misbehave = ({ offset }) => {
       // What the pages are to be compared with is gone.
-      if (offset === 0) return { after: client.del(marks) };
+      if (offset === 0) return { after: stored.dropPolling() };
       if (offset !== 100) return undefined;
       reached.resolve();
       return { after: release.promise };

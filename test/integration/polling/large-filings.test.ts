@@ -2,6 +2,7 @@ import { createKeys } from '../../../src/redis/keys.ts';
 import { logBeginning } from '../../../src/events/timeline.ts';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { partnerRow, startHostilePartner } from '../../support/partner/hostile-partner.ts';
+import { storedAccount } from '../../support/redis/stored-account.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 import { watchAccount } from '../../support/partner/watched-account.ts';
 
@@ -48,7 +49,7 @@ test('the limit changes no id, and holds for filings that are read one by one', 
   );
   // One generation, for that is part of an id.
   for (const limit of limits)
-    await client.hset(createKeys(`${redis.prefix}${limit}`).account('acme').polling, 'generation', 'g');
+    await storedAccount(client, createKeys(`${redis.prefix}${limit}`).account('acme')).begin('g');
   for (const watched of watchers) await watched.poll();
   // A delta poll of an account that counts as large asks for what left the lists by its id.
   partner.put('f', { status: 'COMPLETED', completedAt: '2026-02-01T00:00:00.000Z' });

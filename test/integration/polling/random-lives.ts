@@ -11,6 +11,7 @@ import {
   type RawPage,
 } from '../../support/partner/hostile-partner.ts';
 import { keepHistory, type PartnerHistory } from '../../support/partner/partner-history.ts';
+import { storedAccount } from '../../support/redis/stored-account.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 import { watchAccount, type SeenEvent, type WatchedAccount } from '../../support/partner/watched-account.ts';
 
@@ -396,7 +397,10 @@ async function checkConvergence(
     if (each !== 'COMPLETED')
       expect((await watched.snapshot.idsIn(watched.account, each)).toSorted()).toEqual(ids.toSorted());
   }
-  expect(await client.hlen(createKeys(prefix).account(watched.account).missing), 'missedReads left').toBe(0);
+  expect(
+    await storedAccount(client, createKeys(prefix).account(watched.account)).missing(),
+    'missedReads left',
+  ).toBe(0);
   const events = (await watched.events()).filter(({ type }) => !type.startsWith('account.'));
   for (const [id, { sequence }] of known)
     expect(sequence).toBe(events.findLast(({ filingId }) => filingId === id)?.sequence ?? 0);

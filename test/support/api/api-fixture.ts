@@ -9,6 +9,7 @@ import { isLookedFor, type FilingDetails } from '../../../src/filings/detection/
 import type { StoredState } from '../../../src/filings/detection/filing-state.ts';
 import type { FilingCommit } from '../../../src/filings/detection/decide-commit.ts';
 import type { RedisClient } from '../../../src/redis/connection/connect.ts';
+import { storedRecords } from '../redis/stored-account.ts';
 import { createDocumentCheck, type ApiDocument } from './documented.ts';
 import { connectionsOver, createProduct, operatorToken, testConfig } from '../daemon/product.ts';
 
@@ -150,7 +151,18 @@ export async function createApiFixture(
     );
   }
 
-  return { app, deps, keys, calls, call, ok, listAll, createAccount, putFilings };
+  return {
+    app,
+    deps,
+    keys,
+    stored: storedRecords(redis, keys),
+    calls,
+    call,
+    ok,
+    listAll,
+    createAccount,
+    putFilings,
+  };
 }
 
 /** A filing to be put into the snapshot. */

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { RedisClient } from '../../../src/redis/connection/connect.ts';
-import type { AccountKeys } from '../../../src/redis/keys.ts';
+import type { AccountKeys, Keys } from '../../../src/redis/keys.ts';
 import { rememberKeys } from './set-back.ts';
 
 /** A filing's lane as it is stored. */
@@ -29,6 +30,9 @@ export function storedAccount(redis: RedisClient, keys: AccountKeys) {
     },
     /** Begins the account's history, as its first complete poll does. */
     begin: (generation: string) => redis.hset(keys.polling, 'generation', generation),
+    /** The marks of polling. */
+    polling: () => redis.hgetall(keys.polling),
+    setPolling: (marks: Readonly<Record<string, string | number>>) => redis.hset(keys.polling, marks),
     /** Loses all marks of polling, the history's beginning among them. */
     dropPolling: () => redis.del(keys.polling),
     /** Takes the events below a position from the log, as retention does. */
@@ -51,6 +55,10 @@ export function storedAccount(redis: RedisClient, keys: AccountKeys) {
     filingTexts: () => redis.hgetall(keys.filings),
     /** Replaces the stored text of a filing. */
     setFiling: (id: string, text: string) => redis.hset(keys.filings, id, text),
+    /** Number of filings in a status, as it is counted. */
+    setCount: (status: string, filings: number) => redis.hset(keys.counts, status, filings),
+    /** Ids of the filings whose rejections are marked as seen. */
+    seen: () => redis.hkeys(keys.seen),
     /** Number of filings that polls have missed. */
     missing: () => redis.hlen(keys.missing),
     /** Ids of the subscriptions that are stored. */
@@ -65,6 +73,20 @@ export function storedAccount(redis: RedisClient, keys: AccountKeys) {
     resting: () => redis.hlen(keys.resting),
     /** Stored texts of the account's tokens, by id. */
     tokenTexts: () => redis.hgetall(keys.tokens),
+    setTokens: (texts: Readonly<Record<string, string>>) => redis.hset(keys.tokens, texts),
+    dropToken: (id: string) => redis.hdel(keys.tokens, id),
+    /** Stored texts of the page's sessions that the account's tokens opened, by id. */
+    sessionTexts: () => redis.hgetall(keys.sessions),
+    /** Milliseconds until these sessions expire all together. */
+    sessionsExpireInMs: () => redis.pttl(keys.sessions),
+    /** Stored text of the registration under an idempotency key, null if there is none. */
+    registration: (key: string) => redis.get(keys.idempotency(hashOf(key))),
+    setRegistration: (key: string, text: string) => redis.set(keys.idempotency(hashOf(key)), text),
+    /** Stored texts of all registrations under idempotency keys. */
+    async registrations(): Promise<string[]> {
+      const found = await redis.keys(`${keys.idempotency('')}*`);
+      return (await Promise.all(found.map((key) => redis.get(key)))).flatMap((text) => text ?? []);
+    },
     /** The names of the account's keys, without what all of them begin with. */
     keys: async () =>
       (await redis.keys(`${keys.base}:*`)).map((key) => key.slice(keys.base.length + 1)).toSorted(),
@@ -111,5 +133,23 @@ export function storedAccount(redis: RedisClient, keys: AccountKeys) {
           Number(await redis.memory('USAGE', own[kind], 'SAMPLES', 0)),
       };
     },
+  };
+}
+
+const hashOf = (key: string) => createHash('sha256').update(key).digest('hex');
+
+/** What the store holds beside the accounts' own keys: their records and the operator's sessions. */
+export function storedRecords(redis: RedisClient, keys: Keys) {
+  return {
+    of: (account: string) => storedAccount(redis, keys.account(account)),
+    /** Stored texts of the accounts' records, by name. */
+    accountTexts: () => redis.hgetall(keys.accounts),
+    setAccount: (account: string, text: string) => redis.hset(keys.accounts, account, text),
+    /** Stored texts of the operator's sessions of the page, by id. */
+    sessionTexts: () => redis.hgetall(keys.sessions),
+    setSession: (id: string, text: string) => redis.hset(keys.sessions, id, text),
+    /** Puts a text in the place of the operator's sessions. */
+    spoilSessions: () => redis.set(keys.sessions, 'garbage'),
+    dropSessions: () => redis.del(keys.sessions),
   };
 }

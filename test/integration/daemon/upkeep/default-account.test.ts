@@ -3,6 +3,7 @@ import { createAccountStore, type AccountStore } from '../../../../src/accounts/
 import { putDefaultAccount } from '../../../../src/daemon/upkeep/default-account.ts';
 import { createKeys } from '../../../../src/redis/keys.ts';
 import { createSealer } from '../../../../src/secrets/seal.ts';
+import { storedRecords } from '../../../support/redis/stored-account.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -52,7 +53,7 @@ it('seals the key of the environment anew where the stored one does not open', a
 
 it('writes the account anew where its record is garbage', async () => {
   const accounts = storeWith('a');
-  await client.hset(keys.accounts, 'default', 'garbage');
+  await storedRecords(client, keys).setAccount('default', 'garbage');
   await putInto(accounts);
   expect(await accounts.getKeyed('default')).toMatchObject(settings);
 });

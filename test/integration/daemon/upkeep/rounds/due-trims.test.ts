@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import { createDueTrims } from '../../../../../src/daemon/upkeep/rounds/due-trims.ts';
 import { createEventLog } from '../../../../../src/events/event-log.ts';
 import { createKeys } from '../../../../../src/redis/keys.ts';
+import { storedAccount } from '../../../../support/redis/stored-account.ts';
 import { appendEvent, paidEvent } from '../../../../support/redis/append-script.ts';
 import { testRedis } from '../../../../support/redis/test-redis.ts';
 
@@ -35,7 +36,7 @@ function stage() {
   };
 }
 
-const lengthOf = (account: string) => client.xlen(keys.account(account).events);
+const lengthOf = (account: string) => storedAccount(client, keys.account(account)).events();
 
 test('a log that is too long is cut within a minute, also while no clock is believed, and reported', async () => {
   const { trim, dropped, pass, append } = stage();
