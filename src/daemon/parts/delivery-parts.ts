@@ -5,7 +5,6 @@ import { createCallbackClient } from '../../callbacks/callback-client.ts';
 import type { Config } from '../../config/config.ts';
 import { createSubscriptionMender } from '../../delivery/blocked/mend-subscription.ts';
 import { createDrainQueue } from '../../delivery/drain-queue.ts';
-import { createTurnStore } from '../../delivery/pace/turn-store.ts';
 import { createDrainWorker } from '../../delivery/drain-worker.ts';
 import { createSubscriptionDrainer } from '../../delivery/drain/drainer.ts';
 import { createHeldSubscriptions } from '../../delivery/held/held-subscriptions.ts';
@@ -146,7 +145,6 @@ export function createDeliveryParts(
     store: stores.delivery,
     replays: stores.replays,
     blocks: stores.blocks,
-    turns: createTurnStore(redis, keys),
     log: stores.log,
     filings: stores.present,
     sealer,

@@ -19,11 +19,10 @@ import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { Claim, CurrentSettings } from '../store/replies.ts';
 import type { Settlement } from '../store/settle-arguments.ts';
 import type { SubscriptionWaker } from '../wake.ts';
-import type { Pacer } from '../pace/pacer.ts';
-import { startAll } from '../pace/start-work.ts';
 import { isExpired } from '../../subscriptions/expiry/expiry.ts';
 import { rateOf } from '../../subscriptions/settings/limits.ts';
 import type { Places } from '../window/places.ts';
+import { createRate } from '../window/rate.ts';
 import { evidenceOf } from './evidence.ts';
 import type { LanesOfDrain } from './lane-cache.ts';
 import { createLogReader, entriesAtOnce } from './log-reader.ts';
@@ -81,16 +80,22 @@ export interface DrainSession {
   /** Accepts the next events of the log and of replays while there is room. Returns a reason to stop. */
   readOn(): Promise<Stop | null>;
   /** Starts all attempts that may start now. Returns a reason to stop. */
-  startAll(): Promise<Stop | null>;
+  startAll(): Stop | null;
   /** Whether nothing is in flight and nothing waits to be written. */
   isIdle(): boolean;
   /**
-   * Resolves when there are results to write, when an event has its turn in `turnInMs` (null: none waits for
-   * one), or when Redis is to be looked at again.
+   * Resolves when there are results to write, when the rate allows another attempt in `turnInMs` (null:
+   * nothing waits for that), or when Redis is to be looked at again.
    */
   waitForResults(turnInMs: number | null): Promise<void>;
   /** Writes the results, or only looks; takes up changes by other processes. Returns a reason to stop. */
   settle(): Promise<Stop | null>;
+  /** Milliseconds until the rate allows another attempt; null if nothing waits for that. */
+  turnInMs(): number | null;
+  /** Writes that no new event wakes the subscription until its rate allows another attempt. */
+  rest(): Promise<Stop | null>;
+  /** Whether that is written and has not changed since. */
+  rests(): boolean;
   /** When to drain again, in milliseconds; null when nothing is left to do. */
   wakeAt(stop: Stop | null): number | null;
   /** Lanes and replay for the next drain, as last written; null when that write was refused. */
@@ -113,7 +118,7 @@ export function openSession(
   id: string,
   claim: Claim,
   { lanes, replay }: Pick<LanesOfDrain, 'lanes' | 'replay'>,
-  { places, pacer }: { readonly places: Places; readonly pacer: Pacer },
+  places: Places,
 ): DrainSession {
   const { log, now, disableAfterMs } = deps;
   const { epoch, timeline, releasedAt, cursor: position, done } = claim.delivery;
@@ -121,6 +126,11 @@ export function openSession(
   const stored = { cursor, lanes, health: healthOf(claim.delivery), releasedAt };
   const scheduler = createScheduler(deps, { ...stored, places });
   const batches = createResultBatches<SendResult>();
+  const rate = createRate(claim.delivery.throttledUntil);
+  // Whether events wait for the rate alone.
+  let waitsForRate = false;
+  // Until when the subscription rests; 0 if it does not.
+  let restsUntil = 0;
   let inEffect = effectOf(claim);
   let { settledAt } = claim.delivery;
   let settles = 0;
@@ -148,10 +158,14 @@ export function openSession(
     account,
     replays: () => replays,
     wants,
-    onConnectionOf: (work) => pacer.onConnectionOf(work),
     inEffect: () => inEffect,
   });
-  const state = createStateChanges(cursor, lanes, scheduler, reader, () => replays, selection.undecided);
+  const state = createStateChanges(cursor, lanes, scheduler, reader, {
+    replays: () => replays,
+    undecided: selection.undecided,
+    throttledUntil: rate.nextAt,
+    restsUntil: () => restsUntil,
+  });
   const { laneOf } = scheduler;
 
   if (claim.delivery.release) retryNow();
@@ -175,8 +189,13 @@ export function openSession(
   function effectOf({ settings, delivery: { version, endpointVersion } }: CurrentSettings) {
     const opened = deps.open(account, id, settings);
     places.sendTo(opened.subscription, now());
-    pacer.follow(rateOf(opened.subscription), version);
+    rate.follow(rateOf(opened.subscription));
+    restsUntil = 0;
     return { ...opened, version, endpointVersion };
+  }
+
+  function turnInMs(): number | null {
+    return waitsForRate ? rate.inMs(now()) : null;
   }
 
   function retryNow(): void {
@@ -235,10 +254,7 @@ export function openSession(
     const settlement = settlementOf(writes, at);
     dirty = false;
     const stop = await write(settlement, at);
-    for (const result of results) {
-      pacer.ended(result.work, result.kind === 'sent' ? result.sent.durationMs : null);
-      scheduler.unblock(result.work);
-    }
+    for (const result of results) scheduler.unblock(result.work);
     if (lost) return stop;
     replays.written(settlement.replay);
     await report(settlement, notices);
@@ -301,17 +317,32 @@ export function openSession(
     fillsPlaces: scheduler.live.fillsPlaces,
     mayRead: () => replays !== noReplays || reader.mayRead(),
     readOn,
-    async startAll() {
+    startAll() {
       if (isExpired(inEffect.subscription, now())) return 'expired';
-      lost = !(await startAll(scheduler, pacer, now, (work) => batches.add(send(work))));
-      return lost ? 'fenced' : null;
+      while (rate.inMs(now()) === 0) {
+        const work = scheduler.startNext(now());
+        if (work === null) break;
+        rate.started(now());
+        batches.add(send(work));
+      }
+      waitsForRate = rate.inMs(now()) > 0 && scheduler.startable(now()) > 0;
+      return null;
     },
+    turnInMs,
+    async rest() {
+      restsUntil = rate.nextAt();
+      dirty = true;
+      return settle([]);
+    },
+    rests: () => restsUntil > 0,
     isIdle: () => batches.isEmpty() && (lost || !dirty),
-    waitForResults: (turnInMs) => batches.waitForResult(Math.min(lookMs, Math.ceil(turnInMs ?? lookMs))),
+    waitForResults: (inMs) => batches.waitForResult(Math.min(lookMs, Math.ceil(inMs ?? lookMs))),
     settle: () => settle(batches.collect()),
     wakeAt(stop) {
       // A change of the settings, or the later drain, goes on from there.
       if (stop === 'fenced' || stop === 'disabled' || stop === 'expired') return null;
+      const inMs = stop === null || stop === 'slice_over' ? turnInMs() : null;
+      if (inMs !== null) return now() + Math.ceil(inMs);
       return stop === null ? scheduler.nextDueAt(now()) : now();
     },
     leave: () => (lost ? null : { epoch, settles, lanes, replay: replays.leave() }),

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BlockStore } from '../blocked/block-store.ts';
 import { createLanes, type Lane } from '../schedule/lanes.ts';
-import type { Pacer, Pacers } from '../pace/pacer.ts';
 import type { Claim } from '../store/replies.ts';
 import type { SubscriptionWindows } from '../window/places.ts';
 import type { Newcomers } from '../../waiting/newcomers.ts';
@@ -22,7 +21,6 @@ type OthersWait = () => Promise<boolean>;
 export interface DrainDeps extends SessionDeps {
   readonly laneCache: LaneCache;
   readonly windows: SubscriptionWindows;
-  readonly pacers: Pacers;
   readonly blocks: BlockStore;
   readonly turns: Newcomers;
 }
@@ -31,6 +29,9 @@ export interface DrainDeps extends SessionDeps {
 const timeSliceMs = 5_000;
 // Maximum milliseconds for which a drain with nothing in flight stays for its next turn.
 const stayMsMax = 1_100;
+// Milliseconds. If the rate allows the next attempt later than that, no new event wakes the subscription
+// before.
+const farMs = 1_500;
 // Milliseconds after which a drain checks again whether other subscriptions wait.
 const sliceExtensionMs = 1_000;
 
@@ -76,8 +77,7 @@ async function drainInTurns(
   const { subscription } = deps.open(account, id, claim.settings);
   await judgeInTurns(deps.judge, subscription, claim.read.entries);
   const places = deps.windows.open(account, id, deps.now());
-  const pacer = deps.pacers.open(account, id, claim.delivery.epoch);
-  const session = openSession(deps, account, id, claim, lanesOf(claim, kept), { places, pacer });
+  const session = openSession(deps, account, id, claim, lanesOf(claim, kept), places);
   if (claim.delivery.blocked !== null) await deps.blocks.set(account, id, claim.settings, null);
   let sliceEndsAt = performance.now() + timeSliceMs;
   let stop: Stop | null = null;
@@ -95,18 +95,20 @@ async function drainInTurns(
         const reads = session.mayRead();
         // Events that have been read do not wait for others, unless a retry or a replay would take the
         // place of a live event that is yet to be read.
-        if (reads && session.fillsPlaces()) stop = await session.startAll();
+        if (reads && session.fillsPlaces()) stop = session.startAll();
         if (reads && stop === null) stop = await session.readOn();
-        if (stop === null) stop = await session.startAll();
+        if (stop === null) stop = session.startAll();
       }
-      if (session.isIdle() && (stop !== null || !(await staysForTurn(othersWait, pacer)))) {
-        await pacer.leave();
+      const turnInMs = stop === null ? session.turnInMs() : null;
+      if (session.isIdle() && (stop !== null || !(await staysForTurn(othersWait, turnInMs)))) {
+        if ((turnInMs ?? 0) > farMs && !session.rests()) {
+          stop = await session.rest();
+          continue;
+        }
         const left = session.leave();
         if (left !== null) deps.laneCache.keep(account, id, left);
-        return { wakeAt: turnAt(pacer, stop, deps.now()) ?? session.wakeAt(stop) };
+        return { wakeAt: session.wakeAt(stop) };
       }
-      // A drain that starts no more attempts has no use for its turn.
-      const turnInMs = stop === null ? pacer.actMs() : null;
       if (session.isIdle())
         await delay(Math.ceil(turnInMs ?? 0), undefined, { signal }).catch(() => undefined);
       else await session.waitForResults(turnInMs);
@@ -132,15 +134,8 @@ function lanesOf(
     : { lanes: createLanes(lanes ?? new Map<string, Lane>(), delivery.releasedAt), replay: null };
 }
 
-// A drain that waits for its turn sends nothing meanwhile: it ends where that takes long, or where its place
-// is of use to others, and is woken again when the turn comes. A turn at hand would be lost.
-async function staysForTurn(othersWait: OthersWait, pacer: Pacer): Promise<boolean> {
-  const turnInMs = pacer.turnMs();
-  if (turnInMs === null || turnInMs > stayMsMax) return false;
-  return pacer.holdsTurn() || !(await othersWait());
-}
-
-function turnAt(pacer: Pacer, stop: Stop | null, now: number): number | null {
-  const turnInMs = stop === null || stop === 'slice_over' ? pacer.turnMs() : null;
-  return turnInMs === null ? null : now + Math.ceil(turnInMs);
+// A drain that only waits for its rate ends if that takes long, or if others need its place. It is woken
+// again when the rate allows an attempt.
+async function staysForTurn(othersWait: OthersWait, turnInMs: number | null): Promise<boolean> {
+  return turnInMs !== null && turnInMs <= stayMsMax && !(await othersWait());
 }

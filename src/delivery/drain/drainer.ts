@@ -11,8 +11,6 @@ import { toAttempt } from '../store/delivery-records.ts';
 import { drainSubscription, type DrainDeps, type DrainResult } from './drain.ts';
 import type { ReadySubscription } from './drain-session.ts';
 import { createLaneCache } from './lane-cache.ts';
-import { createPacers } from '../pace/pacer.ts';
-import type { TurnStore } from '../pace/turn-store.ts';
 import { createBusyWatch } from '../../waiting/busy-process.ts';
 import { createNewcomers } from '../../waiting/newcomers.ts';
 import { createSubscriptionWindows } from '../window/places.ts';
@@ -42,11 +40,10 @@ export interface SubscriptionDrainer {
 
 export interface SubscriptionDrainerDeps
   extends
-    Omit<DrainDeps, 'open' | 'laneCache' | 'windows' | 'pacers' | 'turns' | 'othersRead' | 'judge'>,
+    Omit<DrainDeps, 'open' | 'laneCache' | 'windows' | 'turns' | 'othersRead' | 'judge'>,
     SendCallbackDeps {
   readonly sealer: Sealer;
   readonly verifier: Pick<Verifier, 'whenDue'>;
-  readonly turns: TurnStore;
   /** Mends the stored records of a subscription and its account; returns how many it mended. */
   readonly mend: (account: string, id: string, since: number) => Promise<number>;
   /** Called after a failed drain has blocked the subscription; nothing is sent until an operator acts. */
@@ -73,12 +70,11 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
   const laneCache = createLaneCache();
   const judge = createFilterJudge();
   const windows = createSubscriptionWindows(deps.maxInFlight, createBusyWatch());
-  const pacers = createPacers({ turns: deps.turns, now: () => performance.now() });
   const turns = createNewcomers({ max: turnsMax });
   const drains = createCounts();
   const othersRead = (account: string) => drains.of(account) > 1;
   // Made once: a short drain is cheaper than a copy of what all drains have in common.
-  const ofAll: DrainDeps = { ...deps, open, laneCache, windows, pacers, turns, othersRead, judge };
+  const ofAll: DrainDeps = { ...deps, open, laneCache, windows, turns, othersRead, judge };
 
   function open(account: string, id: string, settings: string): ReadySubscription {
     const key = `${account}/${id}`;

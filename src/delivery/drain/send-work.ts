@@ -11,8 +11,6 @@ export interface SendDeps {
   readonly replays: () => Pick<ReplaySource, 'make'>;
   /** Whether the subscription asks for the event. */
   readonly wants: (entry: Selectable) => boolean;
-  /** The listener to the connection of an attempt; undefined for none. */
-  readonly onConnectionOf: (work: Work) => ((isOpen: boolean) => void) | undefined;
   /** The subscription as it is now. */
   readonly inEffect: () => ReadySubscription;
 }
@@ -20,7 +18,7 @@ export interface SendDeps {
 /**
  * Makes one attempt: the event comes from the scheduler, from the log again, or from what a filing is now.
  */
-export function createSend({ log, account, replays, wants, onConnectionOf, inEffect }: SendDeps) {
+export function createSend({ log, account, replays, wants, inEffect }: SendDeps) {
   async function read({ position }: Work): Promise<LogEntry | null> {
     const { entries } = await log.readAt(account, [position]);
     return entries[0] ?? null;
@@ -37,7 +35,7 @@ export function createSend({ log, account, replays, wants, onConnectionOf, inEff
   function sendEntry(work: Work, entry: LogEntry): Promise<SendResult> {
     if (!wants(entry)) return Promise.resolve({ kind: 'unwanted', work });
     const { subscription, send } = inEffect();
-    const sending = send(entry, onConnectionOf(work));
+    const sending = send(entry);
     return sending.then((sent) => ({ kind: 'sent', work, entry, subscription, sent }));
   }
 

@@ -13,14 +13,23 @@ export interface StateChanges {
   forgetEndpoint(): void;
 }
 
+/** Parts of the state that other parts of the drain know; times in milliseconds, 0 = never. */
+export interface ChangingState {
+  readonly replays: () => Pick<ReplaySource, 'snapshotsLeft'>;
+  readonly undecided: () => string | null;
+  /** When the rate allows another attempt. */
+  readonly throttledUntil: () => number;
+  /** Until when the subscription rests because of its rate. */
+  readonly restsUntil: () => number;
+}
+
 /** All fields count as changed at first. */
 export function createStateChanges(
   cursor: Cursor,
   lanes: Lanes,
   scheduler: SendScheduler,
   reader: LogReader,
-  replays: () => Pick<ReplaySource, 'snapshotsLeft'>,
-  undecided: () => string | null,
+  { replays, undecided, throttledUntil, restsUntil }: ChangingState,
 ): StateChanges {
   let progress: ProgressFields | null = null;
   let endpoint: EndpointFields | null = null;
@@ -30,6 +39,7 @@ export function createStateChanges(
       const position = cursor.position();
       const timeline = reader.timelineAt(position);
       const snapshots = replays().snapshotsLeft();
+      const health = scheduler.health();
       progress = {
         cursor: position,
         timeline,
@@ -39,7 +49,9 @@ export function createStateChanges(
         undecided: undecided(),
       };
       endpoint = {
-        ...scheduler.health(),
+        ...health,
+        throttledUntil: throttledUntil(),
+        restsUntil: Math.max(health.pausedUntil, restsUntil()),
         nextAttemptAt: scheduler.nextDueAt(at) ?? 0,
         release: false,
         releasedAt: scheduler.releasedAt(),

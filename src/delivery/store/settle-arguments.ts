@@ -30,7 +30,11 @@ export type EndpointFields = Pick<
   | 'releasedAt'
   | 'settledAt'
   | 'obstacle'
->;
+  | 'throttledUntil'
+> & {
+  /** Until when no new event wakes the subscription, in milliseconds; 0 = any does. */
+  readonly restsUntil: number;
+};
 
 /** An event about the subscription itself, for the account's log. */
 export interface OperationalNotice {

@@ -127,7 +127,7 @@ if progress_end > 13 and ARGV[14] == 'cursor' and ARGV[16] ~= 'timeline' then
   redis.call('HSET', KEYS[6], 'timeline', timeline_at(KEYS[2], KEYS[3], tonumber(ARGV[15])) or '')
 end
 for i = progress_end + 1, same_endpoint and enabled ~= '0' and endpoint_end or 0, 2 do
-  if ARGV[i] == 'pausedUntil' then
+  if ARGV[i] == 'restsUntil' then
     if ARGV[i + 1] == '0' then redis.call('HDEL', KEYS[5], ARGV[1])
     else redis.call('HSET', KEYS[5], ARGV[1], ARGV[i + 1]) end
   end

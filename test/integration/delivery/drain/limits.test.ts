@@ -1,7 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { createTurnStore } from '../../../../src/delivery/pace/turn-store.ts';
-import { createKeys } from '../../../../src/redis/keys.ts';
 import { createLatch, startReceiver } from '../../../support/receivers/receiver.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness } from '../drain-harness.ts';
@@ -13,33 +11,27 @@ const filings = (count: number) => Array.from({ length: count }, (_, i) => `f${i
 const soon = { timeout: 10_000, interval: 10 };
 
 describe('a rate', () => {
-  test('is not held up by turns of a clock that was ahead, nor given to a drain that another one has followed', async () => {
+  test('is not held up by a time of a clock that was ahead', async () => {
+    await using receiver = await startReceiver();
     await using harness = await createHarness(redis);
-    const id = await harness.subscribe('http://127.0.0.1:9/', { rate: 5 });
-    const turns = createTurnStore(harness.redis, createKeys(redis.prefix));
-    const claim = await harness.delivery.claim(harness.account, id, 1, null);
-    const epoch = claim?.delivery.epoch ?? '';
-    const take = (of: string, spacingMs = 214) =>
-      turns.take(harness.account, id, of, {
-        wanted: 2,
-        spacingMs,
-        aheadMs: 300,
-        restsAt: null,
-        lateMs: 0,
-      });
-    const { state } = harness.keys.subscription(id);
-    expect(await take(epoch)).toEqual({ taken: 2, inMs: 0 });
-    expect(await take(epoch)).toMatchObject({ taken: 0 });
-    await harness.redis.hset(state, 'turn', Date.now() + 3_600_000);
-    expect(await take(epoch)).toEqual({ taken: 1, inMs: 214 });
-    // A turn that is further away than turns are taken comes nearer.
-    await harness.redis.hset(state, 'turn', Date.now() + 3_600_000);
-    expect(await take(epoch, 2_070)).toEqual({ taken: 0, inMs: 2_070 });
-    await vi.waitFor(async () => expect((await take(epoch, 2_070))?.inMs).toBeLessThan(2_000), soon);
-    expect(await take('another')).toBeNull();
-    await harness.subscriptions.remove(harness.account, id);
-    expect(await take(epoch)).toBeNull();
-    expect(await harness.redis.exists(state)).toBe(0);
+    const id = await harness.subscribe(receiver.url, { rate: 5 });
+    await harness.stored.of(id).setState({ throttledUntil: Date.now() + 3_600_000 });
+    await harness.append('a');
+    await harness.drain(id);
+    expect(receiver.accepted).toHaveLength(1);
+    expect((await harness.state(id)).throttledUntil).toBeLessThan(Date.now() + 1_000);
+  });
+
+  test('holds from one drain to the next', async () => {
+    await using receiver = await startReceiver();
+    await using harness = await createHarness(redis);
+    const id = await harness.subscribe(receiver.url, { rate: 0.2 });
+    await harness.append('a');
+    await harness.drain(id);
+    await harness.append('b');
+    const { wakeAt } = await harness.drain(id);
+    expect(receiver.accepted).toHaveLength(1);
+    expect(wakeAt).toBeGreaterThan(Date.now() + 3_000);
   });
 
   test('costs nothing while a drain that ends waits for callbacks in flight', async () => {

@@ -54,7 +54,7 @@ describe('a rate', () => {
     expect(receiver.times).toHaveLength(1);
     expect(wakeAt).toBeGreaterThan(Date.now() + 1_000);
     expect(wakeAt).toBeLessThan(Date.now() + 2_100);
-    expect(await harness.redis.hget(harness.keys.resting, id)).not.toBeNull();
+    expect(await harness.stored.resting()).toBe(1);
     await harness.publish('c');
     expect(await harness.queue.waiting()).toBe(0);
     expect(await harness.drain(id)).toMatchObject({ wakeAt: expect.any(Number) });
