@@ -30,7 +30,6 @@ beforeAll(async () => {
     ['unknown', '#/accounts/refused', '.counts.unknown'],
     ['rejections', '#/rejections', '[aria-label="Rejected filings"] .age'],
     ['filing', '#/accounts/default/filing/f_seen', '.timeline li'],
-    ['queues', '#/queues', 'tbody tr'],
     ['subscriptions', '#/accounts/default/subscriptions', '[aria-label="Subscriptions"] a'],
     ['subscription', `#/accounts/default/subscriptions/${id}`, '[aria-label^="Dead letters"]'],
     ['nowhere', '#/nowhere', 'h1'],

@@ -15,7 +15,6 @@ import { href, parseHash, useHash } from './router.js';
 
 const RejectionsPage = lazy(() => import('./pages/rejections-page.js'), 'RejectionsPage');
 const SearchPage = lazy(() => import('./pages/search-page.js'), 'SearchPage');
-const QueuesPage = lazy(() => import('./pages/queues-page.js'), 'QueuesPage');
 const FeedPage = lazy(() => import('./pages/feed-page.js'), 'FeedPage');
 const FilingsPage = lazy(() => import('./pages/filings-page.js'), 'FilingsPage');
 const FilingPage = lazy(() => import('./pages/filing-page.js'), 'FilingPage');
@@ -40,7 +39,6 @@ const SettingsPage = lazy(() => import('./pages/settings/settings-page.js'), 'Se
 /** The first that fits is taken. @type {Route[]} */
 const routes = [
   ['', AccountsPage, 'operator'],
-  ['queues', QueuesPage, 'operator'],
   ['rejections', RejectionsPage],
   ['search', SearchPage],
   ['search/:q', SearchPage],

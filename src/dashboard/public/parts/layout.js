@@ -35,10 +35,7 @@ export function Layout({ session, onSignOut, children }) {
     <${Main}>${children}<//>
     <footer>
       <${Updated} />
-      <nav aria-label="More">
-        <a href="docs/">API reference</a>
-        ${session.account === null && html`<a href=${href('queues')}>Queues</a>`}
-      </nav>
+      <nav aria-label="More"><a href="docs/">API reference</a></nav>
       <span class="quiet keys"
         ><kbd>/</kbd> search <kbd>g</kbd> <kbd>a</kbd> start <kbd>g</kbd> <kbd>r</kbd> rejections</span
       >
