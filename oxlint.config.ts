@@ -175,7 +175,8 @@ const folders: Readonly<Record<string, Folder>> = {
     may: ['callbacks/tls', 'egress', 'subscriptions', 'events', 'json'],
     pure: true,
   },
-  dashboard: { may: ['http', 'events/event-types.ts', 'partner/filing-statuses.ts'], has: fastify },
+  // Of the API only the types of its schemas.
+  dashboard: { may: ['api', 'http', 'events/event-types.ts', 'partner/filing-statuses.ts'], has: fastify },
   sandbox: { may: ['daemon/stop-on-signals.ts', 'json/validation-problems.ts'], has: fastify },
   // routes → lists → faults → server → filings ← simulation.
   'sandbox/filings': { may: ['words/folded.ts'], own: sandbox },

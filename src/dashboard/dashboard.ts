@@ -1,8 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { serveAsset } from '../http/asset.ts';
-import { catalogueFile } from './catalogue-file.ts';
 import { readPageFiles } from './page-files.ts';
-import { readVendorFiles } from './vendor-files.ts';
 
 /**
  * The page may run, style and fetch only files of the daemon: nothing inline, nothing external, in no frame
@@ -38,7 +36,6 @@ export function createDashboard(frameAncestors: readonly string[] = []): Fastify
       // Of the two headers this one knows no origins.
       if (frameAncestors.length > 0) void reply.removeHeader('x-frame-options');
     });
-    const assets = await Promise.all([catalogueFile(), readPageFiles(), readVendorFiles()]);
-    for (const asset of assets.flat()) serveAsset(app, asset);
+    for (const asset of await readPageFiles()) serveAsset(app, asset);
   };
 }

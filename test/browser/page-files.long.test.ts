@@ -57,7 +57,8 @@ test('a browser that takes no gzip gets the same text', async () => {
 test('what is not of the page is not served', async () => {
   const paths = [
     'tsconfig.json',
-    'api-types.d.ts',
+    'catalogue.d.ts',
+    '../api-types.ts',
     'vendor/preact.d.ts',
     '../dashboard.ts',
     '%2e%2e/dashboard.ts',

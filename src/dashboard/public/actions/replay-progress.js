@@ -4,7 +4,7 @@ import { number } from '../parts/format.js';
 import { html } from '../parts/html.js';
 import { Failure, Notice } from '../parts/parts.js';
 
-/** @import { Replay } from '../data/api-types.d.ts' */
+/** @import { Replay } from '../../api-types.ts' */
 /** @import { Resource } from '../data/use-resource.js' */
 
 const lookEveryMs = 1000;

@@ -3,14 +3,14 @@ import { Dialog, DialogForm, useAction } from './actions.js';
 import { Tick } from './fields.js';
 import { replayRequest, whichEvents } from './replay-request.js';
 import { timeZone } from '../attempts/local-time.js';
-import { eventMeanings } from '../data/catalogue.js';
+import { eventMeanings } from '../catalogue.js';
 import { useClient } from '../data/use-resource.js';
 import { number } from '../parts/format.js';
 import { html } from '../parts/html.js';
 import { Notice } from '../parts/parts.js';
 import { toggled } from '../subscriptions/event-ticks.js';
 
-/** @import { Subscription } from '../data/api-types.d.ts' */
+/** @import { Subscription } from '../../api-types.ts' */
 /** @import { ReplayValues } from './replay-request.js' */
 
 /** @type {ReplayValues} */

@@ -8,7 +8,7 @@ import { html } from '../parts/html.js';
 import { Badge, Failure, Text, When } from '../parts/parts.js';
 import { Table } from '../parts/table.js';
 
-/** @import { Replay } from '../data/api-types.d.ts' */
+/** @import { Replay } from '../../api-types.ts' */
 /** @import { List } from '../data/use-resource.js' */
 /** @import { Tone } from '../parts/parts.js' */
 

@@ -5,7 +5,7 @@ import { html } from '../parts/html.js';
 import { fullTime } from '../parts/format.js';
 import { useClient } from '../data/use-resource.js';
 
-/** @import { Rotation } from '../data/api-types.d.ts' */
+/** @import { Rotation } from '../../api-types.ts' */
 
 /**
  * Gives a subscription a new secret and shows it once.
@@ -64,7 +64,7 @@ function NewSecret({ rotation: { secret, publicKeys, previousExpiresAt }, onClos
     }
     <${SecretField}
       label=${`New ${secret ? 'secret' : 'public key'}`}
-      value=${secret ?? publicKeys[0]?.key}
+      value=${secret ?? publicKeys?.[0]?.key}
     />
     <p class="quiet">
       ${

@@ -11,7 +11,7 @@ import { Failure } from '../parts/parts.js';
 import { href } from '../router.js';
 import { TestResult } from '../subscriptions/test-result.js';
 
-/** @import { PingAnswer, Subscription } from '../data/api-types.d.ts' */
+/** @import { PingAnswer, Subscription } from '../../api-types.ts' */
 
 /**
  * The actions on a subscription, for users who may change it.

@@ -6,7 +6,7 @@ import { href } from '../router.js';
 import { outcomeName, outcomeTone } from './outcomes.js';
 
 /** @import { ComponentChildren } from 'preact' */
-/** @import { Attempt } from '../data/api-types.d.ts' */
+/** @import { Attempt } from '../../api-types.ts' */
 
 /**
  * Attempts, newest first; each leads to its page. A response that is the same as in the row above is not

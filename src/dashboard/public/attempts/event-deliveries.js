@@ -7,7 +7,7 @@ import { Badge, Failure, Text, When } from '../parts/parts.js';
 import { href, withQuery } from '../router.js';
 import { outcomeName } from './outcomes.js';
 
-/** @import { EventDelivery } from '../data/delivery-types.d.ts' */
+/** @import { EventDelivery } from '../../api-types.ts' */
 /** @import { Tone } from '../parts/parts.js' */
 /** @import { List } from '../data/use-resource.js' */
 

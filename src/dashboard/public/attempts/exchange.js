@@ -2,7 +2,7 @@ import { CopyButton } from '../actions/copy.js';
 import { html } from '../parts/html.js';
 import { Text } from '../parts/parts.js';
 
-/** @import { AttemptDetails } from '../data/delivery-types.d.ts' */
+/** @import { AttemptDetails } from '../../api-types.ts' */
 
 /**
  * The request of an attempt as it was sent, and the response.

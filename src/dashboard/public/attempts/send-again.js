@@ -6,7 +6,7 @@ import { useClient } from '../data/use-resource.js';
 import { html } from '../parts/html.js';
 import { Failure } from '../parts/parts.js';
 
-/** @import { AttemptDetails } from '../data/delivery-types.d.ts' */
+/** @import { AttemptDetails } from '../../api-types.ts' */
 
 /**
  * Delivers the event of an attempt once more to the same endpoint.

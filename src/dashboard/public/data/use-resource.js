@@ -4,7 +4,7 @@ import { ApiError } from './api-client.js';
 import { usePulse } from './pulse.js';
 import { sleep, untilVisible } from './sleep.js';
 
-/** @import { Page } from './api-types.d.ts' */
+/** @import { Page } from '../../api-types.ts' */
 
 /** The client of the user who is signed in. */
 export const ClientContext = createContext(

@@ -13,7 +13,7 @@ import { html } from '../parts/html.js';
 import { Facts, Failure, Heading, Loading, Notice, Text, When } from '../parts/parts.js';
 import { href, withQuery } from '../router.js';
 
-/** @import { Account } from '../data/api-types.d.ts' */
+/** @import { Account } from '../../api-types.ts' */
 /** @import { Resource } from '../data/use-resource.js' */
 
 const refreshMs = 5000;

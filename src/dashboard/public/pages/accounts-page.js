@@ -10,7 +10,7 @@ import { Badge, Failure, Heading, Loading, Text, When } from '../parts/parts.js'
 import { Table } from '../parts/table.js';
 import { href, useQuery } from '../router.js';
 
-/** @import { Account } from '../data/api-types.d.ts' */
+/** @import { Account } from '../../api-types.ts' */
 /** @import { List } from '../data/use-resource.js' */
 /** @import { Row } from '../parts/table.js' */
 

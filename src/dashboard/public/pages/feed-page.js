@@ -9,7 +9,7 @@ import { html } from '../parts/html.js';
 import { At, Badge, Failure, FilingLink, Heading, Loading, Text } from '../parts/parts.js';
 import { href, useQuery } from '../router.js';
 
-/** @import { FilingEvent } from '../data/api-types.d.ts' */
+/** @import { FilingEvent } from '../../api-types.ts' */
 /** @import { FeedState } from '../data/feed/event-feed.js' */
 
 /**

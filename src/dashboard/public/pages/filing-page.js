@@ -10,7 +10,7 @@ import { html } from '../parts/html.js';
 import { Age, At, Badge, Facts, Failure, Heading, Loading, Notice, Text, When } from '../parts/parts.js';
 import { href, withQuery } from '../router.js';
 
-/** @import { FilingEvent, FilingWithEvents } from '../data/api-types.d.ts' */
+/** @import { FilingEvent, FilingWithEvents } from '../../api-types.ts' */
 /** @import { Resource } from '../data/use-resource.js' */
 
 const refreshMs = 5000;

@@ -1,5 +1,5 @@
 import { apiPath } from '../data/api-client.js';
-import { statusTones } from '../data/catalogue.js';
+import { statusTones } from '../catalogue.js';
 import { knowledgeOf } from '../data/figures/knowledge.js';
 import { useResource } from '../data/use-resource.js';
 import { useTyped } from '../data/input/use-typed.js';
@@ -11,7 +11,7 @@ import { html } from '../parts/html.js';
 import { Heading } from '../parts/parts.js';
 import { href, useQuery, withQuery } from '../router.js';
 
-/** @import { Account } from '../data/api-types.d.ts' */
+/** @import { Account } from '../../api-types.ts' */
 /** @import { Resource } from '../data/use-resource.js' */
 /** @import { FilingChoice } from '../parts/filings/filing-choice.js' */
 

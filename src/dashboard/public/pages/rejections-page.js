@@ -11,7 +11,7 @@ import { html } from '../parts/html.js';
 import { Failure, Heading, Loading, Text } from '../parts/parts.js';
 import { href, useQuery, withQuery } from '../router.js';
 
-/** @import { Rejection, RejectionPage } from '../data/rejection-types.d.ts' */
+/** @import { Rejection, RejectionPage } from '../../api-types.ts' */
 /** @import { List } from '../data/use-resource.js' */
 
 const refreshMs = 5000;

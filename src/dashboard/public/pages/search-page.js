@@ -10,7 +10,7 @@ import { Failure, Heading, Loading, Text } from '../parts/parts.js';
 import { Table } from '../parts/table.js';
 import { href, withQuery } from '../router.js';
 
-/** @import { Account, Filing, Page } from '../data/api-types.d.ts' */
+/** @import { Account, Filing, Page } from '../../api-types.ts' */
 /** @import { List, Resource } from '../data/use-resource.js' */
 
 /**

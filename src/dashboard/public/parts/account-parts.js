@@ -5,7 +5,7 @@ import { html } from './html.js';
 import { At, Badge, Text, When } from './parts.js';
 import { href, withQuery } from '../router.js';
 
-/** @import { Account } from '../data/api-types.d.ts' */
+/** @import { Account } from '../../api-types.ts' */
 
 /**
  * The navigation within an account; what changes the account is there for those who may change it.
@@ -149,7 +149,7 @@ function adviceFor(account, health, mayChange) {
         ${doubt?.moved} only completedAt has changed. Check the partner service; the state ends by itself. If
         it is right, accept it with <code>POST /v1/accounts/${account}/accept</code>: then all of it is
         reported.`;
-    default:
+    case 'stale':
       return html`No poll was completed since <${When} at=${lastCompletePollAt} never="the start" />, so
         changes are missed for now. Check that the partner service answers and that a process with the role
         <code>poll</code> runs.`;

@@ -11,7 +11,7 @@ import { outcomeName } from '../attempts/outcomes.js';
 import { useList } from '../data/use-resource.js';
 import { href, withQuery } from '../router.js';
 
-/** @import { Attempt, DeadLetter } from '../data/api-types.d.ts' */
+/** @import { Attempt, DeadLetter } from '../../api-types.ts' */
 /** @import { List } from '../data/use-resource.js' */
 
 const refreshMs = 5000;

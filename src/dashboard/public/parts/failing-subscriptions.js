@@ -6,7 +6,7 @@ import { html } from './html.js';
 import { Notice, Text } from './parts.js';
 import { href } from '../router.js';
 
-/** @import { Subscription } from '../data/api-types.d.ts' */
+/** @import { Subscription } from '../../api-types.ts' */
 /** @import { List } from '../data/use-resource.js' */
 
 const refreshMs = 30_000;

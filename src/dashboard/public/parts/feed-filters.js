@@ -1,6 +1,6 @@
 import { useState } from '../vendor/hooks.js';
 import { fromLocal, toLocal } from '../attempts/local-time.js';
-import { eventTones } from '../data/catalogue.js';
+import { eventTones } from '../catalogue.js';
 import { useTyped } from '../data/input/use-typed.js';
 import { useNow } from './clock.js';
 import { html } from './html.js';

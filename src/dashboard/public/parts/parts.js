@@ -1,7 +1,7 @@
 import { useEffect, useRef } from '../vendor/hooks.js';
 import { useFaults } from '../data/pulse.js';
 import { isAway } from '../data/use-resource.js';
-import { eventTones, statusTones } from '../data/catalogue.js';
+import { eventTones, statusTones } from '../catalogue.js';
 import { useNow } from './clock.js';
 import { clockTime, duration, fullTime, relativeTime, spaced, toneOfAge } from './format.js';
 import { html } from './html.js';

@@ -1,6 +1,6 @@
 import { html } from './html.js';
 
-/** @import { Attempt } from '../data/api-types.d.ts' */
+/** @import { Attempt } from '../../api-types.ts' */
 
 const width = 4;
 const height = 16;

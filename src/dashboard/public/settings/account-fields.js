@@ -1,5 +1,5 @@
 import { Group, problemOf, TextField } from '../actions/fields.js';
-import { limitedStatuses } from '../data/catalogue.js';
+import { limitedStatuses } from '../catalogue.js';
 import { html } from '../parts/html.js';
 
 /** @import { ApiError } from '../data/api-client.js' */

@@ -5,7 +5,7 @@ import { html } from '../parts/html.js';
 import { Failure, Notice, Text } from '../parts/parts.js';
 import { AccountFields, shownFields } from './account-fields.js';
 
-/** @import { AccountAnswer } from '../data/delivery-types.d.ts' */
+/** @import { SavedAccount } from '../../api-types.ts' */
 /** @import { AccountValues } from './account-values.js' */
 
 /**
@@ -38,10 +38,9 @@ export function AccountForm({ values, onChange, save, verb, isNew, cancel }) {
 
 /**
  * The outcome of one request with the key of an account.
- * @param {{ check: AccountAnswer['check'] }} props
+ * @param {{ check: SavedAccount['check'] }} props
  */
 export function CheckResult({ check }) {
-  if (check === undefined) return html`<${Notice} tone="good">Saved.<//>`;
   return html`<${Notice} tone=${check.ok ? 'good' : 'warn'}>
     <p>
       <strong>

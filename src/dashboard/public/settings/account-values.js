@@ -1,4 +1,4 @@
-/** @import { AccountAnswer } from '../data/delivery-types.d.ts' */
+/** @import { Account } from '../../api-types.ts' */
 
 /**
  * The values of a form for an account; times are texts in seconds, empty for the default of the daemon.
@@ -23,7 +23,7 @@ export const newAccount = {
 
 /**
  * The values of a form for an account that there is; pure. Its key is never shown.
- * @param {AccountAnswer} account
+ * @param {Account} account
  * @returns {AccountValues}
  */
 export function accountValues({ account, baseUrl, pollIntervalMs, sweepIntervalMs, stalledAfter }) {

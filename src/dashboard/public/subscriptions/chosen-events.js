@@ -1,4 +1,4 @@
-import { eventMeanings } from '../data/catalogue.js';
+import { eventMeanings } from '../catalogue.js';
 
 const types = Object.keys(eventMeanings);
 

@@ -1,6 +1,6 @@
 import { useState } from '../vendor/hooks.js';
 import { Group, Tick } from '../actions/fields.js';
-import { eventMeanings, statusTones } from '../data/catalogue.js';
+import { eventMeanings, statusTones } from '../catalogue.js';
 import { html } from '../parts/html.js';
 import { eventGroups, includesEvent, toggleEvent } from './chosen-events.js';
 

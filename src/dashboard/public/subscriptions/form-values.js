@@ -1,6 +1,6 @@
 import { fromLocal, toLocal } from '../attempts/local-time.js';
 
-/** @import { Subscription } from '../data/api-types.d.ts' */
+/** @import { Subscription } from '../../api-types.ts' */
 
 /**
  * The values of a form for a subscription.

@@ -4,7 +4,7 @@ import { axisTime, number } from '../parts/format.js';
 import { html } from '../parts/html.js';
 import { Badge, Text, When } from '../parts/parts.js';
 
-/** @import { Attempt, Subscription } from '../data/api-types.d.ts' */
+/** @import { Attempt, Subscription } from '../../api-types.ts' */
 /** @import { Tone } from '../parts/parts.js' */
 
 /** @type {Readonly<Record<string, Tone>>} */

@@ -5,7 +5,7 @@ import { useResource } from '../data/use-resource.js';
 import { html } from '../parts/html.js';
 import { toggled } from './event-ticks.js';
 
-/** @import { Filing, Page } from '../data/api-types.d.ts' */
+/** @import { Filing, Page } from '../../api-types.ts' */
 /** @import { Resource } from '../data/use-resource.js' */
 
 const onceMs = 3_600_000;

@@ -1,5 +1,5 @@
 /** @import { ApiClient } from '../data/api-client.js' */
-/** @import { PingAnswer } from '../data/api-types.d.ts' */
+/** @import { PingAnswer } from '../../api-types.ts' */
 
 /**
  * Sends a test to the endpoint of a subscription that is not registered yet. It is registered disabled for as

@@ -3,7 +3,7 @@ import { duration } from '../parts/format.js';
 import { html } from '../parts/html.js';
 import { Badge, Notice, Text } from '../parts/parts.js';
 
-/** @import { PingAnswer } from '../data/api-types.d.ts' */
+/** @import { PingAnswer } from '../../api-types.ts' */
 
 /**
  * The outcome of a test, with the response of the endpoint.

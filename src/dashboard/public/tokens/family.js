@@ -1,4 +1,4 @@
-/** @import { Token } from '../data/delivery-types.d.ts' */
+/** @import { Token } from '../../api-types.ts' */
 
 /**
  * The tokens that are revoked with a token: those that it made, and those that they made; pure.

@@ -3,7 +3,7 @@ import { useClient } from '../data/use-resource.js';
 import { html } from '../parts/html.js';
 import { descendants } from './family.js';
 
-/** @import { Token } from '../data/delivery-types.d.ts' */
+/** @import { Token } from '../../api-types.ts' */
 
 /**
  * Revokes a token, after naming those that end with it.

@@ -4,7 +4,7 @@ import { sleep, untilVisible, whileVisible } from '../sleep.js';
 import { createSseParser } from './sse-parser.js';
 
 /** @import { ApiClient } from '../api-client.js' */
-/** @import { EventPage, FilingEvent } from '../api-types.d.ts' */
+/** @import { EventPage, FilingEvent } from '../../../api-types.ts' */
 
 /**
  * The state of the feed: an open stream, polling, no connection, or nothing to wait for.

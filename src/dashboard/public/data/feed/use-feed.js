@@ -3,7 +3,7 @@ import { useAction } from '../../actions/actions.js';
 import { followEvents, readOlder } from './event-feed.js';
 import { useClient } from '../use-resource.js';
 
-/** @import { FilingEvent } from '../api-types.d.ts' */
+/** @import { FilingEvent } from '../../../api-types.ts' */
 /** @import { FeedFilter, FeedState } from './event-feed.js' */
 
 const eventsMax = 2000;

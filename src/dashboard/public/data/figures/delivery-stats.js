@@ -1,4 +1,4 @@
-/** @import { Attempt, Subscription } from '../api-types.d.ts' */
+/** @import { Attempt, Subscription } from '../../../api-types.ts' */
 
 /**
  * Statistics of attempts, aborted ones and tests left out; pure. They are the number of attempts, the

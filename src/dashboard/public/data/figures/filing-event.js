@@ -1,6 +1,6 @@
 import { folded } from '../input/folded.js';
 
-/** @import { FilingEvent, FilingWithEvents } from '../api-types.d.ts' */
+/** @import { FilingEvent, FilingWithEvents } from '../../../api-types.ts' */
 
 /**
  * The facts of an event, for a line of text; null where the event has none.

@@ -1,4 +1,4 @@
-/** @import { Account } from '../api-types.d.ts' */
+/** @import { Account } from '../../../api-types.ts' */
 
 /**
  * How far the stored filings of an account can be relied on: `current` while each poll is complete, `old`

@@ -3,7 +3,7 @@ import { apiPath } from '../api-client.js';
 import { useResource } from '../use-resource.js';
 import { knowledgeOf } from './knowledge.js';
 
-/** @import { Account } from '../api-types.d.ts' */
+/** @import { Account } from '../../../api-types.ts' */
 /** @import { Resource } from '../use-resource.js' */
 
 /**

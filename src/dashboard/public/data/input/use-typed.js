@@ -23,7 +23,7 @@ export function useTyped(value, onPause) {
     (text) => {
       setText(text);
       clearTimeout(timer.current);
-      timer.current = setTimeout(() => effect.current(text), pauseMs);
+      timer.current = window.setTimeout(() => effect.current(text), pauseMs);
     },
   ];
 }

@@ -8,13 +8,13 @@ import { ApiError } from '../../data/api-client.js';
 import { AccountForm, CheckResult } from '../../settings/account-form.js';
 import { accountInput, newAccount } from '../../settings/account-values.js';
 
-/** @import { AccountAnswer } from '../../data/delivery-types.d.ts' */
+/** @import { SavedAccount } from '../../../api-types.ts' */
 
 /** A form that makes an account; for the operator. */
 export function NewAccountPage() {
   const client = useClient();
   const [values, setValues] = useState(newAccount);
-  const [made, setMade] = useState(/** @type {AccountAnswer | null} */ (null));
+  const [made, setMade] = useState(/** @type {SavedAccount | null} */ (null));
   const save = async () => {
     const path = apiPath('accounts', values.name.trim());
     if (await exists(client, path)) throw taken(values.name);

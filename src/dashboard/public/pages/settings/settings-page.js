@@ -11,7 +11,7 @@ import { href } from '../../router.js';
 import { AccountForm, CheckResult } from '../../settings/account-form.js';
 import { accountChange, accountValues } from '../../settings/account-values.js';
 
-/** @import { AccountAnswer } from '../../data/delivery-types.d.ts' */
+/** @import { Account, SavedAccount } from '../../../api-types.ts' */
 /** @import { Resource } from '../../data/use-resource.js' */
 
 // The form keeps the account as it was when it was opened.
@@ -23,7 +23,7 @@ const onceMs = 3_600_000;
  */
 export function SettingsPage({ account }) {
   const mayChange = useIsOperator() && useMayWrite();
-  /** @type {Resource<AccountAnswer>} */
+  /** @type {Resource<Account>} */
   const { data, error } = useResource(apiPath('accounts', account), onceMs);
   return html`<${Heading} title="Settings" crumbs=${[[account, href('accounts', account)]]} />
     <${AccountNav} account=${account} at="settings" />
@@ -32,12 +32,12 @@ export function SettingsPage({ account }) {
     ${data !== null && (mayChange ? html`<${Edit} settings=${data} />` : html`<${Shown} settings=${data} />`)}`;
 }
 
-/** @param {{ settings: AccountAnswer }} props */
+/** @param {{ settings: Account }} props */
 function Edit({ settings }) {
   const client = useClient();
   const before = useRef(accountValues(settings));
   const [values, setValues] = useState(before.current);
-  const [saved, setSaved] = useState(/** @type {AccountAnswer | null} */ (null));
+  const [saved, setSaved] = useState(/** @type {SavedAccount | null} */ (null));
   const save = async () => {
     setSaved(null);
     const body = accountChange(before.current, values);
@@ -87,7 +87,7 @@ function Delete({ account }) {
   </section>`;
 }
 
-/** @param {{ settings: AccountAnswer }} props */
+/** @param {{ settings: Account }} props */
 function Shown({ settings: { baseUrl, pollIntervalMs, sweepIntervalMs, stalledAfter } }) {
   const stalled = Object.entries(stalledAfter ?? {}).map(([status, span]) => `${status} ${span}`);
   return html`<p class="quiet">Only the operator changes these.</p>

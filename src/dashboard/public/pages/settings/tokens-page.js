@@ -11,7 +11,7 @@ import { NewTokenButton } from '../../tokens/new-token.js';
 import { RevokeButton } from '../../tokens/revoke.js';
 import { ShareLinkButton } from '../../tokens/share-link.js';
 
-/** @import { Token } from '../../data/delivery-types.d.ts' */
+/** @import { Token } from '../../../api-types.ts' */
 /** @import { List } from '../../data/use-resource.js' */
 
 const refreshMs = 15_000;

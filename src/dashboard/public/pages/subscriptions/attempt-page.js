@@ -13,8 +13,8 @@ import { html } from '../../parts/html.js';
 import { Badge, Facts, Failure, FilingLink, Heading, Loading, Text, When } from '../../parts/parts.js';
 import { href } from '../../router.js';
 
-/** @import { Subscription } from '../../data/api-types.d.ts' */
-/** @import { AttemptDetails } from '../../data/delivery-types.d.ts' */
+/** @import { Subscription } from '../../../api-types.ts' */
+/** @import { AttemptDetails } from '../../../api-types.ts' */
 /** @import { Resource } from '../../data/use-resource.js' */
 
 // An attempt does not change, but later attempts may come.

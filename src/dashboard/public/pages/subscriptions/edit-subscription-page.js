@@ -13,7 +13,7 @@ import { change, isMoved, valuesOf } from '../../subscriptions/form-values.js';
 import { Warnings } from '../../subscriptions/warnings.js';
 import { shownFields, SubscriptionFields } from '../../subscriptions/subscription-fields.js';
 
-/** @import { ChangedSubscription, Subscription } from '../../data/api-types.d.ts' */
+/** @import { ChangedSubscription, Subscription } from '../../../api-types.ts' */
 /** @import { Resource } from '../../data/use-resource.js' */
 /** @import { FormValues } from '../../subscriptions/form-values.js' */
 

@@ -15,7 +15,7 @@ import { testBeforeSaving } from '../../subscriptions/test-before-saving.js';
 import { Warnings } from '../../subscriptions/warnings.js';
 import { TestResult } from '../../subscriptions/test-result.js';
 
-/** @import { PingAnswer, RegisteredSubscription } from '../../data/api-types.d.ts' */
+/** @import { PingAnswer, RegisteredSubscription } from '../../../api-types.ts' */
 /** @import { FormValues } from '../../subscriptions/form-values.js' */
 
 /**

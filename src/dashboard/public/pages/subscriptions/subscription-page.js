@@ -15,7 +15,7 @@ import { Facts, Failure, Heading, Loading, Text, When } from '../../parts/parts.
 import { href } from '../../router.js';
 import { StateAdvice, StateBadge } from '../../subscriptions/state-advice.js';
 
-/** @import { Attempt, Page, Subscription } from '../../data/api-types.d.ts' */
+/** @import { Attempt, Page, Subscription } from '../../../api-types.ts' */
 /** @import { Resource } from '../../data/use-resource.js' */
 
 const refreshMs = 3000;

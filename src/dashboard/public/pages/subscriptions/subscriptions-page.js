@@ -13,7 +13,7 @@ import { Table } from '../../parts/table.js';
 import { href } from '../../router.js';
 import { StateBadge } from '../../subscriptions/state-advice.js';
 
-/** @import { Attempt, Page, Subscription } from '../../data/api-types.d.ts' */
+/** @import { Attempt, Page, Subscription } from '../../../api-types.ts' */
 /** @import { List, Resource } from '../../data/use-resource.js' */
 
 const refreshMs = 5000;

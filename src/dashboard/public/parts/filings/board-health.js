@@ -2,7 +2,7 @@ import { html } from '../html.js';
 import { At, Badge, Text, When } from '../parts.js';
 import { href } from '../../router.js';
 
-/** @import { RejectionPage } from '../../data/rejection-types.d.ts' */
+/** @import { RejectionPage } from '../../../api-types.ts' */
 
 const shownMax = 10;
 

@@ -2,7 +2,7 @@ import { dollars, spaced } from '../format.js';
 import { html } from '../html.js';
 import { Age, Badge, FilingLink, Text, When } from '../parts.js';
 
-/** @import { Filing } from '../../data/api-types.d.ts' */
+/** @import { Filing } from '../../../api-types.ts' */
 
 /** @typedef {[name: string, cell: (filing: Filing, account: string) => unknown]} Column */
 

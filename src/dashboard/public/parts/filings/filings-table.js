@@ -10,7 +10,7 @@ import { keyOf, rowOf, columnsOf, numbers } from './filing-columns.js';
 import { Searched } from './searched.js';
 import { StillTable } from './still-rows.js';
 
-/** @import { Filing } from '../../data/api-types.d.ts' */
+/** @import { Filing } from '../../../api-types.ts' */
 /** @import { FilingChoice } from './filing-choice.js' */
 /** @import { Knowledge } from '../../data/figures/knowledge.js' */
 /** @import { List } from '../../data/use-resource.js' */

@@ -6,7 +6,7 @@ import { SeenBy } from './seen.js';
 import { StillTable } from './still-rows.js';
 
 /** @import { ComponentChildren } from 'preact' */
-/** @import { Rejection } from '../../data/rejection-types.d.ts' */
+/** @import { Rejection } from '../../../api-types.ts' */
 
 /**
  * Rejected filings with reason, age, and who took note of them.

@@ -7,14 +7,14 @@ import { useClient } from '../../data/use-resource.js';
 import { html } from '../html.js';
 import { Failure, Text, When } from '../parts.js';
 
-/** @import { Seen } from '../../data/rejection-types.d.ts' */
+/** @import { Rejection } from '../../../api-types.ts' */
 
 const storageKey = 'filing-webhooks.name';
 
 /**
  * The person who took note of a rejection, with a button for those who may.
- * @param {{ account: string, filingId: string, name: string | null, seen: Seen | null, onChanged: () => void
- * }} props `name`: what people know the filing by
+ * @param {{ account: string, filingId: string, name: string | null, seen: Rejection['seen'], onChanged: () =>
+ * void }} props `name`: what people know the filing by
  */
 export function SeenBy({ account, filingId, name, seen, onChanged }) {
   const client = useClient();

@@ -1,0 +1,65 @@
+import type { Static } from 'typebox';
+import type { accountSchema, countsAnswerSchema, savedAccountSchema } from '../api/accounts/schema.ts';
+import type {
+  attemptDetailSchema,
+  attemptSchema,
+  eventDeliverySchema,
+} from '../api/delivery/attempt-schema.ts';
+import type { replaySchema } from '../api/delivery/replay-schema.ts';
+import type { deadLetterSchema, pingAnswerSchema } from '../api/delivery/schema.ts';
+import type { filingSchema, listFilings } from '../api/filings/schema.ts';
+import type { boardAccountSchema, listRejections, rejectionSchema } from '../api/rejections/schema.ts';
+import type { sessionSchema } from '../api/session/schema.ts';
+import type { rotateSecret } from '../api/subscriptions/operations.ts';
+import type { changedSchema, registeredSchema, subscriptionSchema } from '../api/subscriptions/schema.ts';
+import type { tokenSchema } from '../api/tokens/schema.ts';
+
+// The types of the page, named in its JSDoc. They come from the schemas of the API; a list names its items by
+// `$ref` there, so those are joined here. Nothing of this is served.
+
+/** A page of a list. */
+export interface Page<T> {
+  readonly items: T[];
+  readonly nextCursor: string | null;
+}
+
+type FilingList = Static<(typeof listFilings)['response'][200]['content']['application/json']['schema']>;
+type Board = Static<(typeof listRejections)['response'][200]['content']['application/json']['schema']>;
+type AttemptDetail = Static<typeof attemptDetailSchema>;
+
+export type Account = Static<typeof accountSchema>;
+export type SavedAccount = Static<typeof savedAccountSchema>;
+export type Counts = Static<typeof countsAnswerSchema>;
+export type Filing = Static<typeof filingSchema>;
+export type FilingPage = Page<Filing> & Pick<FilingList, 'searched'>;
+export type Rejection = Static<typeof rejectionSchema>;
+export type BoardAccount = Static<typeof boardAccountSchema>;
+export type RejectionPage = Page<Rejection> &
+  Omit<Board, 'items' | 'accounts'> & { accounts: BoardAccount[] };
+export type Subscription = Static<typeof subscriptionSchema>;
+export type RegisteredSubscription = Static<typeof registeredSchema>;
+export type ChangedSubscription = Static<typeof changedSchema>;
+export type Rotation = Static<(typeof rotateSecret)['response'][200]>;
+export type Attempt = Static<typeof attemptSchema>;
+export type AttemptDetails = Omit<AttemptDetail, 'earlier' | 'later'> &
+  Record<'earlier' | 'later', Attempt[]>;
+export type EventDelivery = Static<typeof eventDeliverySchema>;
+export type DeadLetter = Static<typeof deadLetterSchema>;
+export type PingAnswer = Static<typeof pingAnswerSchema>;
+export type Replay = Static<typeof replaySchema>;
+export type Token = Static<typeof tokenSchema>;
+export type Session = Static<typeof sessionSchema>;
+
+/** An event of the log: of a filing or an operational one, so every field of `data` is read with care. */
+export interface FilingEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly timestamp: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** A filing and its events, oldest first. */
+export type FilingWithEvents = Filing & { readonly events: readonly FilingEvent[] };
+
+/** A page of the log; `resumeCursor` stands after everything that was examined. */
+export type EventPage = Page<FilingEvent> & { readonly resumeCursor: string };
