@@ -138,7 +138,7 @@ test('of a long log the latest is shown, older ones when asked for, and each tha
 test('event streams are read the same wherever their pieces end', async () => {
   await using tab = await stage.open();
   const different = await tab.page.evaluate<string[]>(`(async () => {
-    const { createSseParser } = await import('/assets/data/feed/sse-parser.js');
+    const { createSseParser } = await import('/assets/data/event-feed.js');
     const text = 'retry: 3000\\r\\n\\r\\n: note\\n\\nid: a\\nevent: x\\ndata: {"n":1}\\n\\nid: b\\n\\ndata:two\\rdata: lines\\r\\r';
     const read = (pieces) => { const parse = createSseParser(); return JSON.stringify([...pieces, '\\n'].flatMap(parse)); };
     const expected = JSON.stringify([{ id: 'a', data: '{"n":1}' }, { id: 'b', data: '' }, { id: 'b', data: 'two\\nlines' }]);

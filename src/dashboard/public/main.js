@@ -1,12 +1,11 @@
 import { render } from './vendor/preact.js';
 import { useCallback, useEffect, useMemo, useState } from './vendor/hooks.js';
 import { ApiError, createApiClient } from './data/api-client.js';
-import { html } from './parts/html.js';
+import { html } from './html.js';
 import { Layout } from './parts/layout.js';
-import { OpenLink } from './pages/open-link.js';
+import { OpenLink, SignIn } from './pages/sign-in.js';
 import { Pages } from './pages.js';
 import { onOtherTab, openLink, readSession, signOut, takeLink, useOfLink } from './session.js';
-import { SignIn } from './pages/sign-in.js';
 import { sleep } from './data/sleep.js';
 import { ClientContext } from './data/use-resource.js';
 

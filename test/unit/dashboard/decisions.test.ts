@@ -15,7 +15,7 @@ const attempt = (outcome: string, at: string, statusCode: number | null = null) 
 const now = Date.parse('2026-11-22T15:00:00Z');
 
 describe('outcomes in words', async () => {
-  const { outcomes, explain } = await file('attempts/outcomes.js');
+  const { outcomes, explain } = await file('deliveries/outcomes.js');
 
   test.each(Object.keys(outcomeKinds))('%s has a name, a meaning and advice', (code) => {
     const words = (outcomes as unknown as Record<string, string[]>)[code];
@@ -40,7 +40,7 @@ describe('outcomes in words', async () => {
 });
 
 describe('the state of a subscription', async () => {
-  const { presentFailure, shownState } = await file('data/figures/delivery-stats.js');
+  const { presentFailure, shownState } = await file('data/delivery-stats.js');
 
   test('is degraded while it is active and more than a tenth of the attempts of a day failed', () => {
     const failed = Array.from({ length: 2 }, () => attempt('timeout', '14:00'));
@@ -80,8 +80,8 @@ describe('the state of a subscription', async () => {
 
 describe('requests of forms', async () => {
   const { change, isMoved, valuesOf } = await file('subscriptions/form-values.js');
-  const { accountChange, accountInput, accountValues } = await file('settings/account-values.js');
-  const { replayRequest } = await file('actions/replay-request.js');
+  const { accountChange, accountInput, accountValues } = await file('pages/account-values.js');
+  const { replayRequest } = await file('deliveries/replay-request.js');
 
   const shown = {
     url: 'https://a.example/x',
@@ -168,10 +168,7 @@ describe('requests of forms', async () => {
 });
 
 describe('texts that people compare', async () => {
-  const [page, { matchesSearch }] = await Promise.all([
-    file('data/input/folded.js'),
-    file('data/figures/filing-event.js'),
-  ]);
+  const { folded: foldedOnPage, matchesSearch } = await file('data/filing-event.js');
 
   test('are folded on the page as in the daemon', () => {
     for (const text of [
@@ -185,7 +182,7 @@ describe('texts that people compare', async () => {
       'trans\u00ADport',
       'ǰ',
     ])
-      expect(page['folded']?.(text)).toBe(folded(text));
+      expect(foldedOnPage?.(text)).toBe(folded(text));
   });
 
   test('find an event in any form', () => {

@@ -16,7 +16,7 @@ const { found, unknown } = expressionsOf(new Map(paths.map((path) => [path, read
 const madeFromTexts = new Map([['src/api/events/schema.ts', typesPattern]]);
 
 it('no expression in src backtracks more than in proportion to its input', { timeout: 300_000 }, () => {
-  expect(paths).toContain('src/dashboard/public/parts/html.js');
+  expect(paths).toContain('src/dashboard/public/html.js');
   expect(found.length).toBeGreaterThan(100);
   const made = unknown.map((place) => place.split(':')[0] ?? '');
   expect(made, 'made when the code runs: not checked').toEqual([...madeFromTexts.keys()]);

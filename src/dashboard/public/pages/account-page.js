@@ -1,15 +1,14 @@
 import { useState } from '../vendor/hooks.js';
-import { ActionButton, useAction } from '../actions/actions.js';
+import { ActionButton, useAction } from '../parts/actions.js';
 import { apiPath } from '../data/api-client.js';
-import { knowledgeOf } from '../data/figures/knowledge.js';
-import { useSamples } from '../data/figures/samples.js';
-import { useIsOperator, useMayWrite } from '../data/session-context.js';
+import { knowledgeOf } from '../data/knowledge.js';
+import { useSamples, CountsChart } from '../parts/counts-chart.js';
+import { useIsOperator, useMayWrite } from '../session.js';
 import { useClient, useResource } from '../data/use-resource.js';
 import { AccountNav, Counts, Health, HealthAdvice, requestBudget } from '../parts/account-parts.js';
-import { CountsChart } from '../parts/chart/counts-chart.js';
-import { RejectionsTable } from '../parts/filings/filings-table.js';
+import { RejectionsTable } from '../parts/filings.js';
 import { duration, number } from '../parts/format.js';
-import { html } from '../parts/html.js';
+import { html } from '../html.js';
 import { Facts, Failure, Heading, Loading, Notice, Text, When } from '../parts/parts.js';
 import { href, withQuery } from '../router.js';
 

@@ -1,11 +1,10 @@
-import { byTrouble, knowledgeOf } from '../data/figures/knowledge.js';
-import { folded } from '../data/input/folded.js';
-import { useMayWrite } from '../data/session-context.js';
+import { byTrouble, knowledgeOf } from '../data/knowledge.js';
+import { folded } from '../data/filing-event.js';
+import { useMayWrite } from '../session.js';
 import { useList } from '../data/use-resource.js';
-import { Count, filingsHref, Health, HealthAdvice } from '../parts/account-parts.js';
-import { FailingSubscriptions } from '../parts/failing-subscriptions.js';
+import { Count, filingsHref, Health, HealthAdvice, FailingSubscriptions } from '../parts/account-parts.js';
 import { number } from '../parts/format.js';
-import { html } from '../parts/html.js';
+import { html } from '../html.js';
 import { Badge, Failure, Heading, Loading, Text, When } from '../parts/parts.js';
 import { Table } from '../parts/table.js';
 import { href, useQuery } from '../router.js';

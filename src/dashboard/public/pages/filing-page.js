@@ -1,13 +1,24 @@
-import { CopyButton } from '../actions/copy.js';
-import { EventDeliveries } from '../attempts/event-deliveries.js';
+import {
+  CopyButton,
+  Age,
+  At,
+  Badge,
+  Facts,
+  Failure,
+  Heading,
+  Loading,
+  Notice,
+  Text,
+  When,
+} from '../parts/parts.js';
+import { EventDeliveries } from '../deliveries/event-deliveries.js';
 import { apiPath } from '../data/api-client.js';
-import { eventFacts, withKnownDetails } from '../data/figures/filing-event.js';
+import { eventFacts, withKnownDetails } from '../data/filing-event.js';
 import { useResource } from '../data/use-resource.js';
 import { AccountNav } from '../parts/account-parts.js';
-import { SeenBy } from '../parts/filings/seen.js';
+import { SeenBy } from '../parts/seen.js';
 import { dollars, spaced } from '../parts/format.js';
-import { html } from '../parts/html.js';
-import { Age, At, Badge, Facts, Failure, Heading, Loading, Notice, Text, When } from '../parts/parts.js';
+import { html } from '../html.js';
 import { href, withQuery } from '../router.js';
 
 /** @import { FilingEvent, FilingWithEvents } from '../../api-types.ts' */

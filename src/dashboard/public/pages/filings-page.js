@@ -1,19 +1,18 @@
 import { apiPath } from '../data/api-client.js';
 import { statusTones } from '../catalogue.js';
-import { knowledgeOf } from '../data/figures/knowledge.js';
+import { knowledgeOf } from '../data/knowledge.js';
 import { useResource } from '../data/use-resource.js';
-import { useTyped } from '../data/input/use-typed.js';
+import { useTyped } from '../parts/fields.js';
 import { AccountNav, Health } from '../parts/account-parts.js';
-import { isSorted } from '../parts/filings/filing-choice.js';
-import { FilingsTable } from '../parts/filings/filings-table.js';
+import { isSorted, FilingsTable } from '../parts/filings.js';
 import { number } from '../parts/format.js';
-import { html } from '../parts/html.js';
+import { html } from '../html.js';
 import { Heading } from '../parts/parts.js';
 import { href, useQuery, withQuery } from '../router.js';
 
 /** @import { Account } from '../../api-types.ts' */
 /** @import { Resource } from '../data/use-resource.js' */
-/** @import { FilingChoice } from '../parts/filings/filing-choice.js' */
+/** @import { FilingChoice } from '../parts/filings.js' */
 
 const refreshMs = 10_000;
 

@@ -1,18 +1,19 @@
-import { ActionButton, useAction } from '../actions/actions.js';
-import { download } from '../data/download.js';
+import { ActionButton, useAction } from '../parts/actions.js';
+import { download } from '../data/api-client.js';
 import { useFaults } from '../data/pulse.js';
-import { useIsOperator } from '../data/session-context.js';
+import { useIsOperator } from '../session.js';
 import { useClient, useList } from '../data/use-resource.js';
-import { Facets } from '../parts/filings/facets.js';
-import { BoardHealth } from '../parts/filings/board-health.js';
-import { RejectionRows } from '../parts/filings/rejection-rows.js';
-import { number } from '../parts/format.js';
-import { html } from '../parts/html.js';
-import { Failure, Heading, Loading, Text } from '../parts/parts.js';
+import { number, dollars } from '../parts/format.js';
+import { html } from '../html.js';
+import { Failure, Heading, Loading, Text, Age, FilingLink, At, Badge, When } from '../parts/parts.js';
 import { href, useQuery, withQuery } from '../router.js';
+import { SeenBy } from '../parts/seen.js';
+import { StillTable } from '../parts/table.js';
+import { useState } from '../vendor/hooks.js';
 
 /** @import { Rejection, RejectionPage } from '../../api-types.ts' */
 /** @import { List } from '../data/use-resource.js' */
+/** @import { ComponentChildren } from 'preact' */
 
 const refreshMs = 5000;
 const filterNames = /** @type {const} */ (['account', 'state', 'reason', 'seen']);
@@ -169,4 +170,136 @@ function Nothing({ page, isFiltered }) {
   if (faults.length === 0 && page.accounts.every(({ health }) => health === 'ok'))
     return 'Nothing is rejected. Nobody has to do anything.';
   return 'No rejection is known. Not every account is current, so there may be some.';
+}
+
+/**
+ * Rejected filings with reason, age, and who took note of them.
+ * @param {{ subject: string, items: Rejection[], showsAccount: boolean, empty: ComponentChildren, more:
+ * boolean, onMore: () => void, onChanged: () => void }} props
+ */
+export function RejectionRows({ subject, items, showsAccount, empty, more, onMore, onChanged }) {
+  const columns = ['Age', 'Insured', 'Policy', 'State', 'Premium', 'Reason'];
+  return html`<${StillTable}
+    subject=${subject}
+    items=${items}
+    keyOf=${(/** @type {Rejection} */ { account, filingId }) => `${account}\n${filingId}`}
+    rowOf=${(/** @type {Rejection} */ one) => rowOf(one, showsAccount, onChanged)}
+    caption="Rejected filings"
+    columns=${[...columns, ...(showsAccount ? ['Account'] : []), 'Seen by']}
+    numbers=${['Premium']}
+    empty=${empty}
+    more=${more}
+    onMore=${onMore}
+  />`;
+}
+
+/** @type {(one: Rejection, showsAccount: boolean, onChanged: () => void) => any} */
+function rowOf(one, showsAccount, onChanged) {
+  const { account, filingId, insuredsName, policyNumber, stateAbbr, premium, rejectionReason, since, seen } =
+    one;
+  const age = html`<${Age} since=${since} />`;
+  const link = html`<${FilingLink} account=${account} filingId=${filingId} name=${insuredsName} />`;
+  const policy = html`<${Text} value=${policyNumber} />`;
+  const state = html`<${Text} value=${stateAbbr} />`;
+  const reason = html`<span class="clamp reason"><${Text} value=${rejectionReason} /></span>`;
+  const place = html`<a href=${href('accounts', account)}><${Text} value=${account} /></a>`;
+  const seenBy = html`<${SeenBy}
+    account=${account}
+    filingId=${filingId}
+    name=${insuredsName}
+    seen=${seen}
+    onChanged=${onChanged}
+  />`;
+  return {
+    cells: [
+      age,
+      link,
+      policy,
+      state,
+      html`<${Text} value=${dollars(premium)} />`,
+      reason,
+      ...(showsAccount ? [place] : []),
+      seenBy,
+    ],
+    card: html`<div class="card-line"><span class="clamp">${link}</span> ${age}</div>
+      <div class="card-quiet">${policy} · ${state}${showsAccount && html` · ${place}`}</div>
+      ${reason}${seenBy}`,
+  };
+}
+
+const shownAtFirst = 6;
+const shownOnPhone = 3;
+
+/**
+ * How many of a list have each value, most first; a click shows these only, another one all again.
+ * @param {{ title: string, items: { value: string | null, count: number }[], chosen: string | null, onChoose:
+ * (value: string | null) => void }} props a value of null stands for none and cannot be chosen
+ */
+export function Facets({ title, items, chosen, onChoose }) {
+  const [isLong, setLong] = useState(false);
+  const few = matchMedia('(max-width: 40rem)').matches ? shownOnPhone : shownAtFirst;
+  const shown = isLong ? items : items.filter(({ value }, at) => at < few || value === chosen);
+  return html`<section class="facets" aria-label=${title}>
+    <h2>${title}</h2>
+    <ul>
+      ${shown.map(
+        ({ value, count }) =>
+          html`<li key=${value}>
+            <button
+              type="button"
+              aria-pressed=${value !== null && value === chosen}
+              aria-disabled=${value === null}
+              onClick=${() => value !== null && onChoose(value === chosen ? null : value)}
+            >
+              <span class="facet-count">${number(count)}</span>
+              <span class="facet-value"
+                >${value === null ? html`<span class="none">none given</span>` : html`<${Text} value=${value} />`}</span
+              >
+            </button>
+          </li>`,
+      )}
+    </ul>
+    ${
+      items.length > shown.length &&
+      html`<button type="button" class="link" onClick=${() => setLong(true)}>
+        ${number(items.length - shown.length)} more
+      </button>`
+    }
+  </section>`;
+}
+
+const shownMax = 10;
+
+/**
+ * The accounts whose rejections are not known, or are those of an earlier time; nothing while all are
+ * current.
+ * @param {{ accounts: RejectionPage['accounts'], total: number }} props `total`: also of those that are not
+ * named, which are current
+ */
+export function BoardHealth({ accounts, total }) {
+  const troubled = accounts.filter(({ health }) => health !== 'ok');
+  if (troubled.length === 0) return null;
+  return html`<div class="notice warn" role="status">
+    <p>
+      <strong
+        >${
+          troubled.length === 1
+            ? 'One account is not current'
+            : `${troubled.length} of ${total} accounts are not current`
+        }:</strong
+      >
+      there may be rejections that are not shown.
+    </p>
+    <ul>
+      ${troubled.slice(0, shownMax).map(
+        ({ account, health, asOf }) =>
+          html`<li key=${account}>
+            <a href=${href('accounts', account)}><${Text} value=${account} /></a>
+            <${Badge} word=${health} />${' '}
+            ${asOf === null ? health !== 'unknown' && 'not known yet' : html`as of <${At} at=${asOf} />, <${When} at=${asOf} />`}
+          </li>`,
+      )}
+    </ul>
+    ${troubled.length > shownMax && html`<p>… and ${troubled.length - shownMax} more.</p>`}
+  </div>`;
 }

@@ -1,11 +1,10 @@
 import { useEffect, useState } from '../vendor/hooks.js';
 import { apiPath } from '../data/api-client.js';
-import { useSession } from '../data/session-context.js';
+import { useSession } from '../session.js';
 import { useList, useResource } from '../data/use-resource.js';
-import { columnsOf, keyOf, numbers, rowOf } from '../parts/filings/filing-columns.js';
-import { Searched } from '../parts/filings/searched.js';
+import { columnsOf, keyOf, numbers, rowOf, Searched } from '../parts/filings.js';
 import { number } from '../parts/format.js';
-import { html } from '../parts/html.js';
+import { html } from '../html.js';
 import { Failure, Heading, Loading, Text } from '../parts/parts.js';
 import { Table } from '../parts/table.js';
 import { href, withQuery } from '../router.js';

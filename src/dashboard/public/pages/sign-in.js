@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from '../vendor/hooks.js';
 import { ApiError } from '../data/api-client.js';
-import { html } from '../parts/html.js';
+import { html } from '../html.js';
 import { isFramed, signIn } from '../session.js';
 
 /** @import { Session } from '../session.js' */
@@ -99,4 +99,23 @@ function reasonOf(error) {
     return 'This token is not valid. Check that it was copied whole, and that it was not revoked.';
   if (error.status === 404) return 'The account of this token no longer exists.';
   return error.message;
+}
+
+/**
+ * Asks before a link takes the place of another session.
+ * @param {{ session: Session, onOpen: () => void, onStay: () => void }} props
+ */
+export function OpenLink({ session, onOpen, onStay }) {
+  useEffect(() => {
+    document.title = 'Open a link · filing-webhooks';
+  }, []);
+  const who = session.account === null ? 'as the operator' : `for the account ${session.account}`;
+  return html`<main class="sign-in">
+    <form onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
+      <h1>Open this link?</h1>
+      <p>You are signed in ${who}. The link opens something else, and signs you out of that in every tab.</p>
+      <button type="button" class="primary" onClick=${onStay}>Stay signed in</button>
+      <button type="button" onClick=${onOpen}>Open the link</button>
+    </form>
+  </main>`;
 }

@@ -1,14 +1,14 @@
-import { useMemo } from '../vendor/hooks.js';
-import { createPulse, PulseContext, useFaults } from '../data/pulse.js';
-import { Clock } from './clock.js';
-import { Readiness } from './frame/readiness.js';
-import { SearchField, useShortcuts } from './frame/search-field.js';
-import { Updated } from './frame/updated.js';
-import { html } from './html.js';
-import { href } from '../router.js';
+import { useMemo, useEffect, useRef, useState } from '../vendor/hooks.js';
+import { createPulse, PulseContext, useFaults, usePulse } from '../data/pulse.js';
+import { Clock, Text } from './parts.js';
+import { html } from '../html.js';
+import { href, parseHash, useHash } from '../router.js';
+import { sleep } from '../data/sleep.js';
+import { clockTime, relativeTime } from './format.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Session } from '../session.js' */
+/** @import { Pulse } from '../data/pulse.js' */
 
 /**
  * The frame of every page: the ways to other pages, the search, and the faults of the daemon as a whole.
@@ -56,4 +56,137 @@ function Main({ children }) {
 function toContent(event) {
   event.preventDefault(); // the part behind # is the page
   document.getElementById('main')?.focus();
+}
+
+const lookEveryMs = 10_000;
+const afterSuspicionMs = 2000;
+
+const away = 'The daemon does not answer. Check that it runs and that this machine reaches it.';
+
+/** The faults of the daemon as a whole, above every page. */
+export function Readiness() {
+  const pulse = usePulse();
+  useLooks(pulse);
+  const faults = useFaults();
+  if (faults.length === 0) return null;
+  const at = pulse.lastReadAt();
+  return html`<div class="notice bad banner" role="alert">
+    <strong>The daemon does not keep its promise at the moment.</strong>
+    ${at !== null && html` What you see is as of ${clockTime(at, Date.now(), true)}, and grey until it is current again.`}
+    <ul>
+      ${faults.map((reason) => html`<li key=${reason}><${Text} value=${reason} /></li>`)}
+    </ul>
+  </div>`;
+}
+
+// Looks every few seconds, and at once when a request had no answer.
+/** @param {Pulse} pulse */
+function useLooks(pulse) {
+  useEffect(() => {
+    const leave = new AbortController();
+    let wake = new AbortController();
+    const end = pulse.listen((what) => what === 'suspicion' && wake.abort());
+    const look = async () => {
+      while (!leave.signal.aborted) {
+        wake = new AbortController();
+        const found = await readReasons(leave.signal);
+        if (!leave.signal.aborted) pulse.setReasons(found);
+        const pause = found.length > 0 ? afterSuspicionMs : lookEveryMs;
+        await sleep(pause, found.length > 0 ? leave.signal : AbortSignal.any([leave.signal, wake.signal]));
+      }
+    };
+    void look();
+    return () => {
+      end();
+      leave.abort();
+    };
+  }, [pulse]);
+}
+
+/** @type {(signal: AbortSignal) => Promise<string[]>} */
+async function readReasons(signal) {
+  try {
+    const response = await fetch(new URL('health/ready', document.baseURI), { signal, cache: 'no-store' });
+    const { reasons } = await response.json();
+    return Array.isArray(reasons) ? reasons.map(String) : [];
+  } catch {
+    return [away];
+  }
+}
+
+/** The search over all filings, on every page; the key `/` leads there. */
+export function SearchField() {
+  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const [area, asked] = parseHash(useHash());
+  useEffect(() => {
+    if (field.current !== null) field.current.value = area === 'search' ? (asked ?? '') : '';
+  }, [area, asked]);
+  useEffect(() => {
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, []);
+  const press = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== '/' || isTyping(event)) return;
+    event.preventDefault();
+    field.current?.focus();
+    field.current?.select();
+  };
+  const search = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const q = field.current?.value.trim() ?? '';
+    if (q !== '') location.hash = href('search', q);
+  };
+  return html`<form class="search" role="search" aria-label="Filings" onSubmit=${search}>
+    <input
+      ref=${field}
+      type="search"
+      name="q"
+      maxlength="200"
+      aria-label="Find a filing: policy number, insured or id"
+      aria-keyshortcuts="/"
+      placeholder="Policy number, insured or id"
+      autocomplete="off"
+      enterkeyhint="search"
+    />
+  </form>`;
+}
+
+/**
+ * Goes to a page after `g` and a letter, as the address names it.
+ * @param {Readonly<Record<string, string>>} places hashes by letter
+ */
+export function useShortcuts(places) {
+  useEffect(() => {
+    let began = 0;
+    const press = (/** @type {KeyboardEvent} */ event) => {
+      if (isTyping(event)) return;
+      const to = event.timeStamp - began < 1000 ? places[event.key] : undefined;
+      began = event.key === 'g' ? event.timeStamp : 0;
+      if (to !== undefined) location.hash = to;
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, [places]);
+}
+
+/** @type {(event: KeyboardEvent) => boolean} */
+function isTyping({ target, altKey, ctrlKey, metaKey, isComposing }) {
+  if (altKey || ctrlKey || metaKey || isComposing) return true;
+  return target instanceof Element && target.closest('input, select, textarea, dialog') !== null;
+}
+
+const tickMs = 1000;
+
+/** How long ago anything on the page was read. */
+export function Updated() {
+  const pulse = usePulse();
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), tickMs);
+    return () => clearInterval(timer);
+  }, []);
+  const at = pulse.lastReadAt();
+  return at === null
+    ? null
+    : html`<span class="quiet">Updated ${relativeTime(Math.min(at, now), now)}</span>`;
 }

@@ -1,11 +1,11 @@
-import { useEffect, useRef } from '../vendor/hooks.js';
+import { useEffect, useRef, useContext, useState } from '../vendor/hooks.js';
 import { useFaults } from '../data/pulse.js';
-import { isAway } from '../data/use-resource.js';
+import { isAway, useClient } from '../data/use-resource.js';
 import { eventTones, statusTones } from '../catalogue.js';
-import { useNow } from './clock.js';
 import { clockTime, duration, fullTime, relativeTime, spaced, toneOfAge } from './format.js';
-import { html } from './html.js';
+import { html } from '../html.js';
 import { href } from '../router.js';
+import { createContext } from '../vendor/preact.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { ApiError } from '../data/api-client.js' */
@@ -187,4 +187,70 @@ export function FilingLink({ account, filingId, name }) {
   return html`<a href=${href('accounts', account, 'filing', filingId)}
     ><${Text} value=${name?.trim() ? name : filingId}
   /></a>`;
+}
+
+const tickMs = 5000;
+const Tick = createContext(0);
+
+/**
+ * Renders its children again as time passes.
+ * @param {{ children?: ComponentChildren }} props
+ */
+export function Clock({ children }) {
+  const [tick, setTick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setTick((before) => before + 1), tickMs);
+    return () => clearInterval(timer);
+  }, []);
+  return html`<${Tick.Provider} value=${tick}>${children}<//>`;
+}
+
+/** Milliseconds on the daemon's clock; renders again every few seconds. */
+export function useNow() {
+  useContext(Tick);
+  return useClient().now();
+}
+
+/**
+ * Copies a text, and says so.
+ * @param {{ text: string, what: string }} props `what` names the text for those who do not see the page
+ */
+export function CopyButton({ text, what }) {
+  const [said, setSaid] = useState('');
+  const copy = async () => setSaid((await isCopied(text)) ? 'Copied' : 'The browser does not allow it');
+  return html`<button type="button" class="small" aria-label=${`Copy ${what}`} onClick=${copy}>Copy</button>
+    <span class="quiet" role="status">${said}</span>`;
+}
+
+/**
+ * A text that is shown only now, to be copied: a secret, a token, a link.
+ * @param {{ label: string, value: string }} props
+ */
+export function SecretField({ label, value }) {
+  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const [said, setSaid] = useState('');
+  const copy = async () => {
+    field.current?.select();
+    setSaid(
+      (await isCopied(value))
+        ? 'Copied.'
+        : 'The browser does not allow it: the text is selected, copy it with the keyboard.',
+    );
+  };
+  return html`<div class="copied">
+    <label>${label} <input ref=${field} class="secret" readonly value=${value} /></label>
+    <button type="button" class="primary" onClick=${copy}>Copy</button>
+    <span role="status">${said}</span>
+  </div>`;
+}
+
+// Browsers have no clipboard on pages without TLS, except on the local host.
+/** @type {(text: string) => Promise<boolean>} */
+async function isCopied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

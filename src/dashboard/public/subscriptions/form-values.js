@@ -1,4 +1,4 @@
-import { fromLocal, toLocal } from '../attempts/local-time.js';
+import { fromLocal, toLocal } from '../parts/format.js';
 
 /** @import { Subscription } from '../../api-types.ts' */
 

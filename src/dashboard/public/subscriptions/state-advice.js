@@ -1,10 +1,10 @@
-import { explain, outcomeName } from '../attempts/outcomes.js';
-import { presentFailure } from '../data/figures/delivery-stats.js';
-import { axisTime, number } from '../parts/format.js';
-import { html } from '../parts/html.js';
-import { Badge, Text, When } from '../parts/parts.js';
+import { explain, outcomeName } from '../deliveries/outcomes.js';
+import { presentFailure } from '../data/delivery-stats.js';
+import { axisTime, number, duration } from '../parts/format.js';
+import { html } from '../html.js';
+import { Badge, Text, When, Notice } from '../parts/parts.js';
 
-/** @import { Attempt, Subscription } from '../../api-types.ts' */
+/** @import { Attempt, Subscription, PingAnswer } from '../../api-types.ts' */
 /** @import { Tone } from '../parts/parts.js' */
 
 /** @type {Readonly<Record<string, Tone>>} */
@@ -75,4 +75,32 @@ function Cause({ attempts, now }) {
 function failureName(outcome, statusCode) {
   if (statusCode === null) return outcomeName(outcome);
   return outcome === 'http_error' ? `HTTP error ${statusCode}` : `${outcomeName(outcome)} (${statusCode})`;
+}
+
+/**
+ * The outcome of a test, with the response of the endpoint.
+ * @param {{ ping: PingAnswer }} props
+ */
+export function TestResult({ ping: { outcome, reason, statusCode, durationMs, response } }) {
+  const good = outcome === 'delivered';
+  const answer = statusCode === null ? 'without a response' : `with status ${statusCode}`;
+  return html`<${Notice} tone=${good ? 'good' : 'bad'}>
+    <p>
+      Test: <${Badge} word=${outcomeName(outcome)} tone=${good ? 'good' : 'bad'} /> ${answer} after
+      ${duration(durationMs)}. ${reason !== null && html`<${Text} value=${reason} />`}
+    </p>
+    ${!good && html`<p>${explain({ outcome, statusCode }).advice}</p>`}
+    ${response && html`<pre tabindex="0"><bdi>${response}</bdi></pre>`}
+  <//>`;
+}
+
+/**
+ * Settings that were accepted although they are likely mistakes; nothing if there are none.
+ * @param {{ warnings: readonly string[] | undefined }} props
+ */
+export function Warnings({ warnings = [] }) {
+  if (warnings.length === 0) return null;
+  return html`<${Notice} tone="warn">
+    ${warnings.map((warning) => html`<p key=${warning}><${Text} value=${warning} /></p>`)}
+  <//>`;
 }

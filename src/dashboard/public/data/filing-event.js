@@ -1,0 +1,88 @@
+/** @import { FilingEvent, FilingWithEvents } from '../../api-types.ts' */
+
+/**
+ * The facts of an event, for a line of text; null where the event has none.
+ * @typedef {object} EventFacts
+ * @property {string | null} filingId null for operational events
+ * @property {string | null} insured
+ * @property {string | null} policy
+ * @property {string | null} state
+ * @property {string | null} from
+ * @property {string | null} to
+ * @property {string | null} reason why it was rejected or disabled, or why the last poll failed
+ * @property {boolean} inferred
+ * @property {boolean} tooLarge whether the filing was too large to be part of the event
+ */
+
+/**
+ * The facts of an event; pure. Filings arrive as the partner service sends them, so nothing in them is relied
+ * on.
+ * @param {FilingEvent} event
+ * @returns {EventFacts}
+ */
+export function eventFacts({ data }) {
+  const filing = asObject(data['filing']);
+  return {
+    filingId: text(data['filingId']),
+    insured: text(filing['insuredsName']),
+    policy: text(filing['policyNumber']),
+    state: text(asObject(filing['filingState'])['stateAbbr']),
+    from: text(data['previousStatus']),
+    to: text(data['status']),
+    reason: text(data['rejectionReason']) ?? text(data['reason']) ?? text(data['lastError']),
+    inferred: data['inferred'] === true,
+    tooLarge: data['omitted'] === 'too_large',
+  };
+}
+
+/**
+ * A filing with the names that people know it by: the daemon does not keep them for COMPLETED filings, but
+ * the latest event still has them; pure.
+ * @param {FilingWithEvents} filing
+ * @returns {FilingWithEvents}
+ */
+export function withKnownDetails(filing) {
+  const latest = asObject(filing.events.findLast(({ data }) => data['filing'])?.data['filing']);
+  const { premium } = latest;
+  return {
+    ...filing,
+    insuredsName: filing.insuredsName ?? text(latest['insuredsName']),
+    policyNumber: filing.policyNumber ?? text(latest['policyNumber']),
+    stateAbbr: filing.stateAbbr ?? text(asObject(latest['filingState'])['stateAbbr']),
+    filingType: filing.filingType ?? text(latest['filingType']),
+    premium: filing.premium ?? (typeof premium === 'number' ? premium : null),
+  };
+}
+
+/**
+ * Whether an event matches a search: the line has to show every word of the search; pure.
+ * @param {FilingEvent} event
+ * @param {string} search
+ */
+export function matchesSearch(event, search) {
+  const { filingId, insured, policy, state, from, to, reason } = eventFacts(event);
+  const shown = folded([event.type, filingId, insured, policy, state, from, to, reason].join('\n'));
+  return folded(search)
+    .split(/\s+/)
+    .every((word) => shown.includes(word));
+}
+
+/** @type {(value: unknown) => Record<string, unknown>} */
+function asObject(value) {
+  return typeof value === 'object' && value !== null ? /** @type {Record<string, unknown>} */ (value) : {};
+}
+
+/** @type {(value: unknown) => string | null} */
+function text(value) {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' ? String(value) : null;
+}
+
+/**
+ * A text as it is compared with others, as the daemon compares them (src/words/folded.ts); pure.
+ * @param {string} words
+ */
+export function folded(words) {
+  const lower = words.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ');
+  return lower.replaceAll(/\p{DI}|(?<=i)\u0307/gu, '').normalize('NFKC');
+}

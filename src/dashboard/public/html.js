@@ -1,0 +1,24 @@
+import { h } from './vendor/preact.js';
+import { htm } from './vendor/htm.js';
+
+const build = htm.bind(h);
+
+/** @type {WeakMap<TemplateStringsArray, TemplateStringsArray>} */
+const prepared = new WeakMap();
+
+/**
+ * Markup as tagged templates. Every value in them becomes text or an attribute, never markup. A line break
+ * counts as a space, as in HTML and unlike in htm, so a formatter may break a sentence anywhere.
+ * @param {TemplateStringsArray} strings
+ * @param {...unknown} values
+ */
+export function html(strings, ...values) {
+  const known = prepared.get(strings);
+  if (known !== undefined) return build(known, ...values);
+  const flat = strings.map((text) =>
+    text.replaceAll(/\s+/g, (blank) => (blank.includes('\n') ? ' ' : blank)),
+  );
+  const template = Object.assign(flat, { raw: flat });
+  prepared.set(strings, template);
+  return build(template, ...values);
+}
