@@ -1,17 +1,13 @@
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
-import { createBoundedMap, type BoundedMap } from '../memory/bounded-map.ts';
-import { askServers, type NameAnswer } from './ask-servers.ts';
-import { reservedAddresses } from './hosts-file.ts';
-import { createNameFiles, systemPaths, type NamePaths, type NameSettings } from './name-files.ts';
-import { fullNames } from './search-list.ts';
-import { createTurns } from './turns.ts';
+import CacheableLookup from 'cacheable-lookup';
+import PQueue from 'p-queue';
+import { followFile, fullNames, parseHosts, parseSearchRules } from './name-files.ts';
 
 /**
  * Finds every address of a host name, for an owner: one account's callbacks, its polls, or its checks.
- * Rejects with HostLookupError, within ten seconds unless the owner itself has many lookups under way.
+ * Rejects with HostLookupError when the name servers have answered or were silent for some seconds.
  */
 export type HostLookup = (hostname: string, owner?: string) => Promise<readonly LookupAddress[]>;
 
@@ -27,129 +23,100 @@ class HostLookupError extends Error {
 }
 
 /** Settings of the lookups; tests use servers and files of their own. */
-export interface HostLookupOptions extends Partial<NamePaths> {
+export interface HostLookupOptions {
+  readonly hostsFile?: string;
+  readonly resolvConf?: string;
   /** Name servers (`address:port`) instead of those of the system. */
   readonly servers?: readonly string[];
   /** Maximum number of lookups of one owner at once. */
   readonly perOwner?: number;
 }
 
-// Maximum number of lookups at once, of all owners and of one, and of one owner that wait for a place.
-const overallMax = 2_048;
-const perOwnerMax = 128;
-const waitingMax = 20_000;
-
-// Milliseconds of one question to a name server, and how often it is asked; c-ares asks a quick server again
-// sooner.
-const questionMs = 2_000;
-const triesMax = 3;
-const questionMaxMs = 3_000;
-// Milliseconds of a whole lookup with all names of the search list, once it has begun.
-const lookupMs = 8_000;
-
-// Milliseconds for which an answer is kept, at most, and a failure.
-const foundMaxMs = 30_000;
-const failedMs = 5_000;
-
-// Maximum numbers of owners and of answers per owner that are remembered.
-const ownersMax = 4_000;
-const answersMax = 500;
-
-const silence: NameAnswer = { kind: 'failed', silent: true };
-
-interface Known {
-  readonly answer: NameAnswer;
-  readonly until: number;
-}
-
-/** The lookups of one owner. Nothing of them is shared, so no owner can spoil another's answers. */
-interface Owner {
-  readonly servers: string;
-  readonly resolver: Resolver;
-  readonly underWay: Map<string, Promise<NameAnswer>>;
-  readonly known: BoundedMap<string, Known>;
-}
+// Maximum number of addresses of a family that are kept: a server may name thousands, and each is vetted.
+const addressesMax = 32;
+// Seconds for which an answer is kept, at most, and the answer that there are none.
+const keptFor = { maxTtl: 30, errorTtl: 5 };
+const noAddress = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 
 /**
  * Lookups by c-ares, which needs no thread: a name whose server is dead keeps no other one waiting, as it
  * does with getaddrinfo and its four threads. The hosts file comes first, then the name servers and the
- * search list of resolv.conf (docs/configuration.md#host-names). The same name asked at once by one owner is
- * looked up once. Answers hold for their time to live, at most half a minute; failures for five seconds.
+ * search list of resolv.conf (docs/configuration.md#host-names). Further lookups of one owner wait for its
+ * own.
  */
 export function createHostLookup(options: HostLookupOptions = {}): HostLookup {
-  const settings = createNameFiles({ ...systemPaths, ...options });
-  const turns = createTurns({
-    overall: overallMax,
-    perOwner: options.perOwner ?? perOwnerMax,
-    waiting: waitingMax,
-  });
-  const owners = createBoundedMap<string, Owner>(ownersMax);
+  const { hostsFile = '/etc/hosts', resolvConf = '/etc/resolv.conf', servers, perOwner = 128 } = options;
+  const hosts = followFile(hostsFile, parseHosts);
+  const names = followFile(resolvConf, (text) => ({
+    rules: parseSearchRules(text),
+    answers: new CacheableLookup({
+      ...keptFor,
+      resolver: openResolver(servers),
+      lookup: false,
+      fallbackDuration: 0,
+    }),
+  }));
+  const queues = new Map<string, PQueue>();
 
-  function ownerOf(name: string, { servers }: NameSettings): Owner {
-    const found = owners.get(name);
-    if (found?.servers === servers) return found;
-    const resolver = new Resolver({ timeout: questionMs, tries: triesMax, maxTimeout: questionMaxMs });
-    if (options.servers !== undefined) resolver.setServers(options.servers);
-    const known = createBoundedMap<string, Known>(answersMax);
-    const owner = { servers, resolver, underWay: new Map<string, Promise<NameAnswer>>(), known };
-    owners.set(name, owner);
-    return owner;
+  async function inTurn<T>(owner: string, find: () => Promise<T>): Promise<T> {
+    const queue = queues.get(owner) ?? new PQueue({ concurrency: perOwner });
+    queues.set(owner, queue);
+    try {
+      return await queue.add(find);
+    } finally {
+      if (queue.pending + queue.size === 0) queues.delete(owner);
+    }
   }
 
-  function answerOf(owner: Owner, ownerName: string, name: string): Promise<NameAnswer> {
-    const running = owner.underWay.get(name);
-    if (running !== undefined) return running;
-    const asked = new Promise<NameAnswer>((resolve) => {
-      const begin = async () => resolve(await search(owner.resolver, fullNames(name, settings().rules)));
-      if (!turns.enter(ownerName, begin)) resolve(silence);
-    });
-    const kept = asked.then((answer) => {
-      owner.underWay.delete(name);
-      const ms = answer.kind === 'found' ? Math.min(answer.ttlMs, foundMaxMs) : failedMs;
-      if (ms > 0) owner.known.set(name, { answer, until: performance.now() + ms });
-      return answer;
-    });
-    owner.underWay.set(name, kept);
-    return kept;
+  async function search(name: string): Promise<readonly LookupAddress[]> {
+    const { rules, answers } = names();
+    let failure: HostLookupError['code'] = 'ENOTFOUND';
+    for (const full of fullNames(name, rules)) {
+      try {
+        // One after the other: each is asked for because the one before has no addresses.
+        // oxlint-disable-next-line no-await-in-loop
+        const found = await answers.lookupAsync(full, { all: true });
+        return found.map(({ address, family }) => ({ address, family }));
+      } catch (error) {
+        const { code = '' } = error as NodeJS.ErrnoException;
+        if (!noAddress.has(code)) failure = 'EAI_AGAIN';
+        if (code === 'ETIMEOUT') break;
+      }
+    }
+    throw new HostLookupError(name, failure);
   }
 
-  return async (hostname, ownerName = '') => {
+  return (hostname, owner = '') => {
     const name = hostname.toLowerCase();
     const family = isIP(name);
-    if (family !== 0) return [{ address: name, family }];
-    const present = settings();
-    const bare = name.replace(/\.$/, '');
-    const listed = present.hosts.get(bare) ?? reservedAddresses(bare);
-    if (listed !== null) return listed;
-    const owner = ownerOf(ownerName, present);
-    const known = owner.known.get(name);
-    const isFresh = known !== undefined && known.until > performance.now();
-    const answer = isFresh ? known.answer : await answerOf(owner, ownerName, name);
-    if (answer.kind !== 'found')
-      throw new HostLookupError(hostname, answer.kind === 'none' ? 'ENOTFOUND' : 'EAI_AGAIN');
-    return inOrder(answer.addresses, present.hasIpv6);
+    if (family !== 0) return Promise.resolve([{ address: name, family }]);
+    const listed = hosts().get(name.replace(/\.$/, '')) ?? reservedAddresses(name);
+    return listed === null ? inTurn(owner, () => search(name)) : Promise.resolve(listed);
   };
 }
 
-/** Asks for one full name after the other until one has addresses, as long as there is time. */
-async function search(resolver: Resolver, names: readonly string[]): Promise<NameAnswer> {
-  let worst: NameAnswer = { kind: 'none' };
-  const late = new AbortController();
-  const ended = delay(lookupMs, silence, { signal: late.signal }).catch(() => silence);
-  try {
-    for (const name of names) {
-      const answer = await Promise.race([askServers(resolver, name), ended]);
-      if (answer.kind === 'found' || (answer.kind === 'failed' && answer.silent)) return answer;
-      if (answer.kind === 'failed') worst = answer;
-    }
-    return worst;
-  } finally {
-    late.abort();
-  }
+const loopback: readonly LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+
+// RFC 6761 §6.3.
+function reservedAddresses(name: string): readonly LookupAddress[] | null {
+  return /^(?:.+\.)?localhost\.?$/.test(name) ? loopback : null;
 }
 
-// The family first that this machine can probably reach; a connection tries the other one soon after.
-function inOrder(addresses: readonly LookupAddress[], ipv6First: boolean): readonly LookupAddress[] {
-  const first = ipv6First ? 6 : 4;
-  return addresses.toSorted((a, b) => Number(b.family === first) - Number(a.family === first));
+/**
+ * Asks for the addresses of each family, and keeps `addressesMax` of them. Some servers ignore questions for
+ * IPv6: these are given up soon, and the name has none then.
+ */
+function openResolver(servers: readonly string[] | undefined): Resolver {
+  // Milliseconds of one question to a name server, and how often it is asked.
+  const ofIpv4 = new Resolver({ timeout: 2_000, tries: 3, maxTimeout: 3_000 });
+  const ofIpv6 = new Resolver({ timeout: 1_000, tries: 1 });
+  for (const resolver of servers === undefined ? [] : [ofIpv4, ofIpv6]) resolver.setServers(servers ?? []);
+  const few = async <T>(asked: Promise<readonly T[]>) => (await asked).slice(0, addressesMax);
+  return Object.assign(new Resolver(), {
+    resolve4: (name: string) => few(ofIpv4.resolve4(name, { ttl: true })),
+    resolve6: (name: string) => few(ofIpv6.resolve6(name, { ttl: true }).catch(() => [])),
+  });
 }

@@ -1,74 +1,90 @@
-import { readFileSync, statSync } from 'node:fs';
-import { hostname, networkInterfaces } from 'node:os';
-import { parseHosts, type Hosts } from './hosts-file.ts';
-import { parseSearchRules, type SearchRules } from './search-list.ts';
+import type { LookupAddress } from 'node:dns';
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 
-/** The settings of this machine for names. */
-export interface NameSettings {
-  readonly hosts: Hosts;
-  readonly rules: SearchRules;
-  /** Whether the machine has an IPv6 address that others may reach. */
-  readonly hasIpv6: boolean;
-  /** Another one where the name servers may have changed. */
-  readonly servers: string;
+/** Addresses by name, in lower case. */
+export type Hosts = ReadonlyMap<string, readonly LookupAddress[]>;
+
+/** How short names become full ones (resolv.conf(5)). */
+export interface SearchRules {
+  /** Domains that are appended, in this order. */
+  readonly domains: readonly string[];
+  /** Minimum number of dots with which a name is asked as it is before the domains are appended. */
+  readonly ndots: number;
 }
-
-/** Where the files are. */
-export interface NamePaths {
-  readonly hostsFile: string;
-  readonly resolvConf: string;
-}
-
-const windowsHosts = String.raw`${process.env['SystemRoot'] ?? String.raw`C:\Windows`}\System32\drivers\etc\hosts`;
-
-/** The files of this system. Windows has no resolv.conf. */
-export const systemPaths: NamePaths = {
-  hostsFile: process.platform === 'win32' ? windowsHosts : '/etc/hosts',
-  resolvConf: '/etc/resolv.conf',
-};
-
-// Milliseconds after which the files are looked at again.
-const lookEveryMs = 1_000;
-// Milliseconds after which name servers count as changed where no file lists them.
-const serversEveryMs = 60_000;
 
 /**
- * Reads the settings, and reads them again within a second of a change: a container's files change with its
- * networks. The returned function gives the present ones. A file that cannot be read counts as empty.
+ * Reads a hosts file (hosts(5)); pure. A name on several lines has all their addresses, in their order. Lines
+ * without an address are left out, and so are addresses with a zone.
  */
-export function createNameFiles({ hostsFile, resolvConf }: NamePaths): () => NameSettings {
-  const hosts = watched(hostsFile, parseHosts);
-  const rules = watched(resolvConf, (text) => parseSearchRules(text, hostname()));
-  let lookedAt = -Infinity;
-  let settings: NameSettings;
-  return () => {
-    const now = performance.now();
-    if (now - lookedAt < lookEveryMs) return settings;
-    lookedAt = now;
-    const found = rules();
-    settings = {
-      hosts: hosts().value,
-      rules: found.value,
-      hasIpv6: hasGlobalIpv6(),
-      servers: found.mark ?? String(Math.floor(now / serversEveryMs)),
-    };
-    return settings;
-  };
+export function parseHosts(text: string): Hosts {
+  const hosts = new Map<string, LookupAddress[]>();
+  for (const line of text.split('\n')) {
+    const [address = '', ...names] = wordsOf(line.split('#', 1)[0] ?? '');
+    const family = isIP(address);
+    if (family === 0 || address.includes('%')) continue;
+    for (const name of names) {
+      const known = hosts.get(name) ?? [];
+      if (!known.some((each) => each.address === address)) hosts.set(name, [...known, { address, family }]);
+    }
+  }
+  return hosts;
 }
 
-/** A file's parsed content, and what says that it is still the same; null where there is no file. */
-function watched<T>(path: string, parse: (text: string) => T): () => { value: T; mark: string | null } {
-  let known: { value: T; mark: string | null } | null = null;
-  return () => {
-    const mark = markOf(path);
-    if (known === null || known.mark !== mark) known = { value: parse(read(path)), mark };
-    return known;
-  };
+// Maximum number of search domains, as in Kubernetes, and of `ndots`, as in the C library.
+const domainsMax = 32;
+const ndotsMax = 15;
+
+/**
+ * Reads `search`, `domain` and `options ndots:` of a resolv.conf; pure. The last of `search` and `domain`
+ * counts.
+ */
+export function parseSearchRules(text: string): SearchRules {
+  let rules: SearchRules = { domains: [], ndots: 1 };
+  for (const line of text.split('\n')) {
+    const [keyword, ...words] = wordsOf(line);
+    if (keyword === 'search' || keyword === 'domain')
+      rules = { ...rules, domains: words.map((word) => word.replace(/\.$/, '')).slice(0, domainsMax) };
+    const [, ndots] = keyword === 'options' ? (/ ndots:(\d{1,3})\b/.exec(line) ?? []) : [];
+    if (ndots !== undefined) rules = { ...rules, ndots: Math.min(Number(ndots), ndotsMax) };
+  }
+  return rules;
 }
 
-function markOf(path: string): string | null {
-  const found = statSync(path, { throwIfNoEntry: false, bigint: true });
-  return found === undefined ? null : `${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}`;
+/** The full names to ask for, in their order; pure. A name that ends with a dot is full already. */
+export function fullNames(name: string, { domains, ndots }: SearchRules): string[] {
+  if (name.endsWith('.')) return [name.slice(0, -1)];
+  const longer = domains.map((domain) => (domain === '' ? name : `${name}.${domain}`));
+  const dots = name.split('.').length - 1;
+  return [...new Set(dots >= ndots ? [name, ...longer] : [...longer, name])];
+}
+
+function wordsOf(line: string): string[] {
+  return line
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+}
+
+// Milliseconds after which a file is looked at again.
+const lookEveryMs = 1_000;
+
+/**
+ * Gives the parsed content of a file, parsed again within a second of a change: a container's files change
+ * with its networks. A file that cannot be read counts as empty.
+ */
+export function followFile<T>(path: string, parse: (text: string) => T): () => T {
+  let text = read(path);
+  let value = parse(text);
+  let readAt = performance.now();
+  return () => {
+    if (performance.now() - readAt < lookEveryMs) return value;
+    readAt = performance.now();
+    const present = read(path);
+    if (present !== text) value = parse(present);
+    text = present;
+    return value;
+  };
 }
 
 function read(path: string): string {
@@ -77,11 +93,4 @@ function read(path: string): string {
   } catch {
     return '';
   }
-}
-
-function hasGlobalIpv6(): boolean {
-  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  return all.some(
-    ({ family, internal, address }) => family === 'IPv6' && !internal && !/^fe[89ab]/i.test(address),
-  );
 }
