@@ -118,11 +118,6 @@ export function createAccountStore({
     return all.map(([account, text]) => foundOf(account, text));
   }
 
-  function reportUnreadable(account: string, { message: reason }: Error): void {
-    const place = { key: keys.accounts, field: account };
-    onUnreadable({ account, kind: 'accounts', ...place, reason, remedy: 'left_out' });
-  }
-
   async function scan(from: string, count: number) {
     const [next, flat] = await redis.hscan(keys.accounts, from, 'COUNT', count);
     const names = flat.filter((_, i) => i % 2 === 0);
@@ -138,7 +133,7 @@ export function createAccountStore({
       else if (!(found instanceof Error)) accounts.push(toAccount(account, found));
       else {
         unreadable += 1;
-        reportUnreadable(account, found);
+        onUnreadable(account, found, 'left_out');
       }
     }
     return { accounts, leaving, unreadable };

@@ -2,12 +2,7 @@ import { hash as digest, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { replaceField } from '../redis/replace-field.ts';
-import {
-  decodeRecord,
-  parseShaped,
-  UnreadableRecordError,
-  type OnUnreadable,
-} from '../redis/unreadable-record.ts';
+import { decodeRecord, parseShaped, readOrLeaveOut, type OnUnreadable } from '../redis/unreadable-record.ts';
 import { loadScript } from '../redis/scripts.ts';
 
 /** A token of an account, without its text. Times are milliseconds on Redis's clock. */
@@ -107,21 +102,7 @@ export function createTokenStore(
 
   // A token that cannot be read opens nothing and can be removed by its id.
   function readListed(account: string, id: string, text: string): AccountToken[] {
-    try {
-      return [toToken(account, parse(account, id, text))];
-    } catch (error) {
-      if (!(error instanceof UnreadableRecordError)) throw error;
-      const reason = error.message;
-      onUnreadable({
-        account,
-        kind: 'tokens',
-        key: tokensOf(account),
-        field: id,
-        reason,
-        remedy: 'left_out',
-      });
-      return [];
-    }
+    return readOrLeaveOut(account, onUnreadable, () => toToken(account, parse(account, id, text)));
   }
 
   return {

@@ -4,7 +4,6 @@ import { createHostLookup } from '../names/host-lookup.ts';
 import { createGauges } from '../monitoring/gauges/collect-gauges.ts';
 import { createAccountMarks } from '../monitoring/gauges/account-marks.ts';
 import { readAgain } from '../polling/store/missed-read-store.ts';
-import { createAccountRecords } from '../records/account-records.ts';
 import { createAofRewriter } from '../redis/durability/aof-rewriter.ts';
 import { createProgressReads } from '../subscriptions/store/progress-reads.ts';
 import { listSealedSubscriptions } from '../subscriptions/store/sealed-subscriptions.ts';
@@ -58,7 +57,6 @@ export async function createParts(
   stack.defer(() => stopParts(closing));
   const tracing = await startTracing(config, deps.version, onError);
   closing.push({ name: 'tracing', deadlineMs: clientEndMs, needsRedis: false, stop: tracing.close });
-  const records = createAccountRecords({ ...store, ...stores });
   const lookup = createHostLookup();
   const accountMarks = createAccountMarks(connections.failFast(), keys, onError);
   closing.push({
@@ -67,7 +65,7 @@ export async function createParts(
     needsRedis: true,
     stop: accountMarks.close,
   });
-  const above = { ...store, stores, records, tracing, lookup, accountMarks };
+  const above = { ...store, stores, tracing, lookup, accountMarks };
   const delivery = createDeliveryParts(config, above, closing, overrides);
   const polling = createPollingParts(config, { ...above, ...delivery }, closing);
 

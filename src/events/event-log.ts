@@ -1,7 +1,7 @@
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { defineScript, loadScript } from '../redis/scripts.ts';
-import { decodeRecord, type OnUnreadable, type UnreadableFinding } from '../redis/unreadable-record.ts';
+import { decodeRecord, UnreadableRecordError, type OnUnreadable } from '../redis/unreadable-record.ts';
 import { fitting, toOutline, withBody } from './log-entry.ts';
 import type { LogEntry, LogRead, OutlinedEntry, StreamEntry } from './log-entry.ts';
 import { createRecentReads } from './recent-reads.ts';
@@ -146,7 +146,8 @@ export function createEventLog(
       account,
       some.filter((_, i) => loaded[i] === null),
     );
-    for (const { position } of lost) onUnreadable(lostBody(account, keys.account(account).bodies, position));
+    for (const { position } of lost)
+      onUnreadable(account, lostBody(keys.account(account).bodies, position), 'left_out');
     return lost.length === 0 ? found : { ...found, lost };
   }
 
@@ -216,9 +217,9 @@ export function createEventLog(
 }
 
 /** The report of an event whose body cannot be read. */
-export function lostBody(account: string, key: string, position: number): UnreadableFinding {
+export function lostBody(key: string, position: number): UnreadableRecordError {
   const reason = 'the body of this event is missing or not the one that was written';
-  return { account, kind: 'bodies', key, field: String(position), reason, remedy: 'left_out' };
+  return new UnreadableRecordError(key, String(position), reason);
 }
 
 /** Reads the stored head: a position, and behind it the timeline. Null where the text is anything else. */

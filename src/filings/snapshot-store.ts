@@ -2,7 +2,7 @@ import { createEventLog } from '../events/event-log.ts';
 import { logBeginning } from '../events/timeline.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { decodeRecord, type OnUnreadable } from '../redis/unreadable-record.ts';
+import { decodeRecord, UnreadableRecordError, type OnUnreadable } from '../redis/unreadable-record.ts';
 import { createCommitJournal, type CommitJournal } from './commit/commit-journal.ts';
 import { createCommitWriter } from './commit/commit-writer.ts';
 import { inBatches } from './commit/filing-commit.ts';
@@ -37,7 +37,7 @@ export interface SnapshotStore {
    * Accounts that this process has committed events to at that time (ms) or later, as far as it remembers.
    */
   committedSince(at: number): ReadonlySet<string>;
-  /** Number of filings per status, without removed ones. */
+  /** Number of filings per status, without removed ones. Rejects with UnreadableRecordError. */
   counts(account: string): Promise<Record<string, number>>;
   /** Number of filings, without removed ones. */
   known(account: string): Promise<number>;
@@ -75,7 +75,7 @@ export function createSnapshotStore(
   }: Partial<SnapshotOptions> = {},
 ): SnapshotStore {
   const log = createEventLog(redis, keys);
-  const read = createReadStates(redis, keys, createUnreadableStates({ redis, keys, log, onUnreadable }));
+  const read = createReadStates(redis, keys, createUnreadableStates(redis, keys, onUnreadable));
   const writer = createCommitWriter(redis, keys, journal);
 
   async function* scan(account: string): ReturnType<SnapshotStore['scan']> {
@@ -114,13 +114,14 @@ export function createSnapshotStore(
     committedSince: journal.committedSince,
 
     async counts(account) {
-      const counts = await redis.hgetall(keys.account(account).counts);
-      return Object.fromEntries(Object.entries(counts).map(([status, count]) => [status, toCount(count)]));
+      const key = keys.account(account).counts;
+      const counts = Object.entries<string>(await redis.hgetall(key));
+      return Object.fromEntries(counts.map(([status, text]) => [status, toCount(key, status, text)]));
     },
 
     async known(account) {
-      const counts = await redis.hvals(keys.account(account).counts);
-      return counts.reduce((sum, count) => sum + toCount(count), 0);
+      const key = keys.account(account).counts;
+      return (await redis.hvals(key)).reduce((sum, text) => sum + toCount(key, null, text), 0);
     },
 
     async idsIn(account, status) {
@@ -139,10 +140,9 @@ export function createSnapshotStore(
   };
 }
 
-// The check of the account's keys replaces a count that is not a number.
-function toCount(text: string): number {
-  const count = Number(text);
-  return Number.isFinite(count) ? count : 0;
+function toCount(key: string, status: string | null, text: string): number {
+  if (!/^-?\d+$/.test(text)) throw new UnreadableRecordError(key, status, 'it is not a number');
+  return Number(text);
 }
 
 function pairs(key: string, fields: readonly string[]): (readonly [string, () => FilingState])[] {

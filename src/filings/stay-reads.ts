@@ -1,4 +1,3 @@
-import { createEventLog } from '../events/event-log.ts';
 import { isIndexed, knownStatuses } from '../partner/filing-statuses.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
@@ -46,8 +45,7 @@ export function createStayReads(
   keys: Keys,
   onUnreadable: OnUnreadable = () => undefined,
 ): StayReads {
-  const log = createEventLog(redis, keys);
-  const unreadable = createUnreadableStates({ redis, keys, log, onUnreadable });
+  const unreadable = createUnreadableStates(redis, keys, onUnreadable);
 
   async function decode(account: string, ids: readonly string[], texts: readonly (string | null)[]) {
     const known: (readonly [string, FilingState])[] = [];

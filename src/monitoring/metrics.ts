@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { loggedEventTypes } from '../events/event-types.ts';
-import { recordKinds } from '../records/key-kinds.ts';
+import { recordKinds } from './unreadable-reports.ts';
 import { createAccountCounters } from './account-counters.ts';
 import { outcomeKinds } from '../callbacks/outcome.ts';
 

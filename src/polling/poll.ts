@@ -60,6 +60,8 @@ export interface PollAccountDeps extends ReadDeps {
    * is written any more.
    */
   readonly whileReading: <T>(read: () => Promise<T>) => Promise<T>;
+  /** The account's records that could not be read since the last call, in words; empty without any. */
+  readonly unreadable: (account: string) => string;
   /** Called after each poll in between, while a long poll goes on. */
   readonly onPollInBetween: (poll: MeasuredPoll) => Promise<void>;
 }
@@ -231,7 +233,7 @@ function withMarks(read: ReadOutcome, marks: MarksUpdate): ReadOutcome {
  * are passed with its marks and do not count as the long poll's own.
  */
 function marksWriter(
-  { polling, requestsSent, waitedForTurnMs }: PollAccountDeps,
+  { polling, requestsSent, waitedForTurnMs, unreadable }: PollAccountDeps,
   account: string,
   { generation, budgetWaitMs }: PollingMarks,
 ): (update: MarksUpdate, inBetween?: number) => Promise<void> {
@@ -247,6 +249,8 @@ function marksWriter(
     written += sent;
     own += sent - (inBetween ?? 0);
     const measured = { requestsLastPoll: inBetween ?? own, ...(inBetween === undefined ? waited() : {}) };
-    await polling.write(account, generation, { ...update, ...measured }, sent);
+    const lastError = update.lastError === '' ? unreadable(account) : update.lastError;
+    const marks = { ...update, ...measured, ...(lastError === undefined ? {} : { lastError }) };
+    await polling.write(account, generation, marks, sent);
   };
 }

@@ -7,12 +7,7 @@ import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import { createPatientClient } from '../partner/patient-client.ts';
 import type { Clock } from '../redis/clock.ts';
-import {
-  failureOf,
-  toUnreadable,
-  type OnUnreadable,
-  type UnreadableRecordError,
-} from '../redis/unreadable-record.ts';
+import { failureOf, type ReportStanding } from '../redis/unreadable-record.ts';
 import type { DoubtLimits } from './doubt/doubt-policy.ts';
 import { largeAccountFilings } from './schedule/plan.ts';
 import { pollAccount, type MeasuredPoll } from './poll.ts';
@@ -53,17 +48,19 @@ export interface AccountPollerDeps {
   readonly wakeMatching: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
   /**
    * Called after every poll, however it ended, and every `upkeepMs` during a poll, because a sweep may take
-   * many minutes. `failure` is the unreadable record that ended the poll, to be mended or reported.
+   * many minutes.
    */
-  readonly upkeep: (account: string, failure: UnreadableRecordError | null) => Promise<void>;
+  readonly upkeep: (account: string) => Promise<void>;
   readonly upkeepMs: number;
   /** An upkeep that failed while a poll goes on. */
   readonly onError: (error: Error) => void;
   /** Records left out of a list, as no filings or unreadable: their number, and the names of a few. */
   readonly onQuarantined: (account: string, records: number, examples: readonly string[]) => void;
   readonly onPoll: (report: PollReport) => void;
-  /** Called when the account's own record cannot be read; the account is not polled. */
-  readonly onUnreadable: OnUnreadable;
+  /** Called when a record cannot be read without which the account is not polled. */
+  readonly reportStanding: ReportStanding;
+  /** The account's records that could not be read since the last call, in words; empty without any. */
+  readonly unreadable: (account: string) => string;
   /** Called when the account of a job is gone; nothing more is to be scheduled for it. */
   readonly onUnknownAccount: (account: string) => Promise<void>;
 }
@@ -92,16 +89,17 @@ export function createAccountPoller(
       return true;
     }
     const { upkeepMs, onError } = deps;
-    let failure: UnreadableRecordError | null = null;
     return withUpkeep(
-      () => deps.upkeep(job.account, failure),
+      () => deps.upkeep(job.account),
       { everyMs: upkeepMs, onError },
       async () => {
         try {
           return await pollKnown(account, job, signal);
         } catch (error) {
-          failure = toUnreadable(error);
-          if (failure === null) throw error;
+          const unreadable = await deps.reportStanding(job.account, error);
+          if (unreadable === null) throw error;
+          // The marks may be what cannot be read: the API names them then.
+          await failureOf(() => notes.unpolled(account, unreadable));
           return true;
         }
       },
@@ -113,11 +111,8 @@ export function createAccountPoller(
       return await deps.accounts.getKeyed(name);
     } catch (error) {
       if (isSealError(error)) await noteSealed(name, error);
-      const unreadable = toUnreadable(error);
+      const unreadable = await deps.reportStanding(name, error);
       if (unreadable === null) throw error;
-      const { key, field } = 'key' in unreadable ? unreadable : { key: 'accounts', field: name };
-      const reason = unreadable.message;
-      deps.onUnreadable({ account: name, kind: 'accounts', key, field, reason, remedy: 'stands' });
       return unreadable;
     }
   }

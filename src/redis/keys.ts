@@ -45,7 +45,6 @@ import { tagsApart } from './slots-apart.ts';
  * | `P:{a}:tokens`                | hash   | with the account              | token store                   | API                |
  * | `P:{a}:sessions`              | hash   | a week after the last         | session store                 | API                |
  * | `P:{a}:unreadable`            | stream | a week                        | the process that finds it     | operators          |
- * | `P:{a}:unreadable:…`          | any    | a week                        | the process that finds it     | operators          |
  * | `P:{a}:subscriptions`         | hash   | with the account              | subscription store            | delivery, API      |
  * | `P:{a}:settings-version`      | string | with the account              | sub. store, waking            | waking             |
  * | `P:{a}:registrations`         | zset   | 24 hours after the last       | subscription store            | subscription store |
@@ -157,8 +156,7 @@ export interface AccountKeys {
   /** Sessions of the page that were opened with the account's tokens. */
   readonly sessions: string;
   /**
-   * Notes of records that could not be read and were replaced. A key that could not be read is renamed to a
-   * name that begins with this one.
+   * Records that could not be read and were set aside (`setAside`).
    */
   readonly unreadable: string;
   readonly subscriptions: string;

@@ -1,36 +1,16 @@
 import { decodeRecord, parseShaped, UnreadableRecordError } from '../redis/unreadable-record.ts';
 import type { Block, DeliveryState } from './subscription.ts';
 
-/** Fields of that hash that are numbers. */
-export const numericFields = [
-  'settles',
-  'version',
-  'endpointVersion',
-  'cursor',
-  'failures',
-  'failingSince',
-  'lastSuccessAt',
-  'workedAt',
-  'pausedUntil',
-  'probes',
-  'parked',
-  'nextAttemptAt',
-  'releasedAt',
-  'settledAt',
-  'replaying',
-  'snapshots',
-  'throttledUntil',
-] as const satisfies (keyof DeliveryState)[];
-
-/** Fields of that hash that are JSON. */
-export const jsonFields = ['failedFilings', 'blocked'] as const;
+type NumericField = {
+  [Name in keyof DeliveryState]-?: DeliveryState[Name] extends number ? Name : never;
+}[keyof DeliveryState];
 
 /**
  * The delivery state from its Redis hash; missing fields have the values of a subscription that was never
  * called. Throws UnreadableRecordError, with the hash's key, when a field cannot be read.
  */
 export function parseDeliveryState(fields: Readonly<Record<string, string>>, key = ''): DeliveryState {
-  const number = (name: (typeof numericFields)[number]) => {
+  const number = (name: NumericField) => {
     const value = Number(fields[name] ?? 0);
     if (Number.isFinite(value)) return value;
     throw new UnreadableRecordError(key, name, 'it is not a number');
@@ -64,6 +44,11 @@ export function parseDeliveryState(fields: Readonly<Record<string, string>>, key
     throttledUntil: number('throttledUntil'),
     blocked: parseBlock(fields['blocked'], key),
   };
+}
+
+/** The state of a subscription whose own cannot be read: it is blocked for that reason; pure. */
+export function unreadableState({ message }: UnreadableRecordError): DeliveryState {
+  return { ...parseDeliveryState({}), blocked: { reason: message, since: 0, times: 0, nextAt: 0 } };
 }
 
 function parseTexts(text: string): string[] | null {

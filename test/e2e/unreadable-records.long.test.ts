@@ -32,12 +32,12 @@ test('there is a case for each key', () => {
   expect(Object.keys(deploymentKeys).toSorted()).toEqual(Object.keys(keys).toSorted());
 });
 
-test('a record that cannot be read hurts itself alone, is named, and is mended where it can be', async () => {
+test('a record that cannot be read hurts itself alone and is named', async () => {
   await stage.change('PAID');
   await expectIsolation(stage);
 });
 
-test('an account whose record cannot be read is listed with the reason, and PUT mends it', async () => {
+test('an account whose record cannot be read is listed with the reason, and PUT writes it again', async () => {
   const { daemon, client, keys, sandbox } = stage;
   const path = '/v1/accounts/head-garbage';
   await client.hset(keys.accounts, 'head-garbage', 'garbage');

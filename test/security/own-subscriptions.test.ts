@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { rebuildMadeBy } from '../../src/subscriptions/store/made-by.ts';
 import { createApiFixture, hookUrl, operatorToken, type ApiFixture } from '../support/api/api-fixture.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
 import { watchCommands } from '../support/redis/watch-commands.ts';
@@ -103,16 +102,6 @@ describe('lists', () => {
     await api.ok('DELETE', `${path}/subscriptions/${made[3] ?? ''}`);
     expect(await idsSeen(one.token, 2)).toHaveLength(6);
     expect(await redis.connect().zcard(api.keys.account(account).byMaker)).toBe(10);
-  });
-
-  test('are made anew from the subscriptions where their order cannot be read', async () => {
-    const { token } = await tool();
-    const made = [await register(token), await register(token)].map(({ body }) => String(body['id']));
-    await register(operatorToken);
-    await redis.connect().del(api.keys.account(account).byMaker);
-    await rebuildMadeBy(redis.connect(), api.keys, account);
-    expect(new Set(await idsSeen(token))).toEqual(new Set(made));
-    expect(await redis.connect().zcard(api.keys.account(account).byMaker)).toBe(2);
   });
 
   test('read no subscription of others', async () => {

@@ -4,16 +4,13 @@
 -- ARGV   1 account  2 the time (ms), 0 = it is not  3 the time that is noted ('' = any)
 -- Reply  1
 --
--- What is noted of an account that is gone goes.
+-- What is noted of an account that is gone goes. Nothing is noted in a list of another type: the next page of
+-- names makes the lists anew.
 local account = ARGV[1]
-for i = 2, 3 do
-  local found = redis.call('TYPE', KEYS[i]).ok
-  if found ~= 'none' and found ~= (i == 2 and 'zset' or 'hash') then return 0 end
-end
 if redis.call('HEXISTS', KEYS[1], account) == 0 then
-  redis.call('ZREM', KEYS[2], account)
-  redis.call('HDEL', KEYS[3], account)
-elseif ARGV[3] == '' or redis.call('ZSCORE', KEYS[2], account) == ARGV[3] then
-  redis.call('ZADD', KEYS[2], ARGV[2], account)
+  redis.pcall('ZREM', KEYS[2], account)
+  redis.pcall('HDEL', KEYS[3], account)
+elseif ARGV[3] == '' or redis.pcall('ZSCORE', KEYS[2], account) == ARGV[3] then
+  redis.pcall('ZADD', KEYS[2], ARGV[2], account)
 end
 return 1

@@ -45,7 +45,7 @@ export function accountView(
       lastSweepAt: isoOrNull(marks.lastSweepAt),
       consecutiveFailures: marks.consecutiveFailures,
       backoffUntil: isoOrNull(marks.backoffUntil),
-      lastError: marks.lastError || marks.unreadable || null,
+      lastError: marks.lastError || null,
       doubt: doubtView(marks),
       late: latePolls(marks, account.pollIntervalMs),
     },

@@ -74,7 +74,7 @@ export const problemTexts: Readonly<Record<ProblemCode, string>> = {
   secret_unreadable:
     'A stored secret was sealed with a key that `ENCRYPTION_KEY` of this process does not have. The operator adds the key again (docs/operations.md).',
   record_unreadable:
-    'A stored record cannot be read. The daemon rebuilds it where it can; otherwise the log line `record.unreadable` says what to do (docs/operations.md).',
+    'A stored record cannot be read. The operator restores or removes it (docs/operations.md).',
   changes_refused:
     'The store was found emptied, so nothing is changed until the operator has decided (docs/operations.md).',
   store_emptied:

@@ -48,7 +48,7 @@ export function toProblem(error: unknown, ofRead = false): Problem {
   if (error instanceof SealError) return new Problem('secret_unreadable', error.message);
   const unreadable = toUnreadable(error);
   if (unreadable !== null)
-    return new Problem('record_unreadable', `${sentence(unreadable.message)} ${mending}`);
+    return new Problem('record_unreadable', `${sentence(unreadable.message)} ${restoring}`);
   const { code = '', message } = (error ?? {}) as Partial<FastifyError>;
   const known = frameworkCodes.get(code) ?? (isForbiddenJson(error) ? 'malformed_json' : undefined);
   if (code === 'FST_ERR_BAD_URL')
@@ -116,8 +116,7 @@ function brokenAnswer(code: keyof typeof wayOf): Buffer {
   );
 }
 
-const mending =
-  'What can be rebuilt is, within a poll or a drain; otherwise the log line record.unreadable says what to do (docs/operations.md, Records that cannot be read).';
+const restoring = 'The operator restores or removes it (docs/operations.md, Records that cannot be read).';
 
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

@@ -5,12 +5,10 @@ import { firstSnapshot } from '../../delivery/snapshot/start-snapshot.ts';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { SubscriptionChange } from '../../subscriptions/store/subscription-store.ts';
-import type { ReadSubscription } from '../../subscriptions/store/stored-subscription.ts';
-import { UnreadableRecordError } from '../../redis/unreadable-record.ts';
 import { currentOf, generateSecret } from '../../subscriptions/signing-secret.ts';
 import { hasPublicKeys } from '../../subscriptions/settings/signatures.ts';
 import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
-import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
+import type { Subscription } from '../../subscriptions/subscription.ts';
 import { isUnverified } from '../../subscriptions/settings/verification.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { callerOf, seesReceivers } from '../access/auth.ts';
@@ -100,7 +98,11 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     const { subscriptions: page, next } = await subscriptions.list(account, after, limit, ownerOf(request));
     const ids = page.map(({ subscription: { id } }) => id);
     const states = await subscriptions.deliveries(account, ids);
-    const shown = page.map((read, i) => toListed(read, states[i]));
+    const shown = page.map((read, i) => ({
+      ...read,
+      delivery: states[i] ?? parseDeliveryState({}),
+      filter: read.subscription,
+    }));
     const pay = (rows: number) => payRows(request, rows);
     const [lagOf, waitsFor] = await Promise.all([lags(account, shown, pay), deps.waitsFor()]);
     return {
@@ -214,16 +216,6 @@ const manyCertificates = 10;
 
 function kindOfBody({ body }: FastifyRequest): Dear | null {
   return certificatesIn(body) >= manyCertificates ? 'bundles' : null;
-}
-
-// A subscription with an unreadable delivery state is shown without attempts.
-function toListed(read: ReadSubscription, delivery: DeliveryState | undefined) {
-  const filter = read.subscription;
-  if (delivery !== undefined) return { ...read, delivery, filter };
-  const { account, id } = filter;
-  const key = `the delivery state of ${id} of ${account}`;
-  const unreadable = new UnreadableRecordError(key, null, 'it is rebuilt with the next drain');
-  return { ...read, delivery: parseDeliveryState({}), filter, unreadable: read.unreadable ?? unreadable };
 }
 
 async function change(

@@ -3,7 +3,6 @@ import { createTokenRequest } from '../../callbacks/authorization/request-token.
 import { createTokenStore } from '../../callbacks/authorization/token-store.ts';
 import { createCallbackClient } from '../../callbacks/callback-client.ts';
 import type { Config } from '../../config/config.ts';
-import { createSubscriptionMender } from '../../delivery/blocked/mend-subscription.ts';
 import { createDrainQueue } from '../../delivery/drain-queue.ts';
 import { createDrainWorker } from '../../delivery/drain-worker.ts';
 import { createSubscriptionDrainer } from '../../delivery/drain/drainer.ts';
@@ -22,8 +21,6 @@ import { createEgressPolicy } from '../../egress/address-policy.ts';
 import { counted, createWorkTally } from '../../monitoring/due-work/tally.ts';
 import type { AccountMarks } from '../../monitoring/gauges/account-marks.ts';
 import { observeDelivery, type DeliveryObserver } from '../../monitoring/observe-delivery.ts';
-import type { AccountRecords } from '../../records/account-records.ts';
-import { createDeliveryRepairer } from '../../records/repair-delivery.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import { clientEndMs, type Part } from '../stop-parts.ts';
 import { quietMs } from '../upkeep/watch.ts';
@@ -47,7 +44,6 @@ const abortMs = 17_000;
 
 interface DeliveryPartsDeps extends OpenStore {
   readonly stores: Stores;
-  readonly records: AccountRecords;
   readonly tracing: Tracing;
   readonly lookup: HostLookup;
   readonly accountMarks: AccountMarks;
@@ -60,20 +56,7 @@ export function createDeliveryParts(
   closing: Part[],
   overrides: Overrides,
 ) {
-  const {
-    connections,
-    shards,
-    redis,
-    keys,
-    clock,
-    sealer,
-    random,
-    version,
-    stores,
-    records,
-    onError,
-    lookup,
-  } = deps;
+  const { connections, shards, redis, keys, clock, sealer, random, version, stores, onError, lookup } = deps;
   const drainQueue = createDrainQueue(connections.failFast(), shards, onError);
   const { deliveries, filters, filtersOf } = stores.subscriptions;
   const laggards = createLaggards({ ...clock, redis, keys, log: stores.log, filtersOf, deliveries });
@@ -154,12 +137,7 @@ export function createDeliveryParts(
     wallClock: Date.now,
     now: clock.now,
     random,
-    mend: createDeliveryRepairer({
-      look: records.look,
-      mendSubscription: createSubscriptionMender(redis, keys, clock.now),
-      keys,
-      onUnreadable: deps.onUnreadable,
-    }),
+    reportStanding: deps.reportStanding,
     heldUntil: held.heldUntil,
     ...reported,
     wakeMatching: waker.wakeMatching,

@@ -5,7 +5,8 @@ import { logSparingly } from '../../monitoring/background-errors.ts';
 import type { Metrics } from '../../monitoring/metrics.ts';
 import { observeStore } from '../../monitoring/observe-store.ts';
 import { pollQueueName } from '../../polling/schedule/poll-queue.ts';
-import { createUnreadableReports } from '../../records/unreadable-reports.ts';
+import { createUnreadableReports } from '../../monitoring/unreadable-reports.ts';
+import { createReportStanding } from '../../redis/unreadable-record.ts';
 import { createRedisClock, type Clock } from '../../redis/clock.ts';
 import {
   createRedisConnections,
@@ -121,8 +122,9 @@ export async function openStore(
     shards,
     observer,
     onError,
-    reports,
     onUnreadable: reports.note,
+    reportStanding: createReportStanding(redis, reports.note),
+    unreadable: reports.collect,
     sealer: createSealer(config.encryptionKeys),
     retentionAt: (now: number) => ({
       now,

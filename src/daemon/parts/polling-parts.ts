@@ -15,8 +15,6 @@ import { createPaced } from '../../polling/schedule/paced.ts';
 import { createPollWorker } from '../../polling/schedule/poll-worker.ts';
 import { connectMsOf } from '../../partner/partner-http.ts';
 import { createProxyAgents } from '../../proxy/proxy-agents.ts';
-import type { AccountRecords } from '../../records/account-records.ts';
-import { failureOf, type UnreadableRecordError } from '../../redis/unreadable-record.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import { clientEndMs, type Part } from '../stop-parts.ts';
 import { quietMs } from '../upkeep/watch.ts';
@@ -36,7 +34,6 @@ const endMs = 5_000;
 
 export interface PollingPartsDeps extends OpenStore {
   readonly stores: Stores;
-  readonly records: AccountRecords;
   readonly tracing: Tracing;
   readonly waker: SubscriptionWaker;
   readonly lookup: HostLookup;
@@ -45,8 +42,8 @@ export interface PollingPartsDeps extends OpenStore {
 
 /** Makes the poll queue, and adds the parts to close to `closing`. */
 export function createPollingParts(config: Config, deps: PollingPartsDeps, closing: Part[]) {
-  const { connections, shards, clock, stores, records, tracing, waker, watch, onError } = deps;
-  const { logger, metrics, lookup, accountMarks } = deps;
+  const { connections, shards, clock, stores, tracing, waker, watch, onError } = deps;
+  const { logger, metrics, lookup, accountMarks, reportStanding } = deps;
   const { filingBytesMax } = config;
   const pollQueue = createPollQueue(connections.failFast(), shards, onError);
   closing.push({ name: 'poll queue', deadlineMs: clientEndMs, needsRedis: true, stop: pollQueue.close });
@@ -76,16 +73,12 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
   const keepAwake = createPaced(wakeEveryMs, waker.keepAwake);
 
   // Runs after each poll, and every `pollUpkeepMs` during a long one.
-  async function upkeep(account: string, failure: UnreadableRecordError | null): Promise<void> {
+  async function upkeep(account: string): Promise<void> {
     const counts = async () => boundedCounts(await stores.snapshot.counts(account));
-    const failures = await Promise.all([
-      failureOf(() => keepAwake(account)),
-      failureOf(() => stores.countHistory.note(account, clock.now(), counts)),
-    ]);
-    await records.lookAndReport(
-      account,
-      [failure, ...failures].filter((each) => each !== null),
-    );
+    const works = [keepAwake(account), stores.countHistory.note(account, clock.now(), counts)];
+    for (const ended of await Promise.allSettled(works))
+      if (ended.status === 'rejected' && (await reportStanding(account, ended.reason)) === null)
+        throw ended.reason;
   }
 
   /** Starts a worker that takes polls until the returned part is stopped. */
@@ -103,7 +96,8 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
       upkeepMs: pollUpkeepMs,
       onError,
       onUnknownAccount: pollQueue.unschedule,
-      onUnreadable: deps.onUnreadable,
+      reportStanding,
+      unreadable: deps.unreadable,
     });
     const traced = observer.traced(poll);
     async function pollUnlessEmptied(job: PollJob, signal: AbortSignal): Promise<boolean> {

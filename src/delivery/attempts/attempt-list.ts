@@ -1,7 +1,7 @@
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript } from '../../redis/scripts.ts';
-import { decodeRecord, isUnreadable, type OnUnreadable } from '../../redis/unreadable-record.ts';
+import { decodeRecord, readOrLeaveOut, type OnUnreadable } from '../../redis/unreadable-record.ts';
 import { parseListed, type ListedAttempt } from '../store/delivery-records.ts';
 import {
   boundBehind,
@@ -88,14 +88,11 @@ export function createAttemptList(
   const scan = createRecordScan(redis);
 
   function parse(account: string, { subscription, key }: Source, id: string, text: string): AttemptOf[] {
-    try {
-      return [{ ...(decodeRecord(key, id, text, parseListed) as AttemptOf), id, subscription }];
-    } catch (error) {
-      if (!isUnreadable(error)) throw error;
-      const reason = error.message;
-      onUnreadable({ account, kind: 'sub:attempts', key, field: id, reason, remedy: 'left_out' });
-      return [];
-    }
+    return readOrLeaveOut(account, onUnreadable, () => ({
+      ...(decodeRecord(key, id, text, parseListed) as AttemptOf),
+      id,
+      subscription,
+    }));
   }
 
   // The sources with attempts, that with the newest attempt first.

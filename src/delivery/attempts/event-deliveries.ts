@@ -194,7 +194,7 @@ function isDelivered({ outcome }: Pick<ListedAttempt, 'outcome'>): boolean {
   return outcome === 'delivered';
 }
 
-// Records that cannot be read are mended by drains and reported by lists.
+// Records that cannot be read are reported by drains and lists.
 function parseQuietly(text: string): object | null {
   try {
     return parseListed(text);

@@ -1,6 +1,7 @@
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { loadScript } from '../../redis/scripts.ts';
+import { isUnreadable } from '../../redis/unreadable-record.ts';
 import { parseBlock } from '../../subscriptions/delivery-state.ts';
 import type { Block } from '../../subscriptions/subscription.ts';
 
@@ -9,7 +10,7 @@ import type { Block } from '../../subscriptions/subscription.ts';
  * not woken early.
  */
 export interface BlockStore {
-  /** The subscription's block; null when it has none. */
+  /** The subscription's block; null when it has none that can be read. */
   read(account: string, id: string): Promise<Block | null>;
   /** The subscription's settings as stored; null when it is gone. */
   settings(account: string, id: string): Promise<string | null>;
@@ -26,7 +27,13 @@ export function createBlockStore(redis: RedisClient, keys: Keys): BlockStore {
   return {
     async read(account, id) {
       const { state } = keys.account(account).subscription(id);
-      return parseBlock(await redis.hget(state, 'blocked'), state);
+      const text = await redis.hget(state, 'blocked');
+      try {
+        return parseBlock(text, state);
+      } catch (error) {
+        if (!isUnreadable(error)) throw error;
+        return null;
+      }
     },
     settings: (account, id) => redis.hget(keys.account(account).subscriptions, id),
     async set(account, id, settings, block) {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { isUnreadable, toUnreadable, type UnreadableRecordError } from '../../redis/unreadable-record.ts';
+import { toUnreadable, type ReportStanding } from '../../redis/unreadable-record.ts';
 import { createFilterJudge } from '../../subscriptions/content-filter/judge.ts';
-import { openSubscription, parseStored } from '../../subscriptions/store/stored-subscription.ts';
+import { openSubscription } from '../../subscriptions/store/stored-subscription.ts';
 import type { Block, Subscription } from '../../subscriptions/subscription.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import { blockAfter, isLasting, UnusableSettingsError, UnverifiedError } from '../blocked/block-policy.ts';
@@ -44,8 +44,8 @@ export interface SubscriptionDrainerDeps
     SendCallbackDeps {
   readonly sealer: Sealer;
   readonly verifier: Pick<Verifier, 'whenDue'>;
-  /** Mends the stored records of a subscription and its account; returns how many it mended. */
-  readonly mend: (account: string, id: string, since: number) => Promise<number>;
+  /** Called when a record cannot be read without which nothing is sent to the subscription. */
+  readonly reportStanding: ReportStanding;
   /** Called after a failed drain has blocked the subscription; nothing is sent until an operator acts. */
   readonly onBlocked: (account: string, id: string, block: Block) => void;
 }
@@ -59,8 +59,6 @@ const openedMax = 20_000;
 // Maximum number of drains that have their turn at once. With more, one turn of the event loop takes more
 // than 50 ms. A drain whose endpoint takes long makes way for another.
 const turnsMax = 40;
-// Milliseconds until a mended subscription is drained again.
-const firstRetryMs = 1_000;
 // Milliseconds until a subscription is drained again whose block could not be written.
 const cannotBlockMs = 5_000;
 
@@ -103,37 +101,18 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
     return { wakeAt: block.nextAt };
   }
 
-  async function holdBackOrMend(
-    account: string,
-    id: string,
-    error: UnusableSettingsError,
-  ): Promise<DrainResult> {
-    try {
-      return await holdBack(account, id, error);
-    } catch (failure) {
-      const unreadable = toUnreadable(failure);
-      if (unreadable === null) throw failure;
-      return mendOrHoldBack(account, id, unreadable);
-    }
-  }
-
-  // A mended subscription is drained again soon. One that cannot be mended is blocked, if that can be
-  // written.
-  async function mendOrHoldBack(
-    account: string,
-    id: string,
-    error: UnreadableRecordError,
-  ): Promise<DrainResult> {
-    const again = { wakeAt: deps.now() + firstRetryMs };
+  // Blocks the subscription, if that can be written, until the operator repairs the record.
+  async function holdBackUnreadable(account: string, id: string, error: unknown): Promise<DrainResult> {
+    const unreadable = await deps.reportStanding(account, error);
+    if (unreadable === null) throw error;
     try {
       const settings = await deps.blocks.settings(account, id);
       if (settings === null) return { wakeAt: null };
-      if ((await deps.mend(account, id, beginningOf(settings))) > 0) return again;
-      return await holdBack(account, id, new UnusableSettingsError(settings, error));
+      const { wakeAt } = await holdBack(account, id, new UnusableSettingsError(settings, unreadable));
+      // No block is written while it is disabled.
+      return { wakeAt: Math.max(wakeAt ?? 0, deps.now() + cannotBlockMs) };
     } catch (failure) {
-      const unreadable = toUnreadable(failure);
-      if (unreadable === null) throw failure;
-      await deps.mend(account, id, 0).catch(() => 0);
+      if (toUnreadable(failure) === null) throw failure;
       return { wakeAt: deps.now() + cannotBlockMs };
     }
   }
@@ -144,12 +123,13 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
       try {
         return await drainSubscription(ofAll, account, id, signal, othersWait);
       } catch (error) {
-        if (error instanceof UnusableSettingsError) return holdBackOrMend(account, id, error);
+        if (error instanceof UnusableSettingsError)
+          return await holdBack(account, id, error).catch((failure: unknown) =>
+            holdBackUnreadable(account, id, failure),
+          );
         if (error instanceof UnverifiedError)
           return { wakeAt: await deps.verifier.whenDue(error.settings, error.subscription) };
-        const unreadable = toUnreadable(error);
-        if (unreadable === null) throw error;
-        return mendOrHoldBack(account, id, unreadable);
+        return await holdBackUnreadable(account, id, error);
       } finally {
         drains.remove(account);
       }
@@ -167,17 +147,6 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
       return sent;
     },
   };
-}
-
-// The time (ms) before which no recorded event is the subscription's; 0 where any may be.
-function beginningOf(settings: string): number {
-  try {
-    const { from, createdAt } = parseStored(settings, { key: '', field: null });
-    return from === 'earliest' ? 0 : createdAt;
-  } catch (error) {
-    if (isUnreadable(error)) return 0;
-    throw error;
-  }
 }
 
 function openUsable(sealer: Sealer, account: string, id: string, settings: string): Subscription {

@@ -35,7 +35,7 @@ end
 for i = 3, #ARGV do
   local id = ARGV[i]
   local state = not rests(id) and redis.pcall('HMGET', ARGV[2] .. id, unpack(fields))
-  -- Another type, or a number that is none: the drain mends it.
+  -- Another type, or a number that is none: the drain reports it.
   if state and (state.err or not state[2]) then
     if redis.call('HEXISTS', KEYS[3], id) == 1 then waiting[#waiting + 1] = id end
   elseif state and state[1] ~= '0' then

@@ -21,7 +21,7 @@ export interface Laggards {
   /**
    * The subscriptions that need a drain now; with `all` without regard to former looks. A look at all of them
    * also reads their settings, so that those which cannot be read are reported, by every look until they are
-   * mended.
+   * repaired.
    */
   find(account: string, all: boolean): Promise<FoundLaggards>;
 }
@@ -38,8 +38,8 @@ export interface LaggardsDeps {
     account: string,
     ids: readonly string[],
   ) => Promise<ReadonlyMap<string, Wishes | undefined>>;
-  /** Delivery states in the order of the ids; undefined where one cannot be read. */
-  readonly deliveries: (account: string, ids: readonly string[]) => Promise<(DeliveryState | undefined)[]>;
+  /** Delivery states in the order of the ids; one that cannot be read shows as blocked. */
+  readonly deliveries: (account: string, ids: readonly string[]) => Promise<DeliveryState[]>;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
   /**
@@ -126,7 +126,6 @@ export function createLaggards({
         const next = new Map(part.map((each): [string, number | ''] => [each, '']));
         for (const [i, each] of found.waiting.entries()) {
           const { [i]: state } = states;
-          // The drain mends a state that cannot be read.
           if (state === undefined || needsDrain(state, position, at)) laggards.push(each);
           next.set(each, state === undefined ? at : (nextLookAt(state, position, at) ?? ''));
         }
@@ -153,7 +152,7 @@ function toFound([waiting, flat]: FoundReply): Found {
   for (let i = 0; i + 2 < flat.length; i += 3) {
     const cursor = toCheckpoint(`${String(flat[i])} ${String(flat[i + 1])}`);
     const those = pairs(flat[i + 2] as string[]);
-    // The drain mends a cursor that is none.
+    // The drain reports a cursor that is none.
     if (cursor === null) waiting.push(...those.keys());
     else behind.push({ cursor, versions: those });
   }

@@ -146,7 +146,7 @@ export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
   };
 }
 
-// The drain that works on it finds the one that cannot be read, and mends the key.
+// The drain that works on it reports the one that cannot be read.
 function readable(read: () => ReplayRecord): ReplayRecord[] {
   try {
     return [read()];

@@ -5,7 +5,7 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript } from '../../redis/scripts.ts';
 import { createScriptBatches } from '../../redis/batches/script-batches.ts';
-import { decodeRecord, isUnreadable, type OnUnreadable } from '../../redis/unreadable-record.ts';
+import { decodeRecord, readOrLeaveOut, type OnUnreadable } from '../../redis/unreadable-record.ts';
 import { parseListed, type Attempt, type DeadLetter, type ListedDeadLetter } from './delivery-records.ts';
 import {
   toClaim,
@@ -112,25 +112,8 @@ export function createDeliveryStore(
   const looks = createScriptBatches(settleFile, { redis, shared: 5 });
   const settles = createScriptBatches(settleFile, { redis, shared: 5, commits: true });
 
-  function readEntry<T>(
-    account: string,
-    kind: string,
-    key: string,
-    id: string,
-    fields: readonly string[],
-  ): (T & { readonly id: string })[] {
-    try {
-      return [{ ...(decodeRecord(key, id, fields[1] ?? '', parseListed) as T), id }];
-    } catch (error) {
-      if (!isUnreadable(error)) throw error;
-      onUnreadable({ account, kind, key, field: id, reason: error.message, remedy: 'left_out' });
-      return [];
-    }
-  }
-
   async function list<T>(
     account: string,
-    kind: string,
     key: string,
     before: string | null,
     limit: number,
@@ -140,7 +123,12 @@ export function createDeliveryStore(
     const entries = await redis.xrevrange(key, newest, oldest, 'COUNT', limit + 1);
     const page = entries.slice(0, limit);
     return {
-      items: page.flatMap(([entryId, fields]) => readEntry<T>(account, kind, key, entryId, fields)),
+      items: page.flatMap(([id, fields]) =>
+        readOrLeaveOut(account, onUnreadable, () => ({
+          ...(decodeRecord(key, id, fields[1] ?? '', parseListed) as T),
+          id,
+        })),
+      ),
       next: entries.length > limit ? (page.at(-1)?.[0] ?? null) : null,
     };
   }
@@ -158,7 +146,8 @@ export function createDeliveryStore(
       );
       if (reply === null) return null;
       const claim = toClaim(reply as ClaimReply, wanted, own, (call) => of(call) as ClaimReply);
-      for (const { position } of claim.read.lost ?? []) onUnreadable(lostBody(account, key.bodies, position));
+      for (const { position } of claim.read.lost ?? [])
+        onUnreadable(account, lostBody(key.bodies, position), 'left_out');
       return claim;
     },
     async settle(account, id, drain, settlement, now) {
@@ -205,15 +194,8 @@ export function createDeliveryStore(
       await addTest.run(redis, used, [id, kept, JSON.stringify(attempt), bytesMax]);
     },
     attempts: (account, id, before, limit) =>
-      list<Attempt>(account, 'sub:attempts', keys.account(account).subscription(id).attempts, before, limit),
+      list<Attempt>(account, keys.account(account).subscription(id).attempts, before, limit),
     deadLetters: (account, id, before, limit, after) =>
-      list<DeadLetter>(
-        account,
-        'sub:dead',
-        keys.account(account).subscription(id).dead,
-        before,
-        limit,
-        after,
-      ),
+      list<DeadLetter>(account, keys.account(account).subscription(id).dead, before, limit, after),
   };
 }

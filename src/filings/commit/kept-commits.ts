@@ -1,7 +1,7 @@
 import type { Checkpoint } from '../../events/timeline.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
-import { toUnreadable, type OnUnreadable } from '../../redis/unreadable-record.ts';
+import { asideMs, toUnreadable, type OnUnreadable } from '../../redis/unreadable-record.ts';
 import { parsePublished, type PublishedBatch, type PublishedEvent } from './published-batch.ts';
 
 /** The newest commits that the keys know. */
@@ -49,7 +49,7 @@ interface Kept extends PublishedBatch {
   readonly isAnnounced: boolean;
 }
 
-/** The outlines in Redis. A key that cannot be read is reported and begins anew. */
+/** The outlines in Redis. A key that cannot be read is set aside. */
 export function createKeptCommits(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable): KeptCommits {
   const keysOf = (account: string) =>
     redis.isCluster ? keys.publishedCommitsApart(account) : [keys.publishedCommits(account)];
@@ -83,19 +83,13 @@ export function createKeptCommits(redis: RedisClient, keys: Keys, onUnreadable: 
     });
   }
 
-  // A key that cannot be read is of no use; it is removed and begins anew.
+  // It begins anew.
   const forgetUnreadable = (account: string, key: string) => async (error: unknown) => {
     const unreadable = toUnreadable(error);
     if (unreadable === null) throw error;
-    await redis.unlink(key);
-    onUnreadable({
-      account,
-      kind: 'witness',
-      key,
-      field: null,
-      reason: unreadable.message,
-      remedy: 'set_aside',
-    });
+    const aside = `${key}:unreadable`;
+    await redis.pipeline().rename(key, aside).pexpire(aside, asideMs).exec();
+    onUnreadable(account, unreadable, 'set_aside');
     return [];
   };
 

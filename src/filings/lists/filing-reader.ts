@@ -1,7 +1,11 @@
-import { createEventLog } from '../../events/event-log.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
-import { decodeRecord, isUnreadable, parseShaped, type OnUnreadable } from '../../redis/unreadable-record.ts';
+import {
+  decodeRecord,
+  parseShaped,
+  readOrLeaveOut,
+  type OnUnreadable,
+} from '../../redis/unreadable-record.ts';
 import type { FilingDetails } from '../detection/filing-details.ts';
 import { decodeState, isPlainState, type FilingState } from '../detection/filing-state.ts';
 import { createUnreadableStates } from '../repair/unreadable-states.ts';
@@ -22,7 +26,8 @@ export interface ListedFiling {
 export type KnownFiling = readonly [id: string, state: FilingState];
 
 /**
- * Reads the records of an account's filings for lists. A record that cannot be read is rebuilt or left out.
+ * Reads the records of an account's filings for lists. A state that cannot be read is set aside,
+ * details are left out.
  */
 export interface FilingReader {
   /** Decodes stored states, in their order; those that cannot be shown are left out. */
@@ -44,8 +49,7 @@ export interface FilingReader {
 
 /** A reader of the filings in Redis. */
 export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable): FilingReader {
-  const log = createEventLog(redis, keys);
-  const unreadable = createUnreadableStates({ redis, keys, log, onUnreadable });
+  const unreadable = createUnreadableStates(redis, keys, onUnreadable);
 
   // Null if the state was removed after it was listed.
   async function readState(account: string, id: string, text: string): Promise<FilingState | null> {
@@ -56,13 +60,10 @@ export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable:
   function readDetails(account: string, id: string, text: string | null): FilingDetails | null {
     if (text === null) return null;
     const { details: key } = keys.account(account);
-    try {
-      return decodeRecord(key, id, text, (json) => parseShaped<FilingDetails>(json, {}));
-    } catch (error) {
-      if (!isUnreadable(error)) throw error;
-      onUnreadable({ account, kind: 'details', key, field: id, reason: error.message, remedy: 'left_out' });
-      return null;
-    }
+    const [details = null] = readOrLeaveOut(account, onUnreadable, () =>
+      decodeRecord(key, id, text, (json) => parseShaped<FilingDetails>(json, {})),
+    );
+    return details;
   }
 
   async function detailTexts(account: string, ids: readonly string[]): Promise<(string | null)[]> {

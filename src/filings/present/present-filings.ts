@@ -97,7 +97,7 @@ export function createPresentFilings(redis: RedisClient, keys: Keys, filingBytes
   };
 }
 
-// Null where it cannot be read. The next poll mends it, and then leads to an event.
+// Null where it cannot be read; the next poll sets it aside.
 function stateOf(text: string): FilingState | null {
   try {
     return decodeState(text);

@@ -1,7 +1,7 @@
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript } from '../../redis/scripts.ts';
-import type { OnUnreadable } from '../../redis/unreadable-record.ts';
+import { UnreadableRecordError, type OnUnreadable } from '../../redis/unreadable-record.ts';
 
 /** The lease of polling, one string per account. It keeps two processes from polling an account at once. */
 export interface LeaseStore {
@@ -42,9 +42,7 @@ export function createLeaseStore(redis: RedisClient, keys: Keys, onUnreadable: O
     async lease(account, holder, ms) {
       const key = keyOf(account);
       const reply = await keepLease.run(redis, [key], [holder, ms]);
-      const reason = 'it holds what is not ours';
-      if (reply === 2)
-        onUnreadable({ account, kind: 'lease', key, field: null, reason, remedy: 'set_aside' });
+      if (reply === 2) onUnreadable(account, new UnreadableRecordError(key, null), 'set_aside');
       return reply !== 0;
     },
     async release(account, holder) {

@@ -1,9 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { toCheckpoint } from '../../events/event-log.ts';
 import { SnapshotLostError } from '../../filings/commit/commit-writer.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript } from '../../redis/scripts.ts';
-import { decodeMarks, encodeMarks, type MarksUpdate, type PollingMarks } from './marks.ts';
+import {
+  asideMax,
+  asideMs,
+  setAside,
+  UnreadableRecordError,
+  type OnUnreadable,
+} from '../../redis/unreadable-record.ts';
+import { decodeMarks, encodeMarks, unreadableMarks, type MarksUpdate, type PollingMarks } from './marks.ts';
 
 /** The marks of polling, one hash per account. */
 export interface MarksStore {
@@ -11,7 +19,8 @@ export interface MarksStore {
   /**
    * Begins the snapshot of an account that has none yet, and returns the marks either way. Rejects with
    * SnapshotLostError, with nothing written, when the account was removed, or removed and created again: its
-   * incarnation is another.
+   * incarnation is another. Marks that cannot be read, and entries of the log beyond its head, are set aside.
+   * Rejects with UnreadableRecordError when the head or the incarnation cannot be read.
    */
   begin(account: string, incarnation: string): Promise<PollingMarks>;
   /**
@@ -24,8 +33,6 @@ export interface MarksStore {
    * another.
    */
   correct(account: string, generation: string, marks: MarksUpdate): Promise<void>;
-  /** Writes `unreadable` where the account has marks and the text is another one. */
-  noteUnreadable(account: string, text: string): Promise<void>;
 }
 
 // Both of these reply 0, with nothing written, when the marks are not of the generation in ARGV[1].
@@ -51,31 +58,68 @@ if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], unpack(ARGV, 2))
 return 1`);
 
-// KEYS 1 the marks  2 incarnation. ARGV incarnation, generation. Replies the marks as fields and values, nil
-// when the incarnation is another.
+// KEYS 1 the marks  2 incarnation  3 head  4 log. ARGV incarnation, generation. Replies the marks as fields
+// and values, the head ('' = none) and the id of the log's newest entry ('' = none); nil when the incarnation
+// is another, or the incarnation where that is garbage.
 const beginScript = defineScript(`
 local incarnation = redis.call('GET', KEYS[2])
+if incarnation and not string.match(incarnation, '^%l+ ') then return incarnation end
 if incarnation and string.sub(incarnation, 1, 5 + #ARGV[1]) ~= 'open ' .. ARGV[1] then return nil end
 redis.call('HSETNX', KEYS[1], 'generation', ARGV[2])
-return redis.call('HGETALL', KEYS[1])`);
+local newest = redis.call('XREVRANGE', KEYS[4], '+', '-', 'COUNT', 1)[1]
+return { redis.call('HGETALL', KEYS[1]), redis.call('GET', KEYS[3]) or '', newest and newest[1] or '' }`);
 
-// KEYS 1 the marks. ARGV the text.
-const writeUnreadable = defineScript(`
-if redis.call('TYPE', KEYS[1]).ok ~= 'hash' or (redis.call('HGET', KEYS[1], 'unreadable') or '') == ARGV[1] then return 0 end
-return redis.call('HSET', KEYS[1], 'unreadable', ARGV[1])`);
+// KEYS 1 head  2 log  3 the records set aside. ARGV number of records that are kept, milliseconds for which
+// they are kept. No event can be appended before entries beyond the head are gone.
+const dropBeyondHead = defineScript(`
+local position = string.match(redis.call('GET', KEYS[1]) or '', '^%d+')
+if not position then return end
+for _, entry in ipairs(redis.call('XRANGE', KEYS[2], '(' .. position .. '-0', '+')) do
+  redis.call('XADD', KEYS[3], 'MAXLEN', ARGV[1], '*', 'key', KEYS[2], 'entry', entry[1], unpack(entry[2]))
+  redis.call('XDEL', KEYS[2], entry[1])
+end
+redis.call('PEXPIRE', KEYS[3], ARGV[2])
+redis.call('XSETID', KEYS[2], position .. '-0')`);
 
 /** The marks in Redis. */
-export function createMarksStore(redis: RedisClient, keys: Keys): MarksStore {
+export function createMarksStore(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable): MarksStore {
   const keyOf = (account: string) => keys.account(account).polling;
+
+  async function checkLog(account: string, head: string, newest: string): Promise<void> {
+    const key = keys.account(account);
+    const known = toCheckpoint(head === '' && newest === '' ? '0' : head);
+    if (known === null) throw new UnreadableRecordError(key.head, null);
+    if (Number(newest.split('-', 1)[0]) <= known.position) return;
+    await dropBeyondHead.run(redis, [key.head, key.events, key.unreadable], [asideMax, asideMs]);
+    const error = new UnreadableRecordError(key.events, null, 'it has entries beyond its head');
+    onUnreadable(account, error, 'set_aside');
+  }
+
+  async function withoutUnreadable(account: string, fields: Readonly<Record<string, string>>) {
+    const key = keys.account(account);
+    const read = { ...fields };
+    for (const field of unreadableMarks(fields)) {
+      const held = await redis.hgetBuffer(key.polling, field);
+      if (held !== null) await setAside(redis, key, { key: key.polling, field, held, value: null });
+      onUnreadable(account, new UnreadableRecordError(key.polling, field), 'set_aside');
+      delete read[field];
+    }
+    return read;
+  }
+
   return {
     async read(account) {
       return decodeMarks(await redis.hgetall(keyOf(account)));
     },
     async begin(account, incarnation) {
       const key = keys.account(account);
-      const reply = await beginScript.run(redis, [key.polling, key.incarnation], [incarnation, randomUUID()]);
+      const opened = [key.polling, key.incarnation, key.head, key.events];
+      const reply = await beginScript.run(redis, opened, [incarnation, randomUUID()]);
       if (reply === null) throw new SnapshotLostError(account);
-      return decodeMarks(Object.fromEntries(pairs(reply as string[])));
+      if (typeof reply === 'string') throw new UnreadableRecordError(key.incarnation, null);
+      const [marks, head, newest] = reply as [string[], string, string];
+      await checkLog(account, head, newest);
+      return decodeMarks(await withoutUnreadable(account, Object.fromEntries(pairs(marks))));
     },
     async write(account, generation, marks, requests) {
       const values = [generation, requests, ...encodeMarks(marks)];
@@ -84,9 +128,6 @@ export function createMarksStore(redis: RedisClient, keys: Keys): MarksStore {
     async correct(account, generation, marks) {
       const values = [generation, ...encodeMarks(marks)];
       await inGeneration(account, correctMarks.run(redis, [keyOf(account)], values));
-    },
-    async noteUnreadable(account, text) {
-      await writeUnreadable.run(redis, [keyOf(account)], [text]);
     },
   };
 }

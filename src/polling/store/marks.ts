@@ -35,8 +35,6 @@ export interface PollingMarks {
   readonly lastError: string;
   /** Records that the last full listing could not show, in words; empty when it showed all. */
   readonly leftOut: string;
-  /** The account's stored records that could not be read at the last check; empty when there were none. */
-  readonly unreadable: string;
   /** True from the `account.auth_failed` event until the next complete poll. */
   readonly authFailed: boolean;
   /** True from the `account.stale` event until the next complete poll. */
@@ -93,7 +91,6 @@ export const noMarks: PollingMarks = {
   backoffUntil: 0,
   lastError: '',
   leftOut: '',
-  unreadable: '',
   authFailed: false,
   staleReported: false,
   doubt: '',
@@ -113,10 +110,12 @@ export const noMarks: PollingMarks = {
   requestsLastPoll: 0,
 };
 
-/** Names of the marks that are numbers. */
-export const numericMarks: readonly string[] = Object.entries(noMarks).flatMap(([name, value]) =>
-  typeof value === 'number' ? [name] : [],
-);
+/** Names of the marks whose text cannot be read: numbers that are none; pure. */
+export function unreadableMarks(fields: Readonly<Record<string, string>>): string[] {
+  return Object.entries(noMarks).flatMap(([name, sample]) =>
+    typeof sample === 'number' && !Number.isFinite(Number(fields[name] ?? 0)) ? [name] : [],
+  );
+}
 
 /** Marks as fields and values of the stored hash. */
 export function encodeMarks(marks: MarksUpdate): string[] {
@@ -135,7 +134,7 @@ export function decodeMarks(fields: Readonly<Record<string, string>>): PollingMa
   return marks as unknown as PollingMarks;
 }
 
-// The next check of the account's keys removes a value that is not a number.
+// The next poll sets a value aside that is not a number.
 function toNumber(text: string): number {
   const value = Number(text);
   return Number.isFinite(value) ? value : 0;

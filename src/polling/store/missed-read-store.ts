@@ -1,8 +1,7 @@
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript } from '../../redis/scripts.ts';
-import { replaceUnreadable } from '../../redis/set-aside.ts';
-import type { OnUnreadable } from '../../redis/unreadable-record.ts';
+import { setAside, UnreadableRecordError, type OnUnreadable } from '../../redis/unreadable-record.ts';
 import {
   decodeMissedRead,
   encodeMissedRead,
@@ -46,9 +45,8 @@ export function createMissedReadStore(
     const doubt = missedByRequest(0);
     const held = await redis.hgetBuffer(key, id);
     const place = { key, field: id, value: encodeMissedRead(doubt) };
-    if (held !== null) await replaceUnreadable(redis, keys.account(account), { ...place, held });
-    const reason = 'it holds what is not ours';
-    onUnreadable({ account, kind: 'missing', key, field: id, reason, remedy: 'rebuilt' });
+    if (held !== null) await setAside(redis, keys.account(account), { ...place, held });
+    onUnreadable(account, new UnreadableRecordError(key, id), 'set_aside');
     return doubt;
   }
 

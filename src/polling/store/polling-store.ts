@@ -20,7 +20,7 @@ export function createPollingStore(
   onUnreadable: OnUnreadable = () => undefined,
 ): PollingStore {
   return {
-    ...createMarksStore(redis, keys),
+    ...createMarksStore(redis, keys, onUnreadable),
     ...createHealthStore(redis, keys),
     ...createMissedReadStore(redis, keys, onUnreadable),
     ...createLeaseStore(redis, keys, onUnreadable),

@@ -41,32 +41,10 @@ export function madeByMember({ id, createdAt, createdBy, confined }: Made): stri
 
 type Made = Pick<Subscription, 'id' | 'createdAt' | 'createdBy' | 'confined'>;
 
-/** Makes the order anew from the subscriptions; one that is added meanwhile is in it, too. */
-export async function rebuildMadeBy(redis: RedisClient, keys: Keys, account: string): Promise<void> {
-  const { subscriptions, byMaker } = keys.account(account);
-  let cursor = '0';
-  do {
-    const [next, flat] = await redis.hscan(subscriptions, cursor, 'COUNT', readAtOnce);
-    for (let i = 0; i < flat.length; i += 2) {
-      const made = parse(flat[i + 1] ?? '');
-      const member = made === null ? '' : madeByMember({ ...made, id: flat[i] ?? '' });
-      if (member !== '') await redis.zadd(byMaker, 0, member);
-    }
-    cursor = next;
-  } while (cursor !== '0');
-}
-
-// Number of subscriptions that are read at once: each may have ten KB.
-const readAtOnce = 50;
-
+// Garbage has no maker.
 function makerOf(text: string): string | null {
-  return parse(text)?.createdBy ?? null;
-}
-
-// A record of a newer format has these fields as well; garbage has no maker.
-function parse(text: string): Made | null {
   try {
-    return JSON.parse(text) as Made | null;
+    return (JSON.parse(text) as Made | null)?.createdBy ?? null;
   } catch {
     return null;
   }

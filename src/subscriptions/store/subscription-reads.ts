@@ -1,9 +1,9 @@
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { isUnreadable, toUnreadable } from '../../redis/unreadable-record.ts';
-import type { OnUnreadable } from '../../redis/unreadable-record.ts';
+import type { OnUnreadable, UnreadableRecordError } from '../../redis/unreadable-record.ts';
 import type { Sealer } from '../../secrets/seal.ts';
-import { parseDeliveryState } from '../delivery-state.ts';
+import { parseDeliveryState, unreadableState } from '../delivery-state.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
 import { parseStored, readSubscription } from './stored-subscription.ts';
 import type { ReadSubscription, StoredSubscription, SubscriptionRecord } from './stored-subscription.ts';
@@ -12,7 +12,7 @@ import type { Wanted } from './progress-reads.ts';
 /** A subscription's content, or the reason why it cannot be read. */
 interface Parsed {
   readonly id: string;
-  readonly stored: StoredSubscription | Error;
+  readonly stored: StoredSubscription | UnreadableRecordError;
 }
 
 // Number of subscriptions that are read at once: each may have ten KB.
@@ -34,8 +34,8 @@ export interface SubscriptionReads {
    * From its stored text; with nothing but its id and the reason when it cannot be read, which is reported.
    */
   listed(account: string, id: string, text: string): ReadSubscription;
-  /** Undefined when it cannot be read. */
-  delivery(account: string, id: string): Promise<DeliveryState | undefined>;
+  /** One that cannot be read is reported and shows as blocked. */
+  delivery(account: string, id: string): Promise<DeliveryState>;
 }
 
 /** Reads over one connection. */
@@ -47,10 +47,6 @@ export function createSubscriptionReads(
 ): SubscriptionReads {
   const state = (account: string, id: string) => keys.account(account).subscription(id).state;
   const place = (account: string, id: string) => ({ key: keys.account(account).subscriptions, field: id });
-  function report(account: string, id: string, { message: reason }: Error): void {
-    onUnreadable({ account, kind: 'subscriptions', ...place(account, id), reason, remedy: 'left_out' });
-  }
-
   function parse(account: string, id: string, text: string): Parsed {
     try {
       return { id, stored: parseStored(text, place(account, id)) };
@@ -79,7 +75,7 @@ export function createSubscriptionReads(
     },
     async wanted(account) {
       // One may come twice while others are added.
-      const found = new Map<string, Wanted | Error>();
+      const found = new Map<string, Wanted | UnreadableRecordError>();
       let cursor = '0';
       do {
         // Redis and this process serve others between the parts.
@@ -96,8 +92,8 @@ export function createSubscriptionReads(
         cursor = next;
       } while (cursor !== '0');
       const wanted: Wanted[] = [];
-      for (const [id, each] of found)
-        if (each instanceof Error) report(account, id, each);
+      for (const each of found.values())
+        if (each instanceof Error) onUnreadable(account, each, 'left_out');
         else wanted.push(each);
       return wanted;
     },
@@ -109,7 +105,7 @@ export function createSubscriptionReads(
         const { [i]: text = null } = texts;
         if (text === null) continue;
         const { stored } = parse(account, id, text);
-        if (stored instanceof Error) report(account, id, stored);
+        if (stored instanceof Error) onUnreadable(account, stored, 'left_out');
         found.set(id, stored instanceof Error ? undefined : wantedOf(id, stored));
       }
       return found;
@@ -119,7 +115,7 @@ export function createSubscriptionReads(
         return readSubscription(sealer, account, text, place(account, id));
       } catch (error) {
         if (!isUnreadable(error)) throw error;
-        report(account, id, error);
+        onUnreadable(account, error, 'left_out');
         return { subscription: { ...unknownSubscription, id, account }, unreadable: error };
       }
     },
@@ -130,10 +126,8 @@ export function createSubscriptionReads(
       } catch (error) {
         const unreadable = toUnreadable(error);
         if (unreadable === null) throw error;
-        const where = 'key' in unreadable ? unreadable : { key, field: null };
-        const reason = unreadable.message;
-        onUnreadable({ account, kind: 'sub', key: where.key, field: where.field, reason, remedy: 'stands' });
-        return undefined;
+        onUnreadable(account, unreadable, 'stands');
+        return unreadableState(unreadable);
       }
     },
   };

@@ -76,10 +76,10 @@ export interface SubscriptionStore extends SubscriptionList {
    */
   resting(account: string): Promise<ReadonlyMap<string, number>>;
   /**
-   * Delivery states of these subscriptions, in their order; undefined where one cannot be read, which the
-   * next drain mends.
+   * Delivery states of these subscriptions, in their order; one that cannot be read is reported and shows as
+   * blocked.
    */
-  deliveries(account: string, ids: readonly string[]): Promise<(DeliveryState | undefined)[]>;
+  deliveries(account: string, ids: readonly string[]): Promise<DeliveryState[]>;
   /**
    * Applies a change to the stored subscription, again after a concurrent change; null when there is none.
    * Unreadable secrets and headers stay sealed as they are, until a change sets others. A block ends with any

@@ -67,7 +67,8 @@ async function watch(
     onError: () => undefined,
     onQuarantined: () => undefined,
     onPoll: () => undefined,
-    onUnreadable: () => undefined,
+    reportStanding: async () => null,
+    unreadable: () => '',
     onUnknownAccount: async () => undefined,
     ...deps,
   });

@@ -155,6 +155,7 @@ export async function watchAccount(
     waitedForTurnMs: budget.waitedForTurnMs,
     handOn: async (_account: string, events: readonly RecordedEvent[]) => void handed.push(...events),
     onQuarantined: (_account: string, records: number) => void quarantined.push(records),
+    unreadable: () => '',
   };
 
   const events = async (): Promise<SeenEvent[]> => {

@@ -29,7 +29,6 @@ const marks = (more: Partial<PollingMarks>): PollingMarks => ({
   backoffUntil: 0,
   lastError: '',
   leftOut: '',
-  unreadable: '',
   authFailed: false,
   staleReported: false,
   doubt: '',

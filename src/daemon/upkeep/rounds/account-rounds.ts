@@ -60,7 +60,7 @@ export function createAccountRounds(deps: AccountRoundsDeps): AccountRounds {
   let overdueFrom = 0;
   let underWay: Promise<void> | null = null;
 
-  // The mark that polls leave decides, as clocks may differ. Only a poll mends marks that cannot be read.
+  // The mark that polls leave decides, as clocks may differ. Only polls set marks aside that cannot be read.
   async function isMissing({ account, pollIntervalMs }: Account): Promise<boolean> {
     try {
       return isPollMissing(await polling.read(account), pollIntervalMs, now());

@@ -33,7 +33,7 @@ const garbage: readonly (readonly [string, string | Buffer])[] = [
 ];
 
 test.each(garbage)(
-  'a state that is %s is rebuilt, and a change meanwhile is told as the next one, once',
+  'a state that is %s is set aside, and a change in the meantime is told once, with a greater sequence',
   async (_, text) => {
     await sandbox.set('f_1', { status: 'PAID' });
     const [paid] = await watched.pollFor();
@@ -41,11 +41,9 @@ test.each(garbage)(
     await sandbox.set('f_1', { status: 'REJECTED', rejectionReason: 'no' });
     await sandbox.set('f_2', { status: 'PAID' });
     const told = await watched.pollFor();
-    expect(told.find(({ filingId }) => filingId === 'f_1')).toMatchObject({
-      type: 'filing.rejected',
-      previousStatus: 'PAID',
-      sequence: (paid?.sequence ?? 0) + 1,
-    });
+    const rejected = told.find(({ filingId }) => filingId === 'f_1');
+    expect(rejected).toMatchObject({ type: 'filing.rejected', previousStatus: 'PAID' });
+    expect(rejected?.sequence).toBeGreaterThan(paid?.sequence ?? Infinity);
     expect(told.map(({ filingId }) => filingId).toSorted()).toEqual(['f_1', 'f_2']);
     expect(await watched.pollFor('sweep')).toEqual([]);
     expect(await watched.snapshot.counts('acme')).toMatchObject({ PENDING: 58, PAID: 1, REJECTED: 1 });
@@ -55,10 +53,24 @@ test.each(garbage)(
   },
 );
 
-test('a state that cannot be read and did not change is rebuilt in silence', async () => {
+test('an unsettled filing whose state cannot be read and that did not change causes no event', async () => {
   await client.hset(key.filings, 'f_3', 'garbage');
   expect(await watched.pollFor('sweep')).toEqual([]);
   expect(await client.hget(key.filings, 'f_3')).toMatch(/^\[1,"P"/);
+});
+
+test('a settled filing whose state cannot be read is told once more as it is, with a greater sequence', async () => {
+  for (const id of ['f_4', 'f_5']) await sandbox.set(id, { status: 'REJECTED', rejectionReason: 'no' });
+  await sandbox.set('f_5', { status: 'COMPLETED' });
+  const before = await watched.pollFor('sweep');
+  for (const id of ['f_4', 'f_5']) await client.hset(key.filings, id, 'garbage');
+  const told = await watched.pollFor('sweep');
+  const typeOf = (of: typeof told) => of.map(({ filingId, type }) => `${filingId} ${type}`).toSorted();
+  expect(typeOf(told)).toEqual(['f_4 filing.rejected', 'f_5 filing.completed']);
+  expect(typeOf(told)).toEqual(typeOf(before));
+  for (const { filingId, sequence } of told)
+    expect(sequence).toBeGreaterThan(before.find((each) => each.filingId === filingId)?.sequence ?? Infinity);
+  expect(await watched.pollFor('sweep')).toEqual([]);
 });
 
 test('what a state held is kept for people to look at', async () => {

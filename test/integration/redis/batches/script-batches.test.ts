@@ -91,7 +91,7 @@ describe('a batch of calls of one script', () => {
     expect(of2).toMatchObject({ value: { reply: [2, 4, 2, 'x'] } });
     for (const failed of [wrong, garbage]) {
       const { reason } = failed as PromiseRejectedResult;
-      expect(toUnreadable(reason)?.message).toMatch(/^the record among {a}(list|text) cannot be read/);
+      expect(toUnreadable(reason)?.message).toMatch(/^the record {a}(list|text) cannot be read/);
     }
   });
 

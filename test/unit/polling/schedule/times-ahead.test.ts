@@ -21,7 +21,6 @@ const marks: PollingMarks = {
   backoffUntil: now + 3_600_000,
   lastError: '',
   leftOut: '',
-  unreadable: '',
   authFailed: false,
   staleReported: false,
   doubt: '',
