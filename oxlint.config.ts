@@ -112,6 +112,7 @@ const folders: Readonly<Record<string, Folder>> = {
   'subscriptions/content-filter': { may: ['json', 'memory', 'events'], own: ['*.ts'] },
   'subscriptions/content-filter/cel': { may: [], own: [], has: ['@marcbachmann/cel-js'], pure: true },
   'subscriptions/certificates': { may: [...below, 'events'], own: ['settings', 'store', '*.ts'] },
+  'subscriptions/options': { may: [...below, 'events', 'egress', 'secrets'] },
   'subscriptions/settings': { may: [...below, 'events'], own: [], pure: true },
   'subscriptions/store/seals': { may: ['secrets'], own: ['settings', '*.ts'] },
   egress: { may: ['names'] },
@@ -140,11 +141,6 @@ const folders: Readonly<Record<string, Folder>> = {
   'delivery/slices': { may: delivery, own: ['drain/drain.ts'] },
   'delivery/lagging': { may: delivery, own: ['schedule', 'blocked'] },
   'delivery/pace': { may: ['redis', 'memory'], own: ['schedule'] },
-  'delivery/ownership': {
-    may: delivery,
-    own: ['schedule', 'blocked', 'store', '*.ts'],
-    has: ['rate-limiter-flexible'],
-  },
   'delivery/window': { may: ['memory'], own: ['schedule'], pure: true },
   'delivery/store': { may: delivery, own: ['schedule'] },
   'delivery/replay': { may: delivery, own: ['schedule', 'store', '*.ts'] },
@@ -179,6 +175,7 @@ const folders: Readonly<Record<string, Folder>> = {
 
 const files: Readonly<Record<string, Folder>> = {
   'delivery/drain-queue.ts': { may: delivery, has: ['bullmq'] },
+  'delivery/ownership.ts': { may: delivery, has: ['rate-limiter-flexible'] },
   'delivery/drain-worker.ts': { may: delivery, has: ['bullmq'] },
 };
 

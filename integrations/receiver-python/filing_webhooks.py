@@ -882,8 +882,7 @@ class Receiver:
     the daemon sends the event again. It has to return within 15 seconds.
 
     Give either `secrets` (all that may sign: during a change of the secret two) or `public_keys`: a list of whpk_…, or
-    a KeySet. `store` remembers what was handled. `parse_float=decimal.Decimal` keeps the digits of amounts. `origin`
-    is the host of the daemon, or `*`, and answers the question that `"verification": "cloudevents"` asks by OPTIONS.
+    a KeySet. `store` remembers what was handled. `parse_float=decimal.Decimal` keeps the digits of amounts.
 
     An instance may be used by several threads."""
 
@@ -897,7 +896,6 @@ class Receiver:
         tolerance_seconds: float = TOLERANCE_SECONDS,
         body_bytes_max: int = BODY_BYTES_MAX,
         parse_float: Callable[[str], Any] = float,
-        origin: Optional[str] = None,
     ):
         if isinstance(secrets, str) or isinstance(public_keys, str):
             raise TypeError("secrets and public_keys are lists")
@@ -917,7 +915,6 @@ class Receiver:
         self._tolerance_seconds = tolerance_seconds
         self.body_bytes_max = body_bytes_max
         self._parse_float = parse_float
-        self._origin = origin
 
     def verify(self, headers: Mapping[str, str], body: bytes) -> Delivery:
         """The delivery, once its signature and time are right; `body` has the bytes as received. Raises Refused, and
@@ -946,8 +943,6 @@ class Receiver:
             return _text(500, "the event could not be handled")
 
     def _respond(self, method: str, headers: Mapping[str, str], body: bytes) -> Answer:
-        if method == "OPTIONS" and self._origin is not None:
-            return Answer(200, {"allow": "POST", "webhook-allowed-origin": self._origin})
         if method != "POST":
             return _text(405, "callbacks are sent with POST", {"allow": "POST"})
         if len(body) > self.body_bytes_max:
@@ -1011,7 +1006,7 @@ class Receiver:
                 self.end_headers()
                 self.wfile.write(answer.body)
 
-            do_POST = do_OPTIONS = do_GET = do_PUT = answer
+            do_POST = do_GET = do_PUT = answer
 
             def log_message(self, format: str, *args: Any) -> None:
                 logger.debug(format, *args)

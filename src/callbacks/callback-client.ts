@@ -24,8 +24,6 @@ interface CallbackRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** POST where it is left out; OPTIONS has no body. */
-  readonly method?: 'POST' | 'OPTIONS';
   /** Milliseconds for the whole callback; the client's own bound where it is null or missing. */
   readonly timeoutMs?: number | null;
   /** The account among whose lookups the host name counts; none for the daemon's own. */
@@ -167,7 +165,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
 
   return {
     post(asked) {
-      const { url, headers, body, account = '', identity, method = 'POST', timeoutMs: own } = asked;
+      const { url, headers, body, account = '', identity, timeoutMs: own } = asked;
       const { timeoutMsMax = Infinity, excerptBytesMax, onConnection } = asked;
       if (isOver) return Promise.resolve(failedBeforehand('aborted'));
       const target = targetOf(url);
@@ -179,9 +177,9 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
         path,
         account,
         identity,
-        method,
-        headers: headerList(method, userAgent, headers),
-        body: method === 'POST' ? body : null,
+        method: 'POST',
+        headers: headerList(userAgent, headers),
+        body,
         timeoutMs: Math.min(own ?? timeoutMs, timeoutMsMax),
         excerptBytesMax,
         onConnection,
@@ -205,14 +203,9 @@ interface PostedRequest extends PooledRequest, ExchangeRequest {
 }
 
 /** Names and values by turns, as undici takes them with the least work. */
-function headerList(
-  method: 'POST' | 'OPTIONS',
-  userAgent: string,
-  headers: CallbackRequest['headers'],
-): string[] {
-  const { 'content-type': type = method === 'POST' ? 'application/json' : undefined } = headers;
-  const list = ['user-agent', headers['user-agent'] ?? userAgent];
-  if (type !== undefined) list.push('content-type', type);
+function headerList(userAgent: string, headers: CallbackRequest['headers']): string[] {
+  const { 'content-type': type = 'application/json' } = headers;
+  const list = ['user-agent', headers['user-agent'] ?? userAgent, 'content-type', type];
   for (const name in headers)
     if (name !== 'user-agent' && name !== 'content-type') list.push(name, headers[name] ?? '');
   return list;

@@ -9,7 +9,6 @@ import { sendAuthorized } from './authorization/send-authorized.ts';
 import { classifyOutcome, outcomeWithoutToken, type CallbackOutcome } from './outcome.ts';
 import type { CallbackFailureCode, CallbackResponse, CallbackResult } from './result.ts';
 import { formatBody, type CallbackBody } from './body-formats.ts';
-import { originHeader } from './request-origin.ts';
 import { signedHeaders, signedHeadersInThreads, type SignedHeaders } from './sign.ts';
 import { identityOf } from './tls/identity.ts';
 import { cutText } from '../json/cut-text.ts';
@@ -76,8 +75,7 @@ export function createCallbackSender(
   subscription: Subscription,
   eager = false,
 ): CallbackSender {
-  const { account, url, secrets, auth, timeoutMs = null } = subscription;
-  const headers = { ...subscription.headers, ...originHeader(subscription, publicUrl) };
+  const { account, url, headers, secrets, auth, timeoutMs = null } = subscription;
   const keysAt = createKeyring(secrets);
   const hasSlowKeys = secrets.some(({ text }) => versionOf(text) === 'v1a');
   const written = { ...subscription, publicUrl };

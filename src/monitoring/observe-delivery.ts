@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { TokenRequestReport } from '../callbacks/authorization/bearers.ts';
 import type { AttemptReport } from '../delivery/drain/settlement.ts';
 import type { SubscriptionDrainer, SubscriptionDrainerDeps } from '../delivery/drain/drainer.ts';
-import type { VerifierDeps } from '../delivery/ownership/verifier.ts';
+import type { VerifierDeps } from '../delivery/ownership.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { WorkTally } from './due-work/tally.ts';
 import type { AccountMarks } from './gauges/account-marks.ts';
@@ -66,9 +66,9 @@ export function observeDelivery(deps: DeliveryObserverDeps): DeliveryObserver {
       logger.error(line, 'delivery.blocked');
     },
 
-    onVerified({ account, id }, { method, allowedRate }) {
+    onVerified({ account, id }) {
       accountMarks.changed(account);
-      logger.info({ account, subscription: id, method, allowedRate }, 'subscription.verified');
+      logger.info({ account, subscription: id }, 'subscription.verified');
     },
 
     onUnverified({ account, id }, { reason, times, nextAt }) {

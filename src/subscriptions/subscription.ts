@@ -3,8 +3,7 @@ import type { Auth } from './settings/auth.ts';
 import type { Signatures } from './settings/signatures.ts';
 import type { Tls } from './settings/tls.ts';
 import type { DeliveryLimits } from './settings/limits.ts';
-import { isUnverified } from './settings/verification.ts';
-import type { VerificationSettings } from './settings/verification.ts';
+import { isUnverified, type VerificationSettings } from './options/verification.ts';
 import type { SigningSecret } from './signing-secret.ts';
 
 /** The format of a callback's body (docs/webhooks.md#formats). */

@@ -1,5 +1,4 @@
-import { CallbackError } from './errors.ts';
-import { readHeader, type HeadersLike } from './verification/headers.ts';
+import type { CallbackError } from './errors.ts';
 
 /** How a request is to be answered. */
 export interface Answer {
@@ -34,16 +33,4 @@ export function refuse(error: CallbackError): Answer {
     ...(status === 405 ? { allow: 'POST' } : {}),
   };
   return { ...answer, headers, error };
-}
-
-/** The answer to OPTIONS (CloudEvents 1.0, HTTP webhooks §4): it names the origin that may call. Throws CallbackError for other origins. */
-export function permit(headers: HeadersLike, allowedOrigins: readonly string[]): Answer {
-  const origin = readHeader(headers, 'webhook-request-origin');
-  if (origin === null || !allowedOrigins.includes(origin))
-    throw new CallbackError(
-      'method_not_allowed',
-      'OPTIONS is answered for the hosts in allowedOrigins: add the host of the daemon’s PUBLIC_URL, or set verification of the subscription to challenge.',
-    );
-  const answer = { status: 200, headers: { allow: 'POST', 'webhook-allowed-origin': origin }, body: null };
-  return { ...answer, outcome: 'confirmed', error: null };
 }

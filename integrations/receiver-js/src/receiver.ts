@@ -1,4 +1,4 @@
-import { done, json, permit, refuse, type Answer } from './answer.ts';
+import { done, json, refuse, type Answer } from './answer.ts';
 import { CallbackError, ConfigurationError } from './errors.ts';
 import { isChallenge, isKnownEvent, type AnyEvent, type UnknownEvent } from './events/event.ts';
 import type { KnownEvent } from './events/events.ts';
@@ -42,8 +42,6 @@ export type ReceiverOptions<Transaction> = VerifierOptions & {
   readonly accounts?: readonly string[];
   /** Maximum of bytes of a body. Default 1 048 576: the largest callback is smaller. */
   readonly bodyBytesMax?: number;
-  /** Hosts of daemons whose OPTIONS is answered that they may call (`verification: "cloudevents"` of a subscription). Default none. */
-  readonly allowedOrigins?: readonly string[];
   /** Called with what was not answered 2xx; it may not throw. Default: what is no fault of the callback is written to the console. */
   readonly onError?: (error: CallbackError) => void;
 };
@@ -102,7 +100,6 @@ export function createReceiver<Transaction>(options: ReceiverOptions<Transaction
   }
 
   async function receive({ method, headers, body }: CallbackRequest): Promise<Answer> {
-    if (method === 'OPTIONS') return permit(headers, options.allowedOrigins ?? []);
     if (method !== 'POST')
       throw new CallbackError('method_not_allowed', 'Callbacks are sent with POST to this address.');
     const bytes = typeof body === 'function' ? await body(bodyBytesMax) : body;

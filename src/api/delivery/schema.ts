@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { outcomeKinds } from '../../callbacks/outcome.ts';
-import { verifiedSchema } from '../subscriptions/settings/verification.ts';
+import { verifiedSchema } from '../../subscriptions/options/verification.ts';
 import { listOf, nullable, oneOf, record, time } from '../shared/schema.ts';
 
 /** Outcome of an attempt. */

@@ -1,11 +1,10 @@
-import { asksForProof, isUnverified } from '../../subscriptions/settings/verification.ts';
+import { asksForProof, isUnverified, showVerification } from '../../subscriptions/options/verification.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { Api } from '../server/api-instance.ts';
 import { subscriptionNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
 import { requireSubscription } from '../subscriptions/find.ts';
-import { verificationView } from '../subscriptions/settings/verification.ts';
 import { verifySubscription } from './operations.ts';
 import { callMs, keepOpen } from '../connections/slow-call.ts';
 
@@ -33,14 +32,14 @@ export function addVerifyRoute(app: Api, deps: ApiDeps): void {
         const result = await hooks.verify(text, subscription);
         if (result.kind === 'too_many') throw tooOften(result.inMs);
         if (result.kind === 'changed') throw changedMeanwhile();
-        const { permission, outcome, statusCode, durationMs } = result.asked;
+        const { refusal, outcome, statusCode, durationMs } = result.asked;
         const now = await subscriptions.get(account, id);
         if (now === null) throw subscriptionNotFound();
-        if (permission.granted) await hooks.wake(account, id);
+        if (refusal === null) await hooks.wake(account, id);
         return {
-          verified: verificationView(now.subscription).verified,
+          verified: showVerification(now.subscription).verified,
           outcome: outcome.code,
-          reason: permission.granted ? null : permission.reason,
+          reason: refusal,
           statusCode,
           durationMs,
         };
@@ -61,10 +60,7 @@ export function requireVerified(subscription: Subscription): void {
 }
 
 function nothingToVerify(): Problem {
-  return new Problem(
-    'nothing_to_verify',
-    'PATCH the subscription with "verification": "challenge" or "cloudevents" first.',
-  );
+  return new Problem('nothing_to_verify', 'PATCH the subscription with "verification": "challenge" first.');
 }
 
 function changedMeanwhile(): Problem {
@@ -76,7 +72,7 @@ function changedMeanwhile(): Problem {
 function tooOften(inMs: number): Problem {
   return new Problem(
     'too_many_requests',
-    'An account asks 60 endpoints a minute, and a host is asked 60 times: wait as long as Retry-After says.',
+    'An account asks 60 endpoints a minute, and a host is asked 240 times: wait as long as Retry-After says.',
     { headers: { 'retry-after': String(Math.ceil(inMs / 1_000)) } },
   );
 }

@@ -94,6 +94,11 @@ export function invalidRequest(found: readonly FieldError[]): Problem {
   return new Problem('invalid_request', summary(errors, found.length > listedMax), { errors });
 }
 
+/** Throws that problem with these errors; nothing where there are none. */
+export function refuseAny(errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalidRequest(errors);
+}
+
 function summary(errors: readonly FieldError[], hasMore: boolean): string {
   const [first = { path: '', message: '' }, ...others] = errors;
   if (others.length === 0) return sentence(first);

@@ -1,19 +1,11 @@
 import { Type } from 'typebox';
-import type { Static, TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
+import { nullable, oneOf, record } from '../../json/schema-parts.ts';
 import { abbreviationOf, unknownState } from '../../words/state-names.ts';
 import { statePattern } from './patterns.ts';
 import { listedMax, problemCodes } from './problem.ts';
 
-/** A schema that also accepts null, as one type list: it then reports one error instead of one per branch. */
-export function nullable<T extends TSchema>(schema: T, options: Record<string, unknown> = {}) {
-  const { type } = schema as unknown as { type: string };
-  return Type.Unsafe<Static<T> | null>({ ...schema, type: [type, 'null'], ...options });
-}
-
-/** A schema for one of these words. */
-export function oneOf<const T extends readonly string[]>(words: T, options: Record<string, unknown> = {}) {
-  return Type.Unsafe<T[number]>({ type: 'string', enum: [...words], ...options });
-}
+export { nullable, oneOf, record, time, timeOrNull } from '../../json/schema-parts.ts';
 
 /** The abbreviation of a state in a request; a name such as Texas is refused, because no filing has it. */
 export const stateSchema = (options: { description?: string; examples?: string[] } = {}) =>
@@ -22,13 +14,6 @@ export const stateSchema = (options: { description?: string; examples?: string[]
     (text) => abbreviationOf(text) === null,
     unknownState,
   );
-
-/** A time of a response: ISO 8601 in UTC with milliseconds. */
-export const time = (description: string) =>
-  Type.String({ format: 'date-time', description, examples: ['2026-11-21T10:00:03.120Z'] });
-
-/** A time of a response, null for never or none. */
-export const timeOrNull = (description: string) => nullable(time(description));
 
 /** The query of every list. */
 export const pageQuery = {
@@ -70,11 +55,6 @@ export function listWith<T extends TSchema, More extends Record<string, TSchema>
     },
     { description, additionalProperties: false },
   );
-}
-
-/** An object with these fields and no others. */
-export function record<T extends Record<string, TSchema>>(fields: T, options: Record<string, unknown> = {}) {
-  return Type.Object(fields, { ...options, additionalProperties: false });
 }
 
 /** The account in a path. */

@@ -9,7 +9,7 @@ import { snapshotType } from '../../events/event-types.ts';
 import { matchesType } from '../../subscriptions/matches-event.ts';
 import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import { limitsOf } from '../../subscriptions/settings/limits.ts';
-import { verificationOf, withFormerProof } from '../../subscriptions/settings/verification.ts';
+import { verificationOf, withFormerProof } from '../../subscriptions/options/verification.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import { chargeCertificates } from '../access/cost.ts';
 import type { ApiDeps } from '../deps.ts';

@@ -9,7 +9,7 @@ import { currentOf, generateSecret } from '../../subscriptions/signing-secret.ts
 import { hasPublicKeys } from '../../subscriptions/settings/signatures.ts';
 import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
-import { isUnverified } from '../../subscriptions/settings/verification.ts';
+import { isUnverified, verificationErrors } from '../../subscriptions/options/verification.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { callerOf, seesReceivers } from '../access/auth.ts';
 import { chargeRows, payRows } from '../access/cost.ts';
@@ -23,7 +23,7 @@ import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
 import { isExpired } from '../../subscriptions/expiry/expiry.ts';
 import { requireVerified } from '../delivery/verify-route.ts';
-import { Problem } from '../shared/problem.ts';
+import { Problem, refuseAny } from '../shared/problem.ts';
 import { requireSubscription } from './find.ts';
 import { subscriptionNotFound } from '../shared/not-found.ts';
 import { hideUrlPath } from './hidden-url.ts';
@@ -35,7 +35,6 @@ import { applyPatch, createInputCheck, fingerprint, newSubscription, requireSnap
 import { registrationProblem } from './setting-problems.ts';
 import { madeSecret, rotatedSecrets, signatureView } from './settings/signatures.ts';
 import { certificatesIn, requireHttps } from './settings/tls.ts';
-import { requireVerification } from './settings/verification.ts';
 import { replaySearchMs, startReplay, startSnapshot } from './start-replay.ts';
 import { changedView, registeredView, subscriptionView, whileHeld } from './view.ts';
 import {
@@ -70,7 +69,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       requireSnapshots(asked, body.from);
       requireOneAuthorization(asked);
       requireHttps(asked);
-      requireVerification(deps.verificationRule, null, asked);
+      refuseAny(verificationErrors(deps.verificationRule, null, asked));
       const known = body.from === 'state' ? await snapshot.known(account) : 0;
       const result = await subscriptions.create(
         asked,
@@ -144,7 +143,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
         requireSeenTypes(changed.subscription);
         requireOneAuthorization(changed.subscription);
         requireHttps(changed.subscription);
-        requireVerification(deps.verificationRule, found.subscription, changed.subscription);
+        refuseAny(verificationErrors(deps.verificationRule, found.subscription, changed.subscription));
         return changed;
       });
       await wakeSoon(deps, updated.subscription, logger);

@@ -15,7 +15,7 @@ import { authInputSchema, authSchema } from './settings/auth.ts';
 import { madeSecretSchema, publicKeysSchema, signaturesSchema } from './settings/signatures.ts';
 import { tlsInputSchema, tlsSchema } from './settings/tls.ts';
 import { expiryInput, expiryShown } from './settings/expiry.ts';
-import { verificationSchema, verifiedSchema } from './settings/verification.ts';
+import { verificationSchema, verifiedSchema } from '../../subscriptions/options/verification.ts';
 import { eventPatterns } from '../../events/event-types.ts';
 import { limitInputs, limitsShown } from './settings/limits.ts';
 import { maskedHeader } from './setting-problems.ts';

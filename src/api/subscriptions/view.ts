@@ -12,8 +12,8 @@ import { maskedHeader } from './setting-problems.ts';
 import { authView } from './settings/auth.ts';
 import { signatureView } from './settings/signatures.ts';
 import { currentOf } from '../../subscriptions/signing-secret.ts';
+import { showVerification } from '../../subscriptions/options/verification.ts';
 import { tlsView } from './settings/tls.ts';
-import { verificationView } from './settings/verification.ts';
 import type { LeftBehind } from './leave-behind.ts';
 import type { changedSchema, registeredSchema, subscriptionSchema } from './schema.ts';
 
@@ -46,7 +46,7 @@ export function subscriptionView(
     auth: authView(subscription.auth),
     tls: tlsView(subscription.tls),
     ...showLimits(subscription, turnAt !== null),
-    ...verificationView(subscription),
+    ...showVerification(subscription),
     from: subscription.from ?? 'now',
     enabled: delivery.enabled,
     state: subscriptionState(delivery),

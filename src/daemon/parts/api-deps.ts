@@ -5,7 +5,6 @@ import { checkKey } from '../../partner/check-key.ts';
 import { createOutageStore, type OutageStore } from '../../delivery/held/outage-store.ts';
 import { createReplayer } from '../../delivery/replay/start-replay.ts';
 import { createSnapshotter } from '../../delivery/snapshot/start-snapshot.ts';
-import { requestOrigin } from '../../callbacks/request-origin.ts';
 import { createHostCheck } from '../../egress/host-check.ts';
 import { checkCallbackUrl } from '../../egress/url-policy.ts';
 import { createGaugeCollector, type GaugeCollector } from '../../monitoring/gauges/gauge-collector.ts';
@@ -49,7 +48,7 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
     apiToken: config.apiToken,
     searchService: createServiceSearch({ accounts: stores.accounts, partners: parts.partners }),
     publicUrl: config.publicUrl,
-    verificationRule: { ...config.verification, origin: requestOrigin(config.publicUrl) },
+    verificationRule: config.verification,
     frameAncestors: config.frameAncestors,
     accountLimits: { maxRps: config.polling.maxRps, attemptsBytesMax: config.attemptsBytesMax },
     maxInFlight: config.delivery.maxInFlight,

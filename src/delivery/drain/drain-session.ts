@@ -20,7 +20,6 @@ import type { Claim, CurrentSettings } from '../store/replies.ts';
 import type { Settlement } from '../store/settle-arguments.ts';
 import type { SubscriptionWaker } from '../wake.ts';
 import { isExpired } from '../../subscriptions/expiry/expiry.ts';
-import { rateOf } from '../../subscriptions/settings/limits.ts';
 import type { Places } from '../window/places.ts';
 import { createRate } from '../window/rate.ts';
 import { evidenceOf } from './evidence.ts';
@@ -189,7 +188,7 @@ export function openSession(
   function effectOf({ settings, delivery: { version, endpointVersion } }: CurrentSettings) {
     const opened = deps.open(account, id, settings);
     places.sendTo(opened.subscription, now());
-    rate.follow(rateOf(opened.subscription));
+    rate.follow(opened.subscription.rate ?? null);
     restsUntil = 0;
     return { ...opened, version, endpointVersion };
   }

@@ -5,8 +5,8 @@ import { openSubscription } from '../../subscriptions/store/stored-subscription.
 import type { Block, Subscription } from '../../subscriptions/subscription.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import { blockAfter, isLasting, UnusableSettingsError, UnverifiedError } from '../blocked/block-policy.ts';
-import { isUnverified } from '../../subscriptions/settings/verification.ts';
-import type { Verifier } from '../ownership/verifier.ts';
+import { isUnverified } from '../../subscriptions/options/verification.ts';
+import type { Verifier } from '../ownership.ts';
 import { toAttempt } from '../store/delivery-records.ts';
 import { drainSubscription, type DrainDeps, type DrainResult } from './drain.ts';
 import type { ReadySubscription } from './drain-session.ts';

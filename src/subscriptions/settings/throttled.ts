@@ -1,4 +1,4 @@
-import { rateBounds, rateOf, type DeliveryLimits } from './limits.ts';
+import { rateBounds, type DeliveryLimits } from './limits.ts';
 
 // Milliseconds by which a drain may come later than its turn.
 const lateMsMax = 1_000;
@@ -21,7 +21,7 @@ export function throttledUntil(
   now: number,
 ): number | null {
   const waitsForElse = !enabled || blocked !== null || pausedUntil > now;
-  return rateOf(limits) === null || waitsForElse || !isThrottledAt(until, now) ? null : until;
+  return limits.rate == null || waitsForElse || !isThrottledAt(until, now) ? null : until;
 }
 
 /** The part of a delivery state on which it depends. */

@@ -81,7 +81,8 @@ export interface SubscriptionStore extends SubscriptionList {
    */
   deliveries(account: string, ids: readonly string[]): Promise<DeliveryState[]>;
   /**
-   * Applies a change to the stored subscription, again after a concurrent change; null when there is none.
+   * Applies a change to the stored subscription, again after a concurrent change; null when there is none,
+   * and where `change` is null.
    * Unreadable secrets and headers stay sealed as they are, until a change sets others. A block ends with any
    * change; one that has yet to be verified begins a new one. Throws UnreadableRecordError
    * and AccountQuotaError.
@@ -89,7 +90,7 @@ export interface SubscriptionStore extends SubscriptionList {
   update(
     account: string,
     id: string,
-    change: (record: SubscriptionRecord) => SubscriptionChange,
+    change: (record: SubscriptionRecord) => SubscriptionChange | null,
   ): Promise<SubscriptionRecord | null>;
   /**
    * Removes a subscription with its state, lanes, attempts, dead letters and replays; atomic. A running drain
@@ -190,7 +191,9 @@ export function createSubscriptionStore(
       for (;;) {
         const before = await reads.one(account, id);
         if (before === null) return null;
-        const { subscription, enabled, release } = change(before);
+        const changed = change(before);
+        if (changed === null) return null;
+        const { subscription, enabled, release } = changed;
         await publish(subscription);
         await expire(subscription);
         const { subscriptions, resting, ...key } = keys.account(account);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isExempt, type VerificationRule } from '../../../src/api/subscriptions/settings/verification.ts';
+import { isExemptHost, type VerificationRule } from '../../../src/subscriptions/options/verification.ts';
 import { createApiFixture, hookUrl, type ApiFixture } from '../../support/api/api-fixture.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 
@@ -7,7 +7,6 @@ const redis = testRedis();
 const rule: { -readonly [K in keyof VerificationRule]: VerificationRule[K] } = {
   required: false,
   exemptHosts: [],
-  origin: 'filings.example.com',
 };
 let api: ApiFixture;
 let path: string;
@@ -25,9 +24,9 @@ afterAll(async () => {
 const register = (settings: object = {}) => api.ok('POST', path, { url: hookUrl, ...settings });
 
 /** Marks a subscription as verified, as the answer of its endpoint does. */
-async function prove(id: unknown, allowedRate: number | null = null): Promise<void> {
+async function prove(id: unknown): Promise<void> {
   await api.deps.subscriptions.update('default', String(id), ({ subscription }) => ({
-    subscription: { ...subscription, verified: { method: 'challenge', at: Date.now(), allowedRate } },
+    subscription: { ...subscription, verified: { method: 'challenge', at: Date.now() } },
     release: false,
   }));
 }
@@ -61,7 +60,6 @@ describe('verification of a subscription', () => {
     const moved = await api.ok('PATCH', one, { url: `${hookUrl}/other` });
     expect(moved).toMatchObject({ state: 'unverified', verified: null });
     await prove(id);
-    expect(await api.ok('PATCH', one, { verification: 'cloudevents' })).toMatchObject({ verified: null });
     expect(await api.ok('PATCH', one, { verification: 'none' })).toMatchObject({
       state: 'active',
       verification: 'none',
@@ -90,14 +88,6 @@ describe('verification of a subscription', () => {
     const plain = await register();
     const refused = await api.call('POST', `${path}/${String(plain['id'])}/verify`);
     expect(refused).toMatchObject({ status: 409, body: { code: 'nothing_to_verify' } });
-  });
-
-  test('with cloudevents needs the address of the daemon', async () => {
-    rule.origin = null;
-    const refused = await api.call('POST', path, { url: hookUrl, verification: 'cloudevents' });
-    rule.origin = 'filings.example.com';
-    expect(refused).toMatchObject({ status: 422, body: { errors: [{ path: 'verification' }] } });
-    expect(refused.text).toContain('PUBLIC_URL');
   });
 });
 
@@ -128,6 +118,6 @@ describe('an operator who requires verification', () => {
     ['internal.example.attacker.com', false],
     ['xinternal.example', false],
   ])('exempts hosts by whole names: %s %s', (host, expected) => {
-    expect(isExempt({ exemptHosts: ['hooks.slack.com', '*.internal.example'] }, host)).toBe(expected);
+    expect(isExemptHost({ exemptHosts: ['hooks.slack.com', '*.internal.example'] }, host)).toBe(expected);
   });
 });

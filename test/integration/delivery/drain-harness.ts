@@ -38,8 +38,6 @@ export interface HarnessOptions {
   readonly attemptsBytesMax?: number;
   /** Events that a replay counts one by one. */
   readonly countMax?: number;
-  /** Address of the page as others open it. */
-  readonly publicUrl?: string;
   /** Address of the forward proxy for callbacks; none by default. */
   readonly egressProxy?: string;
   /** Drains at once of the worker. */
@@ -116,7 +114,6 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
     ...base,
     eventRetentionMs: retentionMs,
     attemptsBytesMax: options.attemptsBytesMax ?? base.attemptsBytesMax,
-    publicUrl: options.publicUrl ?? null,
     proxies: { ...base.proxies, egress: proxyAddressOf(options.egressProxy) },
     delivery: { ...base.delivery, retryMs, maxInFlight, timeoutMs, disableAfterMs },
   };

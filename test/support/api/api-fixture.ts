@@ -234,13 +234,7 @@ function notingHooks(calls: unknown[][]): ApiHooks {
       calls.push(['verify', id]);
       const reason = 'The receiver answered 500.';
       const outcome = { kind: 'retry', code: 'http_error', sent: true, reason } as const;
-      const asked = {
-        permission: { granted: false, reason },
-        outcome,
-        statusCode: 500,
-        durationMs: 12,
-      } as const;
-      return { kind: 'asked', asked, proof: null };
+      return { kind: 'asked', asked: { refusal: reason, outcome, statusCode: 500, durationMs: 12 } };
     },
     async replay(account, id, request) {
       calls.push(['replay', account, id, request]);

@@ -21,11 +21,11 @@ export type OwnerAnswer =
 export interface OwnedEndpoint extends AsyncDisposable {
   readonly origin: string;
   readonly url: string;
-  /** Challenges and requests with OPTIONS. */
+  /** Challenges. */
   readonly questions: readonly Arrived[];
   /** All others. */
   readonly callbacks: readonly Arrived[];
-  /** Decides on each question; `challenge` is the text in it, empty with OPTIONS. */
+  /** Decides on each question; `challenge` is the text in it. */
   answer: (challenge: string, question: Arrived) => OwnerAnswer | Promise<OwnerAnswer>;
 }
 
@@ -48,7 +48,7 @@ export async function startOwnedEndpoint(answer: OwnedEndpoint['answer'] = owner
       const body = (raw === '' ? {} : JSON.parse(raw)) as { type?: string; data?: { challenge?: string } };
       const arrived = { method, url, headers, raw, type: body.type ?? '' };
       if (raw !== '') verifyWithLibraries(receiverSecret, headers, raw);
-      const isQuestion = method === 'OPTIONS' || arrived.type === 'subscription.challenge';
+      const isQuestion = arrived.type === 'subscription.challenge';
       (isQuestion ? questions : callbacks).push(arrived);
       const given = isQuestion
         ? await endpoint.answer(body.data?.challenge ?? '', arrived)

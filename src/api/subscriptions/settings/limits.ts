@@ -3,7 +3,6 @@ import type { FieldError } from '../../../json/validation-problems.ts';
 import {
   inFlightMax,
   rateBounds,
-  rateOf,
   retryBounds,
   timeoutBounds,
   type DeliveryLimits,
@@ -34,7 +33,7 @@ const settings = {
   }),
   rate: nullable(Type.Number({ minimum: rateBounds.min, maximum: rateBounds.max }), {
     description:
-      'Maximum number of attempts a second over all processes, retries and replays included, evenly spaced; below 1 for fewer. null = without a bound. A lower rate that the endpoint has allowed itself is shown in its place.',
+      'Maximum number of attempts a second over all processes, retries and replays included, evenly spaced; below 1 for fewer. null = without a bound.',
     examples: [5],
   }),
 };
@@ -57,12 +56,12 @@ export const limitsShown = {
 
 /** The limits as the API shows them. */
 export function showLimits(subscription: DeliveryLimits, throttled: boolean) {
-  const { timeoutMs = null, retryMs, maxInFlight = null } = subscription;
+  const { timeoutMs = null, retryMs, maxInFlight = null, rate = null } = subscription;
   return {
     timeoutMs,
     retryMs: retryMs == null ? null : [...retryMs],
     maxInFlight,
-    rate: rateOf(subscription),
+    rate,
     throttled,
   };
 }

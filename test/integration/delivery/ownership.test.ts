@@ -1,22 +1,19 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { questionsMax } from '../../../../src/delivery/ownership/proof-budget.ts';
-import { subscriptionState, type Subscription } from '../../../../src/subscriptions/subscription.ts';
+import { questionsMax } from '../../../src/delivery/ownership.ts';
+import { subscriptionState, type Subscription } from '../../../src/subscriptions/subscription.ts';
 import {
   owner,
   startOwnedEndpoint,
   type OwnedEndpoint,
   type OwnerAnswer,
-} from '../../../support/receivers/owned-endpoint.ts';
-import { testRedis } from '../../../support/redis/test-redis.ts';
-import { createHarness, type Harness, type HarnessOptions } from '../drain-harness.ts';
+} from '../../support/receivers/owned-endpoint.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { createHarness, type Harness, type HarnessOptions } from './drain-harness.ts';
 
 const redis = testRedis();
 // The tests above would use up the minute's questions to this machine.
 const [scanned, shared, woken] = [testRedis(), testRedis(), testRedis()];
 afterAll(() => Promise.all([redis, scanned, shared, woken].map((one) => one.cleanup())));
-
-const publicUrl = 'https://filings.example.com';
-const allowed = (headers: Record<string, string>): OwnerAnswer => ({ status: 200, headers });
 
 /** A subscription to be verified, with three events that wait for it. */
 async function waiting(
@@ -24,7 +21,7 @@ async function waiting(
   settings: Partial<Subscription> = { verification: 'challenge' },
   options: HarnessOptions = {},
 ) {
-  const harness = await createHarness(redis, { publicUrl, ...options });
+  const harness = await createHarness(redis, options);
   const start = options.now?.() ?? Date.now();
   const id = await harness.subscribe(endpoint.url, {
     verified: null,
@@ -61,7 +58,7 @@ describe('a challenge', () => {
       challenge: expect.stringMatching(/^[\w-]{43}$/),
     });
     const record = await harness.subscriptions.get(harness.account, id);
-    expect(record?.subscription.verified).toMatchObject({ method: 'challenge', allowedRate: null });
+    expect(record?.subscription.verified).toMatchObject({ method: 'challenge' });
     expect(await stateOf(harness, id)).toBe('active');
   });
 
@@ -171,64 +168,6 @@ describe('a challenge', () => {
     expect(await stage.harness.drain(stage.id)).toEqual({ wakeAt: null });
     expect(stage.harness.disabled).toEqual(['the endpoint answered 410 Gone']);
     expect(await stateOf(stage.harness, stage.id)).toBe('disabled');
-  });
-});
-
-describe('permission after CloudEvents', () => {
-  const cloudevents = { verification: 'cloudevents' } as const;
-
-  test('is asked for with OPTIONS from the host of PUBLIC_URL, and every callback names it', async () => {
-    await using endpoint = await startOwnedEndpoint(() =>
-      allowed({ 'WebHook-Allowed-Origin': 'filings.example.com', 'WebHook-Allowed-Rate': '120' }),
-    );
-    await using stage = await waiting(endpoint, cloudevents);
-    const { harness, id } = stage;
-    await harness.drain(id);
-    expect(endpoint.callbacks).toEqual([]);
-    await harness.drain(id);
-    expect(endpoint.questions).toHaveLength(1);
-    expect(endpoint.questions[0]).toMatchObject({ method: 'OPTIONS', url: '/callbacks?key=1', raw: '' });
-    expect(endpoint.questions[0]?.headers).not.toHaveProperty('content-type');
-    for (const { headers } of [...endpoint.questions, ...endpoint.callbacks])
-      expect(headers['webhook-request-origin']).toBe('filings.example.com');
-    expect(endpoint.callbacks).toHaveLength(3);
-    const record = await harness.subscriptions.get(harness.account, id);
-    expect(record?.subscription.verified).toMatchObject({ method: 'cloudevents', allowedRate: 120 });
-    expect(record?.subscription.allowedRate).toBe(2);
-  });
-
-  test.each<[string, OwnerAnswer, RegExp]>([
-    [
-      'a 200 alone',
-      { status: 200, headers: { allow: 'POST, OPTIONS' } },
-      /without the header WebHook-Allowed/,
-    ],
-    ['another origin', allowed({ 'WebHook-Allowed-Origin': 'example.com' }), /neither filings\.example\.com/],
-    [
-      'a rate that is none',
-      allowed({ 'WebHook-Allowed-Origin': '*', 'WebHook-Allowed-Rate': '0' }),
-      /neither a number/,
-    ],
-    [
-      'an error beside the header',
-      { status: 405, headers: { 'WebHook-Allowed-Origin': '*' } },
-      /answered 405/,
-    ],
-  ])('is not given by %s', async (_, answer, reason) => {
-    await using endpoint = await startOwnedEndpoint(() => answer);
-    await using stage = await waiting(endpoint, cloudevents);
-    await stage.harness.drain(stage.id);
-    expect(endpoint.callbacks).toEqual([]);
-    const { blocked } = await stage.harness.state(stage.id);
-    expect(blocked?.reason).toMatch(reason);
-  });
-
-  test('is given to everyone by *', async () => {
-    await using endpoint = await startOwnedEndpoint(() => allowed({ 'WebHook-Allowed-Origin': '*' }));
-    await using stage = await waiting(endpoint, cloudevents);
-    await stage.harness.drain(stage.id);
-    await stage.harness.drain(stage.id);
-    expect(endpoint.callbacks).toHaveLength(3);
   });
 });
 

@@ -1,0 +1,262 @@
+import { randomBytes } from 'node:crypto';
+import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import type { CallbackOutcome } from '../callbacks/outcome.ts';
+import { createCallbackSender, type SendCallbackDeps } from '../callbacks/send-callback.ts';
+import type { RedisClient } from '../redis/connection/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { AccountQuotaError } from '../redis/quota/account-quota.ts';
+import { asksForProof, isUnverified, type Proof } from '../subscriptions/options/verification.ts';
+import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
+import { subscriptionHost, type Block, type Subscription } from '../subscriptions/subscription.ts';
+import { blockAfter, isBlocking } from './blocked/block-policy.ts';
+import type { BlockStore } from './blocked/block-store.ts';
+import { buildDisabledEvent } from './operational-events.ts';
+import { probeDelayMsMax } from './schedule/endpoint-health.ts';
+import type { DisableSubscription } from './store/disable-subscription.ts';
+import type { SubscriptionWaker } from './wake.ts';
+
+/** One challenge to an endpoint, and its answer. */
+export interface Asked {
+  /** Why the endpoint is not verified by it; null if it is. */
+  readonly refusal: string | null;
+  readonly outcome: CallbackOutcome;
+  /** Null when there was no response. */
+  readonly statusCode: number | null;
+  readonly durationMs: number;
+}
+
+/** The result of a challenge that a client has asked for. */
+export type Verified =
+  | { readonly kind: 'asked'; readonly asked: Asked }
+  | { readonly kind: 'too_many'; readonly inMs: number }
+  | { readonly kind: 'changed' }; // the settings have changed meanwhile, or the subscription is gone
+
+/** Asks endpoints whether they want the callbacks, and writes their answers. */
+export interface Verifier {
+  /**
+   * Asks the endpoint of an unverified subscription if it is time to, and returns when to drain (ms on
+   * Redis's clock); null for not before something changes. After 24 hours without a proof, and after a 410,
+   * the subscription is disabled. `settings` are those of the subscription as stored. A crash leaves the
+   * block as it was, so the endpoint is asked again.
+   */
+  whenDue(settings: string, subscription: Subscription): Promise<number | null>;
+  /**
+   * Asks at once, also for a disabled subscription, which stays so. The next challenge is sent as planned.
+   */
+  now(settings: string, subscription: Subscription): Promise<Verified>;
+}
+
+export interface VerifierDeps extends SendCallbackDeps {
+  readonly subscriptions: Pick<SubscriptionStore, 'update'>;
+  readonly blocks: BlockStore;
+  readonly budget: ProofBudget;
+  readonly disable: DisableSubscription;
+  /** Milliseconds on Redis's clock. */
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly onVerified: (subscription: Subscription) => void;
+  /** Called after a challenge that was not answered; `block` says when the next one is sent. */
+  readonly onUnverified: (subscription: Subscription, block: Block) => void;
+  readonly onDisabled: (subscription: Subscription, reason: string) => void;
+  readonly wakeMatching: SubscriptionWaker['wakeMatching'];
+}
+
+/** Milliseconds for which the daemon asks an endpoint by itself. */
+const askedForMs = 24 * 3_600_000;
+
+const remedy = 'Answer as docs/endpoints/ownership.md says; POST …/verify asks at once.';
+
+/** A verifier over the stores. */
+export function createVerifier(deps: VerifierDeps): Verifier {
+  const { blocks, budget, now } = deps;
+
+  const turnOf = (subscription: Subscription) =>
+    budget.take(subscription.account, subscriptionHost(subscription).name);
+
+  async function holdBack(settings: string, { account, id }: Subscription, block: Block): Promise<number> {
+    return (await blocks.set(account, id, settings, block)) ? block.nextAt : now();
+  }
+
+  async function writeProof(asked: Subscription): Promise<boolean> {
+    const verified: Proof = { method: 'challenge', at: now() };
+    const isSame = ({ url, ...settings }: Subscription) => asksForProof(settings) && url === asked.url;
+    const written = await deps.subscriptions.update(asked.account, asked.id, ({ subscription }) =>
+      isSame(subscription) ? { subscription: { ...subscription, verified }, release: false } : null,
+    );
+    if (written !== null) deps.onVerified(written.subscription);
+    return written !== null;
+  }
+
+  async function disable(settings: string, subscription: Subscription, reason: string, occasion: number) {
+    const { account, id } = subscription;
+    const at = now();
+    const event = buildDisabledEvent(subscription, reason, occasion, at);
+    if (!(await deps.disable(account, id, settings, reason, { event, at }))) return now();
+    deps.onDisabled(subscription, reason);
+    await deps.wakeMatching(account, [{ type: event.type, state: '', status: '' }]);
+    return null;
+  }
+
+  function refuse(subscription: Subscription, former: Block | null, asked: Asked): Block {
+    const block = blockAfterRefusal(former, asked, now(), deps.random);
+    deps.onUnverified(subscription, block);
+    return block;
+  }
+
+  async function askWhenDue(settings: string, subscription: Subscription, former: Block | null) {
+    const inMs = await turnOf(subscription);
+    if (inMs > 0) return holdBack(settings, subscription, blockUntilTurn(former, now(), inMs));
+    const asked = await sendChallenge(deps, subscription);
+    // The process ends: another one asks.
+    if (asked.outcome.kind === 'aborted') return now();
+    if (asked.refusal === null) {
+      await writeProof(subscription);
+      return now();
+    }
+    if (asked.outcome.kind === 'gone')
+      return disable(settings, subscription, 'the endpoint answered 410 Gone', former?.since ?? now());
+    return holdBack(settings, subscription, refuse(subscription, former, asked));
+  }
+
+  return {
+    async whenDue(settings, subscription) {
+      const found = await blocks.read(subscription.account, subscription.id);
+      const former = found?.unverified === true ? found : null;
+      if (former !== null && isBlocking(former, now())) return former.nextAt;
+      if (former !== null && former.times > 0 && now() - former.since >= askedForMs) {
+        const reason = 'its endpoint was not verified within 24 hours; enabling it begins anew';
+        return disable(settings, subscription, reason, former.since);
+      }
+      try {
+        return await askWhenDue(settings, subscription, former);
+      } catch (error) {
+        if (!(error instanceof AccountQuotaError)) throw error;
+        const block = blockUntilTurn(former, now(), 60_000);
+        return holdBack(settings, subscription, { ...block, reason: error.message });
+      }
+    },
+    async now(settings, subscription) {
+      const inMs = await turnOf(subscription);
+      if (inMs > 0) return { kind: 'too_many', inMs };
+      const asked = await sendChallenge(deps, subscription, true);
+      if (asked.refusal === null)
+        return (await writeProof(subscription)) ? { kind: 'asked', asked } : { kind: 'changed' };
+      if (isUnverified(subscription)) {
+        const former = await blocks.read(subscription.account, subscription.id);
+        await holdBack(settings, subscription, refuse(subscription, former, asked));
+      }
+      return { kind: 'asked', asked };
+    },
+  };
+}
+
+/**
+ * Sends one challenge. It goes out as a callback does: same addresses, connection, credentials and signature.
+ * It says nothing about a filing. The text stands below `data`, so that a service which answers every request
+ * with its own body does not pass. Rejects only once the client is closed. `eager` is as of
+ * `createCallbackSender`.
+ */
+async function sendChallenge(
+  deps: SendCallbackDeps,
+  subscription: Subscription,
+  eager = false,
+): Promise<Asked> {
+  const { account, id } = subscription;
+  // A text that only its endpoint can know: 256 random bits.
+  const challenge = randomBytes(32).toString('base64url');
+  // No event has this type: a challenge is in no log and is never repeated.
+  const body = {
+    type: 'subscription.challenge',
+    timestamp: new Date(deps.wallClock()).toISOString(),
+    data: { account, subscription: id, challenge },
+  };
+  const plain = { ...subscription, format: 'standard', payload: 'full' } as const;
+  const { outcome, statusCode, durationMs, response } = await createCallbackSender(
+    deps,
+    plain,
+    eager,
+  )({
+    id: `evt_${randomBytes(16).toString('hex')}`,
+    filingId: '',
+    body: Buffer.from(JSON.stringify(body)),
+  });
+  // An answer counts only in a 2xx.
+  const refusal =
+    outcome.kind !== 'delivered'
+      ? outcome.reason
+      : answersChallenge(response ?? '', challenge)
+        ? null
+        : 'Its response is neither the challenge nor a JSON object with it as "challenge".';
+  return { refusal, outcome, statusCode, durationMs };
+}
+
+// The text itself, or a JSON object with it as `challenge`, as receivers of Slack's events answer.
+function answersChallenge(body: string, challenge: string): boolean {
+  const text = body.trim();
+  if (text === challenge) return true;
+  try {
+    return (JSON.parse(text) as { readonly challenge?: unknown } | null)?.challenge === challenge;
+  } catch {
+    return false;
+  }
+}
+
+// The next challenge is sent after a second, then after twice as long each time, up to five minutes. A
+// `Retry-After` is waited for up to that long.
+function blockAfterRefusal(
+  former: Block | null,
+  { refusal, outcome }: Asked,
+  now: number,
+  random: () => number,
+): Block {
+  const asked = former?.unverified === true ? former : null;
+  const reason = `The endpoint is not verified. ${refusal ?? ''} ${remedy}`;
+  const block = blockAfter(asked, reason, now, random);
+  const askedToWaitMs = outcome.kind === 'slow_down' ? Math.min(outcome.retryAfterMs, probeDelayMsMax) : 0;
+  return { ...block, nextAt: Math.max(block.nextAt, now + askedToWaitMs), unverified: true };
+}
+
+// The block while no challenge may be sent; it counts as none.
+function blockUntilTurn(former: Block | null, now: number, inMs: number): Block {
+  return {
+    reason: 'The endpoint is not verified. Too many were asked within a minute: its turn comes in a moment.',
+    since: former?.since ?? now,
+    times: former?.times ?? 0,
+    nextAt: now + Math.min(inMs, probeDelayMsMax),
+    unverified: true,
+  };
+}
+
+/**
+ * Maximum number of challenges a minute, over all processes: of one account, and to one host. An account
+ * alone does not use up those to a host, which others need as well.
+ */
+export const questionsMax = { perAccount: 60, perHost: 240 } as const;
+
+/** The challenges that may be sent. */
+export interface ProofBudget {
+  /**
+   * Takes one challenge of an account to a host; returns the milliseconds until there is one, 0 when it is
+   * taken. One that the host refuses is taken from the account. Rejects when Redis does.
+   */
+  take(account: string, host: string): Promise<number>;
+}
+
+/** Counts in Redis, each kept for a minute. */
+export function createProofBudget(redis: RedisClient, keys: Pick<Keys, 'proofs'>): ProofBudget {
+  const limiterOf = (points: number) =>
+    new RateLimiterRedis({ storeClient: redis, keyPrefix: '', points, duration: 60 });
+  const [accounts, hosts] = [limiterOf(questionsMax.perAccount), limiterOf(questionsMax.perHost)];
+  const takeOf = (limiter: RateLimiterRedis, key: string) =>
+    limiter.consume(key).then(
+      () => 0,
+      (refused: unknown) => {
+        if (refused instanceof RateLimiterRes) return Math.max(1, refused.msBeforeNext);
+        throw refused;
+      },
+    );
+  return {
+    take: async (account, host) =>
+      (await takeOf(accounts, keys.proofs('account', account))) || takeOf(hosts, keys.proofs('host', host)),
+  };
+}

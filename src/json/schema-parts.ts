@@ -1,0 +1,25 @@
+import { Type } from 'typebox';
+import type { Static, TSchema } from 'typebox';
+
+/** A schema that also accepts null, as one type list: it then reports one error instead of one per branch. */
+export function nullable<T extends TSchema>(schema: T, options: Record<string, unknown> = {}) {
+  const { type } = schema as unknown as { type: string };
+  return Type.Unsafe<Static<T> | null>({ ...schema, type: [type, 'null'], ...options });
+}
+
+/** A schema for one of these words. */
+export function oneOf<const T extends readonly string[]>(words: T, options: Record<string, unknown> = {}) {
+  return Type.Unsafe<T[number]>({ type: 'string', enum: [...words], ...options });
+}
+
+/** An object with these fields and no others. */
+export function record<T extends Record<string, TSchema>>(fields: T, options: Record<string, unknown> = {}) {
+  return Type.Object(fields, { ...options, additionalProperties: false });
+}
+
+/** A time of a response: ISO 8601 in UTC with milliseconds. */
+export const time = (description: string) =>
+  Type.String({ format: 'date-time', description, examples: ['2026-11-21T10:00:03.120Z'] });
+
+/** A time of a response, null for never or none. */
+export const timeOrNull = (description: string) => nullable(time(description));

@@ -1,0 +1,111 @@
+import type { Static } from 'typebox';
+import { nullable, oneOf, record, time } from '../../json/schema-parts.ts';
+import type { FieldError } from '../../json/validation-problems.ts';
+
+// How an endpoint shows that it wants the callbacks (docs/endpoints/ownership.md); `none` asks for nothing.
+const verifications = ['none', 'challenge'] as const;
+
+type Verification = (typeof verifications)[number];
+
+/** The verification of an endpoint. */
+export interface Proof {
+  readonly method: 'challenge';
+  /** Milliseconds on Redis's clock. */
+  readonly at: number;
+}
+
+/** The verification of a subscription; plain ones have neither field. */
+export interface VerificationSettings {
+  readonly verification?: Verification;
+  /** For the present URL; null until then. */
+  readonly verified?: Proof | null;
+}
+
+type Verifiable = VerificationSettings & { readonly url: string };
+
+/** The operator's rule for verification. */
+export interface VerificationRule {
+  /** Whether `none` is refused. */
+  readonly required: boolean;
+  /** Hosts for which it is not: names in lower case, and `*.` with a name for all names below it. */
+  readonly exemptHosts: readonly string[];
+}
+
+/** `verification` in requests and responses. */
+export const verificationSchema = oneOf(verifications, {
+  description:
+    'How the endpoint shows that it wants the callbacks, before anything about a filing is sent: `challenge` (it answers a POST with the text in it) or `none`. Asked anew after a change of `url`.',
+  examples: ['none'],
+});
+
+/** `verified` in responses. */
+export const verifiedSchema = nullable(
+  record({ method: oneOf(['challenge']), at: time('When the endpoint was verified.') }),
+  {
+    description:
+      'The verification of the present `url`; null until then, and where none is asked for. Until then `state` is `unverified`, and events wait in the log.',
+    examples: [null],
+  },
+);
+
+/** Whether verification is asked for, whether or not it was met. */
+export function asksForProof({ verification = 'none' }: VerificationSettings): boolean {
+  return verification !== 'none';
+}
+
+/** Whether nothing may be sent yet. */
+export function isUnverified(settings: VerificationSettings): boolean {
+  return asksForProof(settings) && (settings.verified ?? null) === null;
+}
+
+/** The fields of a new subscription that asks for a verification; none for `none`. */
+export function verificationOf(settings: VerificationSettings): VerificationSettings {
+  return asksForProof(settings) ? { verification: 'challenge', verified: null } : {};
+}
+
+/**
+ * The settings after a change. A proof stays for the same URL, path and query included. Settings without
+ * verification have neither field.
+ */
+export function withFormerProof<T extends Verifiable>(settings: T, former: Verifiable): T {
+  const { verification: _, verified: __, ...plain } = settings;
+  const verified = settings.url === former.url && asksForProof(former) ? (former.verified ?? null) : null;
+  return { ...plain, ...verificationOf(settings), ...(asksForProof(settings) ? { verified } : {}) } as T;
+}
+
+/** Both fields as the API shows them. */
+export function showVerification({ verification = 'none', verified = null }: VerificationSettings): {
+  readonly verification: Verification;
+  readonly verified: Static<typeof verifiedSchema>;
+} {
+  return {
+    verification,
+    verified: verified === null ? null : { method: 'challenge', at: new Date(verified.at).toISOString() },
+  };
+}
+
+/**
+ * The errors of settings that the operator's rule forbids. A subscription from before the rule stays as it is
+ * until its URL or its verification is changed; `former` is null for a new one.
+ */
+export function verificationErrors(
+  rule: VerificationRule,
+  former: Verifiable | null,
+  settings: Verifiable,
+): FieldError[] {
+  const isSame =
+    former !== null && former.url === settings.url && asksForProof(former) === asksForProof(settings);
+  const isExempt = isExemptHost(rule, new URL(settings.url).hostname);
+  if (isSame || asksForProof(settings) || !rule.required || isExempt) return [];
+  const message =
+    'must be "challenge": the operator sends to verified endpoints only (REQUIRE_VERIFICATION), but for some hosts, of which this is none (VERIFICATION_EXEMPT_HOSTS)';
+  return [{ path: 'verification', message }];
+}
+
+/** Whether a host need not be verified. */
+export function isExemptHost({ exemptHosts }: Pick<VerificationRule, 'exemptHosts'>, host: string): boolean {
+  const name = host.toLowerCase();
+  return exemptHosts.some((pattern) =>
+    pattern.startsWith('*.') ? name.endsWith(pattern.slice(1)) : name === pattern,
+  );
+}
