@@ -1,4 +1,4 @@
-import type { TokenFailure } from './authorization/access-token.ts';
+import type { TokenFailure } from './authorization/request-token.ts';
 import { failureDetails, type CallbackResponse, type CallbackResult } from './result.ts';
 import { parseRetryAfter } from '../waiting/retry-after.ts';
 import { cutText } from '../json/cut-text.ts';

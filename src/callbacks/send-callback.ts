@@ -4,8 +4,7 @@ import { parseSigner, validSecrets, versionOf, type SigningSecret } from '../sub
 import type { Subscription } from '../subscriptions/subscription.ts';
 import type { CallbackClient } from './callback-client.ts';
 import { failedBeforehand } from './exchange.ts';
-import type { Bearers } from './authorization/bearers.ts';
-import { sendAuthorized } from './authorization/send-authorized.ts';
+import { sendAuthorized, type Bearers } from './authorization/bearers.ts';
 import { classifyOutcome, outcomeWithoutToken, type CallbackOutcome } from './outcome.ts';
 import type { CallbackFailureCode, CallbackResponse, CallbackResult } from './result.ts';
 import { formatBody, type CallbackBody } from './body-formats.ts';

@@ -57,7 +57,6 @@ import { tagsApart } from './slots-apart.ts';
  * | `P:{a}:certificate-warnings`  | zset   | until they have expired       | subscription store, warn.lua  | upkeep             |
  * | `P:{a}:idempotency:<hash>`    | string | 24 hours                      | subscription store            | subscription store |
  * | `P:{a}:sub:<id>`              | hash   | with the subscription         | drain, subscription store     | drain, API         |
- * | `P:{a}:sub:<id>:access-token` | hash   | a little longer than the token | delivery                     | delivery           |
  * | `P:{a}:sub:<id>:lanes`        | hash   | until delivered               | drain (settle.lua)            | drain, API         |
  * | `P:{a}:sub:<id>:attempts`     | stream | trimmed                       | drain (settle.lua)            | API                |
  * | `P:{a}:sub:<id>:dead`         | stream | retention                     | drain (settle.lua)            | API, replay        |
@@ -190,8 +189,6 @@ export interface AccountKeys {
 /** The keys of one subscription's delivery. */
 export interface SubscriptionKeys {
   readonly state: string;
-  /** The token of an endpoint behind OAuth 2.0, or the turn to request one (src/callbacks/authorization). */
-  readonly accessToken: string;
   readonly lanes: string;
   readonly attempts: string;
   readonly dead: string;
@@ -286,7 +283,6 @@ function accountKeys(base: string): AccountKeys {
 function subscriptionKeys(base: string): SubscriptionKeys {
   return {
     state: base,
-    accessToken: `${base}:access-token`,
     lanes: `${base}:lanes`,
     attempts: `${base}:attempts`,
     dead: `${base}:dead`,

@@ -3,10 +3,10 @@ export interface SealPlace {
   readonly account: string;
   /** Empty for a secret of the account itself. */
   readonly subscription: string;
-  readonly field: 'partnerKey' | 'secrets' | 'headers' | 'privateSettings' | 'accessToken' | 'registration';
+  readonly field: 'partnerKey' | 'secrets' | 'headers' | 'privateSettings' | 'registration';
   /**
    * The origin that it is sent to (`partnerKey`, `headers`, `privateSettings`), the digest of the idempotency
-   * key under which it is remembered (`registration`), or the revision of the credentials (`accessToken`);
+   * key under which it is remembered (`registration`);
    * else empty.
    */
   readonly peer: string;
@@ -30,11 +30,6 @@ export function headersPlace(account: string, subscription: string, url: string)
 /** The place of a subscription's settings with secrets in them; `url` is the endpoint that they are for. */
 export function privateSettingsPlace(account: string, subscription: string, url: string): SealPlace {
   return { account, subscription, field: 'privateSettings', peer: originOf(url) };
-}
-
-/** The place of a token for a subscription's endpoint; `revision` is that of its credentials. */
-export function accessTokenPlace(account: string, subscription: string, revision: string): SealPlace {
-  return { account, subscription, field: 'accessToken', peer: revision };
 }
 
 /** The place of what is remembered of a registration; `digest` is that of its idempotency key. */

@@ -91,7 +91,7 @@ test('neither the secret of a client nor a token is in answers, logs or Redis', 
   const hidden = [clientSecret, String(secret), btoa(`${id}:${secret}`), ...tokens.granted];
   expect(hidden.length).toBeGreaterThan(3);
   const stored = await storedTexts();
-  expect(stored.includes('access-token')).toBe(true);
+  expect(stored.includes('privateSettings')).toBe(true);
   for (const text of hidden) {
     expect(JSON.stringify(answers)).not.toContain(text);
     expect(JSON.stringify(daemon.logs)).not.toContain(text);

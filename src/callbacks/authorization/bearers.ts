@@ -1,17 +1,13 @@
-import { failedBeforehand } from '../exchange.ts';
-import { setTimeout as delay } from 'node:timers/promises';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
 import type { Auth } from '../../subscriptions/settings/auth.ts';
-import type { AccessToken, TokenAnswer, TokenFailure } from './access-token.ts';
-import type { RequestToken } from './request-token.ts';
-import { failureOfWaiting } from './token-failure.ts';
-import type { Taken, TokenOwner, TokenStore, Turn, Wish } from './token-store.ts';
+import { failureDetails, type CallbackResult } from '../result.ts';
+import type { AccessToken, RequestToken, TokenAnswer, TokenFailure, UnaskedToken } from './request-token.ts';
 
 /** The tokens for the callbacks of one subscription. */
 export interface Bearer {
   /**
-   * A token to send; at once and without Redis while one is held in memory. `eager` asks the token endpoint
-   * although it has failed just now. Rejects when Redis fails or the client is closed.
+   * A token to send; at once while one is held. `eager` asks the token endpoint although it has failed just
+   * now. Rejects when the client is closed.
    */
   current(eager: boolean): TokenAnswer | Promise<TokenAnswer>;
   /**
@@ -25,9 +21,8 @@ export interface Bearer {
 export type Bearers = (account: string, id: string, auth: Auth) => Bearer;
 
 export interface BearersDeps {
-  readonly store: TokenStore;
   readonly requestToken: RequestToken;
-  /** Milliseconds on Redis's clock. */
+  /** Monotonic, in milliseconds, as for `requestToken`. */
   readonly now: () => number;
   /** Called after each request for a token. */
   readonly onTokenRequest: (report: TokenRequestReport) => void;
@@ -41,145 +36,140 @@ export interface TokenRequestReport {
   readonly failure: TokenFailure | null;
 }
 
-/** Times are milliseconds on Redis's clock. */
-type Rest = Pick<Taken & { readonly kind: 'rest' }, 'failure' | 'from' | 'until'>;
-
+/** The token of some credentials, as far as a process knows it. */
 interface Held {
   token: (TokenAnswer & { readonly kind: 'token' }) | null;
-  /** No look at Redis for the next token before this time. */
-  lookAt: number;
-  rest: Rest | null;
-  underWay: Promise<TokenAnswer | null> | null;
+  /** The last failure since a token was granted, with the number of them in a row. */
+  failure: TokenFailure | null;
+  failures: number;
+  /** The token endpoint is left alone until then. */
+  restUntil: number;
+  /** When a refused token may be replaced without using up those that may follow at once. */
+  replaceDue: number;
+  underWay: Promise<TokenAnswer> | null;
 }
 
-// Maximum number of tokens in memory; the others are in Redis.
+// Maximum number of tokens in memory.
 const heldMax = 20_000;
-// Milliseconds between two looks while another process requests a token, and until the next look for the one
-// that replaces a token that may still be sent.
-const pollMs = 100;
-const lookMs = 1_000;
-// Maximum number of looks while another process requests a token: its turn is over long before.
-const looksMax = 300;
+// Milliseconds between two replacements of refused tokens, and number of them that may follow at once.
+const replaceEveryMs = 30_000;
+const replaceAtOnce = 3;
+// Milliseconds for which a token endpoint is left alone after its first failure. Each further one doubles
+// them, up to the maximum. They are shorter than the pauses of a subscription: its probes find the endpoint.
+const firstRestMs = 500;
+const restMsMax = 30_000;
 
-/** No tokens in memory yet. */
-export function createBearers({ store, requestToken, now, onTokenRequest }: BearersDeps): Bearers {
+/**
+ * Tokens in the memory of this process, none at first. One is requested at a time, before the former one
+ * ends.
+ */
+export function createBearers({ requestToken, now, onTokenRequest }: BearersDeps): Bearers {
   const all = createBoundedMap<string, Held>(heldMax);
 
-  async function request(held: Held, turn: Turn): Promise<TokenAnswer> {
-    const { account, id, auth } = turn.owner;
-    let answer: TokenAnswer;
+  async function request(held: Held, account: string, id: string, auth: Auth): Promise<TokenAnswer> {
     try {
-      answer = await requestToken(account, auth);
-    } catch (error) {
-      await store.giveBack(turn).catch(() => undefined);
-      throw error;
-    }
-    if (answer.kind === 'unasked') {
-      await store.giveBack(turn);
-      return answer;
-    }
-    onTokenRequest({ account, subscription: id, failure: answer.kind === 'failed' ? answer : null });
-    if (answer.kind === 'token') {
-      keep(held, answer.token);
-      await store.keep(turn, answer.token);
-    } else held.rest = { failure: answer, ...(await store.fail(turn, answer)) };
-    return answer;
-  }
-
-  /** Looks for a token in Redis, or requests one. A token that may be sent meanwhile is held before. */
-  async function obtain(held: Held, owner: TokenOwner, wish: Wish): Promise<TokenAnswer | null> {
-    for (let looks = 0; looks < looksMax; looks += 1) {
-      const taken = await store.take(owner, wish);
-      switch (taken.kind) {
-        case 'token':
-          keep(held, taken.token);
-          held.lookAt = now() + lookMs;
-          return { kind: 'token', token: taken.token };
-        case 'request':
-          if (taken.token !== null) keep(held, taken.token);
-          return request(held, taken.turn);
-        case 'rest':
-          held.rest = taken;
-          return remaining(taken, now());
-        case 'bounded':
-          return null;
-        case 'gone':
-          return { kind: 'unasked', failure: failedBeforehand('aborted') };
-        case 'wait':
-          await delay(pollMs);
+      const answer = await requestToken(account, auth);
+      if (answer.kind === 'unasked') return answer;
+      if (answer.kind === 'token') Object.assign(held, { token: answer, failure: null, failures: 0 });
+      else {
+        const restMs = answer.retryAfterMs ?? Math.min(firstRestMs * 2 ** held.failures, restMsMax);
+        Object.assign(held, { failure: answer, failures: held.failures + 1, restUntil: now() + restMs });
       }
-    }
-    return failureOfWaiting(owner.auth);
-  }
-
-  function keep(held: Held, token: AccessToken): void {
-    held.token = { kind: 'token', token };
-    held.rest = null;
-  }
-
-  function begin(held: Held, owner: TokenOwner, wish: Wish): Promise<TokenAnswer | null> {
-    const begun = obtain(held, owner, wish).finally(() => {
+      onTokenRequest({ account, subscription: id, failure: answer.kind === 'failed' ? answer : null });
+      return answer;
+    } finally {
       held.underWay = null;
-    });
-    held.underWay = begun;
-    return begun;
+    }
   }
 
-  // A failure is seen when the token ends: until then it is sent.
-  function renewSoon(held: Held, owner: TokenOwner, at: number): void {
-    if (held.underWay !== null || at < held.lookAt) return;
-    held.lookAt = at + lookMs;
-    begin(held, owner, { refused: null, eager: false }).catch(() => undefined);
+  function mayReplace(held: Held): boolean {
+    const due = Math.max(held.replaceDue, now());
+    if (due > now() + (replaceAtOnce - 1) * replaceEveryMs) return false;
+    held.replaceDue = due + replaceEveryMs;
+    return true;
   }
 
   return (account, id, auth) => {
-    const { revision: _, ...credentials } = auth;
-    const name = `${account} ${JSON.stringify(credentials)}`;
-    const held = all.get(name) ?? { token: null, lookAt: 0, rest: null, underWay: null };
+    const name = `${account} ${JSON.stringify(auth)}`;
+    const unknown: Held = {
+      token: null,
+      failure: null,
+      failures: 0,
+      restUntil: 0,
+      replaceDue: 0,
+      underWay: null,
+    };
+    const held = all.get(name) ?? unknown;
     all.set(name, held);
-    const owner = { account, id, auth };
+    const requestOne = () => (held.underWay ??= request(held, account, id, auth));
 
-    async function wait(eager: boolean): Promise<TokenAnswer> {
-      const answer = await (held.underWay ?? begin(held, owner, { refused: null, eager }));
-      return answer ?? wait(eager);
+    function current(eager: boolean): TokenAnswer | Promise<TokenAnswer> {
+      const { token, failure, restUntil } = held;
+      const rests = failure !== null && now() < restUntil;
+      if (token !== null && now() < token.token.usableUntil) {
+        // A failure is seen when the token ends: until then it is sent.
+        if (now() >= token.token.refreshAt && !rests) requestOne().catch(() => undefined);
+        return token;
+      }
+      if (!rests || (eager && failure.retryAfterMs === null)) return requestOne();
+      // The token endpoint's wish to be left alone counts from its answer on.
+      if (failure.retryAfterMs === null) return failure;
+      return { ...failure, retryAfterMs: Math.max(1_000, restUntil - now()) };
     }
 
     return {
-      current(eager) {
-        const at = now();
-        const { token } = held.token ?? {};
-        if (held.token !== null && token !== undefined && at < token.usableUntil) {
-          if (at >= token.refreshAt) renewSoon(held, owner, at);
-          return held.token;
-        }
-        const { rest } = held;
-        if (rest !== null && isResting(rest, at) && !(eager && rest.failure.retryAfterMs === null))
-          return remaining(rest, at);
-        return wait(eager);
-      },
+      current,
       async replace(refused) {
-        const isLater = () => held.token !== null && held.token.token.requestedAt > refused.requestedAt;
-        while (held.underWay !== null && !isLater()) {
-          const answer = await held.underWay;
-          if (answer?.kind !== 'token') return answer;
+        if (held.token?.token === refused) {
+          if (held.underWay === null && !mayReplace(held)) return null;
+          held.token = null;
         }
-        if (isLater() && held.token !== null) return held.token;
-        const former = held.token;
-        held.token = null;
-        const answer = await begin(held, owner, { refused, eager: false });
-        if (answer === null) held.token ??= former;
-        return answer;
+        return current(false);
       },
     };
   };
 }
 
-// A rest that begins later was decided before the clock was set back.
-function isResting({ from, until }: Rest, at: number): boolean {
-  return at >= from && at < until;
+/**
+ * Sends a callback with a token. A 401 replaces the token and sends once more, as the same attempt; the
+ * second response stands. The result does not contain the token, even where the receiver repeats it.
+ */
+export async function sendAuthorized(
+  bearer: Bearer,
+  eager: boolean,
+  send: (authorization: string) => Promise<CallbackResult>,
+): Promise<CallbackResult | TokenFailure | UnaskedToken> {
+  const first = await bearer.current(eager);
+  if (first.kind !== 'token') return first;
+  const result = await send(`Bearer ${first.token.value}`);
+  const isRefused = result.kind === 'response' && result.statusCode === 401;
+  const second = isRefused ? await bearer.replace(first.token) : null;
+  if (second === null) return withoutToken(result, first.token.value);
+  if (second.kind !== 'token') return second;
+  return withoutToken(await send(`Bearer ${second.token.value}`), second.token.value);
 }
 
-// The token endpoint's wish to be left alone counts from its answer on.
-function remaining({ failure, until }: Rest, at: number): TokenFailure {
-  return failure.retryAfterMs === null ? failure : { ...failure, retryAfterMs: Math.max(1_000, until - at) };
+const mask = '***';
+// Minimum characters of a token that are masked where the excerpt ends within it.
+const partLengthMin = 8;
+
+function withoutToken(result: CallbackResult, token: string): CallbackResult {
+  if (result.kind === 'failure') {
+    const { code, detail } = result;
+    const hasToken = detail.includes(JSON.stringify(token.slice(0, partLengthMin)).slice(1, -1));
+    return hasToken ? { ...result, detail: failureDetails[code] } : result;
+  }
+  const headers = Object.entries(result.headers).map(([name, value]): [string, typeof value] => [
+    name,
+    typeof value === 'string' ? hide(value, token) : value?.map((each) => hide(each, token)),
+  ]);
+  return { ...result, excerpt: hide(result.excerpt, token), headers: Object.fromEntries(headers) };
+}
+
+/** The text with a mask in place of the token, and of its beginning where the text ends within it. */
+function hide(text: string, token: string): string {
+  const masked = text.replaceAll(token, mask);
+  for (let length = Math.min(token.length - 1, masked.length); length >= partLengthMin; length -= 1)
+    if (masked.endsWith(token.slice(0, length))) return masked.slice(0, -length) + mask;
+  return masked;
 }

@@ -5,19 +5,47 @@ import {
   ClientSecretPost,
   customFetch,
   processClientCredentialsResponse,
-  type TokenEndpointResponse,
 } from 'oauth4webapi';
 import type { Auth } from '../../subscriptions/settings/auth.ts';
+import { jitter } from '../../waiting/jitter.ts';
+import { parseRetryAfter } from '../../waiting/retry-after.ts';
 import type { CallbackClient } from '../callback-client.ts';
 import { bodyBytesMax } from '../exchange.ts';
-import type { CallbackResult } from '../result.ts';
-import { tokenTimes, type TokenAnswer } from './access-token.ts';
-import { failureOfResult, failureOfToken } from './token-failure.ts';
+import type { CallbackFailure, CallbackFailureCode, CallbackResponse, CallbackResult } from '../result.ts';
+
+/** A bearer token (RFC 6750). Times are milliseconds on the clock of the process that requested it. */
+export interface AccessToken {
+  readonly value: string;
+  /** From then on another one is requested, while this one is still sent. */
+  readonly refreshAt: number;
+  /** It is not sent from then on. */
+  readonly usableUntil: number;
+}
+
+/** Why there is no token. */
+export interface TokenFailure {
+  readonly kind: 'failed';
+  /** Names the token endpoint by its origin, and includes the remedy; contains no secret. */
+  readonly reason: string;
+  /** Milliseconds for which the token endpoint has asked to wait; null where it has not. */
+  readonly retryAfterMs: number | null;
+}
+
+/** A request for a token that failed on this side: the token endpoint is not at fault. */
+export interface UnaskedToken {
+  readonly kind: 'unasked';
+  /** The outcome of the callback is that of this failure. */
+  readonly failure: CallbackFailure;
+}
+
+/** The answer to a request for a token. */
+export type TokenAnswer =
+  { readonly kind: 'token'; readonly token: AccessToken } | TokenFailure | UnaskedToken;
 
 export interface TokenRequestDeps {
   /** The client of the callbacks: its rules for URLs and addresses hold for token endpoints, too. */
   readonly client: CallbackClient;
-  /** Milliseconds on Redis's clock. */
+  /** Monotonic, in milliseconds. */
   readonly now: () => number;
   readonly random: () => number;
 }
@@ -25,11 +53,14 @@ export interface TokenRequestDeps {
 /** Requests a token of a token endpoint, once. Rejects only when the client is closed. */
 export type RequestToken = (account: string, auth: Auth) => Promise<TokenAnswer>;
 
-/** Maximum milliseconds of a request for a token, whatever DELIVERY_TIMEOUT_MS is. */
-export const tokenRequestMsMax = 8_000;
-
+// Maximum milliseconds of a request for a token, whatever DELIVERY_TIMEOUT_MS is.
+const requestMsMax = 8_000;
 // Maximum characters of a token: with more, most receivers refuse the headers of the request.
 const tokenLengthMax = 8_192;
+// Visible ASCII (RFC 6749 appendix A.12), without spaces: it is sent within a header.
+const tokenForm = /^[\x21-\x7e]+$/;
+// Failures of this process, or of what stands between it and all endpoints.
+const isOurs: ReadonlySet<string> = new Set(['aborted', 'sender_error', 'proxy_error']);
 
 /**
  * Requests tokens by the grant of client credentials (RFC 6749 §4.4). Redirects are not followed, and at most
@@ -39,87 +70,173 @@ export function createTokenRequest({ client, now, random }: TokenRequestDeps): R
   return async (account, auth) => {
     const requestedAt = now();
     const answers: CallbackResult[] = [];
-    let granted: TokenEndpointResponse;
     try {
-      granted = await grant(auth, async (body, headers) => {
-        const result = await client.post({
-          url: auth.tokenUrl,
-          headers,
-          body,
-          account,
-          timeoutMsMax: tokenRequestMsMax,
-          excerptBytesMax: bodyBytesMax,
-        });
+      const { access_token: value, expires_in: lifeSeconds } = await grant(auth, async (body, headers) => {
+        const asked = { url: auth.tokenUrl, headers, body, account };
+        const bounds = { timeoutMsMax: requestMsMax, excerptBytesMax: bodyBytesMax };
+        const result = await client.post({ ...asked, ...bounds });
         answers.push(result);
         return toResponse(result);
       });
+      if (value.length > tokenLengthMax || !tokenForm.test(value)) throw new Error('access_token');
+      return { kind: 'token', token: { value, ...tokenTimes(lifeSeconds, requestedAt, random) } };
     } catch (error) {
       const [result] = answers;
       if (result === undefined) throw error;
       if (result.kind === 'failure' && isOurs.has(result.code)) return { kind: 'unasked', failure: result };
-      return isComplete(result) ? failureOfToken(auth, wrongPart(error)) : failureOfResult(auth, result);
+      const problem = isComplete(result) ? unusable(error) : problemOf(result);
+      const origin = URL.parse(auth.tokenUrl)?.origin ?? 'of the subscription';
+      return {
+        kind: 'failed',
+        reason: `The token endpoint ${origin} ${problem}`,
+        retryAfterMs: pauseAskedFor(result),
+      };
     }
-    const { access_token: value, token_type: type, expires_in: expiresIn } = granted;
-    if (type !== 'bearer') return failureOfToken(auth, 'token_type');
-    if (value.length > tokenLengthMax || !tokenForm.test(value)) return failureOfToken(auth, 'access_token');
-    return { kind: 'token', token: { value, ...tokenTimes(expiresIn, requestedAt, random) } };
   };
 }
-
-// Failures of this process, or of what stands between it and all endpoints.
-const isOurs: ReadonlySet<string> = new Set(['aborted', 'sender_error', 'proxy_error']);
-
-// Visible ASCII (RFC 6749 appendix A.12), without spaces: it is sent within a header.
-const tokenForm = /^[\x21-\x7e]+$/;
 
 async function grant(
   { tokenUrl, clientId, clientSecret, scope, audience, clientAuthentication }: Auth,
   send: (body: Uint8Array, headers: Record<string, string>) => Promise<Response>,
-): Promise<TokenEndpointResponse> {
+) {
   const server = { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl };
   const client = { client_id: clientId };
-  const authentication = (clientAuthentication === 'post' ? ClientSecretPost : ClientSecretBasic)(
-    clientSecret,
-  );
-  const parameters = {
-    ...(scope === null ? {} : { scope }),
-    ...(audience === null ? {} : { audience }),
-  };
-  const response = await clientCredentialsGrantRequest(server, client, authentication, parameters, {
+  const authentication = clientAuthentication === 'post' ? ClientSecretPost : ClientSecretBasic;
+  const parameters = { ...(scope === null ? {} : { scope }), ...(audience === null ? {} : { audience }) };
+  const secret = authentication(clientSecret);
+  const response = await clientCredentialsGrantRequest(server, client, secret, parameters, {
     // The client of the callbacks refuses http: where the operator has not allowed it.
     [allowInsecureRequests]: true,
     // Without the library's name: the client of the callbacks sends its own.
     [customFetch]: (_url, { body, headers: { 'user-agent': _library, ...headers } }) =>
       send(Buffer.from(String(body)), { ...headers, 'accept-encoding': 'identity' }),
   });
-  return processClientCredentialsResponse(server, client, response);
+  const granted = await processClientCredentialsResponse(server, client, response);
+  if (granted.token_type !== 'bearer') throw new Error('token_type');
+  return granted;
 }
 
 /** Only a complete answer 200 is one that the library reads. */
 function toResponse(result: CallbackResult): Response {
   if (!isComplete(result)) throw new Error('the token endpoint gave no token');
   const type = result.headers['content-type'];
-  return new Response(neededOf(result.excerpt), {
+  // The library would refuse an answer because of members that mean nothing here, and because of null.
+  const { access_token, token_type, expires_in } = Object(JSON.parse(result.excerpt)) as Record<
+    string,
+    unknown
+  >;
+  const needed = {
+    access_token: access_token ?? undefined,
+    token_type: token_type ?? undefined,
+    expires_in: expires_in ?? undefined,
+  };
+  return new Response(JSON.stringify(needed), {
     headers: typeof type === 'string' ? { 'content-type': type } : {},
   });
 }
 
-function isComplete(result: CallbackResult): result is CallbackResult & { readonly kind: 'response' } {
+function isComplete(result: CallbackResult): result is CallbackResponse {
   return result.kind === 'response' && result.statusCode === 200 && result.body === 'complete';
 }
 
-// The library would refuse an answer because of members that mean nothing here, and because of null.
-function neededOf(text: string): string {
-  const { access_token, token_type, expires_in } = Object(JSON.parse(text)) as Record<string, unknown>;
-  return JSON.stringify({
-    access_token: access_token ?? undefined,
-    token_type: token_type ?? undefined,
-    expires_in: expires_in ?? undefined,
-  });
+// Milliseconds for which a token is used whose lifetime the token endpoint does not tell.
+const unknownLifeMs = 600_000;
+// Minimum and maximum milliseconds of the lifetime of a token, whatever the token endpoint says.
+const lifeMsMin = 1_000;
+const lifeMsMax = 86_400_000;
+// Share of the lifetime before whose end a token is replaced, with its maximum in milliseconds. The margin is
+// up to half as long again, so that tokens requested together are not replaced together.
+const refreshShare = 0.1;
+const refreshMsMax = 300_000;
+const refreshSpread = { more: 0.5 };
+// Share of the lifetime, with its maximum in milliseconds, that is left for the way to the endpoint.
+const transitShare = 0.02;
+const transitMsMax = 10_000;
+
+// The lifetime is in seconds (RFC 6749 §5.1).
+function tokenTimes(lifeSeconds: number | undefined, requestedAt: number, random: () => number) {
+  const askedMs = lifeSeconds === undefined ? unknownLifeMs : lifeSeconds * 1000;
+  const lifeMs = Math.min(Math.max(askedMs, lifeMsMin), lifeMsMax);
+  const marginMs = jitter(Math.min(lifeMs * refreshShare, refreshMsMax), refreshSpread, random);
+  const transitMs = Math.min(lifeMs * transitShare, transitMsMax);
+  return { refreshAt: requestedAt + lifeMs - marginMs, usableUntil: requestedAt + lifeMs - transitMs };
 }
 
-// The library names the member in its message.
-function wrongPart(error: unknown): string {
+// The problem of a complete answer 200 without a token that can be sent. The library names the member in its
+// message.
+function unusable(error: unknown): string {
   const message = error instanceof Error && !(error instanceof SyntaxError) ? error.message : '';
-  return /access_token|token_type|expires_in|content-type/i.exec(message)?.[0] ?? 'its JSON';
+  const wrong = /access_token|token_type|expires_in|content-type/i.exec(message)?.[0] ?? 'its JSON';
+  return `answered 200 without a token that can be used, since ${wrong} is missing or wrong: it has to answer with JSON (application/json) that has access_token and the token_type Bearer.`;
+}
+
+const withoutAnswer: Readonly<Partial<Record<CallbackFailureCode, string>>> = {
+  timeout: 'did not answer in time: check that it is up and not overloaded.',
+  dns_error: 'has a host name that could not be resolved: check tokenUrl.',
+  blocked_address:
+    'does not lead to public addresses on a permitted port; the operator opens private networks with DELIVERY_ALLOW_CIDRS.',
+  connection_refused: 'refused the connection: check that it is up, and the port in tokenUrl.',
+  connection_reset: 'closed the connection before it answered: check that it is up.',
+  unreachable: 'could not be reached: check the network between the daemon and it.',
+  tls_error: 'has no TLS connection that is trusted: check its certificate.',
+  malformed_response: 'answered with something that is not HTTP/1.1: check tokenUrl.',
+  response_too_large: 'answered with headers that are too large.',
+  proxy_refused:
+    'was refused by the forward proxy: check that it is up, and that the proxy permits its host.',
+};
+
+// The errors of RFC 6749 §5.2, RFC 8707 and widespread servers. Others are not repeated: their text is
+// foreign.
+const remedies: Readonly<Record<string, string>> = {
+  invalid_client: 'check clientId, clientSecret and clientAuthentication.',
+  unauthorized_client: 'allow the client the grant client_credentials there.',
+  unsupported_grant_type: 'allow the grant client_credentials there.',
+  invalid_scope: 'check scope.',
+  invalid_target: 'check audience.',
+  invalid_request: 'check scope, audience and clientAuthentication.',
+  invalid_grant: 'check that the client may use the grant client_credentials there.',
+  access_denied: 'check that the client may ask for this scope and audience.',
+  temporarily_unavailable: 'it is asked again by itself.',
+  server_error: 'its log says why.',
+  slow_down: 'it is asked again by itself, at longer intervals.',
+};
+const remediesByStatus: Readonly<Record<number, string | undefined>> = {
+  401: remedies['invalid_client'],
+  403: remedies['access_denied'],
+  404: 'check tokenUrl.',
+  405: 'check tokenUrl.',
+  429: 'it gets too many requests, and is asked again later.',
+};
+
+function problemOf(result: CallbackResult): string {
+  if (result.kind === 'failure') return withoutAnswer[result.code] ?? 'could not be asked.';
+  const { statusCode, body, excerpt } = result;
+  if (body === 'cut')
+    return `answered ${statusCode} with more than ${bodyBytesMax / 1024} KiB, or too slowly: check tokenUrl.`;
+  if (body === 'broken') return `answered ${statusCode} and broke off: check that it is up.`;
+  if (statusCode >= 300 && statusCode <= 399)
+    return `answered ${statusCode}; redirects are not followed: give the address that it leads to as tokenUrl.`;
+  const error = errorCodeOf(excerpt);
+  if (error !== null) return `answered ${statusCode} ${error}: ${remedies[error] ?? ''}`;
+  const others = statusCode >= 500 ? 'its log says why.' : 'check auth; its log says more.';
+  return `answered ${statusCode}: ${remediesByStatus[statusCode] ?? others}`;
+}
+
+function errorCodeOf(text: string): string | null {
+  try {
+    const error = (JSON.parse(text) as { readonly error?: unknown } | null)?.error;
+    return typeof error === 'string' && Object.hasOwn(remedies, error) ? error : null;
+  } catch {
+    return null;
+  }
+}
+
+// Minimum milliseconds of a pause: `Retry-After: 0` must not become a tight loop.
+const pauseMsMin = 1_000;
+
+// Only of a 429 (RFC 6585 §4) or 503 (RFC 9110 §15.6.4), as for callbacks.
+function pauseAskedFor(result: CallbackResult): number | null {
+  if (result.kind === 'failure' || (result.statusCode !== 429 && result.statusCode !== 503)) return null;
+  const askedMs = parseRetryAfter(result.retryAfter, result.receivedAtMs);
+  return askedMs === null ? null : Math.max(askedMs, pauseMsMin);
 }

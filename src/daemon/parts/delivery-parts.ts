@@ -1,6 +1,5 @@
 import { createBearers } from '../../callbacks/authorization/bearers.ts';
 import { createTokenRequest } from '../../callbacks/authorization/request-token.ts';
-import { createTokenStore } from '../../callbacks/authorization/token-store.ts';
 import { createCallbackClient } from '../../callbacks/callback-client.ts';
 import type { Config } from '../../config/config.ts';
 import { createDrainQueue } from '../../delivery/drain-queue.ts';
@@ -97,9 +96,8 @@ export function createDeliveryParts(
   const attemptsMax = config.delivery.retryMs.length + 1;
   const observer = observeDelivery({ ...deps, tally: drains, attemptsMax });
   const bearers = createBearers({
-    store: createTokenStore(redis, keys, sealer, clock.now),
-    requestToken: createTokenRequest({ client: callbacks, now: clock.now, random }),
-    now: clock.now,
+    requestToken: createTokenRequest({ client: callbacks, now: () => performance.now(), random }),
+    now: () => performance.now(),
     onTokenRequest: observer.onTokenRequest,
   });
   const reported = alsoCalled(observer, overrides);

@@ -15,6 +15,4 @@ export interface Auth {
   /** Whom the token is for, where the token endpoint wants to know; null says nothing. */
   readonly audience: string | null;
   readonly clientAuthentication: ClientAuthentication;
-  /** Another random text with each change of any of these: tokens of former credentials are not sent. */
-  readonly revision: string;
 }

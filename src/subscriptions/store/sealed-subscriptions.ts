@@ -5,7 +5,6 @@ import { escapeGlob, scanKeys } from '../../redis/scan-keys.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { defineScript } from '../../redis/scripts.ts';
 import {
-  accessTokenPlace,
   headersPlace,
   privateSettingsPlace,
   registrationPlace,
@@ -21,13 +20,6 @@ import type { StoredSubscription } from './stored-subscription.ts';
 const replaceText = defineScript(`
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
-return 1`);
-
-// KEYS 1 an access token. ARGV expected and new sealed text. Replies 1, or 0 when it is no longer the
-// expected one.
-const replaceToken = defineScript(`
-if redis.call('HGET', KEYS[1], 'sealed') ~= ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], 'sealed', ARGV[2])
 return 1`);
 
 // Number of subscriptions that are read at once: each may have ten KB.
@@ -60,27 +52,9 @@ async function* listOfAccount(redis: RedisClient, keys: Keys, account: string): 
       const [id = '', text = ''] = [flat[i], flat[i + 1]];
       const replace = (value: string) => replaceField(redis, key, id, { expected: text, value });
       yield* sealedRecord(account, id, text, replace);
-      yield* await readToken(redis, keys, account, id, text);
     }
     cursor = next;
   } while (cursor !== '0');
-}
-
-// Only where a subscription has credentials: the others have no token.
-async function readToken(
-  redis: RedisClient,
-  keys: Keys,
-  account: string,
-  id: string,
-  settings: string,
-): Promise<SealedRecord[]> {
-  if (!settings.includes('"privateSettings"')) return [];
-  const key = keys.account(account).subscription(id).accessToken;
-  const [sealed, revision] = await redis.hmget(key, 'sealed', 'revision').catch(noFields);
-  if (sealed == null || revision == null) return [];
-  const replace = async ([text = sealed]: readonly string[]) =>
-    (await replaceToken.run(redis, [key], [sealed, text])) === 1;
-  return [{ texts: [{ text: sealed, place: accessTokenPlace(account, id, revision) }], replace }];
 }
 
 async function readRemembered(redis: RedisClient, key: string): Promise<SealedRecord[]> {
@@ -99,11 +73,6 @@ async function readRemembered(redis: RedisClient, key: string): Promise<SealedRe
 function nothingIfUnreadable(error: unknown): [next: string, found: string[]] {
   if (toUnreadable(error) === null) throw error;
   return ['0', []];
-}
-
-function noFields(error: unknown): null[] {
-  if (toUnreadable(error) === null) throw error;
-  return [];
 }
 
 function tryRead<T>(read: () => T): T | null {

@@ -228,8 +228,6 @@ export function createSubscriptionStore(
         if (written !== 1) continue;
         // Once more, as the round may have deferred what it read before the change (due-expiries.ts).
         await expire(subscription);
-        if (before.subscription.auth?.revision !== subscription.auth?.revision)
-          await redis.unlink(key.subscription(id).accessToken);
         return reads.one(account, id);
       }
     },

@@ -95,7 +95,6 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
 
 export const subscriptionCases: Record<keyof SubscriptionKeys, Case> = {
   state: { garbage: spoilFields, waits: ownWaits },
-  accessToken: { garbage: addField, waits: nobodyWaits, silent: byApi },
   lanes: { garbage: addField, waits: ownWaits },
   attempts: { garbage: addEntry, waits: { wrongType: 'own', garbage: 'nobody' } },
   dead: { garbage: addEntry, waits: { wrongType: 'own', garbage: 'nobody' } },

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { Auth } from '../../../subscriptions/settings/auth.ts';
@@ -124,8 +123,7 @@ type AuthInput = Static<typeof authInputSchema>;
 export function authOf({ auth }: { readonly auth?: AuthInput }): { readonly auth?: Auth | null } {
   if (auth === undefined || auth === null) return auth === undefined ? {} : { auth };
   const { scope: asked = null, audience: whom = null, clientAuthentication: way = 'basic', ...rest } = auth;
-  const revision = randomBytes(12).toString('hex');
-  return { auth: { ...rest, scope: asked, audience: whom, clientAuthentication: way, revision } };
+  return { auth: { ...rest, scope: asked, audience: whom, clientAuthentication: way } };
 }
 
 /** The setting as holders of read-only tokens see it: without the path of the token endpoint. */
@@ -136,6 +134,5 @@ export function hideTokenPath(auth: Static<typeof authSchema>): Static<typeof au
 /** The setting as the API shows it: without the secret of the client. */
 export function authView(auth: Auth | null | undefined): Static<typeof authSchema> {
   if (auth == null) return null;
-  const { revision: _, ...shown } = auth;
-  return { ...shown, clientSecret: maskedHeader };
+  return { ...auth, clientSecret: maskedHeader };
 }

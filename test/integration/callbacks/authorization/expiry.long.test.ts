@@ -12,7 +12,7 @@ test('tokens that live for a second are replaced before they end, one at a time'
   await using receiver = await startReceiver((callback) => (tokens.accepts(callback) ? 200 : 401));
   await using harness = await createHarness(redis);
   tokens.lifetime(1);
-  const auth = { ...tokens.auth, audience: null, clientAuthentication: 'basic', revision: 'r' } as const;
+  const auth = { ...tokens.auth, audience: null, clientAuthentication: 'basic' } as const;
   const id = await harness.subscribe(receiver.url, { auth });
   await vi.waitFor(
     async () => {

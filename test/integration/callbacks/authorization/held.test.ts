@@ -15,7 +15,7 @@ test('a token that cannot be asked for because the forward proxy is down has its
   await using receiver = await startReceiver((callback) => (tokens.accepts(callback) ? 200 : 401));
   await using proxy = await startForwardProxy();
   await using harness = await createHarness(redis, { egressProxy: proxy.url, retryMs: [20, 40] });
-  const auth = { ...tokens.auth, audience: null, clientAuthentication: 'basic', revision: 'r' } as const;
+  const auth = { ...tokens.auth, audience: null, clientAuthentication: 'basic' } as const;
   await proxy.stop();
   const id = await harness.subscribe(receiver.url, { auth });
   await harness.append('a', 'a', 'b');

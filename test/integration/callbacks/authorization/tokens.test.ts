@@ -15,12 +15,10 @@ afterAll(async () => {
   await redis.cleanup();
 });
 
-let revisions = 0;
 const authOf = ({ auth }: TokenEndpoint, change: Partial<Auth> = {}): Auth => ({
   ...auth,
   audience: null,
   clientAuthentication: 'basic',
-  revision: `r${(revisions += 1)}`,
   ...change,
 });
 const reportsOf = (id: string) => harness.reports.filter(({ subscription }) => subscription.id === id);

@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { createKeys } from '../../../../src/redis/keys.ts';
 import { createSealer } from '../../../../src/secrets/seal.ts';
-import { accessTokenPlace } from '../../../../src/secrets/seal-place.ts';
 import { resealOld } from '../../../../src/secrets/stored-secrets.ts';
 import { listSealedSubscriptions } from '../../../../src/subscriptions/store/sealed-subscriptions.ts';
 import { openSubscription } from '../../../../src/subscriptions/store/stored-subscription.ts';
@@ -53,19 +52,10 @@ const auth = {
   scope: null,
   audience: null,
   clientAuthentication: 'basic',
-  revision: 'r',
 } as const;
-const tokenKey = (id: string) => keys.account('acme').subscription(id).accessToken;
 
-async function createWithToken(id: string, revision: string): Promise<string> {
-  await store.create({ ...subscription, id, headers: {}, auth: { ...auth, revision } }, null);
-  const sealed = sealer.seal('the-token', accessTokenPlace('acme', id, revision));
-  await client.hset(tokenKey(id), { sealed, revision });
-  return sealed;
-}
-
-test('a new encryption key seals private settings and kept tokens anew', async () => {
-  const before = await createWithToken('sub_4', 'r');
+test('a new encryption key seals private settings anew', async () => {
+  await store.create({ ...subscription, id: 'sub_4', headers: {}, auth }, null);
   const keyring = [
     { id: 'new', key: Buffer.alloc(32, 5) },
     { id: 'k', key: Buffer.alloc(32, 3) },
@@ -77,24 +67,4 @@ test('a new encryption key seals private settings and kept tokens anew', async (
   const text = (await stored('sub_4')) ?? '';
   if (onlyNew === undefined) throw new Error('no key');
   expect(openSubscription(onlyNew, 'acme', text).auth).toEqual(auth);
-  const after = (await client.hget(tokenKey('sub_4'), 'sealed')) ?? '';
-  expect(after).not.toBe(before);
-  expect(onlyNew.open(after, accessTokenPlace('acme', 'sub_4', 'r'))).toBe('the-token');
-});
-
-test('a token goes with the credentials that it was requested with, and with the subscription', async () => {
-  await createWithToken('sub_5', 'r');
-  const change = (settings: Partial<Subscription>) =>
-    store.update('acme', 'sub_5', (found) => ({
-      subscription: { ...found.subscription, ...settings },
-      release: false,
-    }));
-  await change({ description: 'other' });
-  expect(await client.exists(tokenKey('sub_5'))).toBe(1);
-  await change({ auth: null });
-  expect(await client.exists(tokenKey('sub_5'))).toBe(0);
-  expect(await stored('sub_5')).not.toContain('privateSettings');
-  await createWithToken('sub_6', 'r');
-  await store.remove('acme', 'sub_6');
-  expect(await client.exists(tokenKey('sub_6'))).toBe(0);
 });
