@@ -58,7 +58,6 @@ const cli = [
   'subscriptions/signing-secret.ts',
   'subscriptions/public-keys/ed25519-key.ts',
   'subscriptions/subscription.ts',
-  'subscriptions/expiry/expiry.ts',
   'events/event-types.ts',
   'demo',
 ];

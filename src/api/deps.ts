@@ -10,6 +10,7 @@ import type { ReadAttempt } from '../delivery/attempts/attempt-detail.ts';
 import type { AttemptList } from '../delivery/attempts/attempt-list.ts';
 import type { ReadDelivery } from '../delivery/attempts/event-deliveries.ts';
 import type { DeliveryStore } from '../delivery/store/delivery-store.ts';
+import type { EndExpired } from '../delivery/expiry.ts';
 import type { Verified } from '../delivery/ownership.ts';
 import type { ReplayRequest } from '../delivery/replay/replay.ts';
 import type { ReplayProgress } from '../delivery/replay/replay-progress.ts';
@@ -143,6 +144,7 @@ export interface ApiHooks {
   pollNow(account: string, mode: 'delta' | 'sweep'): Promise<void>;
   /** Called when there may be events to deliver to this subscription. */
   wake(account: string, subscription: string): Promise<void>;
+  readonly endExpired: EndExpired;
   /**
    * Asks the endpoint at once whether it wants the callbacks; `settings` are those of the subscription as
    * stored.

@@ -8,7 +8,6 @@ import { openDoors, type Doors } from './doors.ts';
 import { createParts, type Parts } from './parts.ts';
 import type { DaemonDeps, PartsDeps } from './parts/open-store.ts';
 import { createDueTrims } from './upkeep/rounds/due-trims.ts';
-import { createDueExpiries } from './upkeep/rounds/due-expiries.ts';
 import { createDueMends } from './upkeep/rounds/due-mends.ts';
 import { createDueWarnings } from './upkeep/rounds/due-warnings.ts';
 import { putDefaultAccount } from './upkeep/default-account.ts';
@@ -37,12 +36,8 @@ const roundEveryMs = 3_000;
 // Milliseconds between two looks at what indexes over all accounts hold of an account.
 const publicKeysEveryMs = 3_600_000;
 const rejectingEveryMs = 600_000;
-// Milliseconds between two looks at the indexes of public keys and of expiries for subscriptions that are
-// gone.
+// Milliseconds between two looks at the index of public keys for subscriptions that are gone.
 const removeEveryMs = 3_600_000;
-// Milliseconds until the expiry of one that is gone is looked at: a registration that began before has ended
-// by then.
-const goneMs = 600_000;
 const catchUpMs = 5_000;
 // Milliseconds for which a commit is checked again: no replica lags longer. The next poll of this process
 // finds older commits that were lost.
@@ -134,14 +129,6 @@ function startUpkeep(config: Config, parts: Parts): () => void {
   const trim = createDueTrims({ ...stores, before, bytesMax, now: clock.now, onDropped });
   const isClockRight = () => !clocksContradict(parts.retentionAt(clock.now()));
   const warn = createDueWarnings({ ...parts, ...stores, isClockRight, now: () => performance.now() });
-  const expire = createDueExpiries({
-    ...parts,
-    ...stores,
-    keptMs: config.eventRetentionMs,
-    before,
-    isClockRight,
-    now: clock.now,
-  });
   const mender = createIndexMender(parts.redis, parts.keys, clock.now);
   const mends = [
     { everyMs: publicKeysEveryMs, look: mender.addMissing },
@@ -152,7 +139,6 @@ function startUpkeep(config: Config, parts: Parts): () => void {
   const removeGone = () => {
     if (!config.roles.has('poll')) return;
     mender.removeGone().catch(onError);
-    stores.expiries.hastenGone(clock.now() + goneMs).catch(onError);
   };
   removeGone();
   const removal = setInterval(removeGone, removeEveryMs);
@@ -181,7 +167,6 @@ function startUpkeep(config: Config, parts: Parts): () => void {
   const round = setInterval(() => {
     if (!config.roles.has('poll')) return;
     rounds.look().catch(onError);
-    expire().catch(onError);
   }, roundEveryMs);
   return () => {
     clearInterval(round);

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { TokenRequestReport } from '../callbacks/authorization/bearers.ts';
 import type { AttemptReport } from '../delivery/drain/settlement.ts';
 import type { SubscriptionDrainer, SubscriptionDrainerDeps } from '../delivery/drain/drainer.ts';
+import type { EndExpiredDeps } from '../delivery/expiry.ts';
 import type { VerifierDeps } from '../delivery/ownership.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { WorkTally } from './due-work/tally.ts';
@@ -29,6 +30,8 @@ export type DeliveryObserver = Pick<
   'onAttempts' | 'onBlocked' | 'onExpired' | 'onDisabled' | 'onUndecided'
 > &
   Pick<VerifierDeps, 'onVerified' | 'onUnverified'> & {
+    /** Called after an expired subscription was removed. */
+    onRemovedExpired: EndExpiredDeps['onRemoved'];
     /** Called after each request for a token of an endpoint. */
     onTokenRequest(report: TokenRequestReport): void;
     /** The same drain, with a span for each run. */
@@ -64,6 +67,10 @@ export function observeDelivery(deps: DeliveryObserverDeps): DeliveryObserver {
     onBlocked(account, subscription, { reason, times, nextAt }) {
       const line = { account, subscription, reason, times, nextAt: new Date(nextAt).toISOString() };
       logger.error(line, 'delivery.blocked');
+    },
+
+    onRemovedExpired({ account, id }) {
+      logger.info({ account, subscription: id }, 'subscription.removed_expired');
     },
 
     onVerified({ account, id }) {

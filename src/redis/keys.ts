@@ -22,7 +22,6 @@ import { tagsApart } from './slots-apart.ts';
  * | `P:{P:accounts}:unsound`      | zset   | with the accounts             | account store, polling, API   | API                |
  * | `P:{P:accounts}:rejecting`    | hash   | with the accounts             | before commits, upkeep        | API                |
  * | `P:sessions`                  | hash   | a week after the last         | session store                 | API                |
- * | `P:expiring`                  | zset   | with subscriptions that expire | subscription store, upkeep   | upkeep             |
  * | `P:{~signed}:accounts`        | hash   | with subscriptions of `v1a`   | subscription store, upkeep    | API                |
  * | `P:{~signed}:ages`            | zset   | with subscriptions of `v1a`   | subscription store, upkeep    | API                |
  * | `P:witness:<a>`               | stream | an hour                       | after commits                 | polling            |
@@ -95,8 +94,6 @@ export interface Keys {
   readonly accountLists: AccountLists;
   /** The operator's sessions of the page. */
   readonly sessions: string;
-  /** `<account> <id>` of subscriptions that expire, by when to look at them (src/subscriptions/expiry). */
-  readonly expiring: string;
   /** The subscriptions with public keys, in one slot (src/subscriptions/public-keys/key-index.ts). */
   readonly signed: { readonly accounts: string; readonly ages: string };
   /**
@@ -219,7 +216,6 @@ export function createKeys(prefix: string, database: number = 0): Keys {
     accounts: `${prefix}:accounts`,
     accountLists: accountLists(`${prefix}:{${prefix}:accounts}`),
     sessions: `${prefix}:sessions`,
-    expiring: `${prefix}:expiring`,
     signed: { accounts: `${prefix}:{~signed}:accounts`, ages: `${prefix}:{~signed}:ages` },
     commits: database === 0 ? `${prefix}:commits` : `${prefix}:commits:${database}`,
     publishedCommits: (account) => `${prefix}:witness:${account}`,

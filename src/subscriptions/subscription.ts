@@ -62,6 +62,9 @@ export interface Subscription extends DeliveryLimits, VerificationSettings {
 /** The reason of a subscription that a client has disabled. */
 export const byRequest = 'by request';
 
+/** The reason of a subscription whose time is over. */
+export const expiredReason = 'expired';
+
 /** The state of a subscription, as the API shows it. */
 export type SubscriptionState = 'active' | 'failing' | 'unverified' | 'disabled';
 

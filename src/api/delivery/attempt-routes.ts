@@ -7,7 +7,7 @@ import type { ApiDeps } from '../deps.ts';
 import type { Api } from '../server/api-instance.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import { headersOnly } from '../shared/headers-only.ts';
-import { instantMs } from '../shared/instant.ts';
+import { instantMs } from '../../json/instant.ts';
 import { attemptNotFound } from '../shared/not-found.ts';
 import { invalidRequest } from '../shared/problem.ts';
 import { pageLimit } from '../shared/schema.ts';

@@ -1,6 +1,6 @@
 import { subscriptionIdPattern } from '../shared/patterns.ts';
 import { Type } from 'typebox';
-import { instantSchema } from '../shared/instant.ts';
+import { instantSchema } from '../../json/instant.ts';
 import {
   accountParams,
   listOf,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { accountParams, listOf, nullable, oneOf, record, time, timeOrNull } from '../shared/schema.ts';
 import { eventIdPattern } from '../shared/patterns.ts';
-import { instantSchema } from '../shared/instant.ts';
+import { instantSchema } from '../../json/instant.ts';
 import { eventTypesSchema } from '../subscriptions/schema.ts';
 
 /** Body of POST …/replay. */

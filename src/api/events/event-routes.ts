@@ -1,6 +1,6 @@
 import type { OutlinedEntry } from '../../events/event-log.ts';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
-import { whileItLasts } from '../../subscriptions/expiry/expiry.ts';
+import { whileItLasts } from '../../subscriptions/options/expires-at.ts';
 import { seesReceivers } from '../access/auth.ts';
 import { chargeRows } from '../access/cost.ts';
 import { attemptId } from '../delivery/attempt-view.ts';

@@ -5,7 +5,7 @@ import { positionBefore } from '../../events/search/position-at.ts';
 import { chargeRows } from '../access/cost.ts';
 import type { Dear } from '../access/dear-requests.ts';
 import type { Api } from '../server/api-instance.ts';
-import { instantMs } from '../shared/instant.ts';
+import { instantMs } from '../../json/instant.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { pageLimit } from '../shared/schema.ts';
 import type { ApiDeps } from '../deps.ts';

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { accountParams, answer, nullable, oneOf, pageQuery, problems, record } from '../shared/schema.ts';
 import { typesPattern } from '../shared/patterns.ts';
-import { instantSchema } from '../shared/instant.ts';
+import { instantSchema } from '../../json/instant.ts';
 
 const filters = {
   types: Type.Optional(

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { SchemaViolation } from '../../json/validation-problems.ts';
 import { meant, suggestion, unknownWord } from '../../words/near-name.ts';
-import { timeWords } from '../shared/instant.ts';
+import { timeWords } from '../../json/instant.ts';
 import { patternWords } from '../shared/patterns.ts';
 
 /** The keywords of a schema of which messages speak. */

@@ -13,12 +13,17 @@ import { verificationOf, withFormerProof } from '../../subscriptions/options/ver
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import { chargeCertificates } from '../access/cost.ts';
 import type { ApiDeps } from '../deps.ts';
-import { invalidRequest, Problem } from '../shared/problem.ts';
+import { invalidRequest, Problem, refuseAny } from '../shared/problem.ts';
 import { areKnown, inUpperCase, statusProblem } from '../shared/statuses.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
 import { authErrors, authOf, tokenUrlOf } from './settings/auth.ts';
 import { changedSecrets, newSecrets, signatureSetting } from './settings/signatures.ts';
-import { enabledAfter, expiryErrors, expiryOf } from './settings/expiry.ts';
+import {
+  enabledAfter,
+  enablingErrors,
+  expiryErrors,
+  expiryOf,
+} from '../../subscriptions/options/expires-at.ts';
 import { limitErrors } from './settings/limits.ts';
 import { certificatesIn, tlsOf } from './settings/tls.ts';
 import { tlsErrors } from './settings/tls-errors.ts';
@@ -170,7 +175,8 @@ export function applyPatch(
     updatedAt: now,
   };
   const changed = withFormerProof(complete, subscription);
-  const enabled = enabledAfter(record, patch, changed, now);
+  refuseAny(enablingErrors(patch, changed, now));
+  const enabled = enabledAfter(delivery, patch);
   return {
     subscription: changed,
     ...(enabled === undefined ? {} : { enabled }),

@@ -21,7 +21,7 @@ import { makerOf } from '../tokens/routes.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
-import { isExpired } from '../../subscriptions/expiry/expiry.ts';
+import { isExpired } from '../../subscriptions/options/expires-at.ts';
 import { requireVerified } from '../delivery/verify-route.ts';
 import { Problem, refuseAny } from '../shared/problem.ts';
 import { requireSubscription } from './find.ts';
@@ -94,7 +94,14 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     const { limit = pageLimit, cursor } = request.query;
     const after = decodeCursor('subscriptions', cursor);
     if (request.method === 'HEAD') return headersOnly(reply);
-    const { subscriptions: page, next } = await subscriptions.list(account, after, limit, ownerOf(request));
+    const { subscriptions: found, next } = await subscriptions.list(account, after, limit, ownerOf(request));
+    const page: ReadSubscription[] = [];
+    for (const read of found)
+      if (
+        !isExpired(read.subscription, now()) ||
+        !(await deps.hooks.endExpired(account, read.subscription.id))
+      )
+        page.push(read);
     const ids = page.map(({ subscription: { id } }) => id);
     const states = await subscriptions.deliveries(account, ids);
     const shown = page.map((read, i) => ({

@@ -14,7 +14,7 @@ import { leftBehind } from './leave-behind.ts';
 import { authInputSchema, authSchema } from './settings/auth.ts';
 import { madeSecretSchema, publicKeysSchema, signaturesSchema } from './settings/signatures.ts';
 import { tlsInputSchema, tlsSchema } from './settings/tls.ts';
-import { expiryInput, expiryShown } from './settings/expiry.ts';
+import { expiresAtInput, expiresAtSchema } from '../../subscriptions/options/expires-at.ts';
 import { verificationSchema, verifiedSchema } from '../../subscriptions/options/verification.ts';
 import { eventPatterns } from '../../events/event-types.ts';
 import { limitInputs, limitsShown } from './settings/limits.ts';
@@ -109,7 +109,7 @@ const settings = {
   tls: Type.Optional(tlsInputSchema),
   ...limitInputs,
   verification: Type.Optional(verificationSchema),
-  expiresAt: Type.Optional(expiryInput),
+  expiresAt: Type.Optional(expiresAtInput),
   secret: Type.Optional(secretSchema),
 };
 
@@ -209,7 +209,7 @@ const shown = {
       'Why its secret, custom headers, `auth` or `tls` cannot be read: ENCRYPTION_KEY lacks the key that sealed them. Nothing is delivered until the key is back, or PATCH has set `secret`, `headers`, `auth` and `tls` anew. Shown is only what can be read.',
   }),
   previousSecretExpiresAt: timeOrNull('Until then callbacks carry a second signature after a rotation.'),
-  expiresAt: expiryShown,
+  expiresAt: expiresAtSchema,
   createdBy: nullable(Type.String(), {
     description:
       'Id of the token or link with which it was made; null = the operator token, or a version that did not note it.',

@@ -13,7 +13,7 @@ export const replaySearchMs = 60_000;
  * replays wait, or events that it names are not in the log, or of types for which `isSeen` is false.
  */
 export function startReplay(
-  deps: Pick<ApiDeps, 'subscriptions' | 'hooks'>,
+  deps: Pick<ApiDeps, 'subscriptions' | 'hooks' | 'now'>,
   account: string,
   id: string,
   request: ReplayRequest,
@@ -24,7 +24,7 @@ export function startReplay(
 
 /** Number of events that such a replay would deliver again; starts nothing. Throws as `startReplay`. */
 export function countReplay(
-  deps: Pick<ApiDeps, 'subscriptions' | 'hooks'>,
+  deps: Pick<ApiDeps, 'subscriptions' | 'hooks' | 'now'>,
   account: string,
   id: string,
   request: ReplayRequest,
@@ -34,7 +34,7 @@ export function countReplay(
 }
 
 async function orProblem<T>(
-  deps: Pick<ApiDeps, 'subscriptions'>,
+  deps: Pick<ApiDeps, 'subscriptions' | 'hooks' | 'now'>,
   account: string,
   id: string,
   request: ReplayRequest,

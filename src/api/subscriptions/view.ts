@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { undecidedCount } from '../../subscriptions/content-filter/undecided-count.ts';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
-import { whileItLasts } from '../../subscriptions/expiry/expiry.ts';
+import { showExpiry, whileItLasts } from '../../subscriptions/options/expires-at.ts';
 import { byRequest, firstBlock, subscriptionState } from '../../subscriptions/subscription.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
@@ -57,7 +57,7 @@ export function subscriptionView(
     lastSuccessAt: isoOrNull(delivery.lastSuccessAt),
     lastError: delivery.blocked?.reason ?? (delivery.obstacle || null),
     unreadable: unreadable?.message ?? null,
-    expiresAt: isoOrNull(subscription.expiresAt ?? 0),
+    ...showExpiry(subscription),
     createdBy: subscription.createdBy ?? null,
     previousSecretExpiresAt: isoOrNull(previousSecretExpiresAt(subscription)),
     createdAt: new Date(subscription.createdAt).toISOString(),

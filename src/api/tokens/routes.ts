@@ -13,7 +13,7 @@ import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
 import { accountNotFound, tokenNotFound } from '../shared/not-found.ts';
-import { instantMs, mustBeLater } from '../shared/instant.ts';
+import { instantMs, mustBeLater } from '../../json/instant.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
 import { createToken, listTokens, deleteToken, type tokenInputSchema } from './schema.ts';
 

@@ -12,7 +12,7 @@ import {
   time,
   timeOrNull,
 } from '../shared/schema.ts';
-import { instantOrNullSchema } from '../shared/instant.ts';
+import { instantOrNullSchema } from '../../json/instant.ts';
 
 /** Path of an account's token. */
 const tokenParams = Type.Object({

@@ -1,7 +1,6 @@
 import { styleText } from 'node:util';
 import { printable } from '../../demo/callback-line.ts';
-import { expiredReason } from '../../subscriptions/expiry/expiry.ts';
-import { byRequest } from '../../subscriptions/subscription.ts';
+import { byRequest, expiredReason } from '../../subscriptions/subscription.ts';
 import { apiOptions, createApiClient, type ApiClient } from '../daemon/api-client.ts';
 import { exitCodes } from '../cli-error.ts';
 import { atMost, type Command } from '../command.ts';

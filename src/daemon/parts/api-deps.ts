@@ -96,6 +96,7 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       wake: (account, subscription) => drainQueue.wake(account, [subscription]),
       ping: drainer.ping,
       verify: verifier.now,
+      endExpired: parts.endExpiredOver(stores, connections.failFast()),
       replay: replayer.start,
       replayProgress: replayer.progress,
       snapshot: snapshotter.start,

@@ -8,6 +8,8 @@ import { createSubscriptionDrainer } from '../../delivery/drain/drainer.ts';
 import { createHeldSubscriptions } from '../../delivery/held/held-subscriptions.ts';
 import { createOutageStore } from '../../delivery/held/outage-store.ts';
 import { createDisabler } from '../../delivery/store/disable-subscription.ts';
+import { clocksContradict, oldestKept } from '../upkeep/retention.ts';
+import { createEndExpired } from '../../delivery/expiry.ts';
 import { createProofBudget, createVerifier } from '../../delivery/ownership.ts';
 import { createLaggards } from '../../delivery/lagging/laggards.ts';
 import { createMatchingSubscriptions } from '../../subscriptions/matching/matching-subscriptions.ts';
@@ -119,6 +121,18 @@ export function createDeliveryParts(
       onDisabled: reported.onDisabled,
       wakeMatching: waker.wakeMatching,
     });
+  /** Ends expired subscriptions in these stores. */
+  const endExpiredOver = (over: Pick<Stores, 'subscriptions'>, client: RedisClient) =>
+    createEndExpired({
+      subscriptions: over.subscriptions,
+      disable: createDisabler(client, keys),
+      wakeMatching: waker.wakeMatching,
+      onDisabled: reported.onDisabled,
+      onRemoved: observer.onRemovedExpired,
+      before: () => oldestKept(deps.retentionAt(clock.now())),
+      isClockRight: () => !clocksContradict(deps.retentionAt(clock.now())),
+      now: clock.now,
+    });
   const drainer = createSubscriptionDrainer({
     ...config.delivery,
     publicUrl: config.publicUrl,
@@ -129,6 +143,7 @@ export function createDeliveryParts(
     filings: stores.present,
     sealer,
     verifier: verifierOver(stores, redis),
+    endExpired: endExpiredOver(stores, redis),
     client: callbacks,
     bearers,
     wallClock: Date.now,
@@ -171,6 +186,7 @@ export function createDeliveryParts(
     drains,
     drainer,
     verifierOver,
+    endExpiredOver,
     disable: createDisabler(redis, keys),
     onDisabled: reported.onDisabled,
     startDelivery,

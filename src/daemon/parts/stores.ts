@@ -28,7 +28,6 @@ import { createFilterJudge } from '../../subscriptions/content-filter/judge.ts';
 import { createLagReader } from '../../subscriptions/lag.ts';
 import { createPublishedKeys } from '../../subscriptions/public-keys/published-keys.ts';
 import { createCertificateWarnings } from '../../subscriptions/certificates/certificate-warnings.ts';
-import { createExpiryIndex } from '../../subscriptions/expiry/expiry-index.ts';
 import { createSubscriptionStore } from '../../subscriptions/store/subscription-store.ts';
 import { oldestKept } from '../upkeep/retention.ts';
 import type { OpenStore } from './open-store.ts';
@@ -67,7 +66,6 @@ export function createStores(
     log,
     subscriptions,
     publicKeys: createPublishedKeys(redis, keys, sealer, clock.now),
-    expiries: createExpiryIndex(redis, keys),
     certificates: createCertificateWarnings(redis, keys, subscriptions, clock.now),
     delivery: createDeliveryStore(
       redis,

@@ -19,7 +19,7 @@ import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { Claim, CurrentSettings } from '../store/replies.ts';
 import type { Settlement } from '../store/settle-arguments.ts';
 import type { SubscriptionWaker } from '../wake.ts';
-import { isExpired } from '../../subscriptions/expiry/expiry.ts';
+import { isExpired } from '../../subscriptions/options/expires-at.ts';
 import type { Places } from '../window/places.ts';
 import { createRate } from '../window/rate.ts';
 import { evidenceOf } from './evidence.ts';

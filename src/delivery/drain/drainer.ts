@@ -6,6 +6,8 @@ import type { Block, Subscription } from '../../subscriptions/subscription.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import { blockAfter, isLasting, UnusableSettingsError, UnverifiedError } from '../blocked/block-policy.ts';
 import { isUnverified } from '../../subscriptions/options/verification.ts';
+import { isExpired } from '../../subscriptions/options/expires-at.ts';
+import type { EndExpired } from '../expiry.ts';
 import type { Verifier } from '../ownership.ts';
 import { toAttempt } from '../store/delivery-records.ts';
 import { drainSubscription, type DrainDeps, type DrainResult } from './drain.ts';
@@ -46,6 +48,7 @@ export interface SubscriptionDrainerDeps
   readonly verifier: Pick<Verifier, 'whenDue'>;
   /** Called when a record cannot be read without which nothing is sent to the subscription. */
   readonly reportStanding: ReportStanding;
+  readonly endExpired: EndExpired;
   /** Called after a failed drain has blocked the subscription; nothing is sent until an operator acts. */
   readonly onBlocked: (account: string, id: string, block: Block) => void;
 }
@@ -121,7 +124,11 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
     async drain(account, id, signal, othersWait) {
       drains.add(account);
       try {
-        return await drainSubscription(ofAll, account, id, signal, othersWait);
+        const result = await drainSubscription(ofAll, account, id, signal, othersWait);
+        const { subscription } = opened.get(`${account}/${id}`) ?? {};
+        if (result.wakeAt === null && subscription !== undefined && isExpired(subscription, deps.now()))
+          await deps.endExpired(account, id);
+        return result;
       } catch (error) {
         if (error instanceof UnusableSettingsError)
           return await holdBack(account, id, error).catch((failure: unknown) =>

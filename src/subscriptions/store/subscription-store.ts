@@ -7,7 +7,6 @@ import type { Sealer } from '../../secrets/seal.ts';
 import type { OnUnreadable } from '../../redis/unreadable-record.ts';
 import { readResting } from '../matching/resting.ts';
 import { changedEnds, endsChangedBy } from '../certificates/changed-ends.ts';
-import { createExpiryIndex } from '../expiry/expiry-index.ts';
 import { byRequest } from '../subscription.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
 import { blockText, replayArguments, type Beginning } from './beginning.ts';
@@ -115,22 +114,15 @@ export function createSubscriptionStore(
   const state = (account: string, id: string) => keys.account(account).subscription(id).state;
 
   const reads = createSubscriptionReads(redis, keys, sealer, onUnreadable);
-  const expiries = createExpiryIndex(redis, keys);
   const index = createKeyIndex(redis, keys);
   // Before the subscription is written: a public key is found before its first signature is sent.
   const publish = async (settings: Subscription) => hasPublicKeys(settings) && index.add(settings);
-  // Before the subscription is written, so that no crash makes it forgotten.
-  const expire = async (settings: Subscription) =>
-    settings.expiresAt != null && expiries.add(settings, settings.expiresAt);
-  const forget = (account: string, id: string) =>
-    Promise.all([index.remove([id]), expiries.remove({ account, id })]);
 
   return {
     async create(subscription, idempotency, { enabled = true, snapshot = null } = {}) {
       const { account, id, from = 'now' } = subscription;
       const key = keys.account(account);
       await publish(subscription);
-      await expire(subscription);
       const text = sealSubscription(sealer, subscription);
       const remembered = key.idempotency(keyDigest(subscription, idempotency?.key ?? ''));
       const record = idempotency === null ? '' : rememberRegistration(sealer, subscription, idempotency);
@@ -174,7 +166,7 @@ export function createSubscriptionStore(
         ],
       );
       // An id that was not written is in no other use.
-      if (first !== '') await forget(account, id);
+      if (first !== '') await index.remove([id]);
       if (first === 'gone' || first === 'full' || first === 'keys') return { kind: first };
       throwIfOverQuota(first);
       if (first === '' || idempotency === null) return { kind: 'created', subscription };
@@ -195,7 +187,6 @@ export function createSubscriptionStore(
         if (changed === null) return null;
         const { subscription, enabled, release } = changed;
         await publish(subscription);
-        await expire(subscription);
         const { subscriptions, resting, ...key } = keys.account(account);
         const written = await updateScript.run(
           redis,
@@ -226,8 +217,6 @@ export function createSubscriptionStore(
         );
         throwIfOverQuota(written);
         if (written !== 1) continue;
-        // Once more, as the round may have deferred what it read before the change (due-expiries.ts).
-        await expire(subscription);
         return reads.one(account, id);
       }
     },
@@ -252,7 +241,7 @@ export function createSubscriptionStore(
         [id, expected, randomUUID()],
       );
       if (removed !== 1 && expected !== '') return false;
-      await forget(account, id);
+      await index.remove([id]);
       return removed === 1;
     },
   };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createDisabler } from '../../../src/delivery/store/disable-subscription.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
-import { expiredReason } from '../../../src/subscriptions/expiry/expiry.ts';
+import { expiredReason } from '../../../src/subscriptions/subscription.ts';
 import { createApiFixture, hookUrl, type ApiFixture } from '../../support/api/api-fixture.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 
@@ -32,7 +32,7 @@ async function register(settings: object): Promise<string> {
   return String((await api.ok('POST', path, { url: hookUrl, ...settings }))['id']);
 }
 
-/** As the daemon's round does once the time is over. */
+/** As the daemon does once the time is over. */
 async function disable(id: string): Promise<void> {
   const found = await api.deps.subscriptions.get(account, id);
   const event = {

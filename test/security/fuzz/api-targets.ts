@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { bearerToken } from '../../../src/api/access/auth.ts';
 import { csvLine, wantsCsv } from '../../../src/api/shared/csv.ts';
 import { decodeCursor, encodeCursor, type CursorKind } from '../../../src/api/shared/cursor.ts';
-import { instantMs, isInstant } from '../../../src/api/shared/instant.ts';
+import { instantMs, isInstant } from '../../../src/json/instant.ts';
 import { Problem, problemBody } from '../../../src/api/shared/problem.ts';
 import { addressKey } from '../../../src/api/access/rate-limit.ts';
 import {

@@ -230,6 +230,7 @@ function notingHooks(calls: unknown[][]): ApiHooks {
         responseHeaders: null,
       };
     },
+    endExpired: async () => false,
     async verify(_settings, { id }) {
       calls.push(['verify', id]);
       const reason = 'The receiver answered 500.';

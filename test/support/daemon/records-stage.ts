@@ -124,7 +124,6 @@ export const deploymentKeys: Record<keyof Keys, string> = {
   accounts: 'tested below',
   accountLists: 'say what to read; what is lost of them is found again (test/integration/accounts/lists)',
   sessions: 'tested in test/security/sessions.test.ts',
-  expiring: 'only says when to look; a subscription says itself when it expires',
   signed: 'holds no key, and what is lost of it is found again (src/subscriptions/public-keys/mend-index.ts)',
   commits: 'a channel',
   publishedCommits: 'tested with the accounts',

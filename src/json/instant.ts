@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
-import { nullable } from './schema.ts';
+import { nullable } from './schema-parts.ts';
 
 const pattern = /^(\d{4}-\d{2}-(\d{2})T\d{2}:\d{2}):(\d{2})(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { instantMs, isInstant } from '../../../../src/api/shared/instant.ts';
+import { instantMs, isInstant } from '../../../src/json/instant.ts';
 
 test.each([
   ['2026-11-21T10:00:00Z', Date.UTC(2026, 10, 21, 10)],

@@ -1,0 +1,68 @@
+import { instantMs, instantOrNullSchema, mustBeLater } from '../../json/instant.ts';
+import { isoOrNull } from '../../json/iso-time.ts';
+import { timeOrNull } from '../../json/schema-parts.ts';
+import type { FieldError } from '../../json/validation-problems.ts';
+import { expiredReason, type DeliveryState, type Subscription } from '../subscription.ts';
+
+type Expiring = Pick<Subscription, 'expiresAt'>;
+
+interface Patch {
+  readonly expiresAt?: string | null;
+  readonly enabled?: boolean;
+}
+
+/** `expiresAt` in requests. */
+export const expiresAtInput = instantOrNullSchema(
+  'In the future; null = never. From then on nothing is sent: the subscription is disabled with the reason `expired` and keeps its place in the log. A later time, set by PATCH, enables it again; otherwise it is removed once it has been expired for as long as events are kept (`EVENT_RETENTION_MS`).',
+);
+
+/** `expiresAt` in responses. */
+export const expiresAtSchema = timeOrNull('Nothing is sent from then on; null = it does not expire.');
+
+/** The errors of an expiry that a body sets; `now` is milliseconds on Redis's clock. */
+export function expiryErrors({ expiresAt }: Patch, now: number): FieldError[] {
+  const at = instantMs(expiresAt);
+  return at === null || at > now ? [] : [{ path: 'expiresAt', message: mustBeLater(now) }];
+}
+
+/** The expiry that a checked body sets; nothing where it names none. */
+export function expiryOf({ expiresAt }: Patch): Expiring {
+  return expiresAt === undefined ? {} : { expiresAt: instantMs(expiresAt) };
+}
+
+/** The expiry as the API shows it. */
+export function showExpiry({ expiresAt }: Expiring) {
+  return { expiresAt: isoOrNull(expiresAt ?? 0) };
+}
+
+/** The errors of a change that enables a subscription which stays expired. */
+export function enablingErrors({ enabled }: Patch, changed: Expiring, now: number): FieldError[] {
+  if (enabled !== true || !isExpired(changed, now)) return [];
+  const message = 'is not possible any more, as it has expired: give a later expiresAt, or null';
+  return [{ path: 'enabled', message }];
+}
+
+/**
+ * Whether a change enables a subscription, or disables it; undefined leaves it as it is. A new expiry enables
+ * one that had expired.
+ */
+export function enabledAfter(delivery: DeliveryState, { enabled, expiresAt }: Patch): boolean | undefined {
+  const isRenewed = expiresAt !== undefined && delivery.disabledReason === expiredReason;
+  return enabled ?? (isRenewed && !delivery.enabled ? true : undefined);
+}
+
+/**
+ * Whether the time of a subscription is over: nothing more is sent; `now` is milliseconds on Redis's clock.
+ */
+export function isExpired({ expiresAt = null }: Expiring, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now;
+}
+
+/**
+ * The delivery state to show. From its time on a subscription reads as disabled, even if that has not been
+ * stored yet.
+ */
+export function whileItLasts(delivery: DeliveryState, subscription: Expiring, now: number): DeliveryState {
+  if (!delivery.enabled || !isExpired(subscription, now)) return delivery;
+  return { ...delivery, enabled: false, disabledReason: expiredReason };
+}
