@@ -56,7 +56,7 @@ const cli = [
   'daemon/stop-on-signals.ts',
   'callbacks/sign.ts',
   'subscriptions/signing-secret.ts',
-  'subscriptions/public-keys/ed25519-key.ts',
+  'subscriptions/ed25519-key.ts',
   'subscriptions/subscription.ts',
   'events/event-types.ts',
   'demo',

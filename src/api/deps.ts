@@ -30,7 +30,7 @@ import type { QueueState } from '../redis/jobs/queue-state.ts';
 import type { KeyCheck } from '../partner/check-key.ts';
 import type { SearchService } from '../polling/service-search.ts';
 import type { PollingStore } from '../polling/store/polling-store.ts';
-import type { PublishedKeys } from '../subscriptions/public-keys/published-keys.ts';
+import type { PublishedKeys } from '../subscriptions/public-keys.ts';
 import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import type { VerificationRule } from '../subscriptions/options/verification.ts';

@@ -19,7 +19,6 @@ import { failureOf } from '../redis/unreadable-record.ts';
 import { clocksContradict, oldestKept } from './upkeep/retention.ts';
 import { startShardUpkeep } from './upkeep/shard-upkeep.ts';
 import type { Part } from './stop-parts.ts';
-import { createIndexMender } from '../subscriptions/public-keys/mend-index.ts';
 
 /**
  * A running daemon. Disposing of it stops taking work, finishes work in flight and closes every connection.
@@ -36,8 +35,6 @@ const roundEveryMs = 3_000;
 // Milliseconds between two looks at what indexes over all accounts hold of an account.
 const publicKeysEveryMs = 3_600_000;
 const rejectingEveryMs = 600_000;
-// Milliseconds between two looks at the index of public keys for subscriptions that are gone.
-const removeEveryMs = 3_600_000;
 const catchUpMs = 5_000;
 // Milliseconds for which a commit is checked again: no replica lags longer. The next poll of this process
 // finds older commits that were lost.
@@ -129,19 +126,12 @@ function startUpkeep(config: Config, parts: Parts): () => void {
   const trim = createDueTrims({ ...stores, before, bytesMax, now: clock.now, onDropped });
   const isClockRight = () => !clocksContradict(parts.retentionAt(clock.now()));
   const warn = createDueWarnings({ ...parts, ...stores, isClockRight, now: () => performance.now() });
-  const mender = createIndexMender(parts.redis, parts.keys, clock.now);
   const mends = [
-    { everyMs: publicKeysEveryMs, look: mender.addMissing },
+    { everyMs: publicKeysEveryMs, look: stores.publicKeys.mend },
     { everyMs: rejectingEveryMs, look: stores.rejecting.mend },
   ];
   const mend = createDueMends(mends, () => performance.now());
   const rounds = createAccountRounds({ ...parts, ...stores, trim, warn, mend, now: clock.now });
-  const removeGone = () => {
-    if (!config.roles.has('poll')) return;
-    mender.removeGone().catch(onError);
-  };
-  removeGone();
-  const removal = setInterval(removeGone, removeEveryMs);
   let told = false;
   const look = setInterval(() => {
     watch
@@ -170,7 +160,6 @@ function startUpkeep(config: Config, parts: Parts): () => void {
   }, roundEveryMs);
   return () => {
     clearInterval(round);
-    clearInterval(removal);
     clearInterval(look);
     clearInterval(rewrite);
     clearInterval(retention);

@@ -94,7 +94,7 @@ export interface Keys {
   readonly accountLists: AccountLists;
   /** The operator's sessions of the page. */
   readonly sessions: string;
-  /** The subscriptions with public keys, in one slot (src/subscriptions/public-keys/key-index.ts). */
+  /** The subscriptions with public keys, in one slot (src/subscriptions/public-keys.ts). */
   readonly signed: { readonly accounts: string; readonly ages: string };
   /**
    * A channel, not a key: each process publishes its commits there. Channels belong to no database of a

@@ -1,12 +1,6 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import {
-  generatePrivateKey,
-  isEd25519Text,
-  parsePrivateKey,
-  publicKeyOf,
-  toJwk,
-} from './public-keys/ed25519-key.ts';
+import { generatePrivateKey, isEd25519Text, parsePrivateKey, publicKeyOf, toJwk } from './ed25519-key.ts';
 import { signatureVersions, type SignatureVersion } from './settings/signatures.ts';
 
 /**

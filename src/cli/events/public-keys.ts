@@ -1,9 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import {
-  InvalidKeyError,
-  parsePublicKey,
-  publicKeyPrefix,
-} from '../../subscriptions/public-keys/ed25519-key.ts';
+import { InvalidKeyError, parsePublicKey, publicKeyPrefix } from '../../subscriptions/ed25519-key.ts';
 import { CliError } from '../cli-error.ts';
 import { readNamed } from '../read-file.ts';
 

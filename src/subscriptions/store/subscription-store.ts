@@ -15,8 +15,7 @@ import { keyDigest, recallRegistration, rememberRegistration } from './registrat
 import type { Registration } from './registration.ts';
 import { sealSubscription } from './stored-subscription.ts';
 import type { SubscriptionRecord } from './stored-subscription.ts';
-import { createKeyIndex } from '../public-keys/key-index.ts';
-import { hasPublicKeys } from '../settings/signatures.ts';
+import { createKeyIndex } from '../public-keys.ts';
 import type { Wanted } from './progress-reads.ts';
 import { createSubscriptionList, type SubscriptionList } from './subscription-list.ts';
 import { createSubscriptionReads } from './subscription-reads.ts';
@@ -115,14 +114,13 @@ export function createSubscriptionStore(
 
   const reads = createSubscriptionReads(redis, keys, sealer, onUnreadable);
   const index = createKeyIndex(redis, keys);
-  // Before the subscription is written: a public key is found before its first signature is sent.
-  const publish = async (settings: Subscription) => hasPublicKeys(settings) && index.add(settings);
 
   return {
     async create(subscription, idempotency, { enabled = true, snapshot = null } = {}) {
       const { account, id, from = 'now' } = subscription;
       const key = keys.account(account);
-      await publish(subscription);
+      // Before it is written: a public key is found before its first signature is sent.
+      await index.add(subscription);
       const text = sealSubscription(sealer, subscription);
       const remembered = key.idempotency(keyDigest(subscription, idempotency?.key ?? ''));
       const record = idempotency === null ? '' : rememberRegistration(sealer, subscription, idempotency);
@@ -166,7 +164,7 @@ export function createSubscriptionStore(
         ],
       );
       // An id that was not written is in no other use.
-      if (first !== '') await index.remove([id]);
+      if (first !== '') await index.remove(id);
       if (first === 'gone' || first === 'full' || first === 'keys') return { kind: first };
       throwIfOverQuota(first);
       if (first === '' || idempotency === null) return { kind: 'created', subscription };
@@ -186,7 +184,7 @@ export function createSubscriptionStore(
         const changed = change(before);
         if (changed === null) return null;
         const { subscription, enabled, release } = changed;
-        await publish(subscription);
+        await index.add(subscription);
         const { subscriptions, resting, ...key } = keys.account(account);
         const written = await updateScript.run(
           redis,
@@ -241,7 +239,7 @@ export function createSubscriptionStore(
         [id, expected, randomUUID()],
       );
       if (removed !== 1 && expected !== '') return false;
-      await index.remove([id]);
+      await index.remove(id);
       return removed === 1;
     },
   };

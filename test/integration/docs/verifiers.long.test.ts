@@ -10,7 +10,7 @@ import { parseSecret } from '../../../src/subscriptions/signing-secret.ts';
 import type { Captured } from './captured-callback.ts';
 import { cases, publicKeyCases } from './cases.ts';
 import { publicKeyRuntimes, unusable, type Runtime } from './runtimes.ts';
-import { parsePublicKey } from '../../../src/subscriptions/public-keys/ed25519-key.ts';
+import { parsePublicKey } from '../../../src/subscriptions/ed25519-key.ts';
 import { skipIfFails } from '../../support/skip-without.ts';
 
 describe('standardwebhooks, the reference,', () => {

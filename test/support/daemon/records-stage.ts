@@ -124,7 +124,7 @@ export const deploymentKeys: Record<keyof Keys, string> = {
   accounts: 'tested below',
   accountLists: 'say what to read; what is lost of them is found again (test/integration/accounts/lists)',
   sessions: 'tested in test/security/sessions.test.ts',
-  signed: 'holds no key, and what is lost of it is found again (src/subscriptions/public-keys/mend-index.ts)',
+  signed: 'holds no key, and what is lost of it is found again (src/subscriptions/public-keys.ts)',
   commits: 'a channel',
   publishedCommits: 'tested with the accounts',
   publishedCommitsApart: 'copies of those in a cluster, read by the same code',

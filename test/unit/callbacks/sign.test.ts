@@ -8,7 +8,7 @@ import {
   signedHeadersInThreads,
   type SignedHeaders,
 } from '../../../src/callbacks/sign.ts';
-import { generatePrivateKey, parsePrivateKey } from '../../../src/subscriptions/public-keys/ed25519-key.ts';
+import { generatePrivateKey, parsePrivateKey } from '../../../src/subscriptions/ed25519-key.ts';
 import { generateSecret, parseSecret } from '../../../src/subscriptions/signing-secret.ts';
 
 const nowSeconds = Math.floor(Date.now() / 1000);

@@ -6,7 +6,7 @@ import { readText } from '../docs/documents.ts';
 const keyOf: Readonly<Record<string, string>> = {
   'src/callbacks/sign.ts': 'a signing secret of a subscription: signs callbacks',
   'src/subscriptions/signing-secret.ts': 'the same, read',
-  'src/subscriptions/public-keys/ed25519-key.ts': 'the same of v1a, made and read',
+  'src/subscriptions/ed25519-key.ts': 'the same of v1a, made and read',
   'src/api/subscriptions/settings/tls-errors.ts': 'the key of a client certificate: read to be judged',
   'src/secrets/seal.ts': 'ENCRYPTION_KEY: seals secrets',
   'src/accounts/sessions/session-store.ts':

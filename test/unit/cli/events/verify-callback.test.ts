@@ -5,7 +5,7 @@ import {
   generatePrivateKey,
   parsePublicKey,
   publicKeyOf,
-} from '../../../../src/subscriptions/public-keys/ed25519-key.ts';
+} from '../../../../src/subscriptions/ed25519-key.ts';
 import { generateSecret, parseSecret, parseSigner } from '../../../../src/subscriptions/signing-secret.ts';
 
 const key = parseSecret(generateSecret());

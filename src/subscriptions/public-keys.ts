@@ -1,0 +1,124 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { RedisClient } from '../redis/connection/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { isUnreadable } from '../redis/unreadable-record.ts';
+import { SealError, type Sealer } from '../secrets/seal.ts';
+import { secretsPlace } from '../secrets/seal-place.ts';
+import { hasPublicKeys } from './settings/signatures.ts';
+import { publicKeysOf, type PublicKey } from './signing-secret.ts';
+import { parseStored } from './store/stored-subscription.ts';
+import type { Subscription } from './subscription.ts';
+
+/**
+ * Which subscriptions have public keys, over all accounts: receivers ask for keys without naming an account.
+ * It holds no key, and nothing is lost with it but the way to a subscription. An entry may outlive its
+ * subscription or stand before it, after a crash.
+ */
+export interface KeyIndex {
+  /** Once it resolves, the keys of the subscription are found; nothing for one without any. */
+  add(signed: Pick<Subscription, 'account' | 'id' | 'createdAt' | 'signatures'>): Promise<void>;
+  /** Removes a subscription; one that is unknown is passed over. */
+  remove(id: string): Promise<void>;
+}
+
+/** The index in Redis: accounts by subscription, and subscriptions by age. */
+export function createKeyIndex(redis: RedisClient, keys: Keys): KeyIndex {
+  const { accounts, ages } = keys.signed;
+  return {
+    async add(signed) {
+      if (!hasPublicKeys(signed)) return;
+      const { account, id, createdAt } = signed;
+      await Promise.all([redis.hset(accounts, id, account), redis.zadd(ages, createdAt, id)]);
+    },
+    async remove(id) {
+      await Promise.all([redis.hdel(accounts, id), redis.zrem(ages, id)]);
+    },
+  };
+}
+
+/**
+ * The public keys that verify callbacks now. They are read out of the sealed private keys each time, so a
+ * text that was changed or moved in Redis never becomes a key that receivers trust.
+ */
+export interface PublishedKeys {
+  /**
+   * The keys of a subscription, newest first; empty where there is no such subscription, or none with public
+   * keys. Throws SealError and UnreadableRecordError.
+   */
+  of(id: string): Promise<readonly PublicKey[]>;
+  /** The keys of the `listedMax` oldest subscriptions that have any; unreadable ones are left out. */
+  all(): Promise<readonly PublicKey[]>;
+  /** Adds the subscriptions of an account that the index lost when a part of Redis was set back. */
+  mend(account: string): Promise<void>;
+}
+
+/** Maximum number of subscriptions whose keys are listed at once. */
+export const listedMax = 1_000;
+
+// Number of subscriptions that are opened in a row, and read at once; each may have ten KB.
+const atOnce = 50;
+// Milliseconds after which an entry without its subscription is removed: a registration that began before has
+// ended by then.
+const staleMs = 600_000;
+
+/** Reads with the clock `now`, in milliseconds on Redis's clock. */
+export function createPublishedKeys(
+  redis: RedisClient,
+  keys: Keys,
+  sealer: Sealer,
+  now: () => number,
+): PublishedKeys {
+  const index = createKeyIndex(redis, keys);
+
+  async function of(id: string): Promise<PublicKey[]> {
+    const account = await redis.hget(keys.signed.accounts, id);
+    if (account === null) return [];
+    const key = keys.account(account).subscriptions;
+    const text = await redis.hget(key, id);
+    if (text === null) {
+      const createdAt = Number((await redis.zscore(keys.signed.ages, id)) ?? 0);
+      if (createdAt < now() - staleMs) await index.remove(id);
+      return [];
+    }
+    const stored = parseStored(text, { key, field: id });
+    if (!hasPublicKeys(stored)) return [];
+    const place = secretsPlace(account, id);
+    return publicKeysOf(
+      stored.secrets.map((secret) => ({ ...secret, text: sealer.open(secret.text, place) })),
+      now(),
+    );
+  }
+
+  const ofOrNone = (id: string) =>
+    of(id).catch((error: unknown): PublicKey[] => {
+      if (!isUnreadable(error) && !(error instanceof SealError)) throw error;
+      return [];
+    });
+
+  return {
+    of,
+    async all() {
+      const ids = await redis.zrange(keys.signed.ages, '0', String(listedMax - 1));
+      const found: PublicKey[] = [];
+      for (let from = 0; from < ids.length; from += atOnce) {
+        found.push(...(await Promise.all(ids.slice(from, from + atOnce).map(ofOrNone))).flat());
+        await turn();
+      }
+      return found;
+    },
+    async mend(account) {
+      const key = keys.account(account).subscriptions;
+      let cursor = '0';
+      do {
+        const [next, flat] = await redis.hscan(key, cursor, 'COUNT', atOnce);
+        for (let i = 0; i + 1 < flat.length; i += 2) {
+          const [id = '', text = ''] = [flat[i], flat[i + 1]];
+          // Most have no public keys: their text is not parsed.
+          if (text.includes('"v1a"') && (await redis.hget(keys.signed.accounts, id)) !== account)
+            await index.add({ ...parseStored(text, { key, field: id }), id, account });
+        }
+        cursor = next;
+      } while (cursor !== '0');
+    },
+  };
+}
