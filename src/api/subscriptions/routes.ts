@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { requestOfAll } from '../../delivery/replay/replay.ts';
 import { firstSnapshot } from '../../delivery/snapshot/start-snapshot.ts';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
-import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
+import type { ReadSubscription, SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { SubscriptionChange } from '../../subscriptions/store/subscription-store.ts';
 import { currentOf, generateSecret } from '../../subscriptions/signing-secret.ts';
 import { hasPublicKeys } from '../../subscriptions/settings/signatures.ts';
