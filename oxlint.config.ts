@@ -151,7 +151,7 @@ const folders: Readonly<Record<string, Folder>> = {
   },
   monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'tracing/tracing.ts'] },
   'monitoring/due-work': { may: ['redis'] },
-  api: { may: apiMay, has: fastify },
+  api: { may: apiMay, has: [...fastify, 'rate-limiter-flexible'] },
   'api/subscriptions/preview': { may: apiMay, has: fastify },
   'api/subscriptions/settings': {
     may: ['callbacks/tls', 'egress', 'subscriptions', 'events', 'json'],

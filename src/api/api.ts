@@ -1,8 +1,7 @@
 import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
 import { isNestedDeeper } from '../json/nesting.ts';
-import { defaultLimits, limitOpenRoutes } from './access/access-limits.ts';
-import { chargeResponses } from './access/cost.ts';
+import { defaultLimits, limitOpenRoutes } from './access/limits.ts';
 import { limitDearRequests } from './access/dear-requests.ts';
 import { addAccountRoutes } from './accounts/routes.ts';
 import type { Api } from './server/api-instance.ts';
@@ -93,7 +92,6 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
     if (typeof location === 'string')
       void reply.header('location', addressOf(location, deps.publicUrl ?? null));
   });
-  chargeResponses(app);
   limitDearRequests(app, { ...defaultLimits, ...deps.limits });
   const signIn = addAuth(app, deps);
   addIdCheck(app);

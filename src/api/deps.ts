@@ -35,8 +35,8 @@ import type { SubscriptionStore } from '../subscriptions/store/subscription-stor
 import type { Subscription } from '../subscriptions/subscription.ts';
 import type { VerificationRule } from '../subscriptions/options/verification.ts';
 import type { Door } from './server/door.ts';
-import type { GateLimits } from './access/gate.ts';
-import type { Rate } from './access/rate-limit.ts';
+import type { GateLimits } from './access/dear-requests.ts';
+import type { Rate } from './access/limits.ts';
 
 /** Everything that the API needs. The stores fail fast: a request waits for each of their replies. */
 export interface ApiDeps {
@@ -124,7 +124,7 @@ export interface ApiDeps {
    * The door through which the API is served once it is handed over. Without one the instance has a server of
    * its own that does not listen.
    */
-  readonly door?: Pick<Door, 'enter' | 'sockets'>;
+  readonly door?: Pick<Door, 'enter' | 'connections'>;
 }
 
 /** The verdict on a URL for callbacks; `problem` is the reason of a refusal. */
@@ -188,9 +188,9 @@ export interface ApiLimits {
   readonly failures: Rate;
   /** Requests to routes that need no token, those for health left out, per address. */
   readonly open: Rate;
-  /** Points of the requests with one account token (src/api/access/cost.ts). */
+  /** Requests with one account token. */
   readonly token: Rate;
-  /** Points of the requests with all tokens of one account. */
+  /** Requests with all tokens of one account. */
   readonly account: Rate;
   /** Polls that the tokens of one account ask for. */
   readonly polls: Rate;
@@ -223,10 +223,8 @@ export interface ApiTiming {
   readonly requestMs: number;
   /** Milliseconds until a connection without traffic is cut, including streams whose client does not read. */
   readonly idleMs: number;
-  /** Milliseconds for which an answer waits for a client that takes it too slowly or not at all. */
+  /** Milliseconds for which an answer waits for a client that takes it too slowly. */
   readonly unreadMs: number;
-  /** Milliseconds until an answer must be taken whole; exports and streams may take longer. */
-  readonly answerMs: number;
 }
 
 /** The default times. */
@@ -235,7 +233,6 @@ export const defaultTiming: ApiTiming = {
   heartbeatMs: 15_000,
   streamMs: 900_000,
   requestMs: 10_000,
-  idleMs: 60_000,
+  idleMs: 30_000,
   unreadMs: 30_000,
-  answerMs: 300_000,
 };

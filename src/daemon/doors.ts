@@ -1,5 +1,4 @@
-import { addressesOf, openDoor, type Door } from '../api/server/door.ts';
-import { createStartingAnswers, type StartingDeps } from '../api/server/starting.ts';
+import { createStartingAnswers, openDoor, type Door, type StartingDeps } from '../api/server/door.ts';
 import type { Config } from '../config/config.ts';
 
 /** The ports of a process; null where it has none. */
@@ -19,9 +18,8 @@ export async function openDoors(
   stack: AsyncDisposableStack,
 ): Promise<Doors> {
   const answer = createStartingAnswers(deps);
-  const addresses = await named(() => addressesOf(http.host), http.host, 'PORT', http.port);
   const open = async (variable: PortVariable, port: number) =>
-    stack.use(await named(() => openDoor(addresses, port, answer), http.host, variable, port));
+    stack.use(await named(() => openDoor(http.host, port, answer), http.host, variable, port));
   const hasApi = roles.has('api');
   const isServed = hasApi && metricsPort === http.port && metricsPort !== 0;
   const api = hasApi ? await open('PORT', http.port) : null;

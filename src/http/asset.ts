@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
-import { markAnswer } from './answer-kind.ts';
 import { hasCurrentCopy, takesGzip } from './negotiation.ts';
 
 /** A file for browsers, read once and held in memory: no path of a request ever leads to the disk. */
@@ -89,7 +88,6 @@ export function serveAsset(app: FastifyInstance, { path, read }: Asset): void {
     void reply.headers({ etag, 'cache-control': 'no-cache', vary: 'accept-encoding', ...headers }).type(type);
     const { 'if-none-match': known, 'accept-encoding': encodings } = request.headers;
     if (hasCurrentCopy(known, etag)) return reply.code(304).send();
-    markAnswer(reply.raw, 'shared');
     if (!takesGzip(encodings)) return reply.send(body);
     return reply.header('content-encoding', 'gzip').send(gzipped);
   });

@@ -18,14 +18,9 @@ export interface Lagging {
  * a retry, matching events in the log, and events trimmed from the log before delivery (all of these, because
  * whether they matched is no longer known). For a subscription more than two thousand entries behind, all
  * entries count. A filter judges up to a hundred events, those of one call two thousand together; of more,
- * all that match otherwise count. `pay` is called with the cost before entries are looked at, in rows as for
- * those read from Redis, and may throw to end the work.
+ * all that match otherwise count.
  */
-export type ReadLags = (
-  account: string,
-  subscriptions: readonly Lagging[],
-  pay?: (rows: number) => void,
-) => Promise<number[]>;
+export type ReadLags = (account: string, subscriptions: readonly Lagging[]) => Promise<number[]>;
 
 export interface LagsDeps {
   readonly log: Pick<EventLog, 'head'>;
@@ -34,22 +29,11 @@ export interface LagsDeps {
   readonly judged?: JudgedLog;
 }
 
-/** The bounds of one call on what filters judge. */
-interface Judging {
-  /** Whether a number of further events may be judged; they count then. */
-  readonly takes: (events: number) => boolean;
-  readonly pay: (rows: number) => void;
-}
-
 const entriesLookedAt = 2_000;
 // Number of entries matched, over all subscriptions, after which other work of the process has its turn.
 const matchedAtOnce = 10_000;
 // Maximum number of events that filters judge in one call.
 const judgedMax = 2_000;
-// Cost in rows of an event that a filter judges, which may take as long as ten rows, and of an entry that is
-// matched.
-const judgedRows = 10;
-const matchedRows = 0.02;
 
 /** Reads lags. The log is read once for all subscriptions of a call, and not at all when none is behind. */
 export function createLagReader({ log, outline, judged }: LagsDeps): ReadLags {
@@ -71,19 +55,16 @@ export function createLagReader({ log, outline, judged }: LagsDeps): ReadLags {
     delivery: Delivered,
     entries: readonly OutlinedEntry[],
     head: number,
-    { takes, pay }: Judging,
+    takes: (events: number) => boolean,
   ): Promise<number> {
     const { expired, waiting: unread } = waitingOf(filter, delivery, entries, head);
     if (judged === undefined || filter.filter == null || !takes(unread.length))
       return expired + unread.length;
-    const wanted = await inTurn(account, () => {
-      pay(unread.length * judgedRows);
-      return countWanted(judged, account, filter, unread);
-    });
+    const wanted = await inTurn(account, () => countWanted(judged, account, filter, unread));
     return expired + wanted;
   }
 
-  return async (account, subscriptions, pay = () => undefined) => {
+  return async (account, subscriptions) => {
     const { position: head } = await log.head(account);
     const begin = Math.min(...subscriptions.map(({ delivery }) => cursorIfNear(delivery, head)));
     const entries = begin < head ? await outline(account, begin, head - begin) : [];
@@ -97,16 +78,13 @@ export function createLagReader({ log, outline, judged }: LagsDeps): ReadLags {
     };
     for (const { filter, delivery } of subscriptions) {
       const isFar = head - delivery.cursor > entriesLookedAt;
-      if (!isFar && head > delivery.cursor) {
-        matched += entries.length;
-        pay(entries.length * matchedRows);
-      }
+      if (!isFar && head > delivery.cursor) matched += entries.length;
       lags.push(
         isFar
           ? subscriptionLag(delivery, head)
           : delivery.parked +
               snapshotsLeft(delivery) +
-              (await countWaiting(account, filter, delivery, entries, head, { takes, pay })),
+              (await countWaiting(account, filter, delivery, entries, head, takes)),
       );
       if (matched < matchedAtOnce) continue;
       matched = 0;

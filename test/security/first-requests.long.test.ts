@@ -13,7 +13,7 @@ let url: string;
 
 beforeAll(async () => {
   fixture = await createApiFixture(redis.connect(), redis.prefix);
-  const door = await openDoor(['127.0.0.1'], 0, (_request, response) => void response.end());
+  const door = await openDoor('127.0.0.1', 0, (_request, response) => void response.end());
   app = await createApi({ ...fixture.deps, door, dashboard: createDashboard() });
   await door.handOver(app);
   ({ url } = door);

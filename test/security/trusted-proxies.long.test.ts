@@ -4,7 +4,7 @@ import { startDaemonProcess } from '../support/daemon/daemon-process.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
 
 const redis = testRedis();
-const limits = { failures: { burst: 2, perSecond: 0.001 } };
+const limits = { failures: { max: 2, windowMs: 600_000 } };
 let api: ApiFixture;
 
 beforeEach(async () => {

@@ -2,8 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Session } from '../../accounts/sessions/session-store.ts';
 import { isLinkText, type AccountToken } from '../../accounts/token-store.ts';
-import { createAccessLimits } from './access-limits.ts';
-import { addCostDecorator, beginCost } from './cost.ts';
+import { createBoundedMap } from '../../memory/bounded-map.ts';
+import { addressKey, createLimit, defaultLimits } from './limits.ts';
 import type { Api } from '../server/api-instance.ts';
 import type { ApiDeps } from '../deps.ts';
 import { accountNotFound } from '../shared/not-found.ts';
@@ -91,11 +91,15 @@ export function bearerToken(header: string | undefined): string | null {
   return /^bearer +([!-~]+)$/i.exec(header ?? '')?.[1] ?? null;
 }
 
-/** Gives every request the fields in which `addAuth` stores the caller and the cost. */
+/** Gives every request the field in which `addAuth` stores the caller. */
 export function addCallerDecorator(app: Api): void {
   app.decorateRequest('caller', null);
-  addCostDecorator(app);
 }
+
+// Number of requests that a sign-in counts for: it looks through the sessions of its account.
+const signInRequests = 10;
+// Maximum number of tokens and sessions that are known to have been valid.
+const workedMax = 10_000;
 
 /** The dependencies of `addAuth`. */
 type AuthDeps = Pick<
@@ -109,7 +113,15 @@ type AuthDeps = Pick<
  */
 export function addAuth(app: Api, deps: AuthDeps): SignIn {
   const operatorDigest = digest(deps.apiToken);
-  const limits = createAccessLimits(deps);
+  const limits = { ...defaultLimits, ...deps.limits };
+  const failures = createLimit(
+    limits.failures,
+    'Too many requests without a valid token came from your address.',
+  );
+  const ofToken = createLimit(limits.token, 'This token is used too often.');
+  const ofAccount = createLimit(limits.account, 'The tokens of this account are used too often.');
+  // Digests of what was valid before: strangers behind the same proxy cannot lock its holder out.
+  const worked = createBoundedMap<string, true>(workedMax);
 
   async function callerWith(text: string, textDigest: Buffer): Promise<Caller | null> {
     if (timingSafeEqual(textDigest, operatorDigest)) return { kind: 'operator' };
@@ -133,14 +145,16 @@ export function addAuth(app: Api, deps: AuthDeps): SignIn {
   ): Promise<Caller | null> {
     const textDigest = digest(text ?? '');
     const remembered = text === null ? null : textDigest.toString('base64');
-    limits.beforeToken(request, remembered);
+    const address = addressKey(request.ip);
+    if (remembered === null || worked.get(remembered) === undefined) await failures.check(address);
     if (text !== null) await refuseEmptied(deps, request.method);
     const caller = text === null ? null : await find(text, textDigest);
     if (caller === null || remembered === null) {
-      limits.tokenFailed(request, remembered);
+      if (remembered !== null) worked.delete(remembered);
+      await failures.charge(address, 1);
       return null;
     }
-    limits.tokenWorked(remembered);
+    worked.set(remembered, true);
     return caller;
   }
 
@@ -159,15 +173,17 @@ export function addAuth(app: Api, deps: AuthDeps): SignIn {
     return { caller, session };
   }
 
-  function admit(request: FastifyRequest, caller: Caller): void {
+  async function admit(request: FastifyRequest, caller: Caller): Promise<void> {
     request.setDecorator('caller', caller);
-    if (caller.kind === 'account') beginCost(request, limits.useOf(caller.token));
+    if (caller.kind === 'operator') return;
+    await ofToken.count(caller.token.id);
+    await ofAccount.count(caller.token.account);
   }
 
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.signsIn === true) return;
     const { caller, session } = await identify(request);
-    admit(request, caller);
+    await admit(request, caller);
     const access = accessOf(request);
     const refused = refusal(caller, access);
     if (refused !== null) throw refused;
@@ -178,7 +194,8 @@ export function addAuth(app: Api, deps: AuthDeps): SignIn {
     const fits = isLinkText(text) === (kind === 'link');
     const caller = await check(request, fits ? text : null, callerWith);
     if (caller === null) throw new Problem('unauthorized', signInRefused[kind]);
-    admit(request, caller);
+    await admit(request, caller);
+    if (caller.kind === 'account') await ofToken.charge(caller.token.id, signInRequests - 1);
     return caller;
   };
 }

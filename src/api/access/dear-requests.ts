@@ -1,10 +1,11 @@
+import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiLimits } from '../deps.ts';
 import type { Api } from '../server/api-instance.ts';
-import { Problem } from '../shared/problem.ts';
 import { callerOf } from './auth.ts';
-import { createGate } from './gate.ts';
+import { createCounts } from '../../memory/counts.ts';
+import { refuse } from './limits.ts';
 
 /**
  * Requests that keep the daemon busy for longer than others: `scans` search much of Redis, `exports` send it
@@ -23,8 +24,23 @@ declare module 'fastify' {
   }
 }
 
-// Seconds until a refused request may try again.
-const retryAfter = '5';
+/** Milliseconds for a list that is made as it is taken: a table of a million filings over a slow line. */
+export const exportMs = 3_600_000;
+
+// Milliseconds until a refused request may try again.
+const retryMs = 5_000;
+
+/** Limits on requests of one kind that run at once. */
+export interface GateLimits {
+  /** Maximum number of one account. */
+  readonly perAccount: number;
+  /** Maximum number of all accounts together. */
+  readonly inAll: number;
+  /** Maximum number of one account that wait for a place. */
+  readonly waiting: number;
+  /** Milliseconds that one waits. */
+  readonly waitMs: number;
+}
 
 /**
  * Limits how many dear requests run at once, on the routes that are added to `scope` from now on. A place is
@@ -51,7 +67,9 @@ export function limitDearRequests(scope: Api, limits: Pick<ApiLimits, Dear>): vo
       const caller = callerOf(request);
       const kind = typeof dear === 'function' ? dear(request) : dear;
       if (caller?.kind !== 'account' || kind === null) return handler.call(this, request, reply);
-      using place = (await gates[kind].enter(caller.token.account, untilGone(reply))) ?? refuse(kind);
+      using place =
+        (await gates[kind].enter(caller.token.account, untilGone(reply))) ??
+        refuse(`Too many ${names[kind]} run at once; wait until one has ended.`, retryMs);
       places.set(request, place);
       const answer: unknown = await handler.call(this, request, reply);
       return answer;
@@ -72,8 +90,53 @@ const names = {
   calls: 'test calls',
 } as const;
 
-function refuse(kind: Dear): never {
-  throw new Problem('too_many_requests', `Too many ${names[kind]} run at once; wait until one has ended.`, {
-    headers: { 'retry-after': retryAfter },
-  });
+/** Lets a few in at once, each account its share; in this process only. */
+export interface Gate {
+  /**
+   * A place inside, to be disposed of when the work has ended, once or more often. Null when too many of the
+   * account wait, after `waitMs`, and when `signal` aborts.
+   */
+  enter(account: string, signal: AbortSignal): Promise<Disposable | null>;
+}
+
+/** A gate whose waiters enter in about the order of their arrival, past those whose account has its share. */
+export function createGate({ perAccount, inAll, waiting, waitMs }: GateLimits): Gate {
+  const inside = createCounts();
+  const queued = createCounts();
+  const places = new EventEmitter().setMaxListeners(0);
+  let total = 0;
+
+  const hasRoom = (account: string) => total < inAll && inside.of(account) < perAccount;
+
+  function take(account: string): Disposable {
+    total += 1;
+    inside.add(account);
+    let isLeft = false;
+    return {
+      [Symbol.dispose]() {
+        if (isLeft) return;
+        isLeft = true;
+        total -= 1;
+        inside.remove(account);
+        places.emit('left');
+      },
+    };
+  }
+
+  return {
+    async enter(account, signal) {
+      if (hasRoom(account)) return signal.aborted ? null : take(account);
+      if (queued.of(account) >= waiting) return null;
+      queued.add(account);
+      const end = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
+      try {
+        while (!hasRoom(account)) await once(places, 'left', { signal: end });
+        return take(account);
+      } catch {
+        return null; // the time is over, or the client gone
+      } finally {
+        queued.remove(account);
+      }
+    },
+  };
 }

@@ -22,10 +22,8 @@ import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
-import { defaultLimits } from '../access/access-limits.ts';
 import { callerOf } from '../access/auth.ts';
-import { chargeRows, refuseFor } from '../access/cost.ts';
-import { createRateLimiter } from '../access/rate-limit.ts';
+import { createLimit, defaultLimits } from '../access/limits.ts';
 import type { ApiDeps } from '../deps.ts';
 import { accountNotFound } from '../shared/not-found.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
@@ -96,7 +94,6 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
     if (request.method === 'HEAD') return headersOnly(reply);
     const { hours = hoursDefault } = request.query;
     const samples = await countHistory.read(request.params.account, now() - hours * 3_600_000);
-    chargeRows(request, samples.length);
     return {
       items: thinSamples(samples, samplesMax).map(({ at, counts }) => ({
         at: new Date(at).toISOString(),
@@ -131,14 +128,16 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
     },
   );
 
-  const polls = createRateLimiter({ ...defaultLimits, ...deps.limits }.polls, () => performance.now());
+  const polls = createLimit(
+    { ...defaultLimits, ...deps.limits }.polls,
+    'This account asks for too many polls; those of its schedule go on.',
+  );
   app.post('/accounts/:account/poll', { schema: pollAccount }, async (request, reply) => {
     const {
       params: { account },
       query: { mode = 'delta' },
     } = request;
-    if (callerOf(request)?.kind === 'account')
-      refuseFor(polls.count(account), 'This account asks for too many polls; those of its schedule go on.');
+    if (callerOf(request)?.kind === 'account') await polls.count(account);
     await hooks.pollNow(account, mode);
     void reply.code(202);
     return { account, mode };

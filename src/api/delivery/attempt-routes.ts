@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { AttemptFilter } from '../../delivery/attempts/attempt-list.ts';
 import { seesReceivers } from '../access/auth.ts';
-import { chargeRows } from '../access/cost.ts';
 import type { Dear } from '../access/dear-requests.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { Api } from '../server/api-instance.ts';
@@ -28,8 +27,7 @@ export function addAttemptRoutes(app: Api, deps: ApiDeps): void {
       const filter = filterOf({ ...query, subscription: id });
       await requireSubscription(deps, account, id);
       if (request.method === 'HEAD') return headersOnly(reply);
-      const { items, next, read } = await deps.attempts.list(account, filter, position, limit);
-      chargeRows(request, read);
+      const { items, next } = await deps.attempts.list(account, filter, position, limit);
       // The cursor names the subscription only where several are listed.
       const [behind] = next?.split(' ') ?? [];
       return {
@@ -54,8 +52,7 @@ export function addAttemptRoutes(app: Api, deps: ApiDeps): void {
       if (request.method === 'HEAD') return headersOnly(reply);
       const owner = ownerOf(request);
       const among = owner === null ? null : await deps.subscriptions.idsMadeBy(account, owner);
-      const { items, next, read } = await deps.attempts.list(account, { ...filter, among }, position, limit);
-      chargeRows(request, read);
+      const { items, next } = await deps.attempts.list(account, { ...filter, among }, position, limit);
       return {
         items: items.map((each) => attemptView(each, each.subscription, seesReceivers(request))),
         nextCursor: next === null ? null : encodeCursor('account-attempts', next),
@@ -72,7 +69,6 @@ export function addAttemptRoutes(app: Api, deps: ApiDeps): void {
       const known = await deps.subscriptions.get(account, subscription);
       const detail = known === null ? null : await deps.readAttempt(account, subscription, id);
       if (detail === null) throw attemptNotFound();
-      chargeRows(request, detail.read);
       return attemptDetailView(detail, subscription, seesReceivers(request));
     },
   );

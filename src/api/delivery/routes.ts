@@ -9,7 +9,7 @@ import { listDeadLetters, testSubscription } from './operations.ts';
 import type { ApiDeps } from '../deps.ts';
 import { requireSubscription } from '../subscriptions/find.ts';
 import { wakeSoon } from '../subscriptions/routes.ts';
-import { callMs, keepOpen } from '../connections/slow-call.ts';
+import { callMs, keepOpen } from '../server/bounded-server.ts';
 import { Problem } from '../shared/problem.ts';
 import { requireVerified } from './verify-route.ts';
 

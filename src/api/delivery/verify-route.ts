@@ -6,7 +6,7 @@ import { subscriptionNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
 import { requireSubscription } from '../subscriptions/find.ts';
 import { verifySubscription } from './operations.ts';
-import { callMs, keepOpen } from '../connections/slow-call.ts';
+import { callMs, keepOpen } from '../server/bounded-server.ts';
 
 /** The route that asks an endpoint whether it wants the callbacks. */
 export function addVerifyRoute(app: Api, deps: ApiDeps): void {

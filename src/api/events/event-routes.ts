@@ -2,7 +2,6 @@ import type { OutlinedEntry } from '../../events/event-log.ts';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import { whileItLasts } from '../../subscriptions/options/expires-at.ts';
 import { seesReceivers } from '../access/auth.ts';
-import { chargeRows } from '../access/cost.ts';
 import { attemptId } from '../delivery/attempt-view.ts';
 import { listDeliveries } from '../delivery/operations.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -31,8 +30,7 @@ export function addEventRoute(app: Api, deps: ApiDeps): void {
     filingId: string | undefined,
   ): Promise<OutlinedEntry> {
     const isSeen = (type: string) => seesType(request, type);
-    const { entries, complete, read } = await deps.findEvents(account, [id], filingId ?? null, isSeen);
-    chargeRows(request, read);
+    const { entries, complete } = await deps.findEvents(account, [id], filingId ?? null, isSeen);
     const entry = entries.get(id);
     if (entry === undefined)
       throw eventNotFound(filingId !== undefined ? 'filing' : complete ? 'whole' : 'newest');
@@ -72,7 +70,6 @@ export function addEventRoute(app: Api, deps: ApiDeps): void {
         const record = { ...listed, delivery: states[i] ?? parseDeliveryState({}) };
         // One after the other: each may read thousands of records.
         const found = await readDelivery(account, record, entry);
-        chargeRows(request, 1 + found.read);
         items.push({
           subscription: id,
           description,

@@ -2,7 +2,6 @@ import type { FastifyRequest } from 'fastify';
 import type { LogEntry } from '../../events/event-log.ts';
 import { logBeginning, type Checkpoint } from '../../events/timeline.ts';
 import { positionBefore } from '../../events/search/position-at.ts';
-import { chargeRows } from '../access/cost.ts';
 import type { Dear } from '../access/dear-requests.ts';
 import type { Api } from '../server/api-instance.ts';
 import { instantMs } from '../../json/instant.ts';
@@ -24,17 +23,10 @@ export function addEventRoutes(app: Api, { log, sections }: ApiDeps): void {
     const { limit = pageLimit, cursor, types, filingId, order } = request.query;
     const from = decodeCheckpoint(order === 'newest' ? 'newest-events' : 'events', cursor);
     if (request.method === 'HEAD') return headersOnly(reply);
-    const { between, read: looked } = await stretchOf(log, account, request.query);
+    const { between } = await stretchOf(log, account, request.query);
     const filter = { types: typesSeen(request, parseTypes(types)), filingId: filingId ?? null, between };
     const list = order === 'newest' ? listNewest : listOldest;
-    const { entries, nextCursor, resumeCursor, read } = await list(
-      { log, sections },
-      account,
-      from,
-      filter,
-      limit,
-    );
-    chargeRows(request, looked + read);
+    const { entries, nextCursor, resumeCursor } = await list({ log, sections }, account, from, filter, limit);
     const tail = JSON.stringify({ nextCursor, resumeCursor }).slice(1);
     void reply.type('application/json; charset=utf-8');
     return reply.send(

@@ -1,13 +1,10 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as pause } from 'node:timers/promises';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { defaultLimits } from '../access/access-limits.ts';
+import type { FastifyReply } from 'fastify';
+import { defaultLimits } from '../access/limits.ts';
 import { callerOf } from '../access/auth.ts';
-import { chargeRows, chargeStreamed, owedOf } from '../access/cost.ts';
 import type { Api } from '../server/api-instance.ts';
 import type { LogEntry } from '../../events/event-log.ts';
-import { markAnswer } from '../../http/answer-kind.ts';
 import { isSameCheckpoint, logBeginning, type Checkpoint } from '../../events/timeline.ts';
 import { defaultTiming } from '../deps.ts';
 import type { ApiDeps, ApiLimits } from '../deps.ts';
@@ -56,8 +53,8 @@ export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): voi
       const caller = callerOf(request);
       const token = caller?.kind === 'account' ? caller.token.id : null;
       using followed = follower.follow(account, token) ?? tooManyStreams(streams);
-      await sendStream(request, reply, streamMs, (signal) =>
-        streamText(request, followed, after, { filter, heartbeatMs, signal }),
+      await sendStream(reply, streamMs, (signal) =>
+        streamText(followed, after, { filter, heartbeatMs, signal }),
       );
     },
   );
@@ -76,10 +73,9 @@ interface StreamOptions {
 
 /**
  * The text of a stream until following ends or `signal` aborts. It is read on demand, so a slow client delays
- * only itself. A client that is far behind reads no faster than it pays.
+ * only itself.
  */
 async function* streamText(
-  request: FastifyRequest,
   followed: FollowedLog,
   start: Checkpoint,
   { filter, heartbeatMs, signal }: StreamOptions,
@@ -91,14 +87,9 @@ async function* streamText(
     // Each step begins where the one before ended.
     const step = await followed.next(after, heartbeatMs, signal);
     if (step === null || signal.aborted) return;
-    chargeRows(request, step.rows);
     const wanted = step.entries.filter((entry) => matchesFilter(filter, entry));
     yield* inPieces([...wanted.map(eventBlock), closing(after, step.position, wanted.at(-1))]);
     after = step.position;
-    for (let owed = owedOf(request); step.rows > 0 && owed > 0 && !signal.aborted; owed = owedOf(request)) {
-      await pause(Math.min(owed, heartbeatMs), undefined, { signal }).catch(() => undefined);
-      yield Buffer.from(': later\n\n');
-    }
   }
 }
 
@@ -144,14 +135,12 @@ function eventBlock(entry: LogEntry): Buffer {
 }
 
 async function sendStream(
-  request: FastifyRequest,
   reply: FastifyReply,
   streamMs: number,
   text: (signal: AbortSignal) => AsyncGenerator<Buffer>,
 ): Promise<void> {
   reply.hijack();
   const { raw } = reply;
-  markAnswer(raw, 'stream');
   const gone = new AbortController();
   raw.once('close', () => gone.abort());
   const over = AbortSignal.any([gone.signal, AbortSignal.timeout(streamMs)]);
@@ -161,17 +150,10 @@ async function sendStream(
     'x-accel-buffering': 'no', // nginx would hold events back
   });
   try {
-    await pipeline(Readable.from(charged(request, text(over))), raw);
+    await pipeline(Readable.from(text(over)), raw);
   } catch (error) {
     // The client or Redis went away; in both cases the client connects again with its last id.
     reply.log.debug({ error: String(error) }, 'stream.broken');
-  }
-}
-
-async function* charged(request: FastifyRequest, text: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  for await (const piece of text) {
-    chargeStreamed(request, piece.length);
-    yield piece;
   }
 }
 

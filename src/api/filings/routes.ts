@@ -1,17 +1,14 @@
 import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
-import { markAnswer } from '../../http/answer-kind.ts';
 import type { FilingPage } from '../../filings/filing-list-store.ts';
 import { isKnownStatus } from '../../partner/filing-statuses.ts';
 import type { LogEntry } from '../../events/event-log.ts';
-import type { Dear } from '../access/dear-requests.ts';
+import { exportMs, type Dear } from '../access/dear-requests.ts';
 import type { Api } from '../server/api-instance.ts';
-import { exportMs } from '../connections/answer-deadlines.ts';
 import { Problem } from '../shared/problem.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
-import { chargeRows } from '../access/cost.ts';
 import { wantsCsv } from '../shared/csv.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { eventsJson } from '../events/json.ts';
@@ -44,14 +41,12 @@ export function addFilingRoutes(app: Api, deps: ApiDeps): void {
         void reply.header('content-disposition', 'attachment; filename="filings.csv"');
         if (method === 'HEAD') return headersOnly(reply, csvType);
         void reply.type(csvType);
-        markAnswer(reply.raw, 'export');
         return reply.send(Readable.from(table(deps, account, choice, parseColumns(query.columns))));
       }
       const kind = cursorKindOf(choice);
       const after = decodeCursor(kind, cursor);
       if (method === 'HEAD') return headersOnly(reply);
-      const { filings: found, next, read, searched } = await listPage(deps, account, choice, after, limit);
-      chargeRows(request, read);
+      const { filings: found, next, searched } = await listPage(deps, account, choice, after, limit);
       return {
         items: found.map(filingView),
         nextCursor: next === null ? null : encodeCursor(kind, next),

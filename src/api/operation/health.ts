@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Type } from 'typebox';
-import { markAnswer } from '../../http/answer-kind.ts';
 import { onceForAll } from '../../http/once-for-all.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { Api } from '../server/api-instance.ts';
@@ -96,7 +95,6 @@ export function addHealthRoutes(
   }, scrapeMs);
   app.get('/metrics', { schema: getMetrics }, async (_request, reply) => {
     const body = await scrape();
-    markAnswer(reply.raw, 'shared');
     // The schema of the response says text, and a buffer of it is sent as it is.
     return reply.type(metrics.contentType).send(body as unknown as string);
   });

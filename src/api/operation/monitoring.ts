@@ -1,5 +1,5 @@
 import helmet from '@fastify/helmet';
-import { limitOpenRoutes } from '../access/access-limits.ts';
+import { limitOpenRoutes } from '../access/limits.ts';
 import { securityHeaders } from '../api.ts';
 import type { Api } from '../server/api-instance.ts';
 import { createInstance } from '../server/create-instance.ts';

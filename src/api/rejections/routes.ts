@@ -3,11 +3,8 @@ import type { FastifyRequest } from 'fastify';
 import { seenStatus } from '../../filings/seen/seen-mark.ts';
 import type { AgeOrder } from '../../filings/lists/ordered-place.ts';
 import type { SourcedFiling } from '../../filings/lists/ordered-walk.ts';
-import { markAnswer } from '../../http/answer-kind.ts';
 import { callerOf } from '../access/auth.ts';
-import { chargeRows } from '../access/cost.ts';
-import type { Dear } from '../access/dear-requests.ts';
-import { exportMs } from '../connections/answer-deadlines.ts';
+import { exportMs, type Dear } from '../access/dear-requests.ts';
 import type { ApiDeps } from '../deps.ts';
 import { filingsCsv } from '../filings/csv.ts';
 import { filingView } from '../filings/view.ts';
@@ -52,8 +49,6 @@ const tableFilings = 500;
 interface Counted {
   readonly groups: Groups;
   readonly isComplete: boolean;
-  /** Number of rejections that were read for them. */
-  readonly read: number;
 }
 
 interface BoardQuery {
@@ -85,7 +80,6 @@ export function addRejectionRoutes(app: Api, deps: ApiDeps): void {
         if (method === 'HEAD') return headersOnly(reply, csvType);
         const coverage = await coveredAccounts(deps, only);
         void reply.type(csvType);
-        markAnswer(reply.raw, 'export');
         const read = (after: string | null) =>
           walk(deps, coverage, filter, { order, after, limit: tableFilings });
         return reply.send(Readable.from(filingsCsv(read, tableColumns)));
@@ -94,17 +88,15 @@ export function addRejectionRoutes(app: Api, deps: ApiDeps): void {
       if (method === 'HEAD') return headersOnly(reply);
       const coverage = await coveredAccounts(deps, only);
       const page = await walk(deps, coverage, filter, { order, after, limit });
-      const { groups, isComplete, read } = await counted(kind, async () => {
+      const { groups, isComplete } = await counted(kind, async () => {
         const found = await walk(deps, coverage, filter, { order, after: null, limit: countedMax });
         const isFiltered = Object.values(filter).some((value) => value !== null);
         const ofFound = groupRejections(found.filings);
-        if (isFiltered || found.next === null)
-          return { groups: ofFound, isComplete: found.next === null, read: found.read };
+        if (isFiltered || found.next === null) return { groups: ofFound, isComplete: found.next === null };
         const listed = await countRejections(deps, coverage.rejecting);
         const total = Math.max(ofFound.total, listed);
-        return { groups: { ...ofFound, total }, isComplete: false, read: found.read };
+        return { groups: { ...ofFound, total }, isComplete: false };
       });
-      chargeRows(request, coverage.shown.length + page.read + read);
       const { total, byReason, byState } = groups;
       return {
         items: page.filings.map(rejectionView),

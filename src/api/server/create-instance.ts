@@ -6,9 +6,8 @@ import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import type { Api } from './api-instance.ts';
 import { addCallerDecorator, callerLabel, callerOf } from '../access/auth.ts';
 import type { ApiDeps } from '../deps.ts';
-import { createBoundedServer } from '../connections/bounded-server.ts';
-import { careForConnections } from '../connections/care-for-connections.ts';
-import { endLateInTurns } from '../connections/late-requests.ts';
+import { createBoundedServer } from './bounded-server.ts';
+import { careForConnections } from './connections.ts';
 import { malformedJson } from './malformed-json.ts';
 import { answerBrokenConnection, refuseWithoutRoute, sendError } from './error-handler.ts';
 import { refuseWithoutHost } from './http-rules.ts';
@@ -32,7 +31,8 @@ const paramLengthMax = 256 * 12;
 export function createInstance(
   deps: Pick<ApiDeps, 'logger' | 'timing' | 'limits' | 'trustedProxies' | 'door'>,
 ): Api {
-  const { logger, timing = {}, trustedProxies = [], door } = deps;
+  const { logger, timing = {}, trustedProxies = [] } = deps;
+  const door = deps.door ?? createBoundedServer(timing);
   const loggerInstance: FastifyBaseLogger | undefined = logger;
   const app = fastify({
     ...(loggerInstance === undefined ? { logger: false } : { loggerInstance }),
@@ -43,13 +43,13 @@ export function createInstance(
     // A plugin takes long only where the process is kept busy, by a backlog for example. A start that fails
     // for it would begin anew, and be no quicker.
     pluginTimeout: 0,
-    serverFactory: (handler: RequestListener) => door?.enter(handler) ?? createBoundedServer(timing, handler),
+    serverFactory: (handler: RequestListener) => door.enter(handler),
     onProtoPoisoning: 'error',
     onConstructorPoisoning: 'error',
     return503OnClosing: false,
     routerOptions: { maxParamLength: paramLengthMax },
     frameworkErrors: sendError,
-    clientErrorHandler: endLateInTurns(answerBrokenConnection, (socket) => hasWholeRequest(socket)),
+    clientErrorHandler: answerBrokenConnection,
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.setValidatorCompiler(compileValidator);
   // Responses are built field by field; their schemas are the documentation, and a test compares the two.
@@ -61,7 +61,7 @@ export function createInstance(
   acceptOnlyJson(app);
   addCallerDecorator(app);
   logRequests(app);
-  const hasWholeRequest = careForConnections(app, deps);
+  careForConnections(app, door.connections, deps);
   return app;
 }
 

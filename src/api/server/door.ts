@@ -1,16 +1,18 @@
-import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
-import type { RequestListener, Server } from 'node:http';
-import { createServer, isIPv6, type AddressInfo, type Server as NetServer, type Socket } from 'node:net';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
+import { isIPv6, type AddressInfo } from 'node:net';
+import type { Registry } from 'prom-client';
+import { Problem, problemBody, problemType } from '../shared/problem.ts';
 import type { Api } from './api-instance.ts';
-import { createBoundedServer } from '../connections/bounded-server.ts';
+import { createBoundedServer } from './bounded-server.ts';
+import type { OpenConnections } from './connections.ts';
 
 /** A port that listens from the start of the process, before and after the API serves it. */
 export interface Door extends AsyncDisposable {
-  /** The address on which it listens, the first of several. */
+  /** The address on which it listens. */
   readonly url: string;
   /** The open connections. */
-  readonly sockets: ReadonlySet<Socket>;
+  readonly connections: OpenConnections;
   /** For Fastify's `serverFactory`: returns the server. The handler gets requests only after `handOver`. */
   enter(handler: RequestListener): Server;
   /**
@@ -31,46 +33,26 @@ const backlog = 4_096;
 // Maximum number of connections before an app has the door; the app has limits of its own.
 const connectionsBefore = 1_000;
 
-/** The addresses to listen on for a host: `localhost` may have two, any other host stands for itself. */
-export async function addressesOf(host: string): Promise<string[]> {
-  if (host !== 'localhost') return [host];
-  return (await lookup(host, { all: true })).map(({ address }) => address);
-}
-
-/**
- * Listens on the first of these addresses and, where possible, on the others at the same port. Rejects if the
- * first one fails. `answer` gets the requests until an app has the door.
- *
- * All addresses lead to one server. Fastify would start one server for each; those after the first answer
- * broken requests in their own way and keep their connections when the app closes.
- */
-export async function openDoor(
-  [first = '127.0.0.1', ...others]: readonly string[],
-  port: number,
-  answer: RequestListener,
-): Promise<Door> {
-  let current = answer;
+/** Listens on an address and a port; rejects if that fails. `answer` gets the requests before an app does. */
+export async function openDoor(host: string, port: number, answer: RequestListener): Promise<Door> {
+  const { server, connections, enter } = createBoundedServer({}, answer);
   let next = answer;
   let hasApp = false;
-  let closed: Promise<unknown> | null = null;
-  const server = createBoundedServer({}, (request, response) => current(request, response));
+  let closed: Promise<void> | null = null;
   server.maxConnections = connectionsBefore;
-  const sockets = followSockets(server);
-  server.listen({ host: first, port, backlog });
+  server.listen({ host, port, backlog });
   await once(server, 'listening');
   const { port: opened } = server.address() as AddressInfo;
-  const sides = await Promise.all(others.map((host) => openSideDoor(server, host, opened)));
-  const listening = [server, ...sides.filter((side) => side !== null)];
 
   function close(): Promise<void> {
-    closed ??= Promise.all(listening.map((each) => new Promise((resolve) => each.close(resolve))));
-    if (!hasApp) for (const socket of sockets) socket.destroy();
-    return closed.then(() => undefined);
+    closed ??= new Promise((resolve) => server.close(() => resolve()));
+    if (!hasApp) for (const socket of connections.keys()) socket.destroy();
+    return closed;
   }
 
   return {
-    url: `http://${reachable(first)}:${opened}`,
-    sockets,
+    url: `http://${reachable(host)}:${opened}`,
+    connections,
     enter(handler) {
       next = handler;
       return server;
@@ -81,33 +63,11 @@ export async function openDoor(
       app.addHook('onClose', close);
       await app.ready();
       server.maxConnections = Infinity;
-      current = next;
+      enter(next);
     },
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-function followSockets(server: Server): Set<Socket> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  return sockets;
-}
-
-// The options are those of Node's HTTP server for its own connections.
-async function openSideDoor(server: Server, host: string, port: number): Promise<NetServer | null> {
-  const options = { allowHalfOpen: true, noDelay: true };
-  const door = createServer(options, (socket) => void server.emit('connection', socket));
-  door.listen({ host, port, backlog });
-  try {
-    await once(door, 'listening');
-    return door;
-  } catch {
-    return null;
-  }
 }
 
 // A client cannot call an address that stands for all of them.
@@ -115,4 +75,58 @@ function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return isIPv6(host) ? `[${host}]` : host;
+}
+
+/** The sources of the responses during the start. */
+export interface StartingDeps {
+  /** The reason why the daemon is not ready yet, and what to do; called for each response. */
+  readonly reason: () => string;
+  readonly metrics: Registry;
+}
+
+// Seconds until a client may try again.
+const retryAfter = '5';
+
+/**
+ * Answers requests while the daemon starts: it is live, not ready for a reason, and has metrics. Every other
+ * request gets the problem `starting`.
+ */
+export function createStartingAnswers({ reason, metrics }: StartingDeps): RequestListener {
+  return (request, response) => {
+    const path = (request.url ?? '').split('?', 1)[0];
+    if (path === '/health/live') return sendJson(response, 200, { live: true, reasons: [] });
+    if (path === '/metrics') return void sendMetrics(response, metrics);
+    response.setHeader('retry-after', retryAfter);
+    if (path === '/health/ready') return sendJson(response, 503, { ready: false, reasons: [reason()] });
+    const problem = new Problem('starting', `${reason()} Nothing was done; try again.`);
+    sendJson(response, problem.statusCode, problemBody(problem), problemType);
+  };
+}
+
+function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  type = 'application/json; charset=utf-8',
+): void {
+  send(response, status, type, JSON.stringify(body));
+}
+
+async function sendMetrics(response: ServerResponse, metrics: Registry): Promise<void> {
+  try {
+    send(response, 200, metrics.contentType, await metrics.metrics());
+  } catch {
+    response.destroy();
+  }
+}
+
+function send(response: ServerResponse, status: number, type: string, text: string): void {
+  response.writeHead(status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+    'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+    'x-content-type-options': 'nosniff',
+  });
+  response.end(text);
 }

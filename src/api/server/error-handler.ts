@@ -5,7 +5,7 @@ import { AccountQuotaError, quotaBytesMax } from '../../redis/quota/account-quot
 import { isStoreFailure } from '../../redis/store-failure.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { SealError } from '../../secrets/seal.ts';
-import { tooManyPieces } from '../connections/bounded-server.ts';
+import { tooManyPieces } from './bounded-server.ts';
 import { Problem, problemBody, problemType, shorten } from '../shared/problem.ts';
 import type { ProblemCode } from '../shared/problem.ts';
 

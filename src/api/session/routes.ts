@@ -1,10 +1,7 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { tokenGone } from '../shared/unauthorized.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { callerOf, type Caller, type SignIn } from '../access/auth.ts';
-import { chargeRows, refuseFor } from '../access/cost.ts';
-import { createGate } from '../access/gate.ts';
-import { addressKey } from '../access/rate-limit.ts';
 import {
   clearSessionCookie,
   modeOfRequest,
@@ -18,10 +15,6 @@ import { createSession, deleteSession, getSession } from './schema.ts';
 
 // Maximum bytes of the body of a sign-in, which a stranger sends.
 const signInBytesMax = 4_096;
-// Maximum number of sign-ins at once: from one address, and in all.
-const signInsAtOnce = { perAccount: 20, inAll: 200, waiting: 0, waitMs: 0 };
-// Rows that a sign-in is charged for: those of the account's sessions, which it looks through.
-const rowsOfSignIn = 1_000;
 
 /** Signing in to the page, signing out, and what a token or session opens. */
 export function addSessionRoutes(
@@ -33,16 +26,10 @@ export function addSessionRoutes(
     viewOf(callerOf(request)),
   );
 
-  const gate = createGate(signInsAtOnce);
   const signInOptions = {
     bodyLimit: signInBytesMax,
     config: { signsIn: true },
     schema: createSession,
-    async onRequest(request: FastifyRequest, { raw }: FastifyReply) {
-      const place = await gate.enter(addressKey(request.ip), new AbortController().signal);
-      if (place === null) return refuseFor(1_000, 'Too many sign in from your address at once.');
-      raw.once('close', () => place[Symbol.dispose]());
-    },
   };
   app.post('/session', signInOptions, async (request, reply) => {
     const { token, link } = request.body;
@@ -50,7 +37,6 @@ export function addSessionRoutes(
     if (given === undefined || (token !== undefined && link !== undefined))
       throw invalidRequest([{ path: 'token', message: 'must be given, or link in its place' }]);
     const caller = await signIn(request, given, link === undefined ? 'token' : 'link');
-    chargeRows(request, rowsOfSignIn);
     const made = await sessions.create(caller.kind === 'operator' ? null : caller.token, now());
     if (made === null) throw tokenGone();
     const asked = modeOfRequest(request) ?? 'page';

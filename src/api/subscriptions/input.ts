@@ -11,7 +11,6 @@ import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import { limitsOf } from '../../subscriptions/settings/limits.ts';
 import { verificationOf, withFormerProof } from '../../subscriptions/options/verification.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
-import { chargeCertificates } from '../access/cost.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalidRequest, Problem, refuseAny } from '../shared/problem.ts';
 import { areKnown, inUpperCase, statusProblem } from '../shared/statuses.ts';
@@ -81,7 +80,6 @@ export function createInputCheck({
     if (fromSchema.length > 0) throw request.validationError;
     const fromFilter = filterErrors((request.body as SubscriptionPatch).filter);
     if (fromFilter.length > 0) throw invalidRequest(fromFilter);
-    chargeCertificates(request, certificatesIn(request.body));
     if (certificatesIn(request.body) > 0) await ownTurn();
     const fromTls = tlsErrors((request.body as SubscriptionPatch).tls, now());
     if (fromTls.length > 0) throw invalidRequest(fromTls);

@@ -12,7 +12,6 @@ import type { Subscription } from '../../subscriptions/subscription.ts';
 import { isUnverified, verificationErrors } from '../../subscriptions/options/verification.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { callerOf, seesReceivers } from '../access/auth.ts';
-import { chargeRows, payRows } from '../access/cost.ts';
 import type { Dear } from '../access/dear-requests.ts';
 import type { Api } from '../server/api-instance.ts';
 import { pageLimit } from '../shared/schema.ts';
@@ -89,7 +88,8 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     },
   );
 
-  app.get('/accounts/:account/subscriptions', { schema: listSubscriptions }, async (request, reply) => {
+  const listed = { config: { dear: 'scans' }, schema: listSubscriptions } as const;
+  app.get('/accounts/:account/subscriptions', listed, async (request, reply) => {
     const { account } = request.params;
     const { limit = pageLimit, cursor } = request.query;
     const after = decodeCursor('subscriptions', cursor);
@@ -109,8 +109,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       delivery: states[i] ?? parseDeliveryState({}),
       filter: read.subscription,
     }));
-    const pay = (rows: number) => payRows(request, rows);
-    const [lagOf, waitsFor] = await Promise.all([lags(account, shown, pay), deps.waitsFor()]);
+    const [lagOf, waitsFor] = await Promise.all([lags(account, shown), deps.waitsFor()]);
     return {
       items: shown.map((record, i) =>
         shownTo(request, whileHeld(subscriptionView(record, lagOf[i] ?? 0, now()), waitsFor)),
@@ -122,7 +121,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
   app.get('/accounts/:account/subscriptions/:id', { schema: getSubscription }, async (request) => {
     const { account, id } = request.params;
     const record = await requireSubscription(deps, account, id);
-    return shownTo(request, await view(deps, record, (rows) => payRows(request, rows)));
+    return shownTo(request, await view(deps, record));
   });
 
   app.patch(
@@ -155,7 +154,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       });
       await wakeSoon(deps, updated.subscription, logger);
       const begun = await beginFrom(deps, updated, body.from);
-      const shown = await view(deps, begun, (rows) => chargeRows(request, rows));
+      const shown = await view(deps, begun);
       const warnings = body.states === undefined ? [] : await readWarnings(deps, updated.subscription);
       return { ...changedView(shown, dropped, made), warnings };
     },
@@ -200,7 +199,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       return { subscription, release: true };
     });
     await wakeSoon(deps, resumed.subscription, request.log);
-    return view(deps, resumed, (rows) => chargeRows(request, rows));
+    return view(deps, resumed);
   });
 }
 
@@ -256,14 +255,10 @@ async function beginFrom(
   }));
 }
 
-async function view(
-  { lags, now, waitsFor }: ApiDeps,
-  record: SubscriptionRecord,
-  pay: (rows: number) => void,
-) {
+async function view({ lags, now, waitsFor }: ApiDeps, record: SubscriptionRecord) {
   const { subscription, delivery } = record;
   const [[lag = 0], reasonFor] = await Promise.all([
-    lags(subscription.account, [{ filter: subscription, delivery }], pay),
+    lags(subscription.account, [{ filter: subscription, delivery }]),
     waitsFor(),
   ]);
   return whileHeld(subscriptionView(record, lag, now()), reasonFor);

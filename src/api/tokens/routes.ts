@@ -3,7 +3,6 @@ import type { Static } from 'typebox';
 import { tokensMax, type AccountToken, type MadeToken } from '../../accounts/token-store.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import type { Api } from '../server/api-instance.ts';
-import { chargeRows } from '../access/cost.ts';
 import { callerOf } from '../access/auth.ts';
 import type { Dear } from '../access/dear-requests.ts';
 import { ownerOf } from './own-subscriptions.ts';
@@ -19,14 +18,15 @@ import { createToken, listTokens, deleteToken, type tokenInputSchema } from './s
 
 /** The tokens that open one account. */
 export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
-  const posted = { schema: createToken, config: { bodyOptional: true } };
+  // An account that is full has all of its tokens looked through for links that have expired.
+  const posted = { schema: createToken, config: { bodyOptional: true, dear: 'scans' } } as const;
   app.post('/accounts/:account/tokens', posted, async (request, reply) => {
     const { account } = request.params;
     const { name = 'unnamed', readOnly = false, subscriptions = 'all', expiresAt } = request.body;
     const maker = makerOf(request);
     const end = endOf(instantMs(expiresAt), maker?.expiresAt ?? null, now());
     const settings = { name, readOnly, subscriptions, expiresAt: end, parent: maker?.id ?? null };
-    const { token, text } = orRefusal(request, await tokens.create(account, settings, now()));
+    const { token, text } = orRefusal(await tokens.create(account, settings, now()));
     void reply.code(201);
     return { ...tokenView(token), token: text, warnings: warningsOf(request.body, token) };
   });
@@ -39,7 +39,6 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
     const after = decodeCursor('tokens', cursor) ?? '';
     if (method === 'HEAD') return headersOnly(reply);
     const all = await tokens.list(account);
-    chargeRows(request, all.length);
     // Its holder manages no tokens, so of these it sees its own.
     const owner = ownerOf(request);
     const shown = owner === null ? all : all.filter(({ id }) => id === owner);
@@ -74,16 +73,13 @@ export function makerOf(request: FastifyRequest): AccountToken | null {
 }
 
 /**
- * The token that was made; throws the Problem where none was. An account that is full pays for the search
- * among its tokens for links that have expired.
+ * The token that was made; throws the Problem where none was.
  */
-export function orRefusal(request: FastifyRequest, made: MadeToken): Extract<MadeToken, { kind: 'made' }> {
+export function orRefusal(made: MadeToken): Extract<MadeToken, { kind: 'made' }> {
   if (made.kind === 'gone') throw accountNotFound();
   if (made.kind === 'revoked') throw tokenGone();
-  if (made.kind === 'full') {
-    chargeRows(request, tokensMax);
+  if (made.kind === 'full')
     throw new Problem('too_many_tokens', `An account has at most ${tokensMax} tokens: revoke some.`);
-  }
   return made;
 }
 

@@ -33,15 +33,13 @@ const sampleBytesMax = 1024 * 1024;
 
 /**
  * Judges the latest `last` events of a log, fewer where their bodies have more than 32 MiB. Other work has
- * its turn between slices of half a megabyte, and after every few events that a filter judges. `onRead` is
- * called with the number of events of each slice and may throw to end it.
+ * its turn between slices of half a megabyte, and after every few events that a filter judges.
  */
 export async function previewEvents(
   { log, judge }: PreviewDeps,
   account: string,
   selecting: Selecting,
   last: number,
-  onRead: (events: number) => void,
 ): Promise<Preview> {
   let [of, matched, undecided, bytes] = [0, 0, 0, 0];
   const sampled: OutlinedEntry[] = [];
@@ -71,7 +69,6 @@ export async function previewEvents(
     const found = await log.outlineBefore(account, before, Math.min(entriesAtOnce, last - of));
     const entries = filter === null ? found : fitting(found, bytesMax - bytes);
     if (entries.length === 0) break;
-    onRead(entries.length);
     of += entries.length;
     before = entries.at(-1)?.position ?? before;
     // An event that type, state or status excludes needs no body.

@@ -7,7 +7,9 @@ import { testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
 const script = '/docs/js/scalar.js';
-const timing = { unreadMs: 1_000, answerMs: 1_500, heartbeatMs: 150, followMs: 20 };
+// Milliseconds that the export takes.
+const longMs = 2_500;
+const timing = { idleMs: 1_000, unreadMs: 1_000, heartbeatMs: 150, followMs: 20 };
 let api: ApiFixture;
 let url: string;
 
@@ -48,25 +50,11 @@ test('an answer that is not taken ends its connection', async () => {
   const sockets: Socket[] = [];
   for (let i = 0; i < 5; i += 1) sockets.push(await ask(script));
   await expect.poll(openConnections).toBe(0);
-  expect(performance.now() - startedAt).toBeGreaterThan(timing.unreadMs);
+  expect(performance.now() - startedAt).toBeGreaterThan(timing.idleMs);
   for (const socket of sockets) socket.destroy();
 });
 
-test('an answer that is taken at a pace, but for too long, ends its connection', async () => {
-  // One answer, or two, may fit into the buffers of the system, which grow while a client reads.
-  const socket = await ask(script, 8);
-  let taken = 0;
-  socket.on('readable', () => undefined);
-  while ((await openConnections()) > 0) {
-    taken += (socket.read(8_192) as Buffer | null)?.length ?? 0;
-    await sleep(10);
-  }
-  expect(taken).toBeGreaterThan(100_000);
-  expect(taken).toBeLessThan(10_000_000);
-  socket.destroy();
-});
-
-test('an event stream that is not taken ends after two heartbeats', async () => {
+test('an event stream that is not taken ends', async () => {
   await api.putFilings(
     'one',
     Array.from({ length: 100 }, (_, i) => ({
@@ -79,11 +67,11 @@ test('an event stream that is not taken ends after two heartbeats', async () => 
   const startedAt = performance.now();
   const socket = await ask('/v1/accounts/one/events/stream?from=earliest');
   await expect.poll(openConnections).toBe(0);
-  expect(performance.now() - startedAt).toBeGreaterThan(2 * timing.heartbeatMs);
+  expect(performance.now() - startedAt).toBeGreaterThan(timing.idleMs);
   socket.destroy();
 });
 
-test('an export may take longer than other answers, at a pace', async () => {
+test('an export may take as long as it does, at a pace', async () => {
   const filings = Array.from({ length: 20_000 }, (_, i) => ({
     id: `f_${i}_${'x'.repeat(200)}`,
     status: 'UNPAID',
@@ -97,9 +85,9 @@ test('an export may take longer than other answers, at a pace', async () => {
   let lines = 0;
   for await (const piece of answer.body ?? []) {
     lines += Buffer.from(piece).toString().split('\n').length - 1;
-    const due = startedAt + lines / ((20_000 / timing.answerMs) * 0.6);
+    const due = startedAt + lines / ((20_000 / longMs) * 0.6);
     await sleep(Math.max(0, due - performance.now()));
   }
   expect(lines).toBeGreaterThan(20_000);
-  expect(performance.now() - startedAt).toBeGreaterThan(timing.answerMs);
+  expect(performance.now() - startedAt).toBeGreaterThan(longMs);
 });

@@ -5,7 +5,7 @@ import { csvLine, wantsCsv } from '../../../src/api/shared/csv.ts';
 import { decodeCursor, encodeCursor, type CursorKind } from '../../../src/api/shared/cursor.ts';
 import { instantMs, isInstant } from '../../../src/json/instant.ts';
 import { Problem, problemBody } from '../../../src/api/shared/problem.ts';
-import { addressKey } from '../../../src/api/access/rate-limit.ts';
+import { addressKey } from '../../../src/api/access/limits.ts';
 import {
   fingerprint,
   newSubscription,

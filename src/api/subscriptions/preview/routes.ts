@@ -1,5 +1,4 @@
 import { previewEvents } from '../../../subscriptions/content-filter/preview.ts';
-import { chargeRows } from '../../access/cost.ts';
 import type { ApiDeps } from '../../deps.ts';
 import { eventsJson } from '../../events/json.ts';
 import type { Api } from '../../server/api-instance.ts';
@@ -29,7 +28,6 @@ export function addPreviewRoute(app: Api, deps: ApiDeps): void {
         account,
         { eventTypes, states, statuses, filter, confined: ownerOf(request) !== null },
         last ?? previewedDefault,
-        (events) => chargeRows(request, events),
       );
       void reply.type('application/json; charset=utf-8');
       const head = JSON.stringify(counts).slice(0, -1);

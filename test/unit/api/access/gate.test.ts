@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createGate } from '../../../../src/api/access/gate.ts';
+import { createGate } from '../../../../src/api/access/dear-requests.ts';
 
 const always = new AbortController().signal;
 

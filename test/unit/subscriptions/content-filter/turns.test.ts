@@ -37,7 +37,7 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
 
 test('other work has its turn after every few milliseconds of filters', async () => {
   const judged = () => ({ log, judge: createFilterJudge() });
-  const preview = () => previewEvents(judged(), 'acme', selecting, 200, () => undefined);
+  const preview = () => previewEvents(judged(), 'acme', selecting, 200);
   expect(await turnsDuring(preview)).toBeGreaterThanOrEqual(9);
   expect(await preview()).toMatchObject({ matched: 200, of: 200 });
   const wanted = () => wantedAmong(judged(), 'acme', selecting, entries);
