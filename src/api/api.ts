@@ -23,7 +23,7 @@ import type { RouteTable } from './server/http-rules.ts';
 import { addOpenApi } from './open-api.ts';
 import { invalidRequest } from './shared/problem.ts';
 import { record } from './shared/schema.ts';
-import { addProblemRoutes } from './problems/routes.ts';
+import { addProblemRoutes } from './problems.ts';
 import { addPublicKeyRoutes } from './public-keys/routes.ts';
 import { addQueueRoutes } from './operation/queues.ts';
 import { addRejectionRoutes } from './rejections/routes.ts';

@@ -8,7 +8,6 @@ import { addCallerDecorator, callerLabel, callerOf } from '../access/auth.ts';
 import type { ApiDeps } from '../deps.ts';
 import { createBoundedServer } from './bounded-server.ts';
 import { careForConnections } from './connections.ts';
-import { malformedJson } from './malformed-json.ts';
 import { answerBrokenConnection, refuseWithoutRoute, sendError } from './error-handler.ts';
 import { refuseWithoutHost } from './http-rules.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
@@ -79,6 +78,22 @@ function acceptOnlyJson(app: Api): void {
       });
   });
 }
+
+// The problem of a body that the parser refused. Node's message shows a few characters around the fault; it
+// goes to the client alone.
+function malformedJson(text: string): Problem {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    const { message } = error as SyntaxError;
+    return new Problem('malformed_json', `The body is not JSON: ${message.toWellFormed()}.`);
+  }
+  return new Problem('malformed_json', forbiddenName);
+}
+
+// The parser refuses JSON for these two alone.
+const forbiddenName =
+  'The body has a field that no body may have: __proto__, or constructor with a field prototype. Leave it out.';
 
 // JSON between systems is UTF-8 (RFC 8259, section 8.1); other bytes would be stored as other text.
 const utf8Names = new Set(['utf-8', 'utf8', 'us-ascii']);

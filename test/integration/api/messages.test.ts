@@ -113,14 +113,10 @@ const rows: readonly Row[] = [
   [`POST ${S}`, { url: hookUrl, states: 'TX' }, 'states must be a list or null, e.g. ["TX","CA"].'],
   [`POST ${S}`, { url: 5 }, 'url must be a text, e.g. "https://example.com/hooks/filings".'],
   [`POST ${S}`, { url: hookUrl, headers: 'a: b' }, 'headers must be an object, e.g. {"x-team":"filings"}.'],
-  [
-    `PUT ${A}`,
-    { ...accountInput, pollIntervalMs: '5' },
-    'pollIntervalMs must be a whole number from 10 to 86400000 (ms).',
-  ],
-  [`PUT ${A}`, { ...accountInput, pollIntervalMs: 3 }, 'pollIntervalMs must be at least 10 (ms).'],
-  [`GET ${A}/events?limit=1000`, undefined, 'limit must be at most 100.'],
-  [`GET ${A}/events?limit=many`, undefined, 'limit must be a whole number from 1 to 100.'],
+  [`PUT ${A}`, { ...accountInput, pollIntervalMs: '5' }, 'pollIntervalMs must be a whole number.'],
+  [`PUT ${A}`, { ...accountInput, pollIntervalMs: 3 }, 'pollIntervalMs must be >= 10.'],
+  [`GET ${A}/events?limit=1000`, undefined, 'limit must be <= 100.'],
+  [`GET ${A}/events?limit=many`, undefined, 'limit must be a whole number.'],
   [
     `POST ${S}`,
     { url: hookUrl, headers: { 'Content-Type': 'text/plain' } },
@@ -130,14 +126,14 @@ const rows: readonly Row[] = [
   [
     `POST ${S}`,
     '{"url":"https://hooks.example.com/",}',
-    /^The body is not JSON: "}" stands at line 1, column 37 after ".{9,11}", where a name in double quotes is expected\.$/,
+    'The body is not JSON: Expected double-quoted property name in JSON at position 36 (line 1 column 37).',
   ],
-  [`POST ${S}`, '{"url":\n  nope}', /"nope}" stands at line 2, column 3 after .*, where a value is expected/],
   [
     `POST ${S}`,
-    '{"url":',
-    'The body is not JSON: the body ends at line 1, column 8 after "{\\"url\\":", where a value is expected.',
+    '{"url":\n  nope}',
+    /^The body is not JSON: Unexpected token .*\{"url":\n {2}nope\}" is not valid/,
   ],
+  [`POST ${S}`, '{"url":', 'The body is not JSON: Unexpected end of JSON input.'],
   // Places.
   [
     'GET /v1/accounts/No%20pe',

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { malformedJson } from '../../../src/api/server/malformed-json.ts';
 import { shorten } from '../../../src/api/shared/problem.ts';
 import { keptReason } from '../../../src/callbacks/outcome.ts';
 import { oneLine } from '../../../src/callbacks/messages/words.ts';
@@ -31,10 +30,6 @@ describe.each(['😀'.repeat(20_000), `a${'😀'.repeat(20_000)}`])(
   (text) => {
     it.each<[string, () => string]>([
       ['in problems of the API', () => shorten(text, 200)],
-      [
-        'around the fault of a body',
-        () => `${malformedJson(`{"${text}" x}`).message}${malformedJson(`x${text}`).message}`,
-      ],
       [
         'in the reason of an attempt',
         () => keptReason({ kind: 'retry', code: 'tls_error', sent: false, reason: text }) ?? '',

@@ -30,7 +30,7 @@ test('each wrong field is named once, with what it must be', () => {
   expect(error?.errors).toEqual([
     { path: 'e', message: 'is not known. Known: a, b, c, d' },
     { path: 'a', message: 'must not have more than 3 characters' },
-    { path: 'b', message: 'must be at least 1' },
+    { path: 'b', message: 'must be >= 1' },
     { path: 'c', message: '"z" is no c. Known: x, y' },
     { path: 'd.x/y.z~', message: 'must be a text' },
   ]);

@@ -1,4 +1,51 @@
-import type { ProblemCode } from '../shared/problem.ts';
+import type { Api } from './server/api-instance.ts';
+import { Problem, problemCodes } from './shared/problem.ts';
+import type { ProblemCode } from './shared/problem.ts';
+
+const codes = Object.keys(problemCodes) as ProblemCode[];
+
+/**
+ * The pages to which the `type` of a problem leads: one for each code, and one with all of them. No token.
+ */
+export function addProblemRoutes(app: Api): void {
+  app.get('/problems', { schema: { hide: true } }, (_request, reply) =>
+    reply.type('text/html; charset=utf-8').send(page('Errors of the API', codes)),
+  );
+  app.get<{ Params: { code: string } }>(
+    '/problems/:code',
+    { schema: { hide: true } },
+    ({ params }, reply) => {
+      const code = codes.find((known) => known === params.code);
+      if (code === undefined) throw new Problem('not_found', '/problems lists every code.');
+      return reply.type('text/html; charset=utf-8').send(page(code, [code]));
+    },
+  );
+}
+
+function page(title: string, shown: readonly ProblemCode[]): string {
+  const sections = shown.map((code) => {
+    const [status, summary] = problemCodes[code];
+    return `<h2 id="${code}">${code}</h2>\n<p><strong>${status} · ${summary}.</strong> ${toHtml(problemTexts[code])}</p>`;
+  });
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${title} · filing-webhooks</title>
+<h1>${title}</h1>
+${sections.join('\n')}
+<p><a href="/problems">Every error</a> · <a href="/docs/">API reference</a></p>
+</html>
+`;
+}
+
+// The texts are the daemon's own: Markdown with code spans and nothing else.
+function toHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll(/`([^`]+)`/g, '<code>$1</code>');
+}
 
 /**
  * The meaning of each error and what to do, for people: the pages below `/problems`, and docs/problems.md,
@@ -8,7 +55,7 @@ export const problemTexts: Readonly<Record<ProblemCode, string>> = {
   malformed_request:
     'The request is not valid HTTP, or its path cannot be decoded. Send exactly one `Host` header, and percent-encode ids in the path.',
   malformed_json:
-    'The body is not JSON, or not UTF-8. `detail` names the line and the column, a few characters around them, and what is expected there. A body with a field `__proto__`, or `constructor` with a field `prototype`, is refused as well.',
+    'The body is not JSON, or not UTF-8. `detail` shows the fault with a few characters around it, or its place. A body with a field `__proto__`, or `constructor` with a field `prototype`, is refused as well.',
   unauthorized:
     'The request has no token, or one that is not valid here. Send `Authorization: Bearer <token>`. `detail` says whether the header is missing, has another scheme, or has a token that the daemon does not know.',
   read_only_token: 'The token may only read. Use one that was made without `readOnly`.',
