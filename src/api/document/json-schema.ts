@@ -21,8 +21,8 @@ export type NamedSchemas = Readonly<Record<string, JsonSchema>>;
 
 /** The body of a request or a response, in one media type. */
 export interface MediaType {
-  readonly schema?: JsonSchema;
-  readonly example?: unknown;
+  schema?: JsonSchema;
+  example?: unknown;
   readonly examples?: unknown;
 }
 
@@ -55,42 +55,64 @@ export function refName({ $ref }: JsonSchema): string | null {
   return $ref?.startsWith(base) === true ? $ref.slice(base.length) : null;
 }
 
-/** The same operations with each one's own result of `change`; pure. */
-export function mapOperations(
-  document: ApiDocument,
-  change: (operation: Operation) => Operation,
-): ApiDocument {
-  const paths = mapValues(document.paths ?? {}, (methods) => mapValues(methods, change));
-  const webhooks = mapValues(document.webhooks ?? {}, ({ post }) => ({ post: change(post) }));
-  return { ...document, paths, webhooks };
-}
-
-/** An operation with other media types in its request and in its responses; pure. */
-export function mapContents(
-  operation: Operation,
-  request: (content: Content) => Content,
-  response: (content: Content, status: string) => Content,
-): Operation {
-  const { requestBody, responses } = operation;
-  return {
-    ...operation,
-    ...(requestBody === undefined
-      ? {}
-      : { requestBody: { ...requestBody, content: request(requestBody.content) } }),
-    ...(responses === undefined
-      ? {}
-      : {
-          responses: mapValues(responses, (one, status) =>
-            one.content === undefined ? one : { ...one, content: response(one.content, status) },
-          ),
-        }),
-  };
-}
-
 /** An object with the same keys and other values; pure. */
 export function mapValues<A, B>(
   record: Readonly<Record<string, A>>,
   change: (value: A, key: string) => B,
 ): Record<string, B> {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]));
+}
+
+/** A schema in which no object is closed; pure. */
+export function opened(schema: JsonSchema): JsonSchema {
+  return openedValue(schema) as JsonSchema;
+}
+
+function openedValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(openedValue);
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(([key, to]) => key !== 'additionalProperties' || to !== false);
+  return Object.fromEntries(kept.map(([key, to]) => [key, isData(key) ? to : openedValue(to)]));
+}
+
+// Keywords whose values are data and no schemas.
+function isData(keyword: string): boolean {
+  return keyword === 'examples' || keyword === 'default' || keyword === 'const' || keyword === 'enum';
+}
+
+// Maximum depth of an example: no schema of the API refers to itself.
+const depthMax = 12;
+
+/** A value that fits a schema; pure. Fields without an example that may be left out are left out. */
+export function sampleOf(schema: JsonSchema, schemas: NamedSchemas, depth = 0): unknown {
+  if (depth > depthMax) return null;
+  const given = [schema.examples?.[0], schema.const, schema.default, schema.enum?.[0]];
+  const value = given.find((one) => one !== undefined);
+  if (value !== undefined) return value;
+  const name = refName(schema);
+  if (name !== null) return sampleOf(schemas[name] ?? {}, schemas, depth + 1);
+  const parts = schema.allOf ?? schema.oneOf?.slice(0, 1);
+  if (parts !== undefined)
+    return Object.assign({}, ...parts.map((part) => sampleOf(part, schemas, depth + 1))) as object;
+  return sampleOfType(schema, schemas, depth);
+}
+
+function sampleOfType(schema: JsonSchema, schemas: NamedSchemas, depth: number): unknown {
+  const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? []);
+  if (types.includes('null')) return null;
+  if (types.includes('object') || schema.properties !== undefined)
+    return sampleObject(schema, schemas, depth);
+  if (types.includes('array'))
+    return schema.items === undefined ? [] : [sampleOf(schema.items, schemas, depth + 1)];
+  if (types.includes('boolean')) return false;
+  if (types.includes('integer') || types.includes('number')) return schema.minimum ?? 1;
+  return 'text';
+}
+
+function sampleObject(schema: JsonSchema, schemas: NamedSchemas, depth: number): object {
+  const { properties = {}, required = [] } = schema;
+  const shown = Object.entries(properties).filter(
+    ([name, { examples }]) => required.includes(name) || examples !== undefined,
+  );
+  return Object.fromEntries(shown.map(([name, field]) => [name, sampleOf(field, schemas, depth + 1)]));
 }

@@ -1,8 +1,6 @@
 import { eventTypes, isOperational, type EventType } from '../../events/event-types.ts';
 import { eventExample } from '../document/event-examples.ts';
-import { sampleOf } from '../document/examples.ts';
-import { mapValues, type JsonSchema } from '../document/json-schema.ts';
-import { opened } from '../document/open-schemas.ts';
+import { mapValues, opened, sampleOf, type JsonSchema } from '../document/json-schema.ts';
 import { bodySchema } from '../open-api-webhooks.ts';
 
 /** One event type as the catalogue shows it. */
