@@ -97,12 +97,6 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   addIdCheck(app);
   addAccountCheck(app, deps);
   addOwnCheck(app, deps);
-  app.addHook('onResponse', async ({ method, params, routeOptions }, { statusCode }) => {
-    if (routeOptions.config.onlyReads === true) return;
-    const { account } = params as { account?: string };
-    const isChange = method !== 'GET' && method !== 'HEAD' && (statusCode < 400 || statusCode >= 500);
-    if (isChange && account !== undefined) deps.accountChanged?.(account);
-  });
   app.addHook('preValidation', async (request) => {
     const { config, schema } = request.routeOptions;
     if (config.bodyOptional === true && request.body === undefined) request.body = {};

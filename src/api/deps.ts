@@ -102,8 +102,6 @@ export interface ApiDeps {
   readonly metrics: Registry;
   /** Updates gauges before they are printed; if it rejects, they are printed as they are. */
   readonly beforeScrape?: () => Promise<void>;
-  /** Called after a request that may have changed something of an account. */
-  readonly accountChanged?: (account: string) => void;
   readonly hooks: ApiHooks;
   /** Serves `/` and its files; without it `/` is a page of links. */
   readonly dashboard?: FastifyPluginAsync;

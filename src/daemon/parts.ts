@@ -1,9 +1,10 @@
 import type { Config } from '../config/config.ts';
 import { createCommitJournal } from '../filings/commit/commit-journal.ts';
 import { createHostLookup } from '../names/host-lookup.ts';
-import { createGauges } from '../monitoring/gauges/collect-gauges.ts';
-import { createAccountMarks } from '../monitoring/gauges/account-marks.ts';
+import { createGauges } from '../monitoring/gauges/gauges.ts';
+import { createReadiness } from '../monitoring/readiness.ts';
 import { readAgain } from '../polling/store/missed-read-store.ts';
+import type { Tunnels } from '../proxy/tunnels.ts';
 import { createAofRewriter } from '../redis/durability/aof-rewriter.ts';
 import { createProgressReads } from '../subscriptions/store/progress-reads.ts';
 import { listSealedSubscriptions } from '../subscriptions/store/sealed-subscriptions.ts';
@@ -58,14 +59,7 @@ export async function createParts(
   const tracing = await startTracing(config, deps.version, onError);
   closing.push({ name: 'tracing', deadlineMs: clientEndMs, needsRedis: false, stop: tracing.close });
   const lookup = createHostLookup();
-  const accountMarks = createAccountMarks(connections.failFast(), keys, onError);
-  closing.push({
-    name: 'account marks',
-    deadlineMs: clientEndMs,
-    needsRedis: true,
-    stop: accountMarks.close,
-  });
-  const above = { ...store, stores, tracing, lookup, accountMarks };
+  const above = { ...store, stores, tracing, lookup };
   const delivery = createDeliveryParts(config, above, closing, overrides);
   const polling = createPollingParts(config, { ...above, ...delivery }, closing);
 
@@ -80,29 +74,51 @@ export async function createParts(
   });
   const failFast = connections.failFast();
   const promptStores = failFast === redis ? stores : createStores(failFast, config, store);
-  const gauges = createGauges({
+  const readiness = createReadiness({
+    redis: failFast,
+    watch: store.watch,
+    keys,
+    otherProblems: () => [secrets.problem(), ...work.problems()],
+    notes: () => [
+      outageNote('EGRESS_PROXY', delivery.tunnels),
+      outageNote('PARTNER_PROXY', polling.partnerTunnels),
+    ],
+    // No account has an empty name. The look-up fails as any other does when the key of the accounts cannot
+    // be read.
+    readAccounts: () => promptStores.accounts.exists(''),
+    whyAway: connections.whyAway,
+  });
+  const refreshGauges = createGauges({
     ...promptStores,
     ...store,
     redis: failFast,
     progress: createProgressReads(failFast, keys),
-    accountMarks,
     perAccount: config.metricsPerAccount,
+    readiness,
     requestsInTurn: () => polling.hostBudgets?.waiting() ?? 0,
     now: clock.now,
   });
-  closing.push({ name: 'gauges', deadlineMs: clientEndMs, needsRedis: false, stop: gauges.stop });
   return {
     ...above,
     ...delivery,
     ...polling,
     promptStores,
-    gauges,
+    readiness,
+    refreshGauges,
     journal,
     secrets,
     work,
     rewriter,
     stopParts,
   };
+}
+
+// A proxy that is down makes no process unready: the API, and what passes by the proxy, works on.
+function outageNote(variable: string, tunnels: Tunnels | null): string | null {
+  const outage = tunnels?.outage() ?? null;
+  if (outage === null) return null;
+  const seconds = Math.round(outage.lastsMs / 1000);
+  return `${outage.detail} Requests wait for it, since ${seconds} s; see ${variable}.`;
 }
 
 // Loads the tracing libraries only where tracing is configured.

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { loggedEventTypes } from '../events/event-types.ts';
 import { recordKinds } from './unreadable-reports.ts';
-import { createAccountCounters } from './account-counters.ts';
+import { createAccountCounters } from './gauges/account-counters.ts';
 import { outcomeKinds } from '../callbacks/outcome.ts';
 
 /**

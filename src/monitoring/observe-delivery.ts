@@ -6,7 +6,6 @@ import type { EndExpiredDeps } from '../delivery/expiry.ts';
 import type { VerifierDeps } from '../delivery/ownership.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { WorkTally } from './due-work/tally.ts';
-import type { AccountMarks } from './gauges/account-marks.ts';
 import { flatLines } from './flat-lines.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -16,8 +15,6 @@ export interface DeliveryObserverDeps {
   readonly tracing: Pick<Tracing, 'drain' | 'attemptReported'>;
   /** Counts the progress of this process's drains. */
   readonly tally: Pick<WorkTally, 'gotOn'>;
-  /** Marks accounts for the gauges. */
-  readonly accountMarks: Pick<AccountMarks, 'changed'>;
   /** Maximum number of attempts that the retry schedule has for an event. */
   readonly attemptsMax: number;
 }
@@ -40,23 +37,16 @@ export type DeliveryObserver = Pick<
 
 /** An observer of this process's drains. A receiver's failure is a warning, not an error of the daemon. */
 export function observeDelivery(deps: DeliveryObserverDeps): DeliveryObserver {
-  const { logger, metrics, tracing, tally, accountMarks, attemptsMax } = deps;
+  const { logger, metrics, tracing, tally, attemptsMax } = deps;
   const log = flatLines(logger);
   return {
     traced:
       (drain) =>
-      async (account, subscription, ...rest) => {
-        try {
-          return await tracing.drain(account, subscription, () => drain(account, subscription, ...rest));
-        } finally {
-          accountMarks.changed(account);
-        }
-      },
+      (account, subscription, ...rest) =>
+        tracing.drain(account, subscription, () => drain(account, subscription, ...rest)),
 
     onAttempts(reports) {
       tally.gotOn();
-      for (const account of new Set(reports.map(({ subscription }) => subscription.account)))
-        accountMarks.changed(account);
       countAttempts(metrics, reports);
       for (const report of reports) {
         logAttempt(log, attemptsMax, report);
@@ -74,7 +64,6 @@ export function observeDelivery(deps: DeliveryObserverDeps): DeliveryObserver {
     },
 
     onVerified({ account, id }) {
-      accountMarks.changed(account);
       logger.info({ account, subscription: id }, 'subscription.verified');
     },
 

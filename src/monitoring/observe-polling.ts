@@ -5,7 +5,6 @@ import type { AccountPollerDeps, PollReport } from '../polling/pollers.ts';
 import type { PollJob } from '../polling/schedule/poll-queue.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { WorkTally } from './due-work/tally.ts';
-import type { AccountMarks } from './gauges/account-marks.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface PollingObserverDeps {
@@ -14,8 +13,6 @@ export interface PollingObserverDeps {
   readonly tracing: Pick<Tracing, 'poll' | 'pollReported' | 'eventsRecorded'>;
   /** Counts the progress of this process's polls. */
   readonly tally: Pick<WorkTally, 'gotOn'>;
-  /** Marks accounts for the gauges. */
-  readonly accountMarks: Pick<AccountMarks, 'polled' | 'changed'>;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
 }
@@ -34,17 +31,9 @@ export type PollingObserver = Pick<AccountPollerDeps, 'onQuarantined' | 'onEvent
  * An observer of this process's polls. A partner service's failure is a warning, not an error of the daemon.
  */
 export function observePolling(deps: PollingObserverDeps): PollingObserver {
-  const { logger, metrics, tracing, tally, accountMarks, filingBytesMax } = deps;
+  const { logger, metrics, tracing, tally, filingBytesMax } = deps;
   return {
-    traced:
-      (poll) =>
-      async ({ account, ...job }, signal) => {
-        try {
-          return await tracing.poll(account, () => poll({ account, ...job }, signal));
-        } finally {
-          accountMarks.polled(account);
-        }
-      },
+    traced: (poll) => (job, signal) => tracing.poll(job.account, () => poll(job, signal)),
 
     onRequest(endpoint, code) {
       tally.gotOn();
@@ -57,7 +46,6 @@ export function observePolling(deps: PollingObserverDeps): PollingObserver {
     },
 
     onEvents(account, events) {
-      accountMarks.changed(account);
       for (const { id, type, filingId, status, omittedBytes } of events) {
         metrics.events.inc({ type });
         const label = statusLabel(type, filingId, status);
@@ -71,7 +59,6 @@ export function observePolling(deps: PollingObserverDeps): PollingObserver {
     },
 
     onPoll(report) {
-      accountMarks.polled(report.account);
       reportPoll(logger, metrics, report);
       tracing.pollReported(report);
     },

@@ -12,7 +12,6 @@ import { tagsApart } from './slots-apart.ts';
  * | `P:aof:{<n>}`                 | string | a minute                      | AOF rewriter                  | none               |
  * | `P:taken`                     | hash   | for ever                      | work watch                    | work watch         |
  * | `P:shards`                    | string | from the first change on      | each process                  | each process       |
- * | `P:marks:<kind>`              | zset   | an hour after the last        | all that change an account    | gauges             |
  * | `P:polled`                    | zset   | with the accounts             | after polls                   | monitoring         |
  * | `P:proxy-outage`            | string | two minutes                   | delivery                      | API                |
  * | `P:budget:{<host>}`           | hash   | seconds                       | take-turns.lua                | polling, API       |
@@ -79,8 +78,6 @@ export interface Keys {
   aofMark(n: number): string;
   /** How often work of each queue was seen to be taken, one field per queue. */
   readonly taken: string;
-  /** Accounts by when they were marked for the gauges (src/monitoring/gauges/account-marks.ts). */
-  marks(kind: 'polled' | 'changed'): string;
   /** Accounts by the time of their last poll. */
   readonly polled: string;
   /** Why callbacks wait for the forward proxy (src/delivery/held/outage-store.ts). */
@@ -208,7 +205,6 @@ export function createKeys(prefix: string, database: number = 0): Keys {
     probe: `${prefix}:probe`,
     aofMark: (n) => `${prefix}:aof:{${n}}`,
     taken: `${prefix}:taken`,
-    marks: (kind) => `${prefix}:marks:${kind}`,
     polled: `${prefix}:polled`,
     proxyOutage: `${prefix}:proxy-outage`,
     hostBudget: (host) => `${prefix}:budget:{${host}}`,

@@ -234,11 +234,7 @@ async function commandsOf(work: () => Promise<unknown>): Promise<string[]> {
   await work();
   const end = `${redis.prefix}:end`;
   await redis.connect().exists(end);
-  // Marks for the gauges are written beside the requests, those of many at once.
-  const marks = `"${redis.prefix}:marks:`;
-  const ours = (await watch.until(end)).filter(
-    (line) => line.includes(`"${redis.prefix}:`) && !line.includes(marks),
-  );
+  const ours = (await watch.until(end)).filter((line) => line.includes(`"${redis.prefix}:`));
   return ours.map((line) => /\] "([^"]*)"/.exec(line)?.[1]?.toLowerCase() ?? '');
 }
 

@@ -7,10 +7,8 @@ import { createReplayer } from '../../delivery/replay/start-replay.ts';
 import { createSnapshotter } from '../../delivery/snapshot/start-snapshot.ts';
 import { createHostCheck } from '../../egress/host-check.ts';
 import { checkCallbackUrl } from '../../egress/url-policy.ts';
-import { createGaugeCollector, type GaugeCollector } from '../../monitoring/gauges/gauge-collector.ts';
-import { createReadiness } from '../../monitoring/readiness.ts';
 import { createServiceSearch } from '../../polling/service-search.ts';
-import { isUrlTaken, type Tunnels } from '../../proxy/tunnels.ts';
+import { isUrlTaken } from '../../proxy/tunnels.ts';
 import { readQueueState } from '../../redis/jobs/queue-state.ts';
 import { SealError } from '../../secrets/seal.ts';
 import type { Parts } from '../parts.ts';
@@ -64,7 +62,6 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       await watch.check();
       return watch.problem();
     },
-    accountChanged: parts.accountMarks.changed,
     readQueues: () =>
       Promise.all(
         [pollQueue, drainQueue].map(({ queues }) =>
@@ -129,54 +126,12 @@ function readWaits({ proxies }: Config, outages: OutageStore): ApiDeps['waitsFor
 }
 
 /** Health and metrics of a process, for supervisors and Prometheus. */
-export function createProbes(parts: Parts) {
-  const { promptStores: stores, connections, metrics, watch, keys, secrets, work, logger } = parts;
-  const redis = connections.failFast();
-  // No account has an empty name. The look-up fails as any other does when the key of the accounts cannot be
-  // read.
-  const readAccounts = () => stores.accounts.exists('');
-  const otherProblems = () => [secrets.problem(), ...work.problems()];
-  const notes = () => [
-    outageNote('EGRESS_PROXY', parts.tunnels),
-    outageNote('PARTNER_PROXY', parts.partnerTunnels),
-  ];
-  const readiness = createReadiness({
-    redis,
-    watch,
-    keys,
-    otherProblems,
-    notes,
-    readAccounts,
-    whyAway: connections.whyAway,
-  });
+export function createProbes({ logger, work, readiness, metrics, refreshGauges }: Parts) {
   return {
     logger,
     liveness: work.liveness,
     readiness,
     metrics: metrics.registry,
-    beforeScrape: () => collectorOf(parts, readiness).collect(),
+    beforeScrape: refreshGauges,
   };
-}
-
-// A proxy that is down makes no process unready: the API, and what passes by the proxy, works on.
-function outageNote(variable: string, tunnels: Tunnels | null): string | null {
-  const outage = tunnels?.outage() ?? null;
-  if (outage === null) return null;
-  const seconds = Math.round(outage.lastsMs / 1000);
-  return `${outage.detail} Requests wait for it, since ${seconds} s; see ${variable}.`;
-}
-
-// Both ports of a process show the same gauges, which are read once for both.
-const collectors = new WeakMap<Parts, GaugeCollector>();
-
-function collectorOf(parts: Parts, readiness: ApiDeps['readiness']): GaugeCollector {
-  const { gauges, logger } = parts;
-  const made =
-    collectors.get(parts) ??
-    createGaugeCollector(
-      () => gauges.collect(readiness),
-      () => logger.warn('metrics.late'),
-    );
-  collectors.set(parts, made);
-  return made;
 }

@@ -19,7 +19,6 @@ import type { HostLookup } from '../../names/host-lookup.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import { createEgressPolicy } from '../../egress/address-policy.ts';
 import { counted, createWorkTally } from '../../monitoring/due-work/tally.ts';
-import type { AccountMarks } from '../../monitoring/gauges/account-marks.ts';
 import { observeDelivery, type DeliveryObserver } from '../../monitoring/observe-delivery.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import { clientEndMs, type Part } from '../stop-parts.ts';
@@ -46,7 +45,6 @@ interface DeliveryPartsDeps extends OpenStore {
   readonly stores: Stores;
   readonly tracing: Tracing;
   readonly lookup: HostLookup;
-  readonly accountMarks: AccountMarks;
 }
 
 /** Makes the drain queue, the callback client and the drainer, and adds the parts to close to `closing`. */

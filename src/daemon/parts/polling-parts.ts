@@ -3,8 +3,7 @@ import type { Config } from '../../config/config.ts';
 import type { SubscriptionWaker } from '../../delivery/wake.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
 import { counted, createWorkTally } from '../../monitoring/due-work/tally.ts';
-import { boundedCounts } from '../../monitoring/gauges/bounded-counts.ts';
-import type { AccountMarks } from '../../monitoring/gauges/account-marks.ts';
+import { boundedCounts } from '../../monitoring/gauges/account-facts.ts';
 import { observePolling } from '../../monitoring/observe-polling.ts';
 import { createHostBudgets, type HostBudgets } from '../../partner/shared-budget/host-budgets.ts';
 import { createTurnLimiter } from '../../partner/shared-budget/turn-limiter.ts';
@@ -37,13 +36,12 @@ export interface PollingPartsDeps extends OpenStore {
   readonly tracing: Tracing;
   readonly waker: SubscriptionWaker;
   readonly lookup: HostLookup;
-  readonly accountMarks: AccountMarks;
 }
 
 /** Makes the poll queue, and adds the parts to close to `closing`. */
 export function createPollingParts(config: Config, deps: PollingPartsDeps, closing: Part[]) {
   const { connections, shards, clock, stores, tracing, waker, watch, onError } = deps;
-  const { logger, metrics, lookup, accountMarks, reportStanding } = deps;
+  const { logger, metrics, lookup, reportStanding } = deps;
   const { filingBytesMax } = config;
   const pollQueue = createPollQueue(connections.failFast(), shards, onError);
   closing.push({ name: 'poll queue', deadlineMs: clientEndMs, needsRedis: true, stop: pollQueue.close });
@@ -53,7 +51,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     now: () => performance.now(),
   });
 
-  const observer = observePolling({ logger, metrics, tracing, tally: polls, accountMarks, filingBytesMax });
+  const observer = observePolling({ logger, metrics, tracing, tally: polls, filingBytesMax });
   const hostBudgets = shareBudget(config, deps);
   const tunnels = createPartnerTunnels(config, deps);
   const agents = createProxyAgents(tunnels, connectMsOf(config.polling.timeoutMs));

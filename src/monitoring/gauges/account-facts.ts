@@ -1,107 +1,93 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Account } from '../../accounts/account.ts';
-import type { AccountStore } from '../../accounts/account-store.ts';
+import type { EventLog } from '../../events/event-log.ts';
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
 import type { StayReads } from '../../filings/stay-reads.ts';
-import { decodeMarks, type PollingMarks } from '../../polling/store/marks.ts';
-import type { RedisClient } from '../../redis/connection/connect.ts';
-import type { Keys } from '../../redis/keys.ts';
-import type { CertificateWarnings } from '../../subscriptions/certificates/certificate-warnings.ts';
+import { isKnownStatus, knownStatuses } from '../../partner/filing-statuses.ts';
+import { healthState, type HealthState } from '../../polling/health.ts';
+import type { PollingStore } from '../../polling/store/polling-store.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
-import { boundedCounts } from './bounded-counts.ts';
-import {
-  readSubscriptionGauges,
-  type SubscriptionGauges,
-  type SubscriptionGaugesDeps,
-} from './subscription-gauges.ts';
+import type { CertificateWarnings } from '../../subscriptions/certificates/certificate-warnings.ts';
+import type { ReadLags } from '../../subscriptions/lag.ts';
+import { isThrottledAt } from '../../subscriptions/settings/throttled.ts';
+import type { Progress, ProgressReads } from '../../subscriptions/store/progress-reads.ts';
+import { subscriptionLag, type SubscriptionState } from '../../subscriptions/subscription.ts';
 
-/**
- * The facts of one account that the gauges show, as it was read last. Times are milliseconds on Redis's
- * clock.
- */
+/** The facts of one account that the gauges show. Times are milliseconds on Redis's clock. */
 export interface AccountFacts {
   readonly account: string;
   readonly pollIntervalMs: number;
-  readonly createdAt: number;
-  readonly marks: PollingMarks;
-  /** Filings by status, see `boundedCounts`. */
+  readonly health: HealthState;
+  /** When its last complete poll began; 0 before the first. */
+  readonly lastCompletePollAt: number;
+  /** Filings by status, see `boundedCounts`; empty before the first complete poll, when none is known. */
   readonly counts: Readonly<Record<string, number>>;
   /** When the oldest filing of each status came into it; statuses without filings are missing. */
   readonly oldest: ReadonlyMap<string, number>;
-  /** Null where a record of a subscription cannot be read. */
-  readonly subscriptions: SubscriptionGauges | null;
+  readonly subscriptions: SubscriptionFacts;
   /** When the first certificate of its subscriptions ends; null without certificates. */
   readonly certificateEnd: number | null;
 }
 
-export interface AccountFactsDeps extends SubscriptionGaugesDeps {
-  readonly redis: RedisClient;
-  readonly keys: Keys;
-  readonly accounts: Pick<AccountStore, 'get'>;
+/** The facts of an account's subscriptions that the gauges show. */
+export interface SubscriptionFacts {
+  readonly byState: Readonly<Record<SubscriptionState, number>>;
+  readonly lags: ReadonlyMap<string, number>;
+  /** The sum of the lags of all that are not disabled: disabled ones wait for nothing but a person. */
+  readonly waiting: number;
+  /** Since when the failing ones have failed (ms). */
+  readonly failing: ReadonlyMap<string, number>;
+  /** Number of subscriptions whose events wait only for their turn. */
+  readonly throttled: number;
+}
+
+export interface SubscriptionFactsDeps {
+  readonly progress: ProgressReads;
+  readonly log: Pick<EventLog, 'head'>;
+  readonly lags: ReadLags;
+  /** Milliseconds on Redis's clock. */
+  readonly now: () => number;
+}
+
+export interface AccountFactsDeps extends SubscriptionFactsDeps {
+  readonly polling: Pick<PollingStore, 'read'>;
   readonly snapshot: Pick<SnapshotStore, 'counts'>;
   readonly stays: Pick<StayReads, 'oldest'>;
   readonly certificates: Pick<CertificateWarnings, 'firstEnd'>;
 }
 
-/** Reads what the gauges show. Rejects when Redis does not answer. */
-export interface AccountFactsReads {
-  /** Null where there is no such account, or a record of it cannot be read. */
-  facts(account: string): Promise<AccountFacts | null>;
-  /** The same for an account whose record was read already. */
-  factsOf(account: Account): Promise<AccountFacts | null>;
-  /** The facts after a poll that changed no filing: a read of a few marks. */
-  afterPoll(former: AccountFacts): Promise<AccountFacts>;
-}
+// Maximum number of an account's subscriptions whose waiting events are looked at one by one.
+const countedMax = 500;
+// Number of subscriptions between which other work has its turn.
+const sliceSize = 100;
+// Maximum number of unknown statuses that keep their name.
+const otherStatusesMax = 20;
 
-// The marks on which an account's health and the age of its polls depend.
-const shownMarks = [
-  'baselined',
-  'lastCompletePollAt',
-  'lastCompleteEndAt',
-  'consecutiveFailures',
-  'backoffUntil',
-  'authFailed',
-  'doubt',
-] as const;
-
-/** Reads over one connection. */
-export function createAccountFactsReads(deps: AccountFactsDeps): AccountFactsReads {
-  const { redis, keys, accounts, snapshot, stays, certificates } = deps;
-
-  async function marksOf(account: string): Promise<PollingMarks> {
-    const values = await redis.hmget(keys.account(account).polling, ...shownMarks);
-    const found = shownMarks.flatMap((name, i) => {
-      const value = values[i] ?? null;
-      return value === null ? [] : [[name, value] as const];
-    });
-    return decodeMarks(Object.fromEntries(found));
-  }
-
-  async function factsOf({ account, pollIntervalMs, createdAt }: Account): Promise<AccountFacts | null> {
-    return unlessUnreadable(async () => {
-      const [marks, counts, oldest, subscriptions, certificateEnd] = await Promise.all([
-        marksOf(account),
-        snapshot.counts(account),
-        stays.oldest(account),
-        unlessUnreadable(() => readSubscriptionGauges(deps, account)),
-        unlessUnreadable(() => certificates.firstEnd(account)),
-      ]);
-      const bounded = boundedCounts(counts);
-      const read = { marks, counts: bounded, oldest, subscriptions, certificateEnd };
-      return { account, pollIntervalMs, createdAt, ...read };
-    });
-  }
-
-  return {
-    factsOf,
-    async facts(name) {
-      const account = await unlessUnreadable(() => accounts.get(name));
-      return account === null ? null : factsOf(account);
-    },
-    async afterPoll(former) {
-      const marks = await unlessUnreadable(() => marksOf(former.account));
-      return marks === null ? former : { ...former, marks };
-    },
-  };
+/** Reads the facts of an account; null where a record of its polling or filings cannot be read. */
+export async function readAccountFacts(
+  deps: AccountFactsDeps,
+  { account, pollIntervalMs, createdAt }: Account,
+): Promise<AccountFacts | null> {
+  return unlessUnreadable(async () => {
+    const [marks, counts, oldest, subscriptions, certificateEnd] = await Promise.all([
+      deps.polling.read(account),
+      deps.snapshot.counts(account),
+      deps.stays.oldest(account),
+      unlessUnreadable(() => readSubscriptionFacts(deps, account)),
+      unlessUnreadable(() => deps.certificates.firstEnd(account)),
+    ]);
+    const { lastCompletePollAt } = marks;
+    return {
+      account,
+      pollIntervalMs,
+      health: healthState(marks, pollIntervalMs, createdAt, deps.now()),
+      lastCompletePollAt,
+      counts: lastCompletePollAt > 0 ? boundedCounts(counts) : {},
+      oldest,
+      subscriptions: subscriptions ?? noSubscriptions(),
+      certificateEnd,
+    };
+  });
 }
 
 /**
@@ -115,4 +101,83 @@ export async function unlessUnreadable<T>(read: () => Promise<T>): Promise<T | n
     if (toUnreadable(error) === null) throw error;
     return null;
   }
+}
+
+/**
+ * Filings per status, with a bounded number of statuses; pure. The statuses of docs/partner.md#statuses are
+ * always there. Of other statuses, the twenty most frequent keep their name and the rest is `other`.
+ */
+export function boundedCounts(counts: Readonly<Record<string, number>>): Record<string, number> {
+  const known = knownStatuses.map((status): [string, number] => [status, counts[status] ?? 0]);
+  const others = Object.entries(counts)
+    .filter(([status, count]) => count > 0 && !isKnownStatus(status))
+    .toSorted(([, a], [, b]) => b - a);
+  const rest = others.slice(otherStatusesMax).reduce((sum, [, count]) => sum + count, 0);
+  return Object.fromEntries([
+    ...known,
+    ...others.slice(0, otherStatusesMax),
+    ...(rest === 0 ? [] : [['other', rest] as const]),
+  ]);
+}
+
+function noSubscriptions() {
+  return {
+    byState: { active: 0, failing: 0, unverified: 0, disabled: 0 },
+    lags: new Map<string, number>(),
+    waiting: 0,
+    failing: new Map<string, number>(),
+    throttled: 0,
+  };
+}
+
+/**
+ * Reads the state and the lag of an account's subscriptions, in slices between which other work has its turn.
+ * The lag of the first few hundred that are behind counts only the events that they want, that of the rest
+ * all events.
+ */
+export async function readSubscriptionFacts(
+  { progress, log, lags, now }: SubscriptionFactsDeps,
+  account: string,
+): Promise<SubscriptionFacts> {
+  const ids = await progress.ids(account);
+  const facts = noSubscriptions();
+  if (ids.length === 0) return facts;
+  const { position: head } = await log.head(account);
+  const disabled = new Set<string>();
+  const behind: Progress[] = [];
+  for (const slice of slices(ids)) {
+    for (const each of await progress.progress(account, slice)) {
+      const state = stateOf(each);
+      facts.byState[state] += 1;
+      if (state === 'disabled') disabled.add(each.id);
+      if (state === 'failing' && each.failingSince > 0) facts.failing.set(each.id, each.failingSince);
+      const lag = subscriptionLag(each, head);
+      facts.lags.set(each.id, lag);
+      if (each.enabled && lag > 0 && isThrottledAt(each.throttledUntil, now())) facts.throttled += 1;
+      if (each.cursor < head && behind.length < countedMax) behind.push(each);
+    }
+    await nextTurn();
+  }
+  for (const slice of slices(behind)) {
+    const deliveries = new Map(slice.map((each) => [each.id, each]));
+    const shown = (await progress.wanted(account, [...deliveries.keys()])).flatMap((filter) => {
+      const delivery = deliveries.get(filter.id);
+      return delivery === undefined ? [] : [{ filter, delivery }];
+    });
+    const counted = await lags(account, shown);
+    for (const [i, { filter }] of shown.entries()) facts.lags.set(filter.id, counted[i] ?? 0);
+    await nextTurn();
+  }
+  for (const [id, lag] of facts.lags) if (!disabled.has(id)) facts.waiting += lag;
+  return facts;
+}
+
+function stateOf({ enabled, failures, isBlocked, isUnverified }: Progress): SubscriptionState {
+  if (!enabled) return 'disabled';
+  if (isUnverified) return 'unverified';
+  return failures > 0 || isBlocked ? 'failing' : 'active';
+}
+
+function* slices<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < all.length; from += sliceSize) yield all.slice(from, from + sliceSize);
 }

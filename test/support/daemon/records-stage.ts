@@ -116,7 +116,6 @@ export const deploymentKeys: Record<keyof Keys, string> = {
   probe: 'is only written',
   aofMark: 'is only written',
   taken: 'counts what was taken; one that cannot be added to is named by background.error',
-  marks: 'only save a wait; what is marked is read again in any case',
   polled: 'a time each; one that cannot be written is named by background.error',
   proxyOutage: 'a sentence that is shown as it is, for two minutes',
   hostBudget: 'lives for seconds, and begins anew where it cannot be read',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { boundedCounts } from '../../../src/monitoring/gauges/bounded-counts.ts';
+import { boundedCounts } from '../../../src/monitoring/gauges/account-facts.ts';
 import { createMetrics } from '../../../src/monitoring/metrics.ts';
 import { readText } from '../docs/documents.ts';
 import { expectNone } from '../../support/expect-none.ts';

@@ -9,7 +9,6 @@ import { observeDelivery } from '../../../src/monitoring/observe-delivery.ts';
 const metrics = createMetrics();
 const lines: Record<string, unknown>[] = [];
 const calls: string[] = [];
-const marked: string[] = [];
 const observer = observeDelivery({
   logger: pino(
     { base: null, timestamp: false },
@@ -24,13 +23,11 @@ const observer = observeDelivery({
     attemptReported: ({ attempt }) => void calls.push(`traced ${attempt.outcome}`),
   },
   tally: { gotOn: () => void calls.push('got on') },
-  accountMarks: { changed: (account) => void marked.push(`changed ${account}`) },
   attemptsMax: 3,
 });
 beforeEach(() => {
   lines.length = 0;
   calls.length = 0;
-  marked.length = 0;
   metrics.registry.resetMetrics();
 });
 

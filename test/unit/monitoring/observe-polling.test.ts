@@ -7,7 +7,6 @@ import type { PollReport } from '../../../src/polling/pollers.ts';
 const metrics = createMetrics();
 const lines: Record<string, unknown>[] = [];
 const calls: string[] = [];
-const marked: string[] = [];
 const observer = observePolling({
   logger: pino(
     { base: null, timestamp: false },
@@ -23,16 +22,11 @@ const observer = observePolling({
     eventsRecorded: (account, events) => void calls.push(`traced ${events.length} of ${account}`),
   },
   tally: { gotOn: () => void calls.push('got on') },
-  accountMarks: {
-    changed: (account) => void marked.push(`changed ${account}`),
-    polled: (account) => void marked.push(`polled ${account}`),
-  },
   filingBytesMax: 1_000,
 });
 beforeEach(() => {
   lines.length = 0;
   calls.length = 0;
-  marked.length = 0;
   metrics.registry.resetMetrics();
 });
 
@@ -68,7 +62,6 @@ test('events are counted by type and traced; one without its filing is also a li
   expect(lines).toEqual([{ level: 40, ...expected, msg: 'poll.too_large' }]);
   expect(await text('events_total')).toContain('{type="filing.paid"} 2');
   expect(await text('filings_too_large_total')).toContain('filings_too_large_total 1');
-  expect(marked).toEqual(['changed acme']);
   expect(calls).toEqual(['traced 2 of acme']);
 });
 

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createProbes } from '../../../../src/daemon/parts/api-deps.ts';
 import type { Parts } from '../../../../src/daemon/parts.ts';
+import { createGauges } from '../../../../src/monitoring/gauges/gauges.ts';
+import { createProgressReads } from '../../../../src/subscriptions/store/progress-reads.ts';
 import { createProduct, testConfig } from '../../../support/daemon/product.ts';
 import { accountName, writeAccounts } from '../../../support/daemon/written-accounts.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
@@ -71,20 +73,17 @@ test('beyond a hundred accounts there are totals, and series of the worst only',
   expect(namesOf(samples, 'filings')).toHaveLength(50);
 });
 
-test('what is marked shows at a later scrape, and an account that is gone does not', async () => {
-  const { stores, accountMarks, keys } = parts;
+test('what has changed shows at a later scrape, and an account that is gone does not', async () => {
+  const { stores, keys } = parts;
   await eventually('accounts{state="stale"}').toBe(3);
   const account = accountName(7);
   const { generation } = await stores.polling.read(account);
   await stores.polling.correct(account, generation, { authFailed: true });
-  accountMarks.polled(account);
   await eventually('accounts{state="auth_failed"}').toBe(1);
   expect(await sample(`account_health{account="${account}",state="auth_failed"}`)).toBe(1);
   await parts.redis.hset(keys.account(account).subscription('sub_7').state, { parked: '40' });
-  accountMarks.changed(account);
   await eventually('all_subscription_lag').toBe(44);
   await stores.accounts.remove(account);
-  accountMarks.changed(account);
   await eventually('all_subscription_lag').toBe(4);
   const samples = await scrape();
   expect([...samples.keys()].filter((name) => name.includes(account))).toEqual([]);
@@ -92,7 +91,7 @@ test('what is marked shows at a later scrape, and an account that is gone does n
 });
 
 test('the first end of a certificate is shown of the accounts that use any, and over all', async () => {
-  const { accountMarks, keys, redis: client } = parts;
+  const { keys, redis: client } = parts;
   expect(await sample('all_certificate_end_timestamp_seconds')).toBeNaN();
   for (const i of [11, 12]) {
     const [later, first] = [3_000_000_000_000 + i, 2_000_000_000_000 + i * 1_000];
@@ -103,7 +102,6 @@ test('the first end of a certificate is shown of the accounts that use any, and 
       first,
       `sub_${i} cert`,
     );
-    accountMarks.changed(accountName(i));
   }
   await eventually('all_certificate_end_timestamp_seconds').toBe(2_000_000_011);
   const samples = await scrape();
@@ -112,7 +110,6 @@ test('the first end of a certificate is shown of the accounts that use any, and 
   ]);
   for (const i of [11, 12]) {
     await client.del(keys.account(accountName(i)).certificates);
-    accountMarks.changed(accountName(i));
   }
   await eventually('all_certificate_end_timestamp_seconds').toBeNaN();
 });
@@ -127,7 +124,7 @@ test('METRICS_PER_ACCOUNT=true names every account at any number', async () => {
   expect(namesOf(samples, 'account_health')).toHaveLength(6 * (accounts ?? 0));
 });
 
-test('METRICS_PER_ACCOUNT=false names the worst of a few accounts, which are read at the scrape', async () => {
+test('METRICS_PER_ACCOUNT=false names the worst of a few accounts, which are read before the scrape', async () => {
   await using own = await createProduct(
     { ...testConfig(`${redis.prefix}-few`, redis.url), metricsPerAccount: 'false' },
     {},
@@ -140,6 +137,41 @@ test('METRICS_PER_ACCOUNT=false names the worst of a few accounts, which are rea
   ]);
   await own.parts.stores.accounts.remove(accountName(0));
   await own.parts.stores.accounts.remove(accountName(1));
+});
+
+test('a scrape waits for a short round over the accounts only, and one round serves all who ask', async () => {
+  const { promptStores: stores, connections } = parts;
+  const held: PromiseWithResolvers<void>[] = [];
+  const refresh = createGauges({
+    ...parts,
+    ...stores,
+    progress: createProgressReads(connections.failFast(), parts.keys),
+    perAccount: 'auto',
+    requestsInTurn: () => 0,
+    now: Date.now,
+    accounts: {
+      async slice() {
+        const round = Promise.withResolvers<void>();
+        held.push(round);
+        await round.promise;
+        return { accounts: [], leaving: [], unreadable: 0, next: '0' };
+      },
+    },
+  });
+  parts.metrics.accounts.reset();
+  const begunAt = performance.now();
+  await Promise.all([refresh(), refresh()]);
+  expect(performance.now() - begunAt).toBeGreaterThan(1_900);
+  expect(held).toHaveLength(1);
+  const { values } = await parts.metrics.accounts.get();
+  expect(values).toEqual([]);
+  const age = await parts.metrics.gaugesAge.get();
+  expect(age.values[0]?.value).toBeGreaterThan(1.9);
+  held[0]?.resolve();
+  await expect.poll(async () => (await parts.metrics.accounts.get()).values).not.toEqual([]);
+  // The round rests for four times as long as it took, and a scrape shows what it has found.
+  await refresh();
+  expect(held).toHaveLength(1);
 });
 
 test('a key of one account that cannot be read stops the gauges of no other', async () => {

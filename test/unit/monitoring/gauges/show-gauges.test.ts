@@ -1,37 +1,111 @@
-import { expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { AccountFacts } from '../../../../src/monitoring/gauges/account-facts.ts';
-import { showGauges } from '../../../../src/monitoring/gauges/show-gauges.ts';
+import { showGauges, whoIsNamed, worstOf } from '../../../../src/monitoring/gauges/show-gauges.ts';
 import { createMetrics } from '../../../../src/monitoring/metrics.ts';
-import { noMarks } from '../../../../src/polling/store/marks.ts';
 
-const facts = (
-  account: string,
-  lastCompletePollAt: number,
-  counts: Record<string, number>,
-): AccountFacts => ({
+const facts = (account: string, known: Partial<AccountFacts>): AccountFacts => ({
   account,
   pollIntervalMs: 15_000,
-  createdAt: 1,
-  marks: { ...noMarks, baselined: lastCompletePollAt > 0, lastCompletePollAt },
-  counts,
+  health: 'ok',
+  lastCompletePollAt: 1,
+  counts: {},
   oldest: new Map(),
-  subscriptions: null,
+  subscriptions: {
+    byState: { active: 0, failing: 0, unverified: 0, disabled: 0 },
+    lags: new Map(),
+    waiting: 0,
+    failing: new Map(),
+    throttled: 0,
+  },
   certificateEnd: null,
+  ...known,
 });
 
+const withLags = (account: string, lags: ReadonlyMap<string, number>) =>
+  facts(account, { subscriptions: { ...facts(account, {}).subscriptions, lags } });
+
+const metrics = createMetrics();
+function show(
+  accounts: readonly AccountFacts[],
+  named: Parameters<typeof showGauges>[2],
+  rejecting: readonly string[] = [],
+): void {
+  showGauges(metrics, accounts, named, { now: 2, rejecting: new Set(rejecting) });
+}
+
+async function shownLags(): Promise<string[]> {
+  const { values } = await metrics.subscriptionLag.get();
+  return values.map(({ labels, value }) => `${labels['account']} ${labels['subscription']} ${value}`);
+}
+
 test.each(['all', 'worst'] as const)(
-  'an account without a complete poll has no number of filings, not even 0: %s',
+  'an account whose filings are not known has no number of them, not even 0: %s',
   async (named) => {
-    const metrics = createMetrics();
-    const accounts = [
-      facts('read', 1, { PENDING: 2, REJECTED: 1 }),
-      facts('unread', 0, { REJECTED: 0, PAID: 3 }),
-    ];
-    const rejecting = new Set(['read', 'unread']);
-    showGauges(metrics, accounts, { accounts: named, subscriptions: named }, { now: 2, rejecting });
+    const accounts = [facts('read', { counts: { PENDING: 2, REJECTED: 1 } }), facts('unread', {})];
+    show(accounts, { accounts: named, subscriptions: named }, ['read', 'unread']);
     const { values } = await metrics.filings.get();
     expect(new Set(values.map(({ labels }) => labels['account']))).toEqual(new Set(['read']));
-    const totals = await metrics.allFilings.get();
-    expect(totals.values.find(({ labels }) => labels['status'] === 'PAID')?.value ?? 0).toBe(0);
   },
 );
+
+test('beside the worst, rejections of fifty accounts are counted, first of those that are rejected now', async () => {
+  const many = Array.from({ length: 60 }, (_, i) => facts(`a${i}`, { counts: { REJECTED: i, PAID: 9 } }));
+  show(many, { accounts: 'worst', subscriptions: 'worst' }, ['a3']);
+  const { values } = await metrics.filings.get();
+  expect(values).toHaveLength(50);
+  expect(values[0]).toMatchObject({ labels: { account: 'a3', status: 'REJECTED' }, value: 3 });
+  expect(values.at(-1)?.labels).toEqual({ account: 'a11', status: 'REJECTED' });
+});
+
+describe('lags', () => {
+  it('name a thousand subscriptions of an account, and add up the rest', async () => {
+    const all = new Map(Array.from({ length: 1_100 }, (_, i) => [`sub_${i}`, i < 200 ? 2 : 7]));
+    show([withLags('a', all)], { accounts: 'all', subscriptions: 'all' });
+    const shown = await shownLags();
+    expect(shown).toHaveLength(1_001);
+    expect(shown.at(-1)).toBe('a other 200');
+  });
+
+  it('name the hundred largest of many, and the rest of each account where the accounts are named', async () => {
+    const accounts = ['a', 'b'].map((name) =>
+      withLags(name, new Map(Array.from({ length: 70 }, (_, i) => [`${name}${i}`, i]))),
+    );
+    show(accounts, { accounts: 'all', subscriptions: 'worst' });
+    const shown = await shownLags();
+    expect(shown).toHaveLength(102);
+    expect(shown.slice(-2)).toEqual(['a other 190', 'b other 190']);
+    show(accounts, { accounts: 'worst', subscriptions: 'worst' });
+    expect(await shownLags()).toHaveLength(100);
+  });
+});
+
+describe('METRICS_PER_ACCOUNT', () => {
+  it.each([
+    ['auto', 100, 1_000, 'all', 'all'],
+    ['auto', 101, 0, 'worst', 'worst'],
+    ['auto', 1, 1_001, 'all', 'worst'],
+    ['true', 10_000, 10_000, 'all', 'all'],
+    ['false', 1, 1, 'worst', 'worst'],
+  ] as const)('%s with %d accounts and %d subscriptions', (setting, count, own, accounts, subscriptions) => {
+    expect(whoIsNamed(setting, count, own)).toEqual({ accounts, subscriptions });
+  });
+});
+
+describe('the worst', () => {
+  const same = (value: number) => value;
+
+  it('come first, as many as are wanted', () => {
+    const values = Array.from({ length: 1_000 }, (_, i) => (i * 7_919) % 1_009);
+    const expected = values.toSorted((a, b) => b - a).slice(0, 100);
+    expect(worstOf(values, same, 100)).toEqual(expected);
+  });
+
+  it('leave out what is not bad, and what has no number', () => {
+    expect(worstOf([0, 3, -1, Number.NaN, 2], same, 10)).toEqual([3, 2]);
+  });
+
+  it('are the first ones where many are as bad', () => {
+    const many = Array.from({ length: 50 }, (_, i) => ({ i }));
+    expect(worstOf(many, () => Number.MAX_VALUE, 3)).toEqual([{ i: 0 }, { i: 1 }, { i: 2 }]);
+  });
+});
