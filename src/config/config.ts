@@ -3,8 +3,6 @@ import { quotesProblem, textOf, type Environment } from './environment.ts';
 import { findMisspelt, type MisspeltVariable } from './misspelt.ts';
 import { variables } from './variables.ts';
 import type { Variable } from './variables.ts';
-import { parseRedisUrl } from '../redis/connection/redis-url.ts';
-import type { DoubtLimits } from '../polling/doubt/doubt-policy.ts';
 import type { NoProxy } from '../proxy/no-proxy.ts';
 import type { ProxyAddress } from '../proxy/proxy-address.ts';
 import type { EncryptionKey } from '../secrets/seal.ts';
@@ -18,8 +16,6 @@ export type Config = {
     readonly unsafe: boolean;
     readonly waitReplicas: number;
   };
-  /** Number of shards that the queues of the accounts are spread over. */
-  readonly queueShards: number;
   readonly http: { readonly host: string; readonly port: number };
   /** Port that serves health and metrics, beside the API or without it; null for none. */
   readonly metricsPort: number | null;
@@ -70,8 +66,6 @@ export type Config = {
   };
   /** Whether endpoints must be verified before anything is sent, and the hosts of which that is not asked. */
   readonly verification: { readonly required: boolean; readonly exemptHosts: readonly string[] };
-  /** Limits beyond which the results of a poll are held back. */
-  readonly doubt: DoubtLimits;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
   readonly eventRetentionMs: number;
@@ -147,14 +141,6 @@ function findMissingHalf(env: Environment): string | null {
   return `${hasUrl ? key : url} is not set although ${hasUrl ? url : key} is; set both, or neither and create accounts over the API`;
 }
 
-// Number of shards in a cluster: its servers share the queues, also when there are more of them later.
-const clusterShards = 16;
-
-function isCluster(url: string): boolean {
-  const parsed = parseRedisUrl(url);
-  return parsed.ok && parsed.address.kind === 'cluster';
-}
-
 function arrange(values: Values): Config {
   return {
     redis: {
@@ -163,7 +149,6 @@ function arrange(values: Values): Config {
       unsafe: values.REDIS_UNSAFE,
       waitReplicas: values.REDIS_WAIT_REPLICAS,
     },
-    queueShards: values.QUEUE_SHARDS ?? (isCluster(values.REDIS_URL) ? clusterShards : 1),
     http: { host: values.HOST, port: values.PORT },
     metricsPort: values.METRICS_PORT,
     metricsPerAccount: values.METRICS_PER_ACCOUNT,
@@ -200,13 +185,6 @@ function arrange(values: Values): Config {
       required: values.REQUIRE_VERIFICATION,
       exemptHosts: values.VERIFICATION_EXEMPT_HOSTS ?? [],
     },
-    doubt: {
-      removedMin: values.DOUBT_REMOVED_MIN,
-      removedPercent: values.DOUBT_REMOVED_PERCENT,
-      unknownMin: values.DOUBT_UNKNOWN_MIN,
-      unknownPercent: values.DOUBT_UNKNOWN_PERCENT,
-      shownPercent: values.DOUBT_SHOWN_PERCENT,
-    },
     filingBytesMax: values.FILING_MAX_BYTES,
     eventRetentionMs: values.EVENT_RETENTION_MS,
     logBytesMax: values.LOG_MAX_BYTES,
@@ -222,15 +200,13 @@ function accountOf(values: Values): Config['defaultAccount'] {
   return baseUrl === null || partnerKey === null ? null : { baseUrl, partnerKey };
 }
 
-// OpenTelemetry: the address for traces is used as it is; the path of the signal is appended to the general
-// one.
+// OpenTelemetry appends the path of the signal to the address.
 function tracingOf(values: Values): Config['tracing'] {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = values;
-  const url = traces ?? (base === null ? null : `${base.replace(/(?<!\/)\/+$/, '')}/v1/traces`);
+  const base = values.OTEL_EXPORTER_OTLP_ENDPOINT;
   const ratio = ratioOf(values);
-  if (url === null || ratio === 0 || values.OTEL_SDK_DISABLED) return null;
+  if (base === null || ratio === 0) return null;
   return {
-    url,
+    url: `${base.replace(/(?<!\/)\/+$/, '')}/v1/traces`,
     headers: values.OTEL_EXPORTER_OTLP_HEADERS ?? {},
     serviceName: values.OTEL_SERVICE_NAME,
     ratio,

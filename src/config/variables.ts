@@ -21,7 +21,6 @@ import {
   sampler,
   share,
 } from './value-parsers.ts';
-import { shardsMax } from '../redis/shards/shard-plan.ts';
 import type { ValueParser } from './value-parsers.ts';
 
 /** One environment variable; docs/configuration.md explains it to operators. */
@@ -36,7 +35,6 @@ export type Variable<T> = {
 };
 
 const day = 86_400_000;
-const million = 1_000_000;
 const kibibyte = 1_024;
 const retryDelays = '5000,300000,1800000,7200000,18000000,36000000,50400000,72000000,86400000';
 
@@ -50,7 +48,6 @@ export const variables = {
   ),
   REDIS_UNSAFE: withDefault(boolean, 'false', 'false'),
   REDIS_WAIT_REPLICAS: withDefault(integer(0, 16), '0', '1'),
-  QUEUE_SHARDS: optional(integer(1, shardsMax), '16'),
   HOST: withDefault(listenHost, '127.0.0.1', '0.0.0.0'),
   PORT: withDefault(integer(0, 65_535), '3000', '3000'),
   METRICS_PORT: optional(integer(0, 65_535), '9464'),
@@ -75,11 +72,6 @@ export const variables = {
   PARTNER_TOTAL_RPS: optional(integer(1, 10_000), '50'),
   PARTNER_CONCURRENCY: withDefault(integer(1, 64), '4', '4'),
   PARTNER_TIMEOUT_MS: withDefault(integer(10, 600_000), '10000', '10000'),
-  DOUBT_REMOVED_MIN: withDefault(integer(0, million), '20', '20'),
-  DOUBT_REMOVED_PERCENT: withDefault(integer(0, 100), '1', '1'),
-  DOUBT_UNKNOWN_MIN: withDefault(integer(0, million), '1000', '1000'),
-  DOUBT_UNKNOWN_PERCENT: withDefault(integer(0, million), '100', '100'),
-  DOUBT_SHOWN_PERCENT: withDefault(integer(0, 100), '10', '10'),
   DELIVERY_TIMEOUT_MS: withDefault(integer(10, 600_000), '15000', '15000'),
   DELIVERY_RETRY_MS: withDefault(integers(1, 30 * day, 50), retryDelays, '5000,300000,1800000'),
   DELIVERY_MAX_IN_FLIGHT: withDefault(integer(1, 1_000), '64', '64'),
@@ -102,14 +94,12 @@ export const variables = {
   LOG_LEVEL: withDefault(logLevel, 'info', 'info'),
   // Names and meaning are OpenTelemetry's.
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(endpoint, 'http://127.0.0.1:4318'),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optional(endpoint, 'http://127.0.0.1:4318/v1/traces'),
   OTEL_EXPORTER_OTLP_HEADERS: optional(headerList, 'api-key=the-key-of-your-collector'),
   OTEL_SERVICE_NAME: withDefault(
     matching(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters'),
     'filing-webhooks',
     'filing-webhooks-staging',
   ),
-  OTEL_SDK_DISABLED: withDefault(boolean, 'false', 'true'),
   OTEL_TRACES_SAMPLER: withDefault(sampler, 'parentbased_always_on', 'traceidratio'),
   OTEL_TRACES_SAMPLER_ARG: withDefault(share, '1', '0.1'),
 };

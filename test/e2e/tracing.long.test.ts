@@ -203,7 +203,7 @@ test('the libraries for traces are loaded where traces are sent, those of the qu
     await using daemon = await startDaemonProcess({
       ...environment,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      OTEL_SDK_DISABLED: 'true',
+      OTEL_TRACES_SAMPLER: 'always_off',
     });
     await deliverOne(daemon, 'f_untraced');
     expect(await loaded('fastify')).toBe(true);

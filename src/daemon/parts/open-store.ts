@@ -13,6 +13,7 @@ import {
   type RedisClient,
   type RedisConnections,
 } from '../../redis/connection/connect.ts';
+import { parseRedisUrl } from '../../redis/connection/redis-url.ts';
 import { databaseOf } from '../../redis/connection/open-client.ts';
 import { checkDurability } from '../../redis/durability/check-durability.ts';
 import { checkPermissions } from '../../redis/durability/check-permissions.ts';
@@ -24,6 +25,8 @@ import { timeoutBounds } from '../../subscriptions/settings/limits.ts';
 import { createSealer } from '../../secrets/seal.ts';
 import type { Overrides } from './overrides.ts';
 
+// Number of shards of the queues in a cluster, whose servers share them.
+const clusterShards = 16;
 // Minimum milliseconds for which drains in the former shards are waited for after a change of their number.
 const settleMsMin = 60_000;
 // Milliseconds beyond the time limit of a callback in which a drain has ended that begins no more callbacks.
@@ -102,7 +105,7 @@ export async function openStore(
     redis: connections.failFast(),
     key: keys.shards,
     queues: keys.queues,
-    wanted: config.queueShards,
+    wanted: overrides.queueShards ?? (isCluster(config.redis.url) ? clusterShards : 1),
     fresh,
     settleMs: Math.max(settleMsMin, Math.max(config.delivery.timeoutMs, timeoutBounds.max) + recordMs),
     now: clock.now,
@@ -133,6 +136,11 @@ export async function openStore(
       retentionMs: config.eventRetentionMs,
     }),
   };
+}
+
+function isCluster(url: string): boolean {
+  const parsed = parseRedisUrl(url);
+  return parsed.ok && parsed.address.kind === 'cluster';
 }
 
 function connect({ redis }: Config, observer: ReturnType<typeof observeStore>): RedisConnections {

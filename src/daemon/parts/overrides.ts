@@ -14,6 +14,8 @@ export interface Overrides extends Partial<DeliveryHooks> {
   readonly lookup?: HostLookup;
   /** Prefix of the queues' keys. */
   readonly queues?: string;
+  /** Number of shards of the queues. */
+  readonly queueShards?: number;
   /** Maximum number of drains at once. */
   readonly drainsAtOnce?: number;
   /** Maximum number of events that a replay counts one by one. */

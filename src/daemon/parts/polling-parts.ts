@@ -7,6 +7,7 @@ import { boundedCounts } from '../../monitoring/gauges/account-facts.ts';
 import { observePolling } from '../../monitoring/observe-polling.ts';
 import { createHostBudgets, type HostBudgets } from '../../partner/shared-budget/host-budgets.ts';
 import { createTurnLimiter } from '../../partner/shared-budget/turn-limiter.ts';
+import { defaultDoubtLimits } from '../../polling/doubt/doubt-policy.ts';
 import { createPartnerConnections } from '../../polling/partner-connections.ts';
 import { createAccountPoller } from '../../polling/pollers.ts';
 import { createPollQueue, type PollJob } from '../../polling/schedule/poll-queue.ts';
@@ -88,7 +89,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
       random: deps.random,
       partners,
       filingBytesMax,
-      doubtLimits: config.doubt,
+      doubtLimits: defaultDoubtLimits,
       wakeMatching: waker.wakeMatching,
       upkeep,
       upkeepMs: pollUpkeepMs,

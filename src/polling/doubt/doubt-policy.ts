@@ -1,4 +1,4 @@
-/** Limits beyond which a poll's findings are doubted; see docs/configuration.md. */
+/** Limits beyond which a poll's findings are doubted. */
 export interface DoubtLimits {
   /**
    * Maximum known filings that answer 404, as a number and as a percentage of the known filings. Findings
@@ -18,7 +18,7 @@ export interface DoubtLimits {
   readonly shownPercent: number;
 }
 
-/** The defaults of the configuration. */
+/** The limits of docs/polling.md#lists-that-are-not-the-accounts-own. */
 export const defaultDoubtLimits: DoubtLimits = {
   removedMin: 20,
   removedPercent: 1,

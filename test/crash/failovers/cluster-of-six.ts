@@ -24,7 +24,7 @@ const settings = {
   'cluster-allow-replica-migration': 'no',
   'cluster-require-full-coverage': 'no',
 };
-// `QUEUE_SHARDS` in a cluster.
+// Number of shards of the queues in a cluster.
 const shards = 16;
 const args = [...syncAtOnce, ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])];
 // What the keys of an account, and those of its queues, are hashed by.

@@ -17,10 +17,13 @@ const types = [{ type: 'filing.pending', state: '', status: '' }];
 /** A process of the deployment; all have one clock, which tests set forward. */
 async function startProcess(clock: { ahead: number }, queueShards: number) {
   const errors: Error[] = [];
-  const product = await createProduct(
-    { ...testConfig(redis.prefix, redis.url), queueShards },
-    { overrides: { now: () => Date.now() + clock.ahead, onError: (error) => void errors.push(error) } },
-  );
+  const product = await createProduct(testConfig(redis.prefix, redis.url), {
+    overrides: {
+      queueShards,
+      now: () => Date.now() + clock.ahead,
+      onError: (error) => void errors.push(error),
+    },
+  });
   const worker = product.parts.startDelivery();
   return {
     ...product.parts,
@@ -102,10 +105,9 @@ test('raising and lowering the number beside a process with another one loses an
 test('schedules move to the shards of their accounts, once, and those of removed accounts go', async () => {
   const clock = { ahead: 0 };
   const start = (queueShards: number) =>
-    createProduct(
-      { ...testConfig(`${redis.prefix}polls`, redis.url), queueShards },
-      { overrides: { now: () => Date.now() + clock.ahead } },
-    );
+    createProduct(testConfig(`${redis.prefix}polls`, redis.url), {
+      overrides: { queueShards, now: () => Date.now() + clock.ahead },
+    });
   await using _ = await start(1);
   await using product = await start(4);
   const { pollQueue, shards, stores } = product.parts;

@@ -45,8 +45,6 @@ export interface WorldOptions {
   /** Subscribers that each ask for a client certificate of their own, issued by this authority. */
   readonly mutual?: TestAuthority;
   readonly environment?: Readonly<Record<string, string>>;
-  /** What each daemon has beside the environment of all. */
-  readonly environments?: readonly Readonly<Record<string, string>>[];
   /** Entry of another copy of the tree, which all daemons are started from. */
   readonly sources?: string;
 }
@@ -106,10 +104,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     DELIVERY_ALLOW_HTTP: 'true',
     ...options.environment,
   };
-  const daemons = roles.map((role, i) =>
-    stack.use(
-      superviseDaemon({ ...environment, ROLES: role, ...options.environments?.[i] }, options.sources),
-    ),
+  const daemons = roles.map((role) =>
+    stack.use(superviseDaemon({ ...environment, ROLES: role }, options.sources)),
   );
   const api = () => openApi(daemons[0]?.url() ?? '', apiToken);
   await Promise.all(daemons.map((daemon) => daemon.untilStarted()));

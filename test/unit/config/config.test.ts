@@ -8,7 +8,6 @@ import { variables } from '../../../src/config/variables.ts';
 import { loadConfig } from '../../../src/config/config.ts';
 import { parseEnvFile, readEnvironment } from '../../../src/config/environment.ts';
 import type { Config } from '../../../src/config/config.ts';
-import { defaultDoubtLimits } from '../../../src/polling/doubt/doubt-policy.ts';
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64');
 const needed = { API_TOKEN: 'operator-token-of-the-tests', ENCRYPTION_KEY: key(1) };
@@ -28,7 +27,6 @@ describe('the defaults', () => {
   test('are those of docs/configuration.md', () => {
     expect(configOf({})).toEqual({
       redis: { url: 'redis://127.0.0.1:6379', prefix: 'fw', unsafe: false, waitReplicas: 0 },
-      queueShards: 1,
       http: { host: '127.0.0.1', port: 3000 },
       metricsPort: null,
       metricsPerAccount: 'auto',
@@ -58,7 +56,6 @@ describe('the defaults', () => {
         attemptDetails: 'failures',
       },
       proxies: { egress: null, egressResolves: false, partner: null, noProxy: [] },
-      doubt: defaultDoubtLimits,
       verification: { required: false, exemptHosts: [] },
       filingBytesMax: 262_144,
       eventRetentionMs: 2_592_000_000,
@@ -102,9 +99,6 @@ describe('right values', () => {
       { redis: { url: 'rediss://u:p@r:1/2', prefix: 'a.b_c-1', unsafe: true, waitReplicas: 2 } },
     ],
     [{ ROLES: 'deliver, poll,poll' }, { roles: new Set(['deliver', 'poll'] as const) }],
-    [{ QUEUE_SHARDS: '8' }, { queueShards: 8 }],
-    [{ REDIS_URL: 'redis+cluster://a:1,b:2' }, { queueShards: 16 }],
-    [{ REDIS_URL: 'redis+cluster://a:1,b:2', QUEUE_SHARDS: '1' }, { queueShards: 1 }],
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
     [
       { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.com/otlp/' },
@@ -120,7 +114,6 @@ describe('right values', () => {
     [
       {
         OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.com',
-        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/traces',
         OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%20key, x-team=ops',
         OTEL_SERVICE_NAME: 'filings of ours',
         OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
@@ -128,7 +121,7 @@ describe('right values', () => {
       },
       {
         tracing: {
-          url: 'http://127.0.0.1:4318/traces',
+          url: 'https://collector.example.com/v1/traces',
           headers: { 'api-key': 'a key', 'x-team': 'ops' },
           serviceName: 'filings of ours',
           ratio: 0.25,
@@ -157,7 +150,6 @@ describe('right values', () => {
   });
 
   test.each([
-    { OTEL_SDK_DISABLED: 'true' },
     { OTEL_TRACES_SAMPLER: 'always_off' },
     { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' },
   ])('%j ends tracing', (env) => {
@@ -250,7 +242,6 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   REDIS_PREFIX: ['a:b', '{a}', 'a b', 'ä', 'x'.repeat(65), '*'],
   REDIS_UNSAFE: wrongBooleans,
   REDIS_WAIT_REPLICAS: [...wrongNumbers.filter((value) => value !== '0'), '17'],
-  QUEUE_SHARDS: [...wrongNumbers, '65'],
   HOST: ['127.0.0.1:3000', '[::1]', 'http://localhost', 'a b', '-a', '*', 'x'.repeat(254)],
   PORT: [...wrongNumbers.filter((value) => value !== '0'), '65536'],
   METRICS_PER_ACCOUNT: ['yes', 'AUTO', '100'],
@@ -314,11 +305,6 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   PARTNER_MAX_RPS: [...wrongNumbers, '1001'],
   PARTNER_TOTAL_RPS: [...wrongNumbers, '10001'],
   PARTNER_CONCURRENCY: [...wrongNumbers, '65'],
-  DOUBT_REMOVED_MIN: [...wrongNumbers.filter((value) => value !== '0'), '1000001'],
-  DOUBT_REMOVED_PERCENT: [...wrongNumbers.filter((value) => value !== '0'), '101'],
-  DOUBT_UNKNOWN_MIN: [...wrongNumbers.filter((value) => value !== '0'), '1000001'],
-  DOUBT_UNKNOWN_PERCENT: [...wrongNumbers.filter((value) => value !== '0'), '1000001'],
-  DOUBT_SHOWN_PERCENT: [...wrongNumbers.filter((value) => value !== '0'), '101'],
   PARTNER_TIMEOUT_MS: [...wrongNumbers, '9', '600001'],
   DELIVERY_TIMEOUT_MS: [...wrongNumbers, '9', '600001'],
   DELIVERY_RETRY_MS: [
@@ -364,10 +350,8 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   ROLES: ['all', 'api,', 'api;poll', 'API', 'api,worker'],
   LOG_LEVEL: ['verbose', 'INFO', '30'],
   OTEL_EXPORTER_OTLP_ENDPOINT: wrongEndpoints,
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: wrongEndpoints,
   OTEL_EXPORTER_OTLP_HEADERS: ['a', '=a', 'a=', 'a=b,', 'a b=c', 'a=b c', 'a=%', 'a=%0d%0ab'],
   OTEL_SERVICE_NAME: ['ä', 'x'.repeat(256)],
-  OTEL_SDK_DISABLED: wrongBooleans,
   OTEL_TRACES_SAMPLER: ['xray', 'always', 'ALWAYS_ON'],
   OTEL_TRACES_SAMPLER_ARG: ['-0.1', '1.1', '2', '1e-3', 'half', '.', '10%'],
 };
