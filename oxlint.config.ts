@@ -150,7 +150,6 @@ const folders: Readonly<Record<string, Folder>> = {
     has: ['@opentelemetry/*'],
   },
   monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'tracing/tracing.ts'] },
-  'monitoring/due-work': { may: ['redis'] },
   api: { may: apiMay, has: [...fastify, 'rate-limiter-flexible'] },
   'api/subscriptions/preview': { may: apiMay, has: fastify },
   'api/subscriptions/settings': {

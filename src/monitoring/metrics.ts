@@ -19,204 +19,178 @@ const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 30
 export function createMetrics(linesLost: () => number = () => 0) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const common = (name: string, help: string) => ({
+  const common = <L extends string>(name: string, help: string, labelNames: readonly L[]) => ({
     name: `filing_webhooks_${name}`,
     help,
+    labelNames,
     registers: [registry],
   });
+  const gauge = <L extends string>(name: string, help: string, labels: readonly L[] = []) =>
+    new Gauge(common(name, help, labels));
+  const counter = <L extends string>(name: string, help: string, labels: readonly L[] = []) =>
+    new Counter(common(name, help, labels));
+  const histogram = <L extends string>(
+    name: string,
+    help: string,
+    buckets: number[],
+    labels: readonly L[] = [],
+  ) => new Histogram({ ...common(name, help, labels), buckets });
   const metrics = {
     registry,
     ofAccounts: createAccountCounters(registry),
-    ready: new Gauge(common('ready', 'Whether readiness is 200 (1) or 503 (0); its body says why.')),
-    redisSafe: new Gauge(
-      common('redis_safe', 'Whether Redis is set so that it keeps what it is given (1) or not (0).'),
+    ready: gauge('ready', 'Whether readiness is 200 (1) or 503 (0); its body says why.'),
+    redisSafe: gauge('redis_safe', 'Whether Redis is set so that it keeps what it is given (1) or not (0).'),
+    storeEmptied: gauge(
+      'store_emptied',
+      'Whether the store was found emptied under the running daemon (1) or not (0).',
     ),
-    storeEmptied: new Gauge(
-      common('store_emptied', 'Whether the store was found emptied under the running daemon (1) or not (0).'),
+    rewritesMissing: gauge(
+      'aof_rewrites_missing',
+      'Redis servers whose append-only file was not rewritten since their last start.',
     ),
-    rewritesMissing: new Gauge(
-      common(
-        'aof_rewrites_missing',
-        'Redis servers whose append-only file was not rewritten since their last start.',
-      ),
+    waitingSeconds: gauge(
+      'waiting_seconds',
+      'How long polls or drains that are due have waited without any being taken; 0 while they are.',
+      ['queue'],
     ),
-    waitingSeconds: new Gauge({
-      ...common(
-        'waiting_seconds',
-        'How long polls or drains that are due have waited without any being taken; 0 while they are.',
-      ),
-      labelNames: ['queue'],
-    }),
-    unreplicatedCommits: new Counter(
-      common(
-        'unreplicated_commits_total',
-        'Commits that fewer replicas had acknowledged in time than REDIS_WAIT_REPLICAS asks for.',
-      ),
+    unreplicatedCommits: counter(
+      'unreplicated_commits_total',
+      'Commits that fewer replicas had acknowledged in time than REDIS_WAIT_REPLICAS asks for.',
     ),
-    accountHealth: new Gauge({
-      ...common('account_health', 'How polling of an account stands: 1 for its state, 0 for the others.'),
-      labelNames: ['account', 'state'],
-    }),
-    accounts: new Gauge({
-      ...common('accounts', 'Accounts by the state of their polling.'),
-      labelNames: ['state'],
-    }),
-    seriesPerAccount: new Gauge(
-      common('series_per_account', 'Whether every account has series of its own (1) or only the worst (0).'),
+    accountHealth: gauge(
+      'account_health',
+      'How polling of an account stands: 1 for its state, 0 for the others.',
+      ['account', 'state'],
     ),
-    gaugesAge: new Gauge(
-      common('gauges_age_seconds', 'How long the oldest change has waited for the gauges to show it.'),
+    accounts: gauge('accounts', 'Accounts by the state of their polling.', ['state']),
+    seriesPerAccount: gauge(
+      'series_per_account',
+      'Whether every account has series of its own (1) or only the worst (0).',
     ),
-    pollAge: new Histogram({
-      ...common('poll_age_seconds', 'Accounts by the time since the start of their last complete poll.'),
-      buckets: [10, 30, 60, 120, 300, 600, 1_800, 3_600, 21_600, 86_400],
-    }),
-    pollDuration: new Histogram({
-      ...common('poll_duration_seconds', 'Duration of a poll of an account.'),
-      labelNames: ['mode', 'outcome'],
-      buckets: seconds,
-    }),
-    partnerRequests: new Counter({
-      ...common(
-        'partner_requests_total',
-        'Requests sent to the partner service; code is the status or the failure.',
-      ),
-      labelNames: ['endpoint', 'code'],
-    }),
-    filings: new Gauge({
-      ...common('filings', 'Known filings.'),
-      labelNames: ['account', 'status'],
-    }),
-    allFilings: new Gauge({
-      ...common('all_filings', 'Known filings of all accounts.'),
-      labelNames: ['status'],
-    }),
-    lastCompletePoll: new Gauge({
-      ...common('last_complete_poll_timestamp_seconds', 'Start of the last poll that read all it had to.'),
-      labelNames: ['account'],
-    }),
-    oldestPoll: new Gauge(
-      common(
-        'oldest_poll_seconds',
-        'How long ago the last poll began of the account that was polled longest ago.',
-      ),
+    gaugesAge: gauge(
+      'gauges_age_seconds',
+      'How long the oldest change has waited for the gauges to show it.',
     ),
-    requestsInTurn: new Gauge(
-      common(
-        'partner_requests_waiting',
-        'Requests of this process that wait for PARTNER_TOTAL_RPS; 0 while it does not bind.',
-      ),
+    pollAge: histogram(
+      'poll_age_seconds',
+      'Accounts by the time since the start of their last complete poll.',
+      [10, 30, 60, 120, 300, 600, 1_800, 3_600, 21_600, 86_400],
     ),
-    oldestFiling: new Gauge({
-      ...common(
-        'oldest_filing_seconds',
-        'How long the filing that has been in a status for longest has been in it; missing without filings.',
-      ),
-      labelNames: ['account', 'status'],
-    }),
-    allOldestFiling: new Gauge({
-      ...common('all_oldest_filing_seconds', 'The same over all accounts.'),
-      labelNames: ['status'],
-    }),
-    events: new Counter({ ...common('events_total', 'Events recorded in the log.'), labelNames: ['type'] }),
-    filingsTooLarge: new Counter(
-      common('filings_too_large_total', 'Events recorded without their filing, which was too large.'),
+    pollDuration: histogram('poll_duration_seconds', 'Duration of a poll of an account.', seconds, [
+      'mode',
+      'outcome',
+    ]),
+    partnerRequests: counter(
+      'partner_requests_total',
+      'Requests sent to the partner service; code is the status or the failure.',
+      ['endpoint', 'code'],
     ),
-    deliveries: new Counter({
-      ...common('deliveries_total', 'Attempts to deliver, by outcome code.'),
-      labelNames: ['outcome'],
-    }),
-    proxyUp: new Gauge({
-      ...common('proxy_up', 'Whether a forward proxy works (1) or is down, so that all waits for it (0).'),
-      labelNames: ['proxy'],
-    }),
-    proxyErrors: new Counter({
-      ...common('proxy_errors_total', 'Connections that a forward proxy did not make, by reason.'),
-      labelNames: ['proxy', 'reason'],
-    }),
-    deliveryDuration: new Histogram({
-      ...common('delivery_duration_seconds', 'Duration of one attempt to deliver.'),
-      buckets: seconds,
-    }),
-    detectToDelivery: new Histogram({
-      ...common('detect_to_delivery_seconds', 'From the recording of an event to its acknowledgement.'),
-      buckets: [...seconds, 3600, 86_400],
-    }),
-    subscriptionLag: new Gauge({
-      ...common('subscription_lag', 'Events that a subscription asked for and has not got yet.'),
-      labelNames: ['account', 'subscription'],
-    }),
-    allSubscriptionLag: new Gauge(
-      common(
-        'all_subscription_lag',
-        'Events that wait for all subscriptions that are not disabled, together.',
-      ),
+    filings: gauge('filings', 'Known filings.', ['account', 'status']),
+    allFilings: gauge('all_filings', 'Known filings of all accounts.', ['status']),
+    lastCompletePoll: gauge(
+      'last_complete_poll_timestamp_seconds',
+      'Start of the last poll that read all it had to.',
+      ['account'],
     ),
-    subscriptionLags: new Histogram({
-      ...common('subscription_lags', 'Subscriptions by the number of events that wait for them.'),
-      buckets: [0, 10, 100, 1_000, 10_000, 100_000],
-    }),
-    subscriptionFailing: new Gauge({
-      ...common('subscription_failing_seconds', 'How long a failing subscription has failed.'),
-      labelNames: ['account', 'subscription'],
-    }),
-    certificateEnd: new Gauge({
-      ...common(
-        'certificate_end_timestamp_seconds',
-        'When the first certificate ends that a subscription of the account uses.',
-      ),
-      labelNames: ['account'],
-    }),
-    allCertificateEnd: new Gauge(
-      common(
-        'all_certificate_end_timestamp_seconds',
-        'The same over all accounts; NaN without certificates.',
-      ),
+    oldestPoll: gauge(
+      'oldest_poll_seconds',
+      'How long ago the last poll began of the account that was polled longest ago.',
     ),
-    throttledSubscriptions: new Gauge(
-      common('throttled_subscriptions', 'Subscriptions whose events wait only because of their rate.'),
+    requestsInTurn: gauge(
+      'partner_requests_waiting',
+      'Requests of this process that wait for PARTNER_TOTAL_RPS; 0 while it does not bind.',
     ),
-    subscriptions: new Gauge({
-      ...common('subscriptions', 'Subscriptions by state.'),
-      labelNames: ['state'],
-    }),
-    sealedSecrets: new Gauge({
-      ...common('sealed_secrets', 'Secrets in Redis by the name of the key that sealed them.'),
-      labelNames: ['key'],
-    }),
-    sealingKey: new Gauge({
-      ...common('sealing_key', '1 for the first key of ENCRYPTION_KEY, which seals secrets now.'),
-      labelNames: ['key'],
-    }),
-    unreadableRecords: new Counter({
-      ...common(
-        'unreadable_records_total',
-        'Stored records that could not be read, and what became of them; one that stays so counts again every five minutes.',
-      ),
-      labelNames: ['kind'],
-    }),
-    setBacks: new Counter(
-      common('set_backs_total', 'Times that Redis was found to have lost commits to the log of an account.'),
+    oldestFiling: gauge(
+      'oldest_filing_seconds',
+      'How long the filing that has been in a status for longest has been in it; missing without filings.',
+      ['account', 'status'],
     ),
-    clockDifference: new Gauge(
-      common('clock_difference_seconds', "By how much Redis's clock is ahead of this process's own."),
+    allOldestFiling: gauge('all_oldest_filing_seconds', 'The same over all accounts.', ['status']),
+    events: counter('events_total', 'Events recorded in the log.', ['type']),
+    filingsTooLarge: counter(
+      'filings_too_large_total',
+      'Events recorded without their filing, which was too large.',
     ),
-    clockSteps: new Counter(
-      common('clock_steps_total', "Steps of Redis's clock that this process has seen."),
+    deliveries: counter('deliveries_total', 'Attempts to deliver, by outcome code.', ['outcome']),
+    proxyUp: gauge(
+      'proxy_up',
+      'Whether a forward proxy works (1) or is down, so that all waits for it (0).',
+      ['proxy'],
     ),
-    filterUndecided: new Counter(
-      common(
-        'filter_undecided_total',
-        'Events delivered because the filter of a subscription could not decide.',
-      ),
+    proxyErrors: counter('proxy_errors_total', 'Connections that a forward proxy did not make, by reason.', [
+      'proxy',
+      'reason',
+    ]),
+    deliveryDuration: histogram('delivery_duration_seconds', 'Duration of one attempt to deliver.', seconds),
+    detectToDelivery: histogram(
+      'detect_to_delivery_seconds',
+      'From the recording of an event to its acknowledgement.',
+      [...seconds, 3600, 86_400],
     ),
-    tokenRequests: new Counter({
-      ...common('token_requests_total', 'Requests for tokens of endpoints behind OAuth 2.0, by outcome.'),
-      labelNames: ['outcome'],
-    }),
-    deadLetters: new Counter(common('dead_letters_total', 'Events given up for a subscription.')),
+    subscriptionLag: gauge('subscription_lag', 'Events that a subscription asked for and has not got yet.', [
+      'account',
+      'subscription',
+    ]),
+    allSubscriptionLag: gauge(
+      'all_subscription_lag',
+      'Events that wait for all subscriptions that are not disabled, together.',
+    ),
+    subscriptionLags: histogram(
+      'subscription_lags',
+      'Subscriptions by the number of events that wait for them.',
+      [0, 10, 100, 1_000, 10_000, 100_000],
+    ),
+    subscriptionFailing: gauge(
+      'subscription_failing_seconds',
+      'How long a failing subscription has failed.',
+      ['account', 'subscription'],
+    ),
+    certificateEnd: gauge(
+      'certificate_end_timestamp_seconds',
+      'When the first certificate ends that a subscription of the account uses.',
+      ['account'],
+    ),
+    allCertificateEnd: gauge(
+      'all_certificate_end_timestamp_seconds',
+      'The same over all accounts; NaN without certificates.',
+    ),
+    throttledSubscriptions: gauge(
+      'throttled_subscriptions',
+      'Subscriptions whose events wait only because of their rate.',
+    ),
+    subscriptions: gauge('subscriptions', 'Subscriptions by state.', ['state']),
+    sealedSecrets: gauge('sealed_secrets', 'Secrets in Redis by the name of the key that sealed them.', [
+      'key',
+    ]),
+    sealingKey: gauge('sealing_key', '1 for the first key of ENCRYPTION_KEY, which seals secrets now.', [
+      'key',
+    ]),
+    unreadableRecords: counter(
+      'unreadable_records_total',
+      'Stored records that could not be read, and what became of them; one that stays so counts again every five minutes.',
+      ['kind'],
+    ),
+    setBacks: counter(
+      'set_backs_total',
+      'Times that Redis was found to have lost commits to the log of an account.',
+    ),
+    clockDifference: gauge(
+      'clock_difference_seconds',
+      "By how much Redis's clock is ahead of this process's own.",
+    ),
+    clockSteps: counter('clock_steps_total', "Steps of Redis's clock that this process has seen."),
+    filterUndecided: counter(
+      'filter_undecided_total',
+      'Events delivered because the filter of a subscription could not decide.',
+    ),
+    tokenRequests: counter(
+      'token_requests_total',
+      'Requests for tokens of endpoints behind OAuth 2.0, by outcome.',
+      ['outcome'],
+    ),
+    deadLetters: counter('dead_letters_total', 'Events given up for a subscription.'),
     logLinesLost: new Counter({
-      ...common('log_lines_lost_total', 'Lines of the log of this process that could not be written.'),
+      ...common('log_lines_lost_total', 'Lines of the log of this process that could not be written.', []),
       collect() {
         this.reset();
         this.inc(linesLost());
@@ -227,9 +201,9 @@ export function createMetrics(linesLost: () => number = () => 0) {
   metrics.redisSafe.set(NaN);
   metrics.allCertificateEnd.set(NaN);
   // Missing until the accounts were read: 0 would be a value.
-  for (const gauge of [metrics.allSubscriptionLag, metrics.throttledSubscriptions, metrics.seriesPerAccount])
-    gauge.remove();
-  for (const histogram of [metrics.pollAge, metrics.subscriptionLags]) histogram.reset();
+  for (const each of [metrics.allSubscriptionLag, metrics.throttledSubscriptions, metrics.seriesPerAccount])
+    each.remove();
+  for (const each of [metrics.pollAge, metrics.subscriptionLags]) each.reset();
   // From the start: rate() does not see the first increase of a new counter.
   for (const type of loggedEventTypes) metrics.events.inc({ type }, 0);
   for (const outcome of Object.keys(outcomeKinds)) metrics.deliveries.inc({ outcome }, 0);

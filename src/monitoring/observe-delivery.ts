@@ -5,7 +5,7 @@ import type { SubscriptionDrainer, SubscriptionDrainerDeps } from '../delivery/d
 import type { EndExpiredDeps } from '../delivery/expiry.ts';
 import type { VerifierDeps } from '../delivery/ownership.ts';
 import type { Tracing } from '../tracing/tracing.ts';
-import type { WorkTally } from './due-work/tally.ts';
+import type { WorkTally } from './work-tally.ts';
 import { flatLines } from './flat-lines.ts';
 import type { Metrics } from './metrics.ts';
 

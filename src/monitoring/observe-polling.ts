@@ -4,7 +4,7 @@ import { isKnownStatus } from '../partner/filing-statuses.ts';
 import type { AccountPollerDeps, PollReport } from '../polling/pollers.ts';
 import type { PollJob } from '../polling/schedule/poll-queue.ts';
 import type { Tracing } from '../tracing/tracing.ts';
-import type { WorkTally } from './due-work/tally.ts';
+import type { WorkTally } from './work-tally.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface PollingObserverDeps {

@@ -18,7 +18,7 @@ import { timeoutBounds } from '../../subscriptions/settings/limits.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import { createEgressPolicy } from '../../egress/address-policy.ts';
-import { counted, createWorkTally } from '../../monitoring/due-work/tally.ts';
+import { createWorkTally } from '../../monitoring/work-tally.ts';
 import { observeDelivery, type DeliveryObserver } from '../../monitoring/observe-delivery.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import { clientEndMs, type Part } from '../stop-parts.ts';
@@ -160,7 +160,7 @@ export function createDeliveryParts(
       shards,
       queue: drainQueue,
       concurrency: drainsAtOnce,
-      drain: (...args) => counted(drains, () => traced(...args)),
+      drain: (...args) => drains.counted(() => traced(...args)),
       now: clock.now,
       onError,
     });

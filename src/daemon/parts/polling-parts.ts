@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config/config.ts';
 import type { SubscriptionWaker } from '../../delivery/wake.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
-import { counted, createWorkTally } from '../../monitoring/due-work/tally.ts';
+import { createWorkTally } from '../../monitoring/work-tally.ts';
 import { boundedCounts } from '../../monitoring/gauges/account-facts.ts';
 import { observePolling } from '../../monitoring/observe-polling.ts';
 import { createHostBudgets, type HostBudgets } from '../../partner/shared-budget/host-budgets.ts';
@@ -109,7 +109,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
       polling: stores.polling,
       holder: randomUUID(),
       concurrency: pollsAtOnce,
-      poll: (job, signal) => counted(polls, () => pollUnlessEmptied(job, signal)),
+      poll: (job, signal) => polls.counted(() => pollUnlessEmptied(job, signal)),
       onSkipped: polls.skipped,
       onError,
     });

@@ -6,8 +6,8 @@ import type { PollQueue } from '../../polling/schedule/poll-queue.ts';
 import type { RedisConnections } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import type { StoreWatch } from '../../redis/durability/store-watch.ts';
-import type { WorkTally } from '../../monitoring/due-work/tally.ts';
-import { createWorkWatch, type WorkWatch } from '../../monitoring/due-work/work-watch.ts';
+import type { WorkTally } from '../../monitoring/work-tally.ts';
+import { createWorkWatch, type WorkWatch } from '../../monitoring/work-watch.ts';
 
 /**
  * Milliseconds, in addition to the deadline of one request, in which some of the work in progress has to end.

@@ -32,16 +32,17 @@ const accountsAtOnce = 20;
 const waitMs = 2_000;
 // Milliseconds of a round from which on no scrape waits for the next one.
 const longMs = 1_000;
-// Minimum milliseconds of rest after a round, for each one that it took.
+// Milliseconds of rest after a round, for each one that it took, and the maximum of the rest.
 const restShare = 4;
+const restMsMax = 60_000;
 
 /**
  * Sets every gauge from the store, whichever processes poll and deliver; to be called before each scrape. It
- * begins a round over all accounts, unless one is under way or has just ended: a fifth of the time at most
- * goes into rounds. Few accounts are read before the scrape. A longer round goes on by itself, and shows what
- * it has found when it is over, since part of a total would look like a change of it. Until the first round
- * is over, the gauges of accounts and subscriptions are missing. Rejects while Redis does not answer: then
- * `ready` is 0 and the other gauges keep their values.
+ * begins a round over all accounts, unless one is under way or has ended a moment ago. Few accounts are read
+ * before the scrape. A longer round goes on by itself, and shows what it has found when it is over, since
+ * part of a total would look like a change of it. Until the first round is over, the gauges of accounts and
+ * subscriptions are missing. Rejects while Redis does not answer: then `ready` is 0 and the other gauges keep
+ * their values.
  */
 export function createGauges(deps: GaugesDeps): () => Promise<void> {
   const { accounts, metrics, now } = deps;
@@ -60,7 +61,7 @@ export function createGauges(deps: GaugesDeps): () => Promise<void> {
     } finally {
       const endedAt = performance.now();
       tookMs = endedAt - begunAt;
-      restsUntil = endedAt + restShare * tookMs;
+      restsUntil = endedAt + Math.min(restMsMax, restShare * tookMs);
       round = null;
     }
   }

@@ -7,8 +7,8 @@ import { createMetrics } from '../../../src/monitoring/metrics.ts';
 import { createPollQueue } from '../../../src/polling/schedule/poll-queue.ts';
 import { createRedisConnections } from '../../../src/redis/connection/connect.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
-import { createWorkTally } from '../../../src/monitoring/due-work/tally.ts';
-import { createWorkWatch } from '../../../src/monitoring/due-work/work-watch.ts';
+import { createWorkTally } from '../../../src/monitoring/work-tally.ts';
+import { createWorkWatch } from '../../../src/monitoring/work-watch.ts';
 import { oneShard } from '../../../src/redis/shards/queue-shards.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 
@@ -133,7 +133,8 @@ test('a poll that any process takes is enough, and the log says that it goes on'
   idle.expect('poll', everyMs);
   await idle.pass(2 * minute);
   expect(idle.problems()).toHaveLength(1);
-  busy.tally.poll.started();
+  const job = Promise.withResolvers<void>();
+  void busy.tally.poll.counted(() => job.promise);
   await busy.look();
   await idle.pass(2_000);
   expect(idle.problems()).toEqual([]);
@@ -196,9 +197,7 @@ test.each([
     queue: drains,
     concurrency: 10,
     async drain() {
-      process.tally.drain.started();
-      process.tally.drain.ended();
-      return { wakeAt: null };
+      return process.tally.drain.counted(async () => ({ wakeAt: null }));
     },
     now: Date.now,
     onError,
@@ -219,7 +218,8 @@ test('a drain queue whose every place waits for hanging endpoints gets on', asyn
   await using deployment = rig();
   const process = deployment.process();
   await deployment.drains.wake('acme', ['a']);
-  for (let place = 0; place < 10; place += 1) process.tally.drain.started();
+  const job = Promise.withResolvers<{ wakeAt: null }>();
+  for (let place = 0; place < 10; place += 1) void process.tally.drain.counted(() => job.promise);
   for (let looks = 0; looks < 60; looks += 1) {
     process.tally.drain.gotOn();
     await process.pass(2_000);

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { accountsAtOnce, type AccountSlice } from '../../../accounts/lists/account-slices.ts';
 import type { Account } from '../../../accounts/account.ts';
 import type { AccountStore } from '../../../accounts/account-store.ts';
-import type { WorkWatch } from '../../../monitoring/due-work/work-watch.ts';
+import type { WorkWatch } from '../../../monitoring/work-watch.ts';
 import type { PollQueue } from '../../../polling/schedule/poll-queue.ts';
 import { isPollMissing } from '../../../polling/schedule/poll-schedule.ts';
 import type { PollingStore } from '../../../polling/store/polling-store.ts';

@@ -1,8 +1,6 @@
 import type { Logger } from 'pino';
-import type { Metrics } from '../metrics.ts';
-import type { RedisClient } from '../../redis/connection/connect.ts';
-import { lookAtQueue, type QueueKey } from './look-at-queue.ts';
-import type { WorkTally } from './tally.ts';
+import type { RedisClient } from '../redis/connection/connect.ts';
+import type { Metrics } from './metrics.ts';
 import {
   causeOf,
   isCurrent,
@@ -10,11 +8,16 @@ import {
   nextWait,
   waitedMs,
   waitsTooLong,
+  type QueueLook,
   type Wait,
   type WaitCause,
 } from './wait.ts';
+import type { WorkTally } from './work-tally.ts';
 
 type QueueName = 'poll' | 'drain';
+
+/** The key of a part of a BullMQ queue, which is one shard of a queue. */
+type QueueKey = (part: string) => string;
 
 /** A queue that this process takes work from. */
 export interface WatchedQueue {
@@ -22,24 +25,6 @@ export interface WatchedQueue {
   /** The keys of its shards. */
   readonly keys: () => readonly QueueKey[];
   readonly tally: Pick<WorkTally, 'read'>;
-}
-
-/** Watches that due work is taken, by this process or another. */
-export interface WorkWatch {
-  /**
-   * Looks once, and counts this process's work since the last look for the other processes. Rejects when
-   * Redis does.
-   */
-  look(): Promise<void>;
-  /**
-   * Expects work of a queue every `everyMs` milliseconds, even from an empty queue. With null, as before the
-   * first call, work is expected only while the queue holds some.
-   */
-  expect(name: QueueName, everyMs: number | null): void;
-  /** One sentence for each queue whose work has waited for too long, with the cause. */
-  problems(): readonly string[];
-  /** Whether this process is live; if not, the reasons for a restart. */
-  liveness(): { readonly live: boolean; readonly reasons: readonly string[] };
 }
 
 export interface WorkWatchDeps {
@@ -59,33 +44,40 @@ export interface WorkWatchDeps {
   readonly wallClock: () => number;
 }
 
-interface Watched {
-  look(everyMs: number | null): Promise<void>;
-  problem(): string | null;
-  restartReason(): string | null;
-}
+/** Watches that due work is taken, by this process or another. */
+export type WorkWatch = ReturnType<typeof createWorkWatch>;
 
 /** Watches the queues that this process works on; the caller calls `look` every two seconds. */
-export function createWorkWatch(deps: WorkWatchDeps): WorkWatch {
+export function createWorkWatch(deps: WorkWatchDeps) {
   const watched = deps.queues.map((queue) => ({ ...watchQueue(deps, queue), name: queue.name }));
   const expected = new Map<QueueName, number | null>();
   let underWay: Promise<unknown> | null = null;
   const lookAtAll = () => Promise.all(watched.map(({ look, name }) => look(expected.get(name) ?? null)));
   const some = (reasons: readonly (string | null)[]) => reasons.filter((reason) => reason !== null);
   return {
-    async look() {
+    /**
+     * Looks once, and counts this process's work since the last look for the other processes. Rejects when
+     * Redis does.
+     */
+    async look(): Promise<void> {
       await (underWay ??= lookAtAll().finally(() => (underWay = null)));
     },
-    expect: (name, everyMs) => void expected.set(name, everyMs),
-    problems: () => some(watched.map((each) => each.problem())),
-    liveness() {
+    /**
+     * Expects work of a queue every `everyMs` milliseconds, even from an empty queue. With null, as before
+     * the first call, work is expected only while the queue holds some.
+     */
+    expect: (name: QueueName, everyMs: number | null) => void expected.set(name, everyMs),
+    /** One sentence for each queue whose work has waited for too long, with the cause. */
+    problems: (): readonly string[] => some(watched.map((each) => each.problem())),
+    /** Whether this process is live; if not, the reasons for a restart. */
+    liveness(): { readonly live: boolean; readonly reasons: readonly string[] } {
       const reasons = some(watched.map((each) => each.restartReason()));
       return { live: reasons.length === 0, reasons };
     },
   };
 }
 
-function watchQueue(deps: WorkWatchDeps, { name, keys, tally }: WatchedQueue): Watched {
+function watchQueue(deps: WorkWatchDeps, { name, keys, tally }: WatchedQueue) {
   const { redis, takenKey, logger, metrics, now } = deps;
   let wait: Wait | null = null;
   let cause: WaitCause = 'worker';
@@ -118,23 +110,24 @@ function watchQueue(deps: WorkWatchDeps, { name, keys, tally }: WatchedQueue): W
       told = current;
       logger.error({ queue: name, waitingMs, cause, ...facts }, 'queue.waiting');
     } else if (told !== null && (told.taken !== current.taken || !isExpected(current))) {
-      logger.info(
-        { queue: name, waitedMs: Math.round(current.at - told.at + waitedMs(told)) },
-        'queue.resumed',
-      );
+      const waitedInAll = Math.round(current.at - told.at + waitedMs(told));
+      logger.info({ queue: name, waitedMs: waitedInAll }, 'queue.resumed');
       told = null;
     }
   }
 
+  const current = () => (wait !== null && isCurrent(wait, now()) ? wait : null);
   return {
     look,
     problem() {
-      return wait !== null && isCurrent(wait, now()) && waitsTooLong(wait)
-        ? `Due ${name}s wait, for ${Math.round(waitedMs(wait) / 1000)} s now, and none is taken: ${causes[cause]}`
+      const known = current();
+      return known !== null && waitsTooLong(known)
+        ? `Due ${name}s wait, for ${Math.round(waitedMs(known) / 1000)} s now, and none is taken: ${causes[cause]}`
         : null;
     },
     restartReason() {
-      return wait !== null && isCurrent(wait, now()) && needsRestart(wait, cause)
+      const known = current();
+      return known !== null && needsRestart(known, cause)
         ? `Due ${name}s wait and this process takes none: restart it.`
         : null;
     },
@@ -150,4 +143,36 @@ const causes: Record<WaitCause, string> = {
 
 function isExpected({ everyMs, dueSince }: Wait): boolean {
   return everyMs !== null || dueSince !== null;
+}
+
+// BullMQ keeps the time of a delayed job in the upper bits of its score.
+const scorePerMs = 0x1000;
+
+// The cost of a look does not depend on the length of the queue. `now` is in milliseconds on the wall clock,
+// by which workers promote delayed jobs.
+async function lookAtQueue(
+  redis: RedisClient,
+  keys: readonly QueueKey[],
+  now: () => number,
+): Promise<Omit<QueueLook, 'taken'>> {
+  const looks = await Promise.all(keys.map((key) => lookAtShard(redis, key, now)));
+  return {
+    waiting: looks.reduce((sum, { waiting }) => sum + waiting, 0),
+    due: looks.some(({ due }) => due),
+    paused: looks.some(({ paused }) => paused),
+  };
+}
+
+async function lookAtShard(redis: RedisClient, key: QueueKey, now: () => number) {
+  const [first, later, [, firstScore], oldestActive, paused] = await Promise.all([
+    redis.llen(key('wait')),
+    redis.zcard(key('prioritized')),
+    redis.zrange(key('delayed'), '0', '0', 'WITHSCORES'),
+    redis.lindex(key('active'), -1),
+    redis.hexists(key('meta'), 'paused'),
+  ]);
+  const isOverdue = firstScore !== undefined && Number(firstScore) / scorePerMs < now();
+  const isAbandoned = oldestActive !== null && (await redis.exists(key(`${oldestActive}:lock`))) === 0;
+  const waiting = first + later;
+  return { waiting, due: waiting > 0 || isOverdue || isAbandoned, paused: paused === 1 };
 }

@@ -9,7 +9,7 @@ import {
   waitsTooLong,
   type QueueLook,
   type Wait,
-} from '../../../../src/monitoring/due-work/wait.ts';
+} from '../../../src/monitoring/wait.ts';
 
 const everyMs = 15_000;
 const second = 1_000;

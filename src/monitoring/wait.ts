@@ -1,4 +1,4 @@
-import type { OwnWork } from './tally.ts';
+import type { OwnWork } from './work-tally.ts';
 
 /** The state of a queue at one look, for all processes together. */
 export interface QueueLook {

@@ -1,28 +1,39 @@
 import { expect, it } from 'vitest';
-import { createWorkTally } from '../../../../src/monitoring/due-work/tally.ts';
+import { createWorkTally } from '../../../src/monitoring/work-tally.ts';
 
 const minute = 60_000;
 
 function atTime(busyFrom: number) {
   let time = 0;
   const tally = createWorkTally({ busyFrom, quietMsMax: 2 * minute, now: () => time });
-  return { ...tally, pass: (ms: number) => void (time += ms) };
+  return {
+    ...tally,
+    /** Begins a job and returns the function that ends it. */
+    start() {
+      const job = Promise.withResolvers<void>();
+      const ended = tally.counted(() => job.promise);
+      return async () => {
+        job.resolve();
+        await ended;
+      };
+    },
+    pass: (ms: number) => void (time += ms),
+  };
 }
 
-it('has moved when work was begun since it was last asked', () => {
-  const { started, ended, read } = atTime(10);
-  started();
-  ended();
+it('has moved when work was begun since it was last asked', async () => {
+  const { start, read } = atTime(10);
+  await start()();
   expect(read()).toEqual({ moved: true, skipped: 0, underWay: 0, hangs: false });
   expect(read()).toMatchObject({ moved: false });
 });
 
 it('moves while every place is taken and the work gets on', () => {
-  const { started, gotOn, read, pass } = atTime(2);
-  started();
+  const { start, gotOn, read, pass } = atTime(2);
+  start();
   read();
   expect(read()).toMatchObject({ moved: false, underWay: 1 });
-  started();
+  start();
   read();
   for (let i = 0; i < 10; i += 1) {
     pass(1.5 * minute);
@@ -36,9 +47,9 @@ it('moves while every place is taken and the work gets on', () => {
 });
 
 it('counts from the start of the work, not from an idle time before it', () => {
-  const { started, read, pass } = atTime(1);
+  const { start, read, pass } = atTime(1);
   pass(100 * minute);
-  started();
+  start();
   expect(read()).toMatchObject({ moved: true, hangs: false });
 });
 
