@@ -139,27 +139,29 @@ function shownOf({ identity: _identity, ...shown }: Doubt) {
 }
 
 export interface ReportHealthDeps {
-  readonly polling: Pick<PollingStore, 'begin' | 'appendEvent'>;
+  readonly polling: Pick<PollingStore, 'appendEvent'>;
   /** Where the accounts are noted whose polling is not as it should be. */
-  readonly unsound: Pick<UnsoundAccounts, 'note'>;
+  readonly unsound: Pick<UnsoundAccounts, 'noteAgain'>;
   readonly now: () => number;
 }
 
 /**
- * Appends the operational event for a poll's outcome, once, and notes how the account is. The event and its
- * flags are written in one atomic step. Returns the event; null when there is none to append, or another
- * process has appended it. Rejects with SnapshotLostError when the account was removed or created again.
+ * Appends the operational event for a poll's outcome, once, and notes how the account is; `marks` are those
+ * after the poll. The event and its flags are written in one atomic step. Returns the event; null when there
+ * is none to append, another process has appended it, or the account was removed or created again.
  */
 export async function reportHealth(
   { polling, unsound, now }: ReportHealthDeps,
-  { account, incarnation, pollIntervalMs, createdAt }: PolledAccount & { readonly createdAt: number },
+  polled: PolledAccount,
   outcome: PollNews,
+  marks: PollingMarks,
 ): Promise<RecordedEvent | null> {
-  const marks = await polling.begin(account, incarnation);
+  const { account, pollIntervalMs, createdAt } = polled;
   const at = now();
   const type = healthChange(marks, outcome, pollIntervalMs, createdAt, at);
   // A change makes it unsound, or the next look at it finds that it no longer is.
-  await unsound.note(account, type === null ? soundUntil(marks, pollIntervalMs, createdAt, at) : 0);
+  const until = type === null ? soundUntil(marks, pollIntervalMs, createdAt, at) : 0;
+  await unsound.noteAgain(polled, until, staleAfterMs(pollIntervalMs) / 2);
   if (type === null) return null;
   const doubt = outcome.kind === 'doubtful' ? outcome.doubt : null;
   const late = type === 'account.stale' ? latePolls(marks, pollIntervalMs) : null;

@@ -5,7 +5,7 @@ import type { Clock } from '../redis/clock.ts';
 import { healthState, staleAfterMs, type PollNews } from './health.ts';
 import type { PartnerConnection } from './partner-connections.ts';
 import { describeError } from './poll-outcome.ts';
-import type { MarksUpdate } from './store/marks.ts';
+import type { MarksUpdate, PollingMarks } from './store/marks.ts';
 import type { PollingStore } from './store/polling-store.ts';
 import { meanwhile } from './upkeep.ts';
 
@@ -32,7 +32,7 @@ export interface PollNotesDeps {
   readonly upkeepMs: number;
   /** A note that failed while a poll goes on. */
   readonly onError: (error: Error) => void;
-  readonly reportHealth: (account: Account, news: PollNews) => Promise<void>;
+  readonly reportHealth: (account: Account, news: PollNews, marks: PollingMarks) => Promise<void>;
 }
 
 // Milliseconds of a rest from which on it is noted; shorter ones belong to finding the pace.
@@ -46,27 +46,36 @@ export function createPollNotes({
   onError,
   reportHealth,
 }: PollNotesDeps): PollNotes {
-  async function note({ account }: Account, marks: MarksUpdate): Promise<void> {
-    const { generation } = await polling.read(account);
-    await polling.write(account, generation, marks, 0).catch(unlessLost);
+  // The notes that `update` decides on from the marks; then reports the health where that is asked for.
+  async function note(
+    account: Account,
+    update: (marks: PollingMarks) => MarksUpdate | null,
+    isReported = true,
+  ): Promise<void> {
+    const before = await polling.read(account.account);
+    const changes = update(before);
+    try {
+      const { generation } = before;
+      const marks = changes && (await polling.write(account.account, generation, changes, 0));
+      if (isReported) await reportHealth(account, { kind: 'waiting' }, marks ?? before);
+    } catch (error) {
+      // The poll finds it too.
+      if (!(error instanceof SnapshotLostError)) throw error;
+    }
   }
 
-  const reportWaiting = (account: Account) => reportHealth(account, { kind: 'waiting' }).catch(unlessLost);
-
-  async function noteLate(account: KeyedAccount, waitedMs: number, takenMs: number): Promise<void> {
-    const isOverBudget = waitedMs > account.pollIntervalMs;
-    if (isOverBudget) await note(account, { budgetWaitMs: Math.round(waitedMs) });
-    else await noteLongPoll(account, takenMs);
-    await reportWaiting(account);
-  }
-
-  async function noteLongPoll(account: KeyedAccount, takenMs: number): Promise<void> {
-    const { pollIntervalMs, createdAt } = account;
-    const marks = await polling.read(account.account);
+  // Why a poll that goes on is late; null where its account is not stale for that.
+  function lateness(
+    { pollIntervalMs, createdAt }: Account,
+    marks: PollingMarks,
+    waitedMs: number,
+    takenMs: number,
+  ): MarksUpdate | null {
+    if (waitedMs > pollIntervalMs) return { budgetWaitMs: Math.round(waitedMs) };
     const state = healthState(marks, pollIntervalMs, createdAt, clock.now());
-    if (state !== 'stale' || marks.lastError !== '') return;
+    if (state !== 'stale' || marks.lastError !== '') return null;
     const seconds = Math.round(takenMs / 1_000);
-    await note(account, { lastError: `the poll under way has taken ${seconds} s and has not ended` });
+    return { lastError: `the poll under way has taken ${seconds} s and has not ended` };
   }
 
   return {
@@ -74,22 +83,18 @@ export function createPollNotes({
       const waitedBefore = waitedForTurnMs();
       const begunAt = performance.now();
       const everyMs = Math.min(upkeepMs, staleAfterMs(account.pollIntervalMs));
-      const upkeep = () => noteLate(account, waitedForTurnMs() - waitedBefore, performance.now() - begunAt);
+      const upkeep = () =>
+        note(account, (marks) => {
+          const waitedMs = waitedForTurnMs() - waitedBefore;
+          return lateness(account, marks, waitedMs, performance.now() - begunAt);
+        });
       return meanwhile(upkeep, { everyMs, onError }, read);
     },
     async rest(account, refusal, waitMs) {
       if (waitMs < notedRestMs) return;
       const lastError = `${describeError(refusal)}; the poll goes on after ${Math.round(waitMs / 1_000)} s`;
-      await note(account, { lastError });
+      await note(account, () => ({ lastError }), false);
     },
-    async unpolled(account, { message }) {
-      await note(account, { lastError: message });
-      await reportWaiting(account);
-    },
+    unpolled: (account, { message }) => note(account, () => ({ lastError: message })),
   };
-}
-
-// The poll finds it too.
-function unlessLost(error: unknown): void {
-  if (!(error instanceof SnapshotLostError)) throw error;
 }

@@ -37,6 +37,12 @@ export interface PollRequest {
   readonly newSettings: boolean;
 }
 
+/** A poll that has ended, and the marks as they are then. */
+export interface EndedPoll {
+  readonly outcome: PollOutcome;
+  readonly marks: PollingMarks;
+}
+
 /** A poll that has ended, with its measurements. */
 export interface MeasuredPoll {
   readonly outcome: PollOutcome;
@@ -62,8 +68,8 @@ export interface PollAccountDeps extends ReadDeps {
   readonly whileReading: <T>(read: () => Promise<T>) => Promise<T>;
   /** The account's records that could not be read since the last call, in words; empty without any. */
   readonly unreadable: (account: string) => string;
-  /** Called after each poll in between, while a long poll goes on. */
-  readonly onPollInBetween: (poll: MeasuredPoll) => Promise<void>;
+  /** Called after each poll in between, while a long poll goes on, with the marks after it. */
+  readonly onPollInBetween: (poll: MeasuredPoll, marks: PollingMarks) => Promise<void>;
 }
 
 /**
@@ -76,11 +82,11 @@ export async function pollAccount(
   account: PolledAccount,
   request: PollRequest,
   signal: AbortSignal,
-): Promise<PollOutcome> {
+): Promise<EndedPoll> {
   const startedAt = deps.now();
   const marks = await beginPoll(deps.polling, account, startedAt);
   const tooSoon = whyTooSoon(marks, account, request, startedAt);
-  if (tooSoon !== null) return { kind: tooSoon };
+  if (tooSoon !== null) return { outcome: { kind: tooSoon }, marks };
 
   await deps.snapshot.catchUp(account.account, marks.generation, startedAt);
   const [counts, missedReads] = await Promise.all([
@@ -88,7 +94,7 @@ export async function pollAccount(
     deps.polling.missedReads(account.account),
   ]);
   const choice = choosePlan(deps, account, request, marks, counts, startedAt);
-  if (choice === null) return { kind: 'no_place' };
+  if (choice === null) return { outcome: { kind: 'no_place' }, marks };
 
   const write = marksWriter(deps, account.account, marks);
   const known = Object.values(counts).reduce((sum, count) => sum + count, 0);
@@ -96,9 +102,9 @@ export async function pollAccount(
   const isLong = isLarge(counts, deps.largeFrom) || !marks.baselined;
   const input = { account, marks, known, missedReads, stays, startedAt, isLong, signal };
   const inBetween = createPollInBetween(deps, input, async (reads, read, requests) => {
-    await write(marksAfter(reads, read, deps.now()), requests);
+    const after = await write(marksAfter(reads, read, deps.now()), requests);
     const durationMs = deps.now() - reads.input.startedAt;
-    await deps.onPollInBetween({ outcome: outcomeOf('delta', reads, read), durationMs, requests });
+    await deps.onPollInBetween({ outcome: outcomeOf('delta', reads, read), durationMs, requests }, after);
   });
   const scheduled = request.asked ? {} : { scheduledPollAt: startedAt };
   try {
@@ -107,21 +113,22 @@ export async function pollAccount(
       await readStalled(planned.reads);
       return planned;
     });
-    await write({ ...marksAfter(reads, read, deps.now()), ...scheduled });
-    return outcomeOf(mode, reads, read);
+    const after = await write({ ...marksAfter(reads, read, deps.now()), ...scheduled });
+    return { outcome: outcomeOf(mode, reads, read), marks: after };
   } catch (error) {
     if (!(error instanceof PartnerError) || signal.aborted) throw error;
     // A list that was refused while nothing else could be read either may be served later.
     deps.refused.clear();
     const failures = marks.consecutiveFailures + 1;
     const retryInMs = nextPollMs(failures, account.pollIntervalMs, error.retryAfterMs, deps.random);
-    await write({
+    const after = await write({
       lastPollAt: startedAt,
       ...scheduled,
       ...(choice.plan === 'full' ? { sweepTriedAt: startedAt } : {}),
       ...marksAfterFailure(error, marks, deps.now() + retryInMs),
     });
-    return { kind: 'failed', reason: error.kind, message: error.message, retryInMs };
+    const { kind: reason, message } = error;
+    return { outcome: { kind: 'failed', reason, message, retryInMs }, marks: after };
   } finally {
     choice.release();
   }
@@ -229,14 +236,14 @@ function withMarks(read: ReadOutcome, marks: MarksUpdate): ReadOutcome {
 }
 
 /**
- * Writes marks together with the number of requests since the last write. The requests of a poll in between
- * are passed with its marks and do not count as the long poll's own.
+ * Writes marks together with the number of requests since the last write, and returns all of them. The
+ * requests of a poll in between are passed with its marks and do not count as the long poll's own.
  */
 function marksWriter(
   { polling, requestsSent, waitedForTurnMs, unreadable }: PollAccountDeps,
   account: string,
   { generation, budgetWaitMs }: PollingMarks,
-): (update: MarksUpdate, inBetween?: number) => Promise<void> {
+): (update: MarksUpdate, inBetween?: number) => Promise<PollingMarks> {
   let written = requestsSent();
   let own = 0;
   const waitedBefore = waitedForTurnMs();
@@ -251,6 +258,6 @@ function marksWriter(
     const measured = { requestsLastPoll: inBetween ?? own, ...(inBetween === undefined ? waited() : {}) };
     const lastError = update.lastError === '' ? unreadable(account) : update.lastError;
     const marks = { ...update, ...measured, ...(lastError === undefined ? {} : { lastError }) };
-    await polling.write(account, generation, marks, sent);
+    return polling.write(account, generation, marks, sent);
   };
 }

@@ -14,6 +14,7 @@ import { pollAccount, type MeasuredPoll } from './poll.ts';
 import { createPollNotes } from './poll-notes.ts';
 import type { PollOutcome } from './poll-outcome.ts';
 import type { PollJob } from './schedule/poll-queue.ts';
+import type { PollingMarks } from './store/marks.ts';
 import type { PollingStore } from './store/polling-store.ts';
 import type { PartnerConnection, PartnerConnections } from './partner-connections.ts';
 import { reportHealth, type PollNews } from './health.ts';
@@ -30,7 +31,7 @@ export interface AccountPollerDeps {
   readonly accounts: AccountStore;
   readonly snapshot: SnapshotStore;
   readonly polling: PollingStore;
-  readonly unsound: Pick<UnsoundAccounts, 'note'>;
+  readonly unsound: Pick<UnsoundAccounts, 'noteAgain'>;
   readonly stays: StayReads;
   readonly clock: Clock;
   readonly random: () => number;
@@ -154,7 +155,7 @@ export function createAccountPoller(
     const sentBefore = connection.requestsSent();
     const now = deps.clock.now;
     const request = { mode: job.mode, asked: job.asked, newSettings: isNew };
-    const outcome = await pollAccount(
+    const { outcome, marks } = await pollAccount(
       {
         ...deps,
         ...connection,
@@ -170,14 +171,15 @@ export function createAccountPoller(
         tryTakePlace,
         largeFrom: largeAccountFilings,
         whileReading: (read) => notes.whileReading(account, connection, read),
-        onPollInBetween: (poll) => report(account, poll),
+        onPollInBetween: (poll, after) => report(account, poll, after),
       },
       account,
       request,
       signal,
     );
     const durationMs = performance.now() - startedAt;
-    await report(account, { outcome, durationMs, requests: connection.requestsSent() - sentBefore });
+    const requests = connection.requestsSent() - sentBefore;
+    await report(account, { outcome, durationMs, requests }, marks);
     return outcome;
   }
 
@@ -192,14 +194,14 @@ export function createAccountPoller(
     return Math.round(outcome.kind === 'failed' ? now + outcome.retryInMs : now - durationMs);
   }
 
-  async function tellHealth(account: Account, news: PollNews): Promise<void> {
-    const reported = await reportHealth({ ...deps, now: deps.clock.now }, account, news);
+  async function tellHealth(account: Account, news: PollNews, marks: PollingMarks): Promise<void> {
+    const reported = await reportHealth({ ...deps, now: deps.clock.now }, account, news, marks);
     if (reported !== null) await handOn(account.account, [reported]);
   }
 
-  async function report(account: KeyedAccount, poll: MeasuredPoll): Promise<void> {
+  async function report(account: KeyedAccount, poll: MeasuredPoll, marks: PollingMarks): Promise<void> {
     const { outcome } = poll;
-    await tellHealth(account, outcome);
+    await tellHealth(account, outcome, marks);
     if (isNothingRead(outcome)) return;
     await deps.polling.notePolled({ ...account, at: timeOf(poll) });
     deps.onPoll({ ...poll, account: account.account });

@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 export interface UpkeepOptions {
   /** Milliseconds from the beginning of the work, and from the end of each run, to the next run. */
   readonly everyMs: number;
@@ -7,19 +5,31 @@ export interface UpkeepOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** Does `work`. Meanwhile `upkeep` runs every `everyMs`, never twice at once. Resolves as `work` does. */
+/**
+ * Does `work`, and runs `upkeep` every `everyMs` as long as it goes on, never twice at once. Resolves as
+ * `work` does, when no upkeep runs any more.
+ */
 export async function meanwhile<T>(
   upkeep: () => Promise<void>,
   { everyMs, onError }: UpkeepOptions,
   work: () => Promise<T>,
 ): Promise<T> {
-  const over = new AbortController();
-  const kept = keepUp(upkeep, everyMs, onError, over.signal);
+  let isOver = false;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+  const runLater = () => {
+    if (isOver) return;
+    timer = setTimeout(() => {
+      running = upkeep().catch(onError).then(runLater);
+    }, everyMs);
+  };
+  runLater();
   try {
     return await work();
   } finally {
-    over.abort();
-    await kept;
+    isOver = true;
+    clearTimeout(timer);
+    await running;
   }
 }
 
@@ -36,18 +46,5 @@ export async function withUpkeep<T>(
     return await meanwhile(upkeep, options, work);
   } finally {
     await upkeep();
-  }
-}
-
-async function keepUp(
-  upkeep: () => Promise<void>,
-  everyMs: number,
-  onError: (error: Error) => void,
-  over: AbortSignal,
-): Promise<void> {
-  for (;;) {
-    await delay(everyMs, null, { signal: over }).catch(() => null);
-    if (over.aborted) return;
-    await upkeep().catch(onError);
   }
 }

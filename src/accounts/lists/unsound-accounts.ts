@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../../memory/bounded-map.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { loadScript } from '../../redis/scripts.ts';
@@ -24,12 +25,33 @@ export interface UnsoundAccounts {
    * still noted as it was found. Forgets an account that is gone.
    */
   note(account: string, soundUntil: number, former?: MaybeUnsound): Promise<void>;
+  /**
+   * Notes the time as `note`, unless this process has noted it for that incarnation of the account less than
+   * `everyMs` milliseconds earlier in that time.
+   */
+  noteAgain(account: Noted, soundUntil: number, everyMs: number): Promise<void>;
 }
+
+/** An account that is noted again and again. */
+interface Noted {
+  readonly account: string;
+  readonly incarnation: string;
+}
+
+// Maximum number of accounts whose last note is remembered; others are noted each time.
+const rememberedMax = 100_000;
 
 /** The notes in one sorted set. */
 export function createUnsoundAccounts(redis: RedisClient, keys: Keys): UnsoundAccounts {
   const noteScript = loadScript(new URL('note-sound.lua', import.meta.url));
   const { unsound, rejecting } = keys.accountLists;
+  const noted = createBoundedMap<string, number>(rememberedMax);
+
+  async function note(account: string, soundUntil: number, former?: MaybeUnsound): Promise<void> {
+    const values = [account, Math.round(soundUntil), former?.soundUntil ?? ''];
+    await noteScript.run(redis, [keys.accounts, unsound, rejecting], values);
+  }
+
   return {
     async find(now, limit) {
       const flat = await redis
@@ -40,9 +62,13 @@ export function createUnsoundAccounts(redis: RedisClient, keys: Keys): UnsoundAc
         soundUntil: flat[2 * i + 1] ?? '',
       }));
     },
-    async note(account, soundUntil, former) {
-      const values = [account, Math.round(soundUntil), former?.soundUntil ?? ''];
-      await noteScript.run(redis, [keys.accounts, unsound, rejecting], values);
+    note,
+    async noteAgain({ account, incarnation }, soundUntil, everyMs) {
+      const key = `${account} ${incarnation}`;
+      const laterMs = soundUntil - (noted.get(key) ?? 0);
+      if (soundUntil > 0 && laterMs >= 0 && laterMs < everyMs) return;
+      await note(account, soundUntil);
+      noted.set(key, soundUntil);
     },
   };
 }

@@ -54,10 +54,12 @@ export async function readEverything(reads: PollReads, deps: ReadDeps): Promise<
       ? { count: 0, sample: [] }
       : await sampleUnlisted(deps, reads.account, reads.shown, readsMax);
   const missed = reads.missed.due().filter((id) => !reads.shown.has(id));
-  await reads.readFilings([...new Set([...unlisted.sample, ...missed])]);
+  const single = [...new Set([...unlisted.sample, ...missed])];
+  await reads.readFilings(single);
   await reads.removeAbsent();
 
-  const pass = await judge(reads, deps, passes.scan, passes);
+  const isMore = isLacking || !marks.baselined || single.length > 0;
+  const pass = isMore ? await judge(reads, deps, passes.scan, passes) : passes.pass;
   const isAccounted = unexplained(pass) === 0;
   const { gaps } = reads.tally;
   const isNamed = [...gaps].some(([status, gap]) => status !== '' && gap !== '');
@@ -92,8 +94,9 @@ interface Passes {
   /** Records on any of them that cannot be read, by id or digest. */
   readonly unreadable: ReadonlySet<string>;
   readonly count: number;
-  /** The last one. */
+  /** The last one, and what it says. */
   readonly scan: ScanResult;
+  readonly pass: Pass;
   readonly added: number;
   /** Known filings that none of them showed. */
   readonly unseen: number;
@@ -127,7 +130,7 @@ async function readPasses(reads: PollReads, deps: ReadDeps): Promise<Passes> {
     const expected = { ...pass, unseen: pass.unseen - scan.leftOut.length };
     if (reads.guard.isListDoubted() || !isAnotherPassWorthwhile(expected, history)) {
       const found = reads.tally.added > addedAtFirst;
-      return { unreadable, count, scan, added, unseen: pass.unseen, searched, found };
+      return { unreadable, count, scan, pass, added, unseen: pass.unseen, searched, found };
     }
     unseenBefore = pass.unseen;
   }

@@ -24,10 +24,10 @@ export interface MarksStore {
    */
   begin(account: string, incarnation: string): Promise<PollingMarks>;
   /**
-   * Writes some marks and adds to the number of requests, in one step. Rejects with SnapshotLostError when
-   * the generation is another.
+   * Writes some marks and adds to the number of requests, in one step. Returns all marks as they are then.
+   * Rejects with SnapshotLostError when the generation is another.
    */
-  write(account: string, generation: string, marks: MarksUpdate, requests: number): Promise<void>;
+  write(account: string, generation: string, marks: MarksUpdate, requests: number): Promise<PollingMarks>;
   /**
    * Writes marks although they go back in time. Rejects with SnapshotLostError when the generation is
    * another.
@@ -35,24 +35,29 @@ export interface MarksStore {
   correct(account: string, generation: string, marks: MarksUpdate): Promise<void>;
 }
 
-// Both of these reply 0, with nothing written, when the marks are not of the generation in ARGV[1].
-
-// KEYS 1 the marks. ARGV generation, number of requests, then names and values. Times only move forward:
-// polls overlap, and each of them is right. Once there is a baseline, `hidden` only decreases.
+// KEYS 1 the marks. ARGV generation, number of requests, then names and values. Replies all marks as fields
+// and values; nil, with nothing written, when they are of another generation. Times only move forward: polls
+// overlap, and each of them is right. Once there is a baseline, `hidden` only decreases.
 const writeMarks = defineScript(`
-if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
-redis.call('HINCRBY', KEYS[1], 'requestsTotal', ARGV[2])
-local baselined = redis.call('HGET', KEYS[1], 'baselined') == 'true'
+local marks = redis.call('HGETALL', KEYS[1])
+local stored, changed = {}, {}
+for i = 1, #marks, 2 do stored[marks[i]] = marks[i + 1] end
+if stored.generation ~= ARGV[1] then return nil end
 for i = 3, #ARGV, 2 do
   local name, value = ARGV[i], ARGV[i + 1]
-  local former = tonumber(redis.call('HGET', KEYS[1], name) or 0)
+  local former = tonumber(stored[name] or 0)
   local isOlder = string.sub(name, -2) == 'At' and tonumber(value) <= former
-  local isMore = name == 'hidden' and baselined and tonumber(value) > former
-  if not isOlder and not isMore then redis.call('HSET', KEYS[1], name, value) end
+  local isMore = name == 'hidden' and stored.baselined == 'true' and tonumber(value) > former
+  if not isOlder and not isMore and value ~= stored[name] then
+    changed[#changed + 1], changed[#changed + 2] = name, value
+  end
 end
-return 1`);
+redis.call('HINCRBY', KEYS[1], 'requestsTotal', ARGV[2])
+if #changed > 0 then redis.call('HSET', KEYS[1], unpack(changed)) end
+return redis.call('HGETALL', KEYS[1])`);
 
-// KEYS 1 the marks. ARGV generation, then names and values.
+// KEYS 1 the marks. ARGV generation, then names and values. Replies 0, with nothing written, when the marks
+// are of another generation.
 const correctMarks = defineScript(`
 if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], unpack(ARGV, 2))
@@ -119,11 +124,13 @@ export function createMarksStore(redis: RedisClient, keys: Keys, onUnreadable: O
       if (typeof reply === 'string') throw new UnreadableRecordError(key.incarnation, null);
       const [marks, head, newest] = reply as [string[], string, string];
       await checkLog(account, head, newest);
-      return decodeMarks(await withoutUnreadable(account, Object.fromEntries(pairs(marks))));
+      return decodeMarks(await withoutUnreadable(account, toFields(marks)));
     },
     async write(account, generation, marks, requests) {
       const values = [generation, requests, ...encodeMarks(marks)];
-      await inGeneration(account, writeMarks.run(redis, [keyOf(account)], values));
+      const reply = await writeMarks.run(redis, [keyOf(account)], values);
+      if (reply === null) throw new SnapshotLostError(account);
+      return decodeMarks(toFields(reply as string[]));
     },
     async correct(account, generation, marks) {
       const values = [generation, ...encodeMarks(marks)];
@@ -137,6 +144,8 @@ export async function inGeneration(account: string, reply: Promise<unknown>): Pr
   if ((await reply) !== 1) throw new SnapshotLostError(account);
 }
 
-function* pairs(flat: readonly string[]): Generator<[string, string]> {
-  for (let i = 0; i + 1 < flat.length; i += 2) yield [flat[i] ?? '', flat[i + 1] ?? ''];
+function toFields(flat: readonly string[]): Record<string, string> {
+  const fields: [string, string][] = [];
+  for (let i = 0; i + 1 < flat.length; i += 2) fields.push([flat[i] ?? '', flat[i + 1] ?? '']);
+  return Object.fromEntries(fields);
 }

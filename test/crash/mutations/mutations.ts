@@ -277,7 +277,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'nobody is woken while a long poll goes on',
     file: 'src/polling/upkeep.ts',
-    find: 'if (over.aborted) return;',
+    find: 'if (isOver) return;',
     replace: 'return;',
     project: 'integration',
     test: 'test/integration/polling/long-polls.test.ts',

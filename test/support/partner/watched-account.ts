@@ -174,14 +174,14 @@ export async function watchAccount(
         options.retries === false
           ? client
           : createPatientClient({ client, budget, random, onRest: async () => undefined });
-      const outcome = await pollAccount(
+      const { outcome, marks } = await pollAccount(
         { ...deps, client: patient },
         account,
         request,
         signal ?? new AbortController().signal,
       );
       const unsound = createUnsoundAccounts(redis, keys);
-      await reportHealth({ polling, unsound, now: clock.now }, account, outcome);
+      await reportHealth({ polling, unsound, now: clock.now }, account, outcome, marks);
       return outcome;
     },
     async pollFor(mode) {
