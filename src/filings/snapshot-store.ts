@@ -1,5 +1,6 @@
 import { createEventLog } from '../events/event-log.ts';
-import { logBeginning } from '../events/timeline.ts';
+import { logBeginning, type Checkpoint } from '../events/timeline.ts';
+import { createBoundedMap } from '../memory/bounded-map.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { decodeRecord, UnreadableRecordError, type OnUnreadable } from '../redis/unreadable-record.ts';
@@ -30,9 +31,11 @@ export interface SnapshotStore {
   ): Promise<CommitResult[]>;
   /**
    * Restores commits that were lost because Redis was set back; see `restoreCommits`. Restored events are
-   * recorded at `at`, milliseconds on Redis's clock. Rejects with SnapshotLostError as `commit` does.
+   * recorded at `at`, milliseconds on Redis's clock. Returns whether there were any. With the `head` of the
+   * log as stored, nothing is compared again where it is the one that was compared last. Rejects with
+   * SnapshotLostError as `commit` does.
    */
-  catchUp(account: string, generation: string, at: number): Promise<void>;
+  catchUp(account: string, generation: string, at: number, head?: string): Promise<boolean>;
   /**
    * Accounts that this process has committed events to at that time (ms) or later, as far as it remembers.
    */
@@ -64,6 +67,16 @@ export interface SnapshotOptions {
 // Maximum number of ids that one command reads: about a millisecond.
 const idsAtOnce = 5_000;
 
+// Maximum number of accounts whose last comparison of the log is remembered; others are compared each time.
+const rememberedMax = 100_000;
+
+/** A log that had all commits that this process knew of. */
+interface Compared {
+  readonly generation: string;
+  readonly head: string;
+  readonly newest: Checkpoint | null;
+}
+
 /** The snapshot in Redis hashes. */
 export function createSnapshotStore(
   redis: RedisClient,
@@ -77,6 +90,7 @@ export function createSnapshotStore(
   const log = createEventLog(redis, keys);
   const read = createReadStates(redis, keys, createUnreadableStates(redis, keys, onUnreadable));
   const writer = createCommitWriter(redis, keys, journal);
+  const compared = createBoundedMap<string, Compared>(rememberedMax);
 
   async function* scan(account: string): ReturnType<SnapshotStore['scan']> {
     let cursor = '0';
@@ -87,10 +101,17 @@ export function createSnapshotStore(
     } while (cursor !== '0');
   }
 
-  async function catchUp(account: string, generation: string, at: number): Promise<void> {
+  async function catchUp(account: string, generation: string, at: number, head?: string): Promise<boolean> {
+    const newest = journal.newest(account, generation);
+    const last = compared.get(account);
+    // A cluster keeps outlines on other primaries, which may know more than they did.
+    const isCompared = last?.generation === generation && last.head === head && last.newest === newest;
+    if (isCompared && !redis.isCluster) return false;
     const deps = { log, journal, read, write: writer.writeAnyway };
     const restoration = await restoreCommits(deps, account, generation, at);
     if (restoration !== null) await onRestored?.(restoration, generation);
+    else if (head !== undefined) compared.set(account, { generation, head, newest });
+    return restoration !== null;
   }
 
   return {
@@ -115,8 +136,7 @@ export function createSnapshotStore(
 
     async counts(account) {
       const key = keys.account(account).counts;
-      const counts = Object.entries<string>(await redis.hgetall(key));
-      return Object.fromEntries(counts.map(([status, text]) => [status, toCount(key, status, text)]));
+      return toCounts(key, await redis.hgetall(key));
     },
 
     async known(account) {
@@ -138,6 +158,12 @@ export function createSnapshotStore(
 
     scan,
   };
+}
+
+/** The counts by status in the fields of the stored hash `key`. Throws UnreadableRecordError. */
+export function toCounts(key: string, fields: Readonly<Record<string, string>>): Record<string, number> {
+  const counts = Object.entries(fields).map(([status, text]) => [status, toCount(key, status, text)]);
+  return Object.fromEntries(counts) as Record<string, number>;
 }
 
 function toCount(key: string, status: string | null, text: string): number {

@@ -84,15 +84,16 @@ export async function pollAccount(
   signal: AbortSignal,
 ): Promise<EndedPoll> {
   const startedAt = deps.now();
-  const marks = await beginPoll(deps.polling, account, startedAt);
+  const open = () => deps.polling.open(account.account, account.incarnation);
+  let opened = await open();
+  const marks = await withoutTimesAhead(deps.polling, account, opened.marks, startedAt);
   const tooSoon = whyTooSoon(marks, account, request, startedAt);
   if (tooSoon !== null) return { outcome: { kind: tooSoon }, marks };
 
-  await deps.snapshot.catchUp(account.account, marks.generation, startedAt);
-  const [counts, missedReads] = await Promise.all([
-    deps.snapshot.counts(account.account),
-    deps.polling.missedReads(account.account),
-  ]);
+  const { generation } = marks;
+  if (await deps.snapshot.catchUp(account.account, generation, startedAt, opened.head)) opened = await open();
+  const { counts } = opened;
+  const missedReads = await deps.polling.missedReads(account.account, opened.missed);
   const choice = choosePlan(deps, account, request, marks, counts, startedAt);
   if (choice === null) return { outcome: { kind: 'no_place' }, marks };
 
@@ -158,12 +159,12 @@ async function readStalled(reads: PollReads): Promise<void> {
   await reads.readFilings(left.slice(0, stalledReadsMax));
 }
 
-async function beginPoll(
+async function withoutTimesAhead(
   polling: PollAccountDeps['polling'],
-  { account, incarnation, pollIntervalMs }: PolledAccount,
+  { account, pollIntervalMs }: PolledAccount,
+  marks: PollingMarks,
   now: number,
 ): Promise<PollingMarks> {
-  const marks = await polling.begin(account, incarnation);
   const ahead = timesAhead(marks, now, pollIntervalMs);
   if (Object.keys(ahead).length === 0) return marks;
   await polling.correct(account, marks.generation, ahead);

@@ -8,9 +8,10 @@ import type { RedisClient } from './connection/connect.ts';
 export interface Clock {
   now(): number;
   /**
-   * Synchronises with Redis's time; the error afterwards is at most the round trip. Rejects when Redis does.
+   * Synchronises with Redis's time, unless that was done within the last `ageMs` milliseconds; the error
+   * afterwards is at most the round trip. Rejects when Redis does.
    */
-  synchronise(): Promise<void>;
+  synchronise(ageMs?: number): Promise<void>;
   /**
    * The time on this clock since which no step of it was found; the first synchronisation at the earliest.
    */
@@ -37,15 +38,18 @@ export function createRedisClock(
   onStep: (ms: number) => void = () => undefined,
 ): Clock {
   let offset = Date.now() - performance.now();
+  let synchronisedAt = -Infinity;
   // On the monotonic clock; null until the first synchronisation.
   let steadyFrom: number | null = null;
   return {
     now: () => Math.floor(performance.now() + offset),
-    async synchronise() {
+    async synchronise(ageMs = 0) {
       const asked = performance.now();
+      if (asked - synchronisedAt < ageMs) return;
       const [seconds, micros] = await redis.time();
       const answered = performance.now();
       const redisTime = Number(seconds) * 1000 + Number(micros) / 1000;
+      synchronisedAt = asked;
       const former = offset;
       offset = correctedOffset(former, redisTime - answered, redisTime - asked);
       const isStep = Math.abs(offset - former) >= clockStepMsMin;

@@ -29,6 +29,8 @@ const pollsAtOnce = 200;
 const pollUpkeepMs = 30_000;
 // Minimum milliseconds between two such wake-ups of an account by this process, however often it is polled.
 const wakeEveryMs = 2_000;
+// Milliseconds within which the polls of a process look only once whether the store was emptied.
+const lookAgainMs = 250;
 // Milliseconds that polls may take to end.
 const endMs = 5_000;
 
@@ -100,7 +102,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     });
     const traced = observer.traced(poll);
     async function pollUnlessEmptied(job: PollJob, signal: AbortSignal): Promise<boolean> {
-      await watch.check();
+      await watch.check(lookAgainMs);
       return watch.problem() !== null || traced(job, signal);
     }
     const worker = createPollWorker({

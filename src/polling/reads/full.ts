@@ -186,7 +186,7 @@ async function judge(
   { unreadable, added }: Pick<Passes, 'unreadable' | 'added'>,
 ): Promise<Pass> {
   const { account, input, missed, shown } = reads;
-  const [known, { removals }] = await Promise.all([snapshot.known(account), polling.read(account)]);
+  const { known, removals } = await polling.known(account);
   // This poll may have shown filings that this or another poll has removed since.
   const removed = Math.max(0, removals - input.marks.removals);
   // A record that can no longer be read may be a known filing.

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { toCheckpoint } from '../../events/event-log.ts';
 import { SnapshotLostError } from '../../filings/commit/commit-writer.ts';
+import { toCounts } from '../../filings/snapshot-store.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript } from '../../redis/scripts.ts';
@@ -13,9 +14,22 @@ import {
 } from '../../redis/unreadable-record.ts';
 import { decodeMarks, encodeMarks, unreadableMarks, type MarksUpdate, type PollingMarks } from './marks.ts';
 
+/** An account at the start of a poll, all of one moment. */
+export interface OpenedAccount {
+  readonly marks: PollingMarks;
+  /** Number of filings per status, without removed ones. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** The missed reads as stored, by the filing's id. */
+  readonly missed: Readonly<Record<string, string>>;
+  /** The head of the log as stored; equal ones stand for equal logs. */
+  readonly head: string;
+}
+
 /** The marks of polling, one hash per account. */
 export interface MarksStore {
   read(account: string): Promise<PollingMarks>;
+  /** Number of known filings, and of those found removed so far, both of one moment. */
+  known(account: string): Promise<{ readonly known: number; readonly removals: number }>;
   /**
    * Begins the snapshot of an account that has none yet, and returns the marks either way. Rejects with
    * SnapshotLostError, with nothing written, when the account was removed, or removed and created again: its
@@ -23,6 +37,8 @@ export interface MarksStore {
    * Rejects with UnreadableRecordError when the head or the incarnation cannot be read.
    */
   begin(account: string, incarnation: string): Promise<PollingMarks>;
+  /** As `begin`, with everything else that a poll starts from, read in the same step. */
+  open(account: string, incarnation: string): Promise<OpenedAccount>;
   /**
    * Writes some marks and adds to the number of requests, in one step. Returns all marks as they are then.
    * Rejects with SnapshotLostError when the generation is another.
@@ -34,6 +50,11 @@ export interface MarksStore {
    */
   correct(account: string, generation: string, marks: MarksUpdate): Promise<void>;
 }
+
+// KEYS 1 the marks  2 counts. Replies the counts as fields and values, and the number of removals.
+const readKnown = defineScript(
+  `return { redis.call('HGETALL', KEYS[2]), redis.call('HGET', KEYS[1], 'removals') or '0' }`,
+);
 
 // KEYS 1 the marks. ARGV generation, number of requests, then names and values. Replies all marks as fields
 // and values; nil, with nothing written, when they are of another generation. Times only move forward: polls
@@ -63,16 +84,18 @@ if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], unpack(ARGV, 2))
 return 1`);
 
-// KEYS 1 the marks  2 incarnation  3 head  4 log. ARGV incarnation, generation. Replies the marks as fields
-// and values, the head ('' = none) and the id of the log's newest entry ('' = none); nil when the incarnation
-// is another, or the incarnation where that is garbage.
+// KEYS 1 the marks  2 incarnation  3 head  4 log  5 counts  6 missed reads. ARGV incarnation, generation.
+// Replies the head ('' = none), the id of the log's newest entry ('' = none), and the marks, the counts and the
+// missed reads as fields and values; nil when the incarnation is another, or the incarnation where that is
+// garbage.
 const beginScript = defineScript(`
 local incarnation = redis.call('GET', KEYS[2])
 if incarnation and not string.match(incarnation, '^%l+ ') then return incarnation end
 if incarnation and string.sub(incarnation, 1, 5 + #ARGV[1]) ~= 'open ' .. ARGV[1] then return nil end
 redis.call('HSETNX', KEYS[1], 'generation', ARGV[2])
 local newest = redis.call('XREVRANGE', KEYS[4], '+', '-', 'COUNT', 1)[1]
-return { redis.call('HGETALL', KEYS[1]), redis.call('GET', KEYS[3]) or '', newest and newest[1] or '' }`);
+local function all(key) return redis.call('HGETALL', key) end
+return { redis.call('GET', KEYS[3]) or '', newest and newest[1] or '', all(KEYS[1]), all(KEYS[5]), all(KEYS[6]) }`);
 
 // KEYS 1 head  2 log  3 the records set aside. ARGV number of records that are kept, milliseconds for which
 // they are kept. No event can be appended before entries beyond the head are gone.
@@ -112,20 +135,31 @@ export function createMarksStore(redis: RedisClient, keys: Keys, onUnreadable: O
     return read;
   }
 
+  async function open(account: string, incarnation: string): Promise<OpenedAccount> {
+    const key = keys.account(account);
+    const opened = [key.polling, key.incarnation, key.head, key.events, key.counts, key.missing];
+    const reply = await beginScript.run(redis, opened, [incarnation, randomUUID()]);
+    if (reply === null) throw new SnapshotLostError(account);
+    if (typeof reply === 'string') throw new UnreadableRecordError(key.incarnation, null);
+    const [head, newest, ...hashes] = reply as [string, string, string[], string[], string[]];
+    await checkLog(account, head, newest);
+    const [fields, counts, missed] = hashes.map(toFields) as [Fields, Fields, Fields];
+    const marks = decodeMarks(await withoutUnreadable(account, fields));
+    return { marks, counts: toCounts(key.counts, counts), missed, head };
+  }
+
   return {
     async read(account) {
       return decodeMarks(await redis.hgetall(keyOf(account)));
     },
-    async begin(account, incarnation) {
-      const key = keys.account(account);
-      const opened = [key.polling, key.incarnation, key.head, key.events];
-      const reply = await beginScript.run(redis, opened, [incarnation, randomUUID()]);
-      if (reply === null) throw new SnapshotLostError(account);
-      if (typeof reply === 'string') throw new UnreadableRecordError(key.incarnation, null);
-      const [marks, head, newest] = reply as [string[], string, string];
-      await checkLog(account, head, newest);
-      return decodeMarks(await withoutUnreadable(account, toFields(marks)));
+    async known(account) {
+      const { polling, counts } = keys.account(account);
+      const [flat, removals] = (await readKnown.run(redis, [polling, counts], [])) as [string[], string];
+      const known = Object.values(toCounts(counts, toFields(flat))).reduce((sum, count) => sum + count, 0);
+      return { known, removals: Number(removals) || 0 };
     },
+    open,
+    begin: async (account, incarnation) => (await open(account, incarnation)).marks,
     async write(account, generation, marks, requests) {
       const values = [generation, requests, ...encodeMarks(marks)];
       const reply = await writeMarks.run(redis, [keyOf(account)], values);
@@ -144,7 +178,9 @@ export async function inGeneration(account: string, reply: Promise<unknown>): Pr
   if ((await reply) !== 1) throw new SnapshotLostError(account);
 }
 
-function toFields(flat: readonly string[]): Record<string, string> {
+type Fields = Record<string, string>;
+
+function toFields(flat: readonly string[]): Fields {
   const fields: [string, string][] = [];
   for (let i = 0; i + 1 < flat.length; i += 2) fields.push([flat[i] ?? '', flat[i + 1] ?? '']);
   return Object.fromEntries(fields);

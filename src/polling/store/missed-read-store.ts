@@ -12,8 +12,8 @@ import { inGeneration } from './marks-store.ts';
 
 /** Known filings that could not be read, one hash per account. */
 export interface MissedReadStore {
-  /** All missed reads of an account, by the filing's id. */
-  missedReads(account: string): Promise<Map<string, MissedRead>>;
+  /** All missed reads of an account, by the filing's id; from `fields` where these have been read already. */
+  missedReads(account: string, fields?: Readonly<Record<string, string>>): Promise<Map<string, MissedRead>>;
   /** Rejects with SnapshotLostError when the generation is another. */
   setMissedRead(account: string, generation: string, id: string, missed: MissedRead): Promise<void>;
   /** Removes a missed read unless another one of the same filing has replaced it. */
@@ -51,11 +51,10 @@ export function createMissedReadStore(
   }
 
   return {
-    async missedReads(account) {
+    async missedReads(account, fields) {
       const key = keys.account(account).missing;
-      const fields = await redis.hgetall(key);
       const missedReads = new Map<string, MissedRead>();
-      for (const [id, text] of Object.entries(fields))
+      for (const [id, text] of Object.entries(fields ?? (await redis.hgetall(key))))
         missedReads.set(id, await readMissedRead(account, key, id, text));
       return missedReads;
     },

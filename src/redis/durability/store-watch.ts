@@ -13,8 +13,8 @@ export interface StoreWatch {
    * StoreFormatError, with nothing written, when another version has laid it out in another way.
    */
   begin(): Promise<{ fresh: boolean }>;
-  /** Looks again; rejects when Redis does. */
-  check(): Promise<void>;
+  /** Looks again, unless that was done within the last `ageMs` milliseconds; rejects when Redis does. */
+  check(ageMs?: number): Promise<void>;
   /** The problem that the last look found and what to do about it; null without one. */
   problem(): string | null;
 }
@@ -42,6 +42,7 @@ const emptied =
 export function createStoreWatch(redis: RedisClient, keys: Keys): StoreWatch {
   let id: string | null = null;
   let lost = false;
+  let checkedAt = -Infinity;
 
   return {
     async begin() {
@@ -52,8 +53,11 @@ export function createStoreWatch(redis: RedisClient, keys: Keys): StoreWatch {
       id = mark;
       return { fresh };
     },
-    async check() {
-      if (!lost && id !== null) lost = (await redis.get(keys.store)) !== id;
+    async check(ageMs = 0) {
+      const now = performance.now();
+      if (lost || id === null || now - checkedAt < ageMs) return;
+      lost = (await redis.get(keys.store)) !== id;
+      checkedAt = now;
     },
     problem: () => (lost ? emptied : null),
   };

@@ -24,6 +24,17 @@ describe('the mark of the store', () => {
     expect(watch.problem()).toBeNull();
   });
 
+  test('is looked at once for all that ask within a time', async () => {
+    const { keys, watch } = newWatch();
+    await watch.begin();
+    await watch.check();
+    await redis.del(keys.store);
+    await watch.check(60_000);
+    expect(watch.problem()).toBeNull();
+    await watch.check(0);
+    expect(watch.problem()).toMatch(/^The store was emptied/);
+  });
+
   test.each(['', 'another'])('that is missing or "%s" is a problem until the process ends', async (mark) => {
     const { keys, watch } = newWatch();
     await watch.begin();
