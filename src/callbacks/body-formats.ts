@@ -1,6 +1,5 @@
 import type { LogEntry } from '../events/event-log.ts';
 import { createBodyMemo } from '../events/body-memo.ts';
-import { createMemberPicker } from '../json/pick-members.ts';
 import { toMessage, type EventBody } from './messages/message.ts';
 import { toSlackMessage } from './messages/slack.ts';
 import { toTeamsMessage } from './messages/teams.ts';
@@ -63,19 +62,21 @@ function splitBody(body: Buffer): { readonly withoutFiling: Buffer; readonly fil
   };
 }
 
-// The fields of a filing that messages show, with the maximum bytes of their values.
-const shownFields: ReadonlyMap<string, number> = new Map(
-  ['policyNumber', 'insuredsName', 'filingState', 'premium'].map((name) => [name, 8 * 1024]),
-);
+// The fields of a filing that messages show, and the maximum characters of their values as JSON.
+const shownFields = ['policyNumber', 'insuredsName', 'filingState', 'premium'];
+const shownMax = 8 * 1024;
 
 // An event as far as messages show it.
 const shownOf = createBodyMemo((body): EventBody => {
   const { withoutFiling, filing } = splitBody(body);
   const event = JSON.parse(withoutFiling.toString()) as EventBody;
   if (filing === null) return event;
-  const { walk, picked } = createMemberPicker(filing, shownFields);
-  walk.push(filing, 0, filing.length);
-  return { ...event, data: { ...event.data, filing: JSON.parse(picked() ?? 'null') as unknown } };
+  const whole = JSON.parse(filing.toString()) as Readonly<Record<string, unknown>> | null;
+  const shown = shownFields.flatMap((name) => {
+    const value = whole?.[name];
+    return value === undefined || JSON.stringify(value).length > shownMax ? [] : [[name, value] as const];
+  });
+  return { ...event, data: { ...event.data, filing: whole && Object.fromEntries(shown) } };
 });
 
 // CloudEvents 1.0, JSON event format, structured mode. Its `data` is that of the body, byte for byte.

@@ -82,7 +82,7 @@ export const variables = {
   REQUIRE_VERIFICATION: withDefault(boolean, 'false', 'true'),
   VERIFICATION_EXEMPT_HOSTS: optional(hostPatterns, 'hooks.slack.com,*.example.com'),
   // Its maximum is the number of bytes that the partner client reads of one response.
-  FILING_MAX_BYTES: withDefault(integer(kibibyte, 16_384 * kibibyte), '262144', '262144'),
+  FILING_MAX_BYTES: withDefault(integer(kibibyte, 2_048 * kibibyte), '262144', '262144'),
   LOG_MAX_BYTES: withDefault(integer(1024 * kibibyte, 2 ** 40), '268435456', '268435456'),
   ATTEMPTS_MAX_BYTES: withDefault(integer(64 * kibibyte, 2 ** 40), '25165824', '25165824'),
   EVENT_RETENTION_MS: withDefault(integer(10, 3_660 * day), '2592000000', '2592000000'),

@@ -1,19 +1,25 @@
 /**
- * Whether objects and arrays are nested more than `levels` deep in a parsed JSON value. Never recurses deeper
- * than that itself. Every filing of every page goes through it, so it makes no lists of its own:
- * `Object.values` took six times as long.
+ * Number of values in a parsed JSON value, itself included; Infinity where objects and arrays are nested more
+ * than `levels` deep. Never recurses deeper than that itself. Every filing of every page goes through it, so
+ * it makes no lists of its own: `Object.values` took six times as long.
  */
-export function isNestedDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
+export function weightOf(value: unknown, levels: number): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  if (levels === 0) return Infinity;
+  let weight = 1;
   if (Array.isArray(value)) {
-    for (const inner of value) if (isNestedDeeper(inner, levels - 1)) return true;
-    return false;
+    for (const inner of value) weight += weightOf(inner, levels - 1);
+    return weight;
   }
   const record = value as Readonly<Record<string, unknown>>;
   for (const key in record) {
     const inner = record[key];
-    if (typeof inner === 'object' && isNestedDeeper(inner, levels - 1)) return true;
+    weight += typeof inner === 'object' ? weightOf(inner, levels - 1) : 1;
   }
-  return false;
+  return weight;
+}
+
+/** Whether objects and arrays are nested more than `levels` deep in a parsed JSON value. */
+export function isNestedDeeper(value: unknown, levels: number): boolean {
+  return weightOf(value, levels) === Infinity;
 }

@@ -2,11 +2,10 @@ import { hash } from 'node:crypto';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { epochMsOf } from '../json/iso-time.ts';
-import { isNestedDeeper } from '../json/nesting.ts';
+import { isNestedDeeper, weightOf } from '../json/nesting.ts';
 import { parseExactly } from '../json/parse-exactly.ts';
 import { fieldErrors } from '../json/validation-problems.ts';
-import { AnswerExcess } from './body/answer-excess.ts';
-import { recordsMax } from './body/page-layout.ts';
+import { AnswerExcess } from './partner-error.ts';
 
 /** One filing as read from the partner service: the fields that detection needs, and the whole document. */
 export interface PartnerFiling {
@@ -20,11 +19,11 @@ export interface PartnerFiling {
   readonly createdAt: string | null;
   /**
    * Everything the service returned, unknown fields included. Numbers are kept as they were written, or as
-   * doubles where something on the page is nested too deeply for the exact parser. Parsed when asked for. Of
-   * a filing with `heavyBytes` only the fields that this daemon knows.
+   * doubles where something on the page is nested too deeply for the exact parser, or the filing has
+   * `heavyBytes`. Parsed when asked for.
    */
   readonly document: () => Readonly<Record<string, unknown>>;
-  /** Bytes of a filing that is too large to be read as a whole; no event carries it. */
+  /** Bytes of a filing with more than 50 000 values; no event carries it. */
   readonly heavyBytes?: number;
 }
 
@@ -49,14 +48,18 @@ export interface PartnerPage {
   readonly limit: number | null;
 }
 
+/** Maximum number of records on a page: a service that ignores `limit` may send more than were requested. */
+export const recordsMax = 10_000;
+
+// Maximum number of values of a filing that an event may carry: real ones have less than a hundred.
+const valuesMax = 50_000;
+
 const idCharactersMax = 256;
 const timestampMax = 256;
 
-/**
- * Maximum levels of nesting; real filings have at most four. Deeper ones could not be written into an event,
- * because JSON.stringify and most receivers' parsers recurse.
- */
-export const nestingMax = 50;
+// Maximum levels of nesting; real filings have at most four. Deeper ones could not be written into an event,
+// because JSON.stringify and most receivers' parsers recurse.
+const nestingMax = 50;
 
 // The type of a timestamp is not specified (docs/partner.md#timestamps), so a number is accepted too.
 const filingSchema = Compile(
@@ -130,44 +133,19 @@ export function parsePage(text: () => string): PartnerPage | null {
     exact ??= itemsExactly(text()) ?? (JSON.parse(text()) as { items: unknown[] }).items;
     return exact[position] as Record<string, unknown>;
   };
-  const page = startPage();
-  items.forEach((item, position) => page.add(item, toFiling(item, document(position))));
-  return page.end(value);
-}
-
-/** A page whose records are read one after the other. */
-export interface PageInProgress {
-  /** Adds the next record; `filing` is null when it is not one. */
-  add(record: unknown, filing: PartnerFiling | null): void;
-  /** The page; `frame` holds what the service sent beside the records. Null as `parsePage`. */
-  end(frame: unknown): PartnerPage | null;
-}
-
-/** A page without records so far. */
-export function startPage(): PageInProgress {
   const filings: PartnerFiling[] = [];
   const quarantined: string[] = [];
   let unreadable = 0;
-  return {
-    add(record, filing) {
-      if (filing !== null) return void filings.push(filing);
-      unreadable += 1;
-      if (unreadable <= quarantinedMax) quarantined.push(nameOf(record));
-    },
-    end(frame) {
-      if (itemsOf(frame) === null) return null;
-      if (filings.length === 0 && unreadable > unreadableMax) return null;
-      const { total, limit } = frame as { total?: unknown; limit?: unknown };
-      return {
-        filings,
-        quarantined,
-        unreadable,
-        length: filings.length + unreadable,
-        total: parseCount(total),
-        limit: parseCount(limit),
-      };
-    },
-  };
+  items.forEach((item, position) => {
+    const filing = toFiling(item, document(position));
+    if (filing !== null) return void filings.push(filing);
+    unreadable += 1;
+    if (unreadable <= quarantinedMax) quarantined.push(nameOf(item));
+  });
+  if (filings.length === 0 && unreadable > unreadableMax) return null;
+  const { total, limit } = value as { total?: unknown; limit?: unknown };
+  const length = filings.length + unreadable;
+  return { filings, quarantined, unreadable, length, total: parseCount(total), limit: parseCount(limit) };
 }
 
 /**
@@ -183,9 +161,10 @@ function itemsExactly(text: string): readonly unknown[] | null {
 }
 
 /** The filing that a parsed record is, or null when it is not one; see `parseFiling`. */
-export function toFiling(value: unknown, document: PartnerFiling['document']): PartnerFiling | null {
+function toFiling(value: unknown, document: PartnerFiling['document']): PartnerFiling | null {
   if (!filingSchema.Check(value) || !isAddressable(value.id) || !value.status.isWellFormed()) return null;
-  if (isNestedDeeper(value, nestingMax)) return null;
+  const weight = weightOf(value, nestingMax);
+  if (weight === Infinity) return null;
   const { createdAt } = value as { createdAt?: unknown };
   return {
     id: value.id,
@@ -193,7 +172,9 @@ export function toFiling(value: unknown, document: PartnerFiling['document']): P
     completedAt: value.completedAt == null ? null : String(value.completedAt),
     rejectionReason: value.rejectionReason ?? null,
     createdAt: typeof createdAt === 'string' && createdAt.length <= timestampMax ? createdAt : null,
-    document,
+    ...(weight <= valuesMax
+      ? { document }
+      : { document: () => value, heavyBytes: Buffer.byteLength(JSON.stringify(value)) }),
   };
 }
 

@@ -2,18 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { HostLookup } from '../names/host-lookup.ts';
 import type { ProxyAgents } from '../proxy/proxy-agents.ts';
 import type { Clock } from '../redis/clock.ts';
-import { AnswerExcess, type Counted } from './body/answer-excess.ts';
-import { createAnswerRooms, type AnswerRoom, type AnswerRooms } from './body/answer-room.ts';
-import { createPageLimit } from './body/page-limit.ts';
-import { kept, released, toFiling, toIdentity, toPage } from './body/understand-answer.ts';
+import { createAnswerRooms, type AnswerRoom, type AnswerRooms } from './answer-room.ts';
 import { pageSize, type PartnerFiling, type PartnerPage } from './filing-schema.ts';
-import { meaningOf, PartnerError } from './partner-error.ts';
-import { createPartnerHttp, type Asked, type PartnerAnswer } from './partner-http.ts';
+import { AnswerExcess, meaningOf, PartnerError, type Counted } from './partner-error.ts';
+import { bodyBytesMax, createPartnerHttp, type Asked, type PartnerAnswer } from './partner-http.ts';
 import type { Verdict } from './pace.ts';
 import { spanOf, type ReadSpan } from './read-span.ts';
 import type { RequestBudget } from './request-budget.ts';
 import { repeatDelayMs } from './repeat-request.ts';
 import type { Urgency } from './shared-budget/urgency.ts';
+import { kept, released, toFiling, toIdentity, toPage } from './understand-answer.ts';
 
 /** A page and how it was read. */
 export interface PageAnswer {
@@ -51,7 +49,8 @@ export interface PartnerClient {
   /**
    * `GET /partner/filings`. `onArrival` is called when a page has arrived and before it is parsed, so a
    * request that it sends is under way meanwhile. A page that proves unreadable is requested again, and
-   * arrives again. So is one that is larger than an answer may be, with a lower limit.
+   * arrives again. So is one that is larger than an answer may be, with half the limit; the lower limit stays
+   * until pages leave room for twice as many records.
    */
   listFilings(query: ListQuery, signal: AbortSignal, onArrival?: () => void): Promise<PageAnswer>;
   /**
@@ -85,21 +84,12 @@ export interface PartnerClientDeps {
   readonly account?: string;
   /** Room for large answers; one of its own where it is left out. */
   readonly rooms?: AnswerRooms;
-  /**
-   * Maximum bytes of a filing, as JSON, that its events carry; larger ones are not always read as a whole.
-   */
-  readonly filingBytesMax?: number;
   /** Called once per request sent, retries included; `code` is the status or the kind of failure. */
   readonly onRequest: (endpoint: Endpoint, code: string) => void;
 }
 
 /** Label of a metric: the endpoints, without ids. */
 export type Endpoint = 'filings' | 'filing' | 'me' | 'search';
-
-// Filings are parsed as a whole up to this size, and up to four times the size that events carry: JSON may
-// have white space and escapes that events have not.
-const wholeBytesMin = 1024 * 1024;
-const wholeShare = 4;
 
 interface Request extends Asked {
   readonly endpoint: Endpoint;
@@ -116,10 +106,10 @@ type Understand<T> = (answer: PartnerAnswer) => Promise<T>;
  * has a span of its own, so the time of a failed attempt never widens that of the next.
  */
 export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
-  const { budget, clock, rooms = createAnswerRooms(), filingBytesMax = 0 } = deps;
+  const { budget, clock, rooms = createAnswerRooms() } = deps;
   const http = createPartnerHttp(deps);
-  const pageLimit = createPageLimit(pageSize);
-  const wholeBytesMax = Math.max(wholeBytesMin, wholeShare * filingBytesMax);
+  // Number of records of which a page fits into an answer, as far as is known.
+  let fitting = pageSize;
 
   async function read<T>(
     request: Request,
@@ -187,11 +177,10 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
     if (status !== undefined) search.set('status', status);
     const path = `partner/filings?${search.toString()}`;
     const urgency = isSweep === true ? 'sweep' : 'change';
-    return { endpoint: 'filings', path, shape: 'page', room, limit, urgency, once };
+    return { endpoint: 'filings', path, room, limit, urgency, once };
   }
 
   const single = {
-    shape: 'other',
     room: rooms.others,
     limit: null,
     urgency: 'change',
@@ -204,8 +193,8 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
     onArrival?: () => void,
   ): Promise<PageAnswer> {
     const understand = kept(async (answer) => {
-      const page = await toPage(answer, wholeBytesMax, onArrival);
-      return { page, bytes: answer.body.bytes.length, release: answer.release };
+      const page = await toPage(answer, onArrival);
+      return { page, bytes: answer.body.length, release: answer.release };
     });
     const { read: answered, span } = await read(listRequest(query, rooms.pages), understand, signal);
     return { ...answered, span };
@@ -214,14 +203,16 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
   return {
     async listFilings(query, signal, onArrival) {
       for (;;) {
-        const limit = pageLimit.of(query.limit);
+        const limit = Math.min(query.limit, fitting);
         try {
           const answer = await readPage({ ...query, limit }, signal, onArrival);
-          pageLimit.fits(limit, answer.bytes);
+          const isRoomLeft = answer.bytes * 2 < bodyBytesMax;
+          if (limit === fitting && isRoomLeft) fitting = Math.min(pageSize, limit * 2);
           return answer;
         } catch (error) {
           const isTooLarge = error instanceof PartnerError && error.excess?.of === 'bytes';
-          if (!isTooLarge || !pageLimit.tooLarge(limit)) throw error;
+          if (!isTooLarge || limit === 1) throw error;
+          fitting = Math.min(fitting, Math.floor(limit / 2));
         }
       }
     },
@@ -234,18 +225,18 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
         once: true,
         path: `${path}&${new URLSearchParams({ q }).toString()}`,
       } as const;
-      const understand = released((answer) => toPage(answer, wholeBytesMax));
+      const understand = released((answer) => toPage(answer));
       return (await read(request, understand, signal)).read;
     },
     async countFilings(signal) {
       const request = listRequest({ offset: 0, limit: 1 }, rooms.others);
-      const understand = released(async (answer) => (await toPage(answer, wholeBytesMax)).total);
+      const understand = released(async (answer) => (await toPage(answer)).total);
       return (await read(request, understand, signal)).read;
     },
     async getFiling(id, signal) {
       const path = `partner/${encodeURIComponent(id)}`;
       const request = { ...single, endpoint: 'filing', path } as const;
-      const understand = released((answer) => toFiling(answer, id, wholeBytesMax));
+      const understand = released((answer) => toFiling(answer, id));
       const { read: filing, span } = await read(request, understand, signal);
       return { filing, span };
     },
@@ -274,7 +265,6 @@ function excessError({ of, max }: AnswerExcess, endpoint: Endpoint, limit: numbe
 const remedies: Readonly<Record<Counted, string>> = {
   bytes: ': the partner service has to send smaller filings',
   records: ': the partner service has to respect limit',
-  'other bytes': ' beside its records: it is not a list of filings',
 };
 
 function stopped(endpoint: Endpoint): PartnerError {

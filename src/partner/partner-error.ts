@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Counted } from './body/answer-excess.ts';
 import type { Verdict } from './pace.ts';
 
 /** The kind of failure of a request to the partner service. */
@@ -13,6 +12,22 @@ export type PartnerErrorKind =
   | 'invalid_response' // 2xx with an unexpected body: HTML, cut JSON, wrong types, too large
   | 'unexpected_status' // 3xx (never followed) and other 4xx
   | 'aborted'; // the daemon stopped it
+
+/** The parts of an answer that are counted: all its bytes, and the records of a page. */
+export type Counted = 'bytes' | 'records';
+
+/** An answer has more than it may have of something, and is not read any further. */
+export class AnswerExcess extends Error {
+  override readonly name = 'AnswerExcess';
+  readonly of: Counted;
+  readonly max: number;
+
+  constructor(of: Counted, max: number) {
+    super(`more than ${max} ${of}`);
+    this.of = of;
+    this.max = max;
+  }
+}
 
 /** The size that made an answer unreadable; `limit` is that of a page, null for other answers. */
 export interface Excess {

@@ -7,23 +7,15 @@ import { createProxyAgents, type ProxyAgents } from '../proxy/proxy-agents.ts';
 import { ProxyError } from '../proxy/proxy-error.ts';
 import type { Clock } from '../redis/clock.ts';
 import { parseRetryAfter } from '../waiting/retry-after.ts';
-import { AnswerExcess } from './body/answer-excess.ts';
-import {
-  bodyBytesMax,
-  createBodyCollector,
-  type AnswerBody,
-  type BodyCollector,
-} from './body/answer-body.ts';
-import { BrokenCoding, decoded, unknownCoding } from './body/content-coding.ts';
-import type { AnswerRoom } from './body/answer-room.ts';
-import { takeTurns } from '../json/turns.ts';
-import { isRateLimit, PartnerError } from './partner-error.ts';
+import type { AnswerRoom } from './answer-room.ts';
+import { BrokenCoding, decoded, unknownCoding } from './content-coding.ts';
+import { AnswerExcess, isRateLimit, PartnerError } from './partner-error.ts';
 
 /** One HTTP answer of the partner service, whatever its status. */
 export interface PartnerAnswer {
   readonly status: number;
-  /** Empty unless the status is 2xx. */
-  readonly body: AnswerBody;
+  /** Without its codings; empty unless the status is 2xx. */
+  readonly body: Buffer;
   /** Whether the service refuses the request because there were too many. */
   readonly isRateLimited: boolean;
   /** The coding of the body that could not be undone; null for none. */
@@ -39,7 +31,6 @@ export interface Asked {
   /** Names the request in errors. */
   readonly endpoint: string;
   readonly path: string;
-  readonly shape: 'page' | 'other';
   /** Where a large answer takes its room. */
   readonly room: AnswerRoom;
 }
@@ -48,9 +39,9 @@ export interface Asked {
 export interface PartnerHttp {
   /**
    * One request, without redirects or repeats. A coding of the answer that was not asked for is undone.
-   * Rejects with PartnerError when there is no whole answer within the deadline, and with AnswerExcess, with
-   * the connection cut, as soon as it is too large without its codings. An answer of more than a mebibyte
-   * waits for room; the deadline waits with it.
+   * Rejects with PartnerError when there is no whole answer within the deadline, and with AnswerExcess as
+   * soon as it is too large, the connection cut. An answer of more than a mebibyte waits for room; the
+   * deadline waits with it.
    */
   get(asked: Asked, signal: AbortSignal): Promise<PartnerAnswer>;
 }
@@ -69,6 +60,8 @@ export interface PartnerHttpDeps {
   readonly account?: string;
 }
 
+/** Maximum bytes of a body, with and without its codings: a larger one would hold up the process. */
+export const bodyBytesMax = 2 * 1024 * 1024;
 // Maximum bytes of an answer that need no room.
 const roomlessBytesMax = 1024 * 1024;
 // Maximum bytes of an error's body that are read, so that its connection can be used again.
@@ -77,21 +70,27 @@ const unreadBytesMax = 64 * 1024;
 /** Requests over got, which is configured to do nothing by itself. */
 export function createPartnerHttp(deps: PartnerHttpDeps): PartnerHttp {
   const http = createGot(deps);
-  const { account = '', clock, timeoutMs } = deps;
+  const { clock, timeoutMs } = deps;
   return {
-    async get({ endpoint, path, shape, room }, signal) {
+    async get({ endpoint, path, room }, signal) {
       const attempt = openAttempt(signal, timeoutMs);
-      const held = createHold((bytes) => attempt.untimed(room.take(account, bytes, attempt.signal)));
+      const held = createHold(() => attempt.untimed(room.take(attempt.signal)));
+      const fit = async (bytes: number) => {
+        if (bytes > bodyBytesMax) throw new AnswerExcess('bytes', bodyBytesMax);
+        if (bytes > roomlessBytesMax) await held.take();
+      };
       try {
         const stream = http.stream(path, { signal: attempt.signal });
-        const arriving = createArrival(shape, held.take);
-        const chunks = decoded(stream as AsyncIterable<Buffer>, () => codingOf(stream.response));
-        await drain(chunks, (chunk) => arriving.take(chunk, stream.response));
+        const chunks: Buffer[] = [];
+        await arrive(stream, () => stream.response, chunks, fit);
         const { statusCode = 0, headers = {} } = stream.response ?? {};
+        const coding = headers['content-encoding'];
+        const body = await decoded(oneOf(chunks), coding, bodyBytesMax);
+        await fit(body.length);
         return {
           status: statusCode,
-          body: arriving.end(),
-          unknownCoding: unknownCoding(headers['content-encoding']),
+          body,
+          unknownCoding: unknownCoding(coding),
           retryAfterMs: parseRetryAfter(headers['retry-after'], clock.now()),
           isRateLimited: isRateLimit(statusCode, headers),
           release: held.release,
@@ -143,62 +142,43 @@ function createGot({
 
 type AnswerHead = Pick<IncomingMessage, 'headers'> & { readonly statusCode: number };
 
-// The body of a failure is not read.
-function codingOf(head: AnswerHead | undefined): string | undefined {
-  return head !== undefined && isOk(head.statusCode) ? head.headers['content-encoding'] : undefined;
-}
-
-// Resolves to nothing: requests of got that were collected late keep later ones, and what their readers
-// resolve to, from being collected young. That would be the bodies of all pages.
-async function drain(
-  stream: AsyncIterable<Buffer>,
-  take: (chunk: Buffer) => Promise<boolean>,
+/**
+ * Puts the body of an answer into `chunks`, unless its status says that it is of no use; `fit` is called with
+ * the number of bytes so far. It resolves to nothing: requests of got that were collected late keep later
+ * ones, and what their readers resolve to, from being collected young. That would be the bodies of all pages.
+ */
+async function arrive(
+  stream: AsyncIterable<unknown>,
+  head: () => AnswerHead | undefined,
+  chunks: Buffer[],
+  fit: (bytes: number) => Promise<void>,
 ): Promise<void> {
-  for await (const chunk of stream) if (!(await take(chunk))) return;
+  let length = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    const { statusCode = 0, headers = {} } = head() ?? {};
+    if (isOk(statusCode)) {
+      await fit(Math.max(length, Number(headers['content-length']) || 0));
+      chunks.push(chunk);
+    } else if (length > unreadBytesMax) return;
+  }
 }
 
-/** The body of one answer while it arrives; `hold` takes room for it, in bytes. */
-function createArrival(shape: Asked['shape'], hold: (bytes: number) => Promise<void>) {
-  const turns = takeTurns();
-  let body: BodyCollector | null = null;
-  let unread = 0;
-  let declared: number | null = null;
-  return {
-    /** Takes the next chunk. False when the rest of the answer is of no use. */
-    async take(chunk: Buffer, head: AnswerHead | undefined): Promise<boolean> {
-      if (head === undefined || !isOk(head.statusCode)) {
-        unread += chunk.length;
-        return unread <= unreadBytesMax;
-      }
-      declared ??= declaredLength(head.headers);
-      body ??= createBodyCollector(shape, declared);
-      if (body.length + chunk.length > roomlessBytesMax) await hold(declared ?? bodyBytesMax);
-      body.push(chunk);
-      if (turns.isOver()) await turns.next();
-      return true;
-    },
-    end: (): AnswerBody => (body ?? createBodyCollector(shape, null)).end(),
-  };
+function oneOf(chunks: readonly Buffer[]): Buffer {
+  const [first, ...others] = chunks;
+  return first !== undefined && others.length === 0 ? first : Buffer.concat(chunks);
 }
 
 function isOk(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-// With a coding, the length is that of the coded body.
-function declaredLength({
-  'content-length': length = '',
-  'content-encoding': coding = 'identity',
-}: AnswerHead['headers']): number | null {
-  return /^\d{1,15}$/.test(length) && coding === 'identity' ? Number(length) : null;
-}
-
 /** Room that is taken at most once. */
-function createHold(take: (bytes: number) => Promise<() => void>) {
+function createHold(take: () => Promise<() => void>) {
   let release: (() => void) | null = null;
   return {
-    async take(bytes: number): Promise<void> {
-      release ??= await take(bytes);
+    async take(): Promise<void> {
+      release ??= await take();
     },
     release: () => release?.(),
   };

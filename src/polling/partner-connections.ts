@@ -1,6 +1,6 @@
 import type { KeyedAccount } from '../accounts/account.ts';
 import type { HostLookup } from '../names/host-lookup.ts';
-import { createAnswerRooms } from '../partner/body/answer-room.ts';
+import { createAnswerRooms } from '../partner/answer-room.ts';
 import { createPartnerClient, type Endpoint, type PartnerClient } from '../partner/partner-client.ts';
 import {
   createRequestBudget,
@@ -45,8 +45,6 @@ export interface PartnerConnectionsDeps {
   readonly lookup: HostLookup;
   /** The ways through the forward proxy; null without one. */
   readonly agents?: ProxyAgents | null;
-  /** Maximum bytes of a filing, as JSON, that its events carry. */
-  readonly filingBytesMax: number;
   /** The budget of each host, which all accounts share; null for none. */
   readonly hostBudgets: HostBudgets | null;
   readonly onRequest: (endpoint: Endpoint, code: string) => void;
@@ -70,7 +68,6 @@ export function createPartnerConnections(deps: PartnerConnectionsDeps): PartnerC
       lookup: deps.lookup,
       agents: deps.agents ?? null,
       rooms,
-      filingBytesMax: deps.filingBytesMax,
       timeoutMs: deps.partner.timeoutMs,
       budget,
       clock: deps.clock,

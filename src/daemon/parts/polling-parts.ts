@@ -66,7 +66,6 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     random: deps.random,
     partner: config.polling,
     lookup,
-    filingBytesMax,
     hostBudgets,
     onRequest: observer.onRequest,
   });

@@ -85,9 +85,9 @@ redis.call('HSET', KEYS[1], unpack(ARGV, 2))
 return 1`);
 
 // KEYS 1 the marks  2 incarnation  3 head  4 log  5 counts  6 missed reads. ARGV incarnation, generation.
-// Replies the head ('' = none), the id of the log's newest entry ('' = none), and the marks, the counts and the
-// missed reads as fields and values; nil when the incarnation is another, or the incarnation where that is
-// garbage.
+// Replies the head ('' = none), the id of the log's newest entry ('' = none), and the marks, the counts and
+// the missed reads as fields and values; nil when the incarnation is another, or the incarnation where that
+// is garbage.
 const beginScript = defineScript(`
 local incarnation = redis.call('GET', KEYS[2])
 if incarnation and not string.match(incarnation, '^%l+ ') then return incarnation end

@@ -1,5 +1,5 @@
 import { watchAccount } from '../../support/partner/watched-account.ts';
-import { createAnswerRooms } from '../../../src/partner/body/answer-room.ts';
+import { createAnswerRooms } from '../../../src/partner/answer-room.ts';
 import { createPartnerHttp } from '../../../src/partner/partner-http.ts';
 import { largeAccountFilings } from '../../../src/polling/schedule/plan.ts';
 import { createRedisConnections } from '../../../src/redis/connection/connect.ts';
@@ -56,8 +56,8 @@ async function fetchAndParse(baseUrl: string, filings: number): Promise<void> {
   const room = createAnswerRooms().pages;
   for (let offset = 0; offset < filings; offset += 100) {
     const path = `partner/filings?offset=${offset}&limit=100`;
-    const { body } = await http.get({ endpoint: 'filings', path, shape: 'page', room }, signal);
-    JSON.parse(body.text());
+    const { body } = await http.get({ endpoint: 'filings', path, room }, signal);
+    JSON.parse(body.toString());
   }
 }
 

@@ -63,8 +63,8 @@ describe('an answer that is none', () => {
     ],
     [
       'nothing but brackets',
-      { body: '['.repeat(5_000_000) },
-      'invalid_response: GET filings with limit=100 answered more than 262144 other bytes beside its records: it is not a list',
+      { body: '['.repeat(2_000_000) },
+      'invalid_response: GET filings answered with a body that is not JSON',
     ],
     [
       'cut JSON',
@@ -80,7 +80,7 @@ describe('an answer that is none', () => {
     [
       'a gzip bomb',
       { headers: { 'content-encoding': 'gzip' }, body: gzipSync(Buffer.alloc(20_000_000)) },
-      'invalid_response: GET filings with limit=100 answered more than 262144 other bytes',
+      'invalid_response: GET filings with limit=1 answered more than 2097152 bytes: the partner service has to send smaller filings',
     ],
     [
       'a cut gzip',
@@ -88,26 +88,26 @@ describe('an answer that is none', () => {
       'invalid_response: GET filings answered with a gzip that is cut or broken',
     ],
     [
-      'a page of millions of records',
-      { body: `{"items":[${'1,'.repeat(2_000_000)}1]}` },
+      'a page of a million records',
+      { body: `{"items":[${'1,'.repeat(1_000_000)}1]}` },
       'invalid_response: GET filings with limit=100 answered more than 10000 records: the partner service has to respect limit',
     ],
     [
-      'one record of 17 MB',
-      { body: `{"items":["${'x'.repeat(17_000_000)}"]}` },
-      'invalid_response: GET filings with limit=1 answered more than 16777216 bytes: the partner service has to send smaller filings',
+      'one record of 3 MB',
+      { body: `{"items":["${'x'.repeat(3_000_000)}"]}` },
+      'invalid_response: GET filings with limit=1 answered more than 2097152 bytes: the partner service has to send smaller filings',
     ],
     [
       '50 MB',
       { floodBytes: 50_000_000 },
-      'invalid_response: GET filings with limit=100 answered more than 262144 other bytes',
+      'invalid_response: GET filings with limit=1 answered more than 2097152 bytes',
     ],
     ['a byte now and then', { dripMs: 20 }, 'timeout: GET filings took too long'],
     ['silence', { after: new Promise(() => undefined) }, 'timeout: GET filings took too long'],
   ])(
     '%s: nothing is concluded, the error is named, and the next good answer is taken up',
     async (_title, odd, error) => {
-      const watched = await watch(error.includes('16777216') ? { timeoutMs: 10_000 } : {});
+      const watched = await watch(error.includes('2097152') ? { timeoutMs: 10_000 } : {});
       await watched.poll();
       partner.put('a', { status: 'REJECTED', rejectionReason: 'unsigned' });
       partner.misbehave = () => odd;

@@ -115,7 +115,7 @@ test('filings of 2 MB are followed like any other, and nothing of them is stored
 
 test('a filing too large for any answer hides none of the others, and its account says so', async () => {
   const rows = Array.from({ length: 10 }, (_, i) => partnerRow(`f_${i}`, 'PENDING'));
-  rows.splice(5, 0, partnerRow('huge', 'PENDING', filler(17 * 1024 * 1024)));
+  rows.splice(5, 0, partnerRow('huge', 'PENDING', filler(2 * 1024 * 1024)));
   const partner = await startHostilePartner(rows);
   onTestFinished(() => partner[Symbol.asyncDispose]());
   const watched = await watchAccount(client, `${redis.prefix}huge`, partner, { timeoutMs: 10_000 });
@@ -123,7 +123,7 @@ test('a filing too large for any answer hides none of the others, and its accoun
   expect(await watched.snapshot.known('acme')).toBe(10);
   const { lastError, baselined } = await watched.polling.read('acme');
   expect(lastError).toContain(
-    'invalid_response: GET filings with limit=1 answered more than 16777216 bytes: the partner service has to send smaller filings; 1 record left out, at offset 5 of the list of all filings',
+    'invalid_response: GET filings with limit=1 answered more than 2097152 bytes: the partner service has to send smaller filings; 1 record left out, at offset 5 of the list of all filings',
   );
   expect(baselined).toBe(true);
   // Standing first, it is passed over too.

@@ -47,7 +47,6 @@ async function watch(
       clock,
       random: Math.random,
       partner: { timeoutMs: 60_000, maxRps: 1_000, concurrency: 2 },
-      filingBytesMax: 262_144,
       hostBudgets: null,
       onRequest: () => undefined,
     }),

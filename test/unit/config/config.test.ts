@@ -319,7 +319,7 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   DELIVERY_MAX_IN_FLIGHT: [...wrongNumbers, '1001'],
   LOG_MAX_BYTES: [...wrongNumbers, '1048575', '256MiB'],
   ATTEMPTS_MAX_BYTES: [...wrongNumbers, '65535', '24MiB'],
-  FILING_MAX_BYTES: [...wrongNumbers, '1023', '16777217', '256KiB'],
+  FILING_MAX_BYTES: [...wrongNumbers, '1023', '2097153', '256KiB'],
   DELIVERY_ALLOW_CIDRS: [
     '127.0.0.1',
     '127.0.0.0/33',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isNestedDeeper } from '../../../src/json/nesting.ts';
+import { isNestedDeeper, weightOf } from '../../../src/json/nesting.ts';
 
 test.each([
   ['1', 0, false],
@@ -13,6 +13,14 @@ test.each([
   ['{"__proto__":{"a":{}}}', 2, true],
 ])('whether %s is nested deeper than %i: %s', (text, levels, expected) => {
   expect(isNestedDeeper(JSON.parse(text), levels)).toBe(expected);
+});
+
+test.each([
+  ['null', 1],
+  ['[]', 1],
+  ['{"a":1,"b":[2,"x"]}', 5],
+])('%s has %i values', (text, values) => {
+  expect(weightOf(JSON.parse(text), 2)).toBe(values);
 });
 
 test('what is nested a million times is judged without going there', () => {

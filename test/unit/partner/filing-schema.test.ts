@@ -199,3 +199,33 @@ describe('createdAtOf', () => {
       expect(schema.createdAtOf({ createdAt })).toBeNaN();
   });
 });
+
+describe('a filing with very many values', () => {
+  const heavy = { ...good, rejectionReason: 'unsigned', x: Array(60_000).fill(1) };
+
+  it.each([
+    ['by itself', () => parseFiling(JSON.stringify(heavy))],
+    ['on a page', () => parsePage(page([good, heavy]))?.filings[1]],
+  ])('is read %s, with its size: no event carries it', (_title, read) => {
+    const { document, ...filing } = read() ?? {};
+    expect(filing).toMatchObject({
+      ...good,
+      rejectionReason: 'unsigned',
+      heavyBytes: JSON.stringify(heavy).length,
+    });
+    expect(document?.()).toEqual(heavy);
+    expect(parseFiling(JSON.stringify(good))).not.toHaveProperty('heavyBytes');
+  });
+});
+
+describe('a page with very many records', () => {
+  it('names a thousand of those that are no filings, and counts the others', () => {
+    const read = parsePage(page([good, ...Array.from({ length: 2_999 }, () => ({})), 7]));
+    expect([read?.length, read?.unreadable, read?.quarantined.length]).toEqual([3_001, 3_000, 1_000]);
+  });
+
+  it('is refused for more than ten thousand', () => {
+    const records = [good, ...Array<number>(schema.recordsMax).fill(1)];
+    expect(() => parsePage(page(records))).toThrow('more than 10000 records');
+  });
+});

@@ -1,22 +1,22 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { faultOfFiling, faultOfPage, type PartnerFiling, type PartnerPage } from '../filing-schema.ts';
-import { kindOfStatus, PartnerError } from '../partner-error.ts';
-import type { PartnerAnswer } from '../partner-http.ts';
-import { isUtf16, type AnswerBody } from './answer-body.ts';
-import { AnswerExcess } from './answer-excess.ts';
-import { readFiling, readPage } from './read-filings.ts';
+import {
+  faultOfFiling,
+  faultOfPage,
+  parseFiling,
+  parsePage,
+  type PartnerFiling,
+  type PartnerPage,
+} from './filing-schema.ts';
+import { AnswerExcess, kindOfStatus, PartnerError } from './partner-error.ts';
+import type { PartnerAnswer } from './partner-http.ts';
 
 /**
  * The page in an answer to `GET filings`. `onArrival` is called before it is parsed. Rejects with
- * PartnerError where the answer is not a page; `wholeBytesMax` as for `readPage`.
+ * PartnerError where the answer is not a page, and with AnswerExcess.
  */
-export async function toPage(
-  answer: PartnerAnswer,
-  wholeBytesMax: number,
-  onArrival?: () => void,
-): Promise<PartnerPage> {
+export async function toPage(answer: PartnerAnswer, onArrival?: () => void): Promise<PartnerPage> {
   expectOk(answer, 'filings');
   if (onArrival !== undefined) {
     onArrival();
@@ -24,18 +24,14 @@ export async function toPage(
     // answer.
     await nextTurn();
   }
-  return parseOr('filings', answer, (body) => readPage(body, wholeBytesMax), faultOfPage);
+  return parseOr('filings', answer, parsePage, faultOfPage);
 }
 
 /** The filing in an answer to `GET filing`, null for 404. Rejects with PartnerError for anything else. */
-export async function toFiling(
-  answer: PartnerAnswer,
-  id: string,
-  wholeBytesMax: number,
-): Promise<PartnerFiling | null> {
+export async function toFiling(answer: PartnerAnswer, id: string): Promise<PartnerFiling | null> {
   if (answer.status === 404) return null;
   expectOk(answer, 'filing');
-  const filing = await parseOr('filing', answer, (body) => readFiling(body, wholeBytesMax), faultOfFiling);
+  const filing = parseOr('filing', answer, parseFiling, faultOfFiling);
   if (filing.id !== id) throw new PartnerError('invalid_response', 'GET filing answered with another filing');
   return filing;
 }
@@ -46,10 +42,10 @@ export async function toFiling(
  */
 export async function toIdentity(answer: PartnerAnswer): Promise<string | null> {
   expectOk(answer, 'me');
-  const { email } = (await parseOr('me', answer, async ({ layout, text }) => {
-    const value: unknown = layout === 'small' ? JSON.parse(text()) : null;
+  const { email } = parseOr('me', answer, (text) => {
+    const value: unknown = JSON.parse(text());
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
-  })) as { readonly email?: unknown };
+  }) as { readonly email?: unknown };
   // Name and state of an account may change; its address identifies it.
   const address = typeof email === 'string' ? email.trim().toLowerCase() : '';
   return address === '' ? null : createHash('sha256').update(address).digest('base64url');
@@ -63,26 +59,26 @@ function expectOk({ status, retryAfterMs, isRateLimited }: PartnerAnswer, endpoi
   throw new PartnerError(kind, `GET ${endpoint} answered ${status}${hint}`, { status, retryAfterMs });
 }
 
-async function parseOr<T>(
+function parseOr<T>(
   endpoint: string,
   { body, unknownCoding }: PartnerAnswer,
-  parse: (body: AnswerBody) => Promise<T | null>,
+  parse: (text: () => string) => T | null,
   faultOf: (value: unknown) => string = () => 'it must be object',
-): Promise<T> {
+): T {
+  const text = () => new TextDecoder().decode(body);
   const failure = (what: string) =>
     new PartnerError('invalid_response', `GET ${endpoint} answered with ${what}`);
   // Decoded, other bytes would become the character U+FFFD.
-  if (!isUtf8(body.bytes)) throw failure(nameOfBody(body.bytes, unknownCoding));
+  if (!isUtf8(body)) throw failure(nameOfBody(body, unknownCoding));
   let parsed: T | null = null;
   try {
-    parsed = await parse(body);
+    parsed = parse(text);
   } catch (error) {
     if (error instanceof AnswerExcess) throw error;
-    throw failure(nameOfBody(body.bytes, unknownCoding));
+    throw failure(nameOfBody(body, unknownCoding));
   }
   if (parsed !== null) return parsed;
-  const fault = body.layout === 'small' ? `: ${faultOf(JSON.parse(body.text()))}` : '';
-  throw failure(`JSON of an unexpected shape${fault}`);
+  throw failure(`JSON of an unexpected shape: ${faultOf(JSON.parse(text()))}`);
 }
 
 // What is known of a body that is not JSON in UTF-8 (RFC 8259 §8.1).
@@ -94,6 +90,11 @@ function nameOfBody(bytes: Buffer, unknownCoding: string | null): string {
   if (bytes.toString('hex', 0, 2) === '1f8b') return 'a body that is gzip, without a Content-Encoding';
   if (isUtf16(bytes)) return 'a body that is UTF-16 and not UTF-8';
   return isUtf8(bytes) ? 'a body that is not JSON' : 'a body that is not UTF-8';
+}
+
+// Whether a text of JSON begins as one in UTF-16 does.
+function isUtf16(bytes: Buffer): boolean {
+  return /^(?:fffe|feff|00(?!00)..|(?!00)..00)$/.test(bytes.toString('hex', 0, 2));
 }
 
 /** Reads an answer and releases it afterwards. */
