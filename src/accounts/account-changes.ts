@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import { untilReplicated } from '../redis/connection/wait-replicas.ts';
 import type { Keys } from '../redis/keys.ts';
+import { loadScript } from '../redis/scripts.ts';
 import { createIncarnations } from './incarnations.ts';
-import type { AccountNames } from './lists/account-names.ts';
 import { nextOf, tryParseAccount, type StoredAccount, type Vacancy } from './stored-account.ts';
 
 /** The fields of an account that `put` writes; the others stay as they are, or begin now. */
@@ -28,17 +28,23 @@ export interface AccountChanges {
 }
 
 /** Changes to the hash of accounts and to their incarnations. */
-export function createAccountChanges(
-  redis: RedisClient,
-  keys: Keys,
-  names: Pick<AccountNames, 'write'>,
-): AccountChanges {
+export function createAccountChanges(redis: RedisClient, keys: Keys): AccountChanges {
   const incarnations = createIncarnations(redis, keys);
+  const writeScript = loadScript(new URL('write-account.lua', import.meta.url));
+  const { names, unsound, rejecting } = keys.accountLists;
+
+  // Writes the record of an account where it still has the one that was read, null for none; with `value`
+  // null it is removed. False when it was changed meanwhile.
+  async function write(account: string, expected: string | Buffer | null, value: string | null) {
+    const values = [account, expected === null ? '' : '1', expected ?? '', value ?? ''];
+    const reply = await writeScript.run(redis, [keys.accounts, names, unsound, rejecting], values);
+    return reply === 1;
+  }
 
   const textOf = (account: string) => redis.hget(keys.accounts, account);
   const parse = (account: string, text: string) => tryParseAccount(keys.accounts, account, text);
   const replace = (account: string, expected: string | Buffer | null, value: StoredAccount | Vacancy) =>
-    names.write(account, expected, JSON.stringify(value));
+    write(account, expected, JSON.stringify(value));
 
   // Returns the record that stands in place of the account from now on, or stood there already; null: another
   // process was quicker.
@@ -93,7 +99,7 @@ export function createAccountChanges(
 
   async function finishRemoval(account: string, vacancy: string): Promise<void> {
     if (!(await empty(account, vacancy))) return;
-    if (await names.write(account, vacancy, null)) await incarnations.forget(account, nextOf(vacancy));
+    if (await write(account, vacancy, null)) await incarnations.forget(account, nextOf(vacancy));
   }
 
   return {

@@ -7,14 +7,7 @@ import { partnerKeyPlace } from '../secrets/seal-place.ts';
 import type { SealedRecord } from '../secrets/stored-secrets.ts';
 import type { Account, AccountPatch, AccountSettings, KeyedAccount } from './account.ts';
 import { createAccountChanges } from './account-changes.ts';
-import { createAccountNames } from './lists/account-names.ts';
-import {
-  accountsAtOnce,
-  byName,
-  eachSlice,
-  type AccountPage,
-  type AccountSlice,
-} from './lists/account-slices.ts';
+import { accountsAtOnce, byName, eachSlice, type AccountPage, type AccountSlice } from './account-slices.ts';
 import { parseAccount, tryParseAccount, type StoredAccount } from './stored-account.ts';
 
 /**
@@ -87,8 +80,7 @@ export function createAccountStore({
   defaults,
   onUnreadable = () => undefined,
 }: AccountStoreDeps): AccountStore {
-  const order = createAccountNames(redis, keys);
-  const changes = createAccountChanges(redis, keys, order);
+  const changes = createAccountChanges(redis, keys);
 
   function toAccount(account: string, stored: StoredAccount): Account {
     return {
@@ -116,6 +108,14 @@ export function createAccountStore({
   async function readAll() {
     const all = Object.entries<string>(await redis.hgetall(keys.accounts));
     return all.map(([account, text]) => foundOf(account, text));
+  }
+
+  async function readSome(given: readonly string[]) {
+    const texts = given.length === 0 ? [] : await redis.hmget(keys.accounts, ...given);
+    return given.flatMap((account, i) => {
+      const text = texts[i] ?? null;
+      return text === null ? [] : [foundOf(account, text)];
+    });
   }
 
   async function scan(from: string, count: number) {
@@ -163,17 +163,18 @@ export function createAccountStore({
     },
     count: () => redis.hlen(keys.accounts),
     async page(after, limit) {
-      const { records, hasMore } = await order.page(after, limit);
-      return { ...partedOf(records.map(([account, text]) => foundOf(account, text))), hasMore };
+      const found: Awaited<ReturnType<typeof readSome>> = [];
+      for (let from = after; found.length <= limit;) {
+        const { names } = keys.accountLists;
+        const listed = await redis.zrangebylex(names, `(${from}`, '+', 'LIMIT', 0, limit + 1);
+        // The records of removals under way are no accounts.
+        found.push(...(await readSome(listed)).filter((each) => each.found !== null));
+        if (listed.length <= limit) break;
+        from = listed.at(-1) ?? from;
+      }
+      return { ...partedOf(found.slice(0, limit)), hasMore: found.length > limit };
     },
-    async some(given) {
-      const texts = given.length === 0 ? [] : await redis.hmget(keys.accounts, ...given);
-      const known = given.flatMap((account, i) => {
-        const text = texts[i] ?? null;
-        return text === null ? [] : [foundOf(account, text)];
-      });
-      return partedOf(known);
-    },
+    some: async (given) => partedOf(await readSome(given)),
     all: async () => partedOf(await readAll()),
     async get(account) {
       const found = await find(account);

@@ -16,7 +16,6 @@ import { addEventRoute } from './events/event-routes.ts';
 import { addEventRoutes } from './events/routes.ts';
 import { addEventTypeRoutes } from './event-types/routes.ts';
 import { addFilingRoutes } from './filings/routes.ts';
-import { addSeenRoutes } from './filings/seen-routes.ts';
 import { addHealthRoutes } from './operation/health.ts';
 import { recordRoutes, refuseOtherMethods } from './server/http-rules.ts';
 import type { RouteTable } from './server/http-rules.ts';
@@ -118,7 +117,6 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   addStreamRoutes(app, deps);
   addEventTypeRoutes(app, deps);
   addFilingRoutes(app, deps);
-  addSeenRoutes(app, deps);
   addRejectionRoutes(app, deps);
   addQueueRoutes(app, deps);
   refuseOtherMethods(app, routes, '/v1');

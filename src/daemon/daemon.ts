@@ -1,4 +1,4 @@
-import { eachSlice } from '../accounts/lists/account-slices.ts';
+import { eachSlice } from '../accounts/account-slices.ts';
 import type { Account } from '../accounts/account.ts';
 import type { Config } from '../config/config.ts';
 import { createAccountRounds } from './upkeep/rounds/account-rounds.ts';
@@ -128,7 +128,7 @@ function startUpkeep(config: Config, parts: Parts): () => void {
   const warn = createDueWarnings({ ...parts, ...stores, isClockRight, now: () => performance.now() });
   const mends = [
     { everyMs: publicKeysEveryMs, look: stores.publicKeys.mend },
-    { everyMs: rejectingEveryMs, look: stores.rejecting.mend },
+    { everyMs: rejectingEveryMs, look: (account: string) => stores.rejecting.mend(account, clock.now()) },
   ];
   const mend = createDueMends(mends, () => performance.now());
   const rounds = createAccountRounds({ ...parts, ...stores, trim, warn, mend, now: clock.now });

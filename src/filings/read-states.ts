@@ -1,19 +1,37 @@
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { loadScript } from '../redis/scripts.ts';
-import { type ReadStates } from './commit/filing-commit.ts';
+import { defineScript } from '../redis/scripts.ts';
 import { isPlainState, StoredState } from './detection/filing-state.ts';
-import type { UnreadableStates } from './repair/unreadable-states.ts';
+import type { UnreadableStates } from './unreadable-states.ts';
+
+/**
+ * States of filings in the order of their ids; null for filings never seen. Takes a round trip per thousand
+ * ids, each of them atomic. A state that cannot be read is rebuilt first, see `recoverState`. A state of a
+ * newer format stays as it is, and throws when it is decoded.
+ */
+export type ReadStates = (account: string, ids: readonly string[]) => Promise<(StoredState | null)[]>;
 
 // Minimum number of ids for the script to be used.
 const manyIds = 20;
 // Maximum number of ids of one read, which keeps Redis busy; Lua's `unpack` takes no more than 8000.
 const idsAtOnceMax = 1_000;
 
+// KEYS   1 filings
+// ARGV   1 their ids, each followed by a newline
+// Reply  their states in one string, each followed by a newline: '' for a filing never seen, a blank for a
+//        state that is empty
+const readScript = defineScript(`
+local ids, count = {}, 0
+for id in string.gmatch(ARGV[1], '[^\\n]+') do
+  count = count + 1
+  ids[count] = id
+end
+local states = redis.call('HMGET', KEYS[1], unpack(ids))
+for i = 1, count do states[i] = states[i] == '' and ' ' or states[i] or '' end
+return table.concat(states, '\\n') .. '\\n'`);
+
 /** Reads states from the hash of an account's filings. */
 export function createReadStates(redis: RedisClient, keys: Keys, unreadable: UnreadableStates): ReadStates {
-  const readScript = loadScript(new URL('read-states.lua', import.meta.url));
-
   // One argument and one reply replace hundreds, on which a client spends more time than Redis does.
   async function readAtOnce(key: string, ids: readonly string[]): Promise<(string | null)[]> {
     if (ids.length < manyIds || ids.some((id) => id.includes('\n'))) return redis.hmget(key, ...ids);

@@ -5,14 +5,14 @@ import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { decodeRecord, UnreadableRecordError, type OnUnreadable } from '../redis/unreadable-record.ts';
 import { createCommitJournal, type CommitJournal } from './commit/commit-journal.ts';
-import { createCommitWriter } from './commit/commit-writer.ts';
-import { inBatches } from './commit/filing-commit.ts';
-import type { CommitResult, ReadStates } from './commit/filing-commit.ts';
+import { createCommitWriter, inBatches, type CommitResult } from './commit/commit-writer.ts';
 import type { FilingCommit } from './detection/decide-commit.ts';
 import { decodeState, type FilingState } from './detection/filing-state.ts';
-import { createReadStates } from './read-states.ts';
-import { restoreCommits, type Restoration } from './repair/restore-commits.ts';
-import { createUnreadableStates } from './repair/unreadable-states.ts';
+import { createFilingIndex } from './lists/filing-index.ts';
+import { createReadStates, type ReadStates } from './read-states.ts';
+import { createRejectingAccounts } from './rejecting-accounts.ts';
+import { restoreCommits, type Restoration } from './restore-commits.ts';
+import { createUnreadableStates } from './unreadable-states.ts';
 
 /** The last seen state of every filing of an account. */
 export interface SnapshotStore {
@@ -44,10 +44,7 @@ export interface SnapshotStore {
   counts(account: string): Promise<Record<string, number>>;
   /** Number of filings, without removed ones. */
   known(account: string): Promise<number>;
-  /**
-   * Ids of all filings in one status; not for COMPLETED, which has no index. Read in parts: a filing that
-   * comes or goes meanwhile may or may not be among them, the others are.
-   */
+  /** Ids of all filings in one status; not for COMPLETED, which has no index. See `FilingIndex`. */
   idsIn(account: string, status: string): Promise<string[]>;
   /**
    * Every id ever seen, with its state to be decoded when needed, in chunks and in no order; an id may come
@@ -63,9 +60,6 @@ export interface SnapshotOptions {
   readonly onRestored: (restoration: Restoration, generation: string) => Promise<void>;
   readonly onUnreadable: OnUnreadable;
 }
-
-// Maximum number of ids that one command reads: about a millisecond.
-const idsAtOnce = 5_000;
 
 // Maximum number of accounts whose last comparison of the log is remembered; others are compared each time.
 const rememberedMax = 100_000;
@@ -89,7 +83,8 @@ export function createSnapshotStore(
 ): SnapshotStore {
   const log = createEventLog(redis, keys);
   const read = createReadStates(redis, keys, createUnreadableStates(redis, keys, onUnreadable));
-  const writer = createCommitWriter(redis, keys, journal);
+  const index = createFilingIndex(redis, keys);
+  const writer = createCommitWriter(redis, keys, journal, createRejectingAccounts(redis, keys));
   const compared = createBoundedMap<string, Compared>(rememberedMax);
 
   async function* scan(account: string): ReturnType<SnapshotStore['scan']> {
@@ -144,18 +139,7 @@ export function createSnapshotStore(
       return (await redis.hvals(key)).reduce((sum, text) => sum + toCount(key, null, text), 0);
     },
 
-    async idsIn(account, status) {
-      const { index } = keys.account(account);
-      const ids: string[] = [];
-      for (let from = `[${status}\0`; ;) {
-        // Part by part: Redis serves other clients in between.
-        const part = await redis.zrangebylex(index, from, `(${status}\u0001`, 'LIMIT', 0, idsAtOnce);
-        for (const member of part) ids.push(member.slice(status.length + 1));
-        if (part.length < idsAtOnce) return ids;
-        from = `(${part.at(-1) ?? ''}`;
-      }
-    },
-
+    idsIn: (account, status) => index.ids({ account, status }),
     scan,
   };
 }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Restoration } from '../filings/repair/restore-commits.ts';
+import type { Restoration } from '../filings/restore-commits.ts';
 import type { AofRewriterDeps } from '../redis/durability/aof-rewriter.ts';
 import type { ReplicaWait } from '../redis/connection/wait-replicas.ts';
 import type { RedisStateChange } from '../redis/connection/connect.ts';

@@ -33,7 +33,7 @@ export const knownStatuses: readonly string[] = filingStatuses.map(({ status }) 
 export const unsettledStatuses = namesWhere(({ settled }) => !settled);
 
 /** The statuses whose filings stand in no index. */
-export const unindexedStatuses = namesWhere(({ indexed }) => !indexed);
+const unindexedStatuses = namesWhere(({ indexed }) => !indexed);
 
 /** The statuses in which a filing is expected to stay. */
 export const settledStatuses = namesWhere(({ settled }) => settled);

@@ -1,5 +1,5 @@
 import { isoOrNull } from '../json/iso-time.ts';
-import type { UnsoundAccounts } from '../accounts/lists/unsound-accounts.ts';
+import type { UnsoundAccounts } from '../accounts/unsound-accounts.ts';
 import { buildOperationalEvent, type NewEvent } from '../events/event.ts';
 import { toRecorded, type RecordedEvent } from '../filings/observe-filings.ts';
 import { encodeDoubt, isHeldBack, standingDoubt, type Doubt, type StandingDoubt } from './doubt/doubt.ts';

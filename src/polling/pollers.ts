@@ -1,6 +1,6 @@
 import type { Account, KeyedAccount } from '../accounts/account.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
-import type { UnsoundAccounts } from '../accounts/lists/unsound-accounts.ts';
+import type { UnsoundAccounts } from '../accounts/unsound-accounts.ts';
 import type { StayReads } from '../filings/stay-reads.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
 import { SnapshotLostError } from '../filings/commit/commit-writer.ts';

@@ -19,7 +19,7 @@ import { tagsApart } from './slots-apart.ts';
  * | `P:accounts`                  | hash   | for ever                      | account store                 | all roles          |
  * | `P:{P:accounts}:names`        | zset   | with the accounts             | account store                 | API                |
  * | `P:{P:accounts}:unsound`      | zset   | with the accounts             | account store, polling, API   | API                |
- * | `P:{P:accounts}:rejecting`    | hash   | with the accounts             | before commits, upkeep        | API                |
+ * | `P:{P:accounts}:rejecting`    | zset   | with the accounts             | before commits, upkeep        | API                |
  * | `P:sessions`                  | hash   | a week after the last         | session store                 | API                |
  * | `P:{~signed}:accounts`        | hash   | with subscriptions of `v1a`   | subscription store, upkeep    | API                |
  * | `P:{~signed}:ages`            | zset   | with subscriptions of `v1a`   | subscription store, upkeep    | API                |
@@ -28,7 +28,6 @@ import { tagsApart } from './slots-apart.ts';
  * | `P:{a}:incarnation`           | string | a day longer than the account | account store                 | polling, API       |
  * | `P:{a}:filings`               | hash   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:index`                 | zset   | with the account              | commit-changes.lua            | polling, API       |
- * | `P:{a}:newest`                | zset   | once asked for                | API, commit-changes.lua       | API                |
  * | `P:{a}:details`               | hash   | while not COMPLETED           | commit-changes.lua            | API                |
  * | `P:{a}:seen`                  | hash   | about as long as REJECTED     | API (mark-seen.lua)           | API                |
  * | `P:{a}:counts`                | hash   | with the account              | commit-changes.lua            | polling, API       |
@@ -87,7 +86,10 @@ export interface Keys {
   /** The questions to endpoints of a minute, of an account or to a host (src/delivery/ownership). */
   proofs(kind: 'account' | 'host', name: string): string;
   readonly accounts: string;
-  /** What is known of all accounts without reading each, in the slot of `accounts` (src/accounts/lists). */
+  /**
+   * What is known of all accounts without reading each, in the slot of `accounts`
+   * (src/accounts/write-account.lua).
+   */
   readonly accountLists: AccountLists;
   /** The operator's sessions of the page. */
   readonly sessions: string;
@@ -110,11 +112,14 @@ export interface Keys {
 
 /** Lists of accounts, written in one step with the records of accounts. */
 export interface AccountLists {
-  /** The names of all accounts; and '' while they are whole, or ' ' while they are being listed. */
+  /** The names of all accounts. */
   readonly names: string;
   /** Accounts by the time in ms from which on their polling may be other than `ok`, 0 for now. */
   readonly unsound: string;
-  /** Accounts that may have rejections (src/filings/rejecting). */
+  /**
+   * Accounts that may have rejections, by the time in ms of their last announcement
+   * (src/filings/rejecting-accounts.ts).
+   */
   readonly rejecting: string;
 }
 
@@ -127,12 +132,11 @@ export interface AccountKeys {
    */
   readonly incarnation: string;
   readonly filings: string;
-  readonly index: string;
   /**
-   * The filings of the index once more, with `<status>\0<rank> <id>` for each, ranked by age in the status
-   * (src/filings/detection/newest.ts); and '' while it is whole, or '\0' while it is being made.
+   * The filings in each status but COMPLETED, with `<status>\0<rank> <id>` for each, ranked by age in the
+   * status (src/filings/detection/age-rank.ts).
    */
-  readonly newest: string;
+  readonly index: string;
   readonly details: string;
   /** The marks on rejections that were seen, by filing. */
   readonly seen: string;
@@ -242,7 +246,6 @@ function accountKeys(base: string): AccountKeys {
     incarnation: `${base}:incarnation`,
     filings: `${base}:filings`,
     index: `${base}:index`,
-    newest: `${base}:newest`,
     details: `${base}:details`,
     seen: `${base}:seen`,
     counts: `${base}:counts`,

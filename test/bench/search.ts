@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { createFilingListStore } from '../../src/filings/filing-list-store.ts';
+import { createFilingListStore } from '../../src/filings/lists/filing-list-store.ts';
 import { searchWords } from '../../src/filings/lists/search-words.ts';
 import { createSnapshotStore } from '../../src/filings/snapshot-store.ts';
 import { createPollingStore } from '../../src/polling/store/polling-store.ts';
@@ -24,12 +24,11 @@ export async function run(): Promise<void> {
     const put = createWriter(client);
     await put('kept', filings, (i) => (i % 2 === 0 ? 'REJECTED' : 'PENDING'));
     await put('settled', filings, () => 'COMPLETED');
-    await measure('the first question orders the filings', 1, () => search('kept', 'none'));
     await measure('a word that none has', repeats, () => search('kept', 'nobody'));
     await measure('a word that one has', repeats, () => search('kept', 'policy-77777'));
     await measure('a word that all have', repeats, () => search('kept', 'insured'));
     await measure('a part of the ids of completed filings', repeats, () =>
-      lists.findIds('settled', 'f_77777', 'COMPLETED', null, 100),
+      lists.scan('settled', { part: 'f_77777', status: 'COMPLETED', after: null, limit: 100 }),
     );
 
     async function search(account: string, q: string) {
@@ -42,8 +41,6 @@ export async function run(): Promise<void> {
           limit: 50,
           mayWant: words.mayMatch,
           wants: ({ id, details }) => words.matches(id, details),
-          readMax: Infinity,
-          untilMs: Infinity,
         },
       );
     }
@@ -53,7 +50,7 @@ export async function run(): Promise<void> {
     const board = (limit: number) =>
       lists.walk(
         accounts.map((account) => ({ account, status: 'REJECTED' })),
-        { order: 'oldest', after: null, limit, readMax: 20_000, untilMs: Infinity },
+        { order: 'oldest', after: null, limit, readMax: 20_000 },
       );
     await measure('the first board of a thousand accounts', 1, () => board(50));
     await measure('a page of the board of a thousand accounts', repeats, () => board(50));

@@ -83,8 +83,7 @@ describe('a cursor that a client made up', () => {
     ['newest-events', () => `${account}/events?order=newest`],
     ['filings:', () => `${account}/filings`],
     ['filings:COMPLETED', () => `${account}/filings?status=COMPLETED`],
-    ['filings:PAID', () => `${account}/filings?status=PAID`],
-    ['newest-filings:PAID', () => `${account}/filings?status=PAID&order=newest`],
+    ['found-filings:[[],null,["PAID"],null,"newest"]', () => `${account}/filings?status=PAID`],
   ];
 
   test.each(lists)(

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { UnreadableAccount } from '../../accounts/lists/account-slices.ts';
+import type { UnreadableAccount } from '../../accounts/account-slices.ts';
 import type { Account } from '../../accounts/account.ts';
 import { KeyNeededError } from '../../accounts/account-store.ts';
 import { noMarks } from '../../polling/store/marks.ts';

@@ -1,9 +1,12 @@
 import type { Readable } from 'node:stream';
 import { Type } from 'typebox';
-import { linePattern, statusPattern } from '../shared/patterns.ts';
+import { seenByMax, seenNoteMax } from '../../filings/seen-store.ts';
 import { unknownWord } from '../../words/near-name.ts';
+import { linePattern, statusPattern } from '../shared/patterns.ts';
 import {
   accountParams,
+  answer,
+  bodyProblems,
   listWith,
   nullable,
   oneOf,
@@ -13,7 +16,7 @@ import {
   stateSchema,
   time,
 } from '../shared/schema.ts';
-import { csvColumns, csvExtraColumns, type CsvColumn } from './csv.ts';
+import { csvColumns, csvExtraColumns, type CsvColumn } from './view.ts';
 
 /** Query of GET …/filings. */
 const filingsQuerySchema = record({
@@ -47,10 +50,10 @@ const filingsQuerySchema = record({
     }),
   ),
   order: Type.Optional(
-    oneOf(['id', 'newest', 'oldest'], {
+    oneOf(['newest', 'oldest'], {
       description:
         '`newest`: the filings that reached their status last come first; `oldest`: those that are in it for longest. Only with a `status` other ' +
-        'than COMPLETED, with `state` or with `q`, where `newest` is the default; elsewhere it is `id`.',
+        'than COMPLETED, with `state` or with `q`, where `newest` is the default; other lists have no order.',
     }),
   ),
   columns: Type.Optional(
@@ -81,7 +84,7 @@ function columnsProblem(text: string): string | null {
 const filingsParams = Type.Object(accountParams);
 
 /** Path of a filing. */
-export const filingParams = Type.Object({
+const filingParams = Type.Object({
   ...accountParams,
   filingId: Type.String({ description: 'Id of the filing at the partner service.', examples: ['f_123'] }),
 });
@@ -201,4 +204,46 @@ export const getFiling = {
   description: 'The events are the latest ones that the log still holds, oldest first.',
   params: filingParams,
   response: { 200: filingWithEventsSchema, ...problems() },
+};
+
+/** Body of PUT …/seen. */
+const seenInputSchema = record(
+  {
+    by: Type.String({
+      minLength: 1,
+      maxLength: seenByMax,
+      pattern: linePattern,
+      description: 'Who has seen it.',
+      examples: ['Dana Reyes'],
+    }),
+    note: Type.Optional(
+      nullable(Type.String({ minLength: 1, maxLength: seenNoteMax, pattern: linePattern }), {
+        description: 'What is done about it.',
+        examples: ['Asked the broker for the signed affidavit.'],
+      }),
+    ),
+  },
+  { $id: 'SeenInput' },
+);
+
+/** Request and responses of PUT …/filings/{filingId}/seen. */
+export const markSeen = {
+  tags: ['Filings'],
+  operationId: 'markFilingSeen',
+  summary: 'Note that somebody has seen a rejection',
+  description:
+    'The note belongs to the present rejection: the next event of the filing makes it unseen. A note that is there is replaced.',
+  params: filingParams,
+  body: seenInputSchema,
+  response: { 200: answer('Filing', 'The filing.'), ...problems(409, ...bodyProblems) },
+};
+
+/** Request and responses of DELETE …/filings/{filingId}/seen. */
+export const unmarkSeen = {
+  tags: ['Filings'],
+  operationId: 'unmarkFilingSeen',
+  summary: 'Take the note back that somebody has seen a rejection',
+  description: 'The filing counts as not seen again. Succeeds without a note, too.',
+  params: filingParams,
+  response: { 204: { type: 'null', description: 'It counts as unseen.' }, ...problems(403) },
 };

@@ -1,9 +1,76 @@
-import { folded } from '../../words/folded.ts';
-import type { ListedFiling } from '../../filings/filing-list-store.ts';
+import type { FieldError } from '../../json/validation-problems.ts';
+import type { AgeOrder } from '../../filings/detection/age-rank.ts';
 import type { FilingDetails } from '../../filings/detection/filing-details.ts';
+import type { FilingPage, ListedFiling } from '../../filings/lists/filing-list-store.ts';
+import { searchWords, type SearchWords } from '../../filings/lists/search-words.ts';
+import { isIndexed, knownStatuses } from '../../partner/filing-statuses.ts';
 import type { ServiceAnswer } from '../../polling/service-search.ts';
+import { folded } from '../../words/folded.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { FilingSearch } from './list-choice.ts';
+import type { CursorKind } from '../shared/cursor.ts';
+import { invalidRequest } from '../shared/problem.ts';
+import { statusProblem } from '../shared/statuses.ts';
+
+/** The filters of a request for a list of filings. */
+export interface ListQuery {
+  readonly q?: string | undefined;
+  readonly state?: string | undefined;
+  readonly status?: string | undefined;
+  readonly order?: AgeOrder | undefined;
+}
+
+/** A list in the order of age, which is chosen by statuses, words or a state. */
+interface FilingSearch {
+  readonly kind: 'search';
+  /** As it was typed; null where nothing is searched for. */
+  readonly q: string | null;
+  readonly words: SearchWords;
+  /** Folded; null = any. */
+  readonly state: string | null;
+  /** Those statuses whose filings stand in an index. */
+  readonly indexed: readonly string[];
+  /** The status whose filings the service has to be asked for; null where it is not wanted. */
+  readonly unindexed: string | null;
+  readonly order: AgeOrder;
+}
+
+/** The list that a request asks for. `plain` has all filings, or those of a status without an index. */
+export type ListChoice = { readonly kind: 'plain'; readonly status: string | null } | FilingSearch;
+
+/**
+ * The list that a query asks for; pure. `shown` are the statuses that the account has ever had. Throws the
+ * problem 422 for a status that is none of these, and where filter, order and status do not go together.
+ */
+export function chooseList(query: ListQuery, shown: readonly string[]): ListChoice {
+  const { q, state, order } = query;
+  const statuses = query.status === undefined ? null : toStatuses(query.status, shown);
+  const [only = null, ...others] = statuses ?? [];
+  const isSearch = q !== undefined || state !== undefined;
+  const isPlain = only === null || (others.length === 0 && !isIndexed(only));
+  if (isPlain && !isSearch && order === undefined) return { kind: 'plain', status: only };
+  const wanted = statuses ?? [...new Set([...knownStatuses, ...shown])];
+  const unindexed = wanted.find((status) => !isIndexed(status)) ?? null;
+  if (q === undefined && unindexed !== null && (statuses !== null || state === undefined))
+    throw state === undefined
+      ? invalid(order === undefined ? 'status' : 'order', sortedOnly(order))
+      : invalid('state', `is not known of ${unindexed} filings: add q, or leave ${unindexed} out`);
+  return {
+    kind: 'search',
+    q: q ?? null,
+    words: searchWords(q ?? ''),
+    state: state === undefined ? null : folded(state),
+    indexed: wanted.filter(isIndexed),
+    unindexed: q === undefined ? null : unindexed,
+    order: order ?? 'newest',
+  };
+}
+
+/** The kind of cursor of a list: that of another list does not fit; pure. */
+export function cursorKindOf(choice: ListChoice): CursorKind {
+  if (choice.kind === 'plain') return `filings:${choice.status ?? ''}`;
+  const { words, state, indexed, unindexed, order } = choice;
+  return `found-filings:${JSON.stringify([words.words, state, indexed, unindexed, order])}`;
+}
 
 /** Whether the partner service was asked for filings whose details are not kept. */
 export interface Searched {
@@ -12,16 +79,12 @@ export interface Searched {
   readonly detail: string | null;
 }
 
-/** A page of a list that is chosen by more than a status. */
-export interface FoundPage {
-  readonly filings: readonly ListedFiling[];
-  /** The `after` of the next page; null at the end. */
-  readonly next: string | null;
-  readonly read: number;
-  readonly searched: Searched;
+/** A page of a list; `searched` is missing where nothing is searched for. */
+interface FoundPage extends FilingPage {
+  readonly searched?: Searched;
 }
 
-type SearchDeps = Pick<ApiDeps, 'filings' | 'searchService'>;
+type ListDeps = Pick<ApiDeps, 'filings' | 'searchService'>;
 
 // Milliseconds after which a search ends its page, and another number of filings that it reads at most.
 const searchMs = 1_000;
@@ -31,13 +94,25 @@ const sievedForOne = 10;
 // Maximum number of filings that the service is asked for by one search.
 const askedMax = 1_000;
 
+/** A page of a list; nothing is written. */
+export async function listPage(
+  deps: ListDeps,
+  account: string,
+  choice: ListChoice,
+  after: string | null,
+  limit: number,
+): Promise<FoundPage> {
+  if (choice.kind === 'search') return searchFilings(deps, account, choice, after, limit);
+  return deps.filings.scan(account, { status: choice.status, after, limit });
+}
+
 /**
  * A page of the filings that were searched for: those whose details are kept in the order of their age, then
  * COMPLETED ones by their id, then those that the service finds. It ends after a second, with fewer filings
- * or none, and says where to go on. Nothing is written.
+ * or none, and says where to go on.
  */
-export async function searchFilings(
-  deps: SearchDeps,
+async function searchFilings(
+  deps: ListDeps,
   account: string,
   search: FilingSearch,
   after: string | null,
@@ -60,8 +135,8 @@ export async function searchFilings(
   const byId = idPart(search);
   if (phase !== 's' && byId !== null) {
     if (found.length >= limit) return page('i', notNeeded(later(search)));
-    const from = phase === 'i' ? place : null;
-    const listed = await deps.filings.findIds(account, byId, search.unindexed, from, limit - found.length);
+    const from = { after: phase === 'i' ? place : null, limit: limit - found.length };
+    const listed = await deps.filings.scan(account, { status: search.unindexed, part: byId, ...from });
     const ofId = listed.filings.filter(({ id }) => folded(id).includes(byId));
     found.push(...ofId);
     read += listed.read;
@@ -86,7 +161,7 @@ export async function searchFilings(
 }
 
 async function walkKept(
-  { filings }: SearchDeps,
+  { filings }: ListDeps,
   account: string,
   { q, words, state, indexed, order }: FilingSearch,
   after: string | null,
@@ -107,7 +182,7 @@ async function walkKept(
 }
 
 async function shownOf(
-  { filings }: SearchDeps,
+  { filings }: ListDeps,
   account: string,
   search: FilingSearch,
   { found }: Extract<ServiceAnswer, { kind: 'asked' }>,
@@ -154,4 +229,33 @@ function askedDetail(unseen: number, isCut: boolean): string | null {
     ...(isCut ? [`It found more than ${askedMax}: search for more words.`] : []),
   ];
   return sentences.length === 0 ? null : sentences.join(' ');
+}
+
+/**
+ * The statuses in a text, with commas between and in any case. A status that contains a comma is found where
+ * it is the whole text.
+ */
+function toStatuses(text: string, shown: readonly string[]): readonly string[] {
+  const known = [...new Set([...knownStatuses, ...shown])];
+  const find = (word: string) =>
+    known.find((status) => status === word) ??
+    known.find((status) => status.toLowerCase() === word.toLowerCase());
+  const whole = find(text);
+  if (whole !== undefined) return [whole];
+  const words = text.split(',').map((word) => word.trim());
+  for (const word of words) {
+    const problem = find(word) === undefined ? statusProblem(word, shown) : null;
+    if (problem !== null) throw invalid('status', problem);
+  }
+  return [...new Set(words.flatMap((word) => find(word) ?? []))];
+}
+
+function sortedOnly(order: string | undefined): string {
+  return order === undefined
+    ? 'COMPLETED goes with no other status: ask for it alone, or add q'
+    : `${order} goes with a status other than COMPLETED, or with q or state`;
+}
+
+function invalid(path: string, message: string) {
+  return invalidRequest([{ path, message } satisfies FieldError]);
 }

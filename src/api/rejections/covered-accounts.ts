@@ -1,10 +1,9 @@
 import type { Account } from '../../accounts/account.ts';
-import type { AccountPage } from '../../accounts/lists/account-slices.ts';
-import type { RejectingAccount } from '../../filings/rejecting/rejecting-index.ts';
+import type { AccountPage } from '../../accounts/account-slices.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { healthState, soundUntil, type HealthState } from '../../polling/health.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
-import { seenStatus } from '../../filings/seen/seen-mark.ts';
+import { seenStatus } from '../../filings/detection/seen-mark.ts';
 import type { ApiDeps } from '../deps.ts';
 import { accountNotFound } from '../shared/not-found.ts';
 
@@ -24,7 +23,7 @@ export interface Coverage {
   /** Number of accounts that it covers. */
   readonly total: number;
   /** The accounts that may have rejections. */
-  readonly rejecting: readonly RejectingAccount[];
+  readonly rejecting: readonly string[];
 }
 
 type CoveredDeps = Pick<ApiDeps, 'accounts' | 'unsound' | 'rejecting' | 'snapshot' | 'polling' | 'now'>;
@@ -50,7 +49,10 @@ const accountsAtOnce = 100;
  * the problem 404 where the one does not exist.
  */
 export async function coveredAccounts(deps: CoveredDeps, only: string | null): Promise<Coverage> {
-  if (only !== null) return coverage(await look(deps, await oneAccount(deps, only)), 1, [only]);
+  if (only !== null) {
+    const looked = await look(deps, await oneAccount(deps, only));
+    return coverage(looked, 1, looked[0]?.isReadable === true ? [only] : []);
+  }
   const found = await deps.unsound.find(deps.now(), shownMax);
   const suspects = await look(deps, await deps.accounts.some(found.map(({ account }) => account)));
   const looked = new Map(suspects.map((each) => [each.account, each]));
@@ -61,7 +63,6 @@ export async function coveredAccounts(deps: CoveredDeps, only: string | null): P
         await deps.unsound.note(former.account, until, former);
     }),
   );
-  // The lists are made whole here if need be, before those that may have rejections are read.
   const page = await deps.accounts.page('', shownMax);
   const others = <T extends { readonly account: string }>(records: readonly T[]) =>
     records.filter(({ account }) => !looked.has(account)).slice(0, shownMax - looked.size);
@@ -71,55 +72,33 @@ export async function coveredAccounts(deps: CoveredDeps, only: string | null): P
   });
   const all = [...suspects, ...rest];
   const hidden = new Set(all.flatMap(({ account, isReadable }) => (isReadable ? [] : [account])));
-  const rejecting = (await deps.rejecting.all()).filter(({ account }) => !hidden.has(account));
-  return coverage(all, await deps.accounts.count(), await withRejections(deps, rejecting));
+  const rejecting = (await deps.rejecting.all()).filter((account) => !hidden.has(account));
+  return coverage(all, await deps.accounts.count(), rejecting);
 }
 
 /** Number of rejections of these accounts, a command for each. */
 export async function countRejections(
   { snapshot }: Pick<ApiDeps, 'snapshot'>,
-  rejecting: readonly RejectingAccount[],
+  rejecting: readonly string[],
 ): Promise<number> {
   let sum = 0;
   for (let from = 0; from < rejecting.length; from += accountsAtOnce) {
     const some = rejecting.slice(from, from + accountsAtOnce);
-    const counts = await Promise.all(some.map(({ account }) => knownRejections({ snapshot }, account)));
+    const counts = await Promise.all(some.map((account) => knownRejections({ snapshot }, account)));
     sum += counts.reduce((all, count) => all + count, 0);
   }
   return sum;
 }
 
-function coverage(
-  looked: readonly Looked[],
-  total: number,
-  rejecting: readonly (RejectingAccount | string)[],
-): Coverage {
+function coverage(looked: readonly Looked[], total: number, rejecting: readonly string[]): Coverage {
   const shown = looked.toSorted((a, b) => rankOf(a) - rankOf(b) || (a.account < b.account ? -1 : 1));
   return {
     shown: shown.slice(0, shownMax).map(({ account, health, asOf, rejections }) => {
       return { account, health, asOf, rejections };
     }),
     total,
-    rejecting: rejecting.flatMap((each) => {
-      if (typeof each !== 'string') return [each];
-      return looked[0]?.isReadable === true ? [{ account: each, since: null }] : [];
-    }),
+    rejecting,
   };
-}
-
-// Whether an account of which nothing is noted has rejections is asked: walking through it would cost more.
-async function withRejections(
-  deps: CoveredDeps,
-  rejecting: readonly RejectingAccount[],
-): Promise<RejectingAccount[]> {
-  const known = rejecting.filter(({ since }) => since !== null);
-  const unknowns = rejecting.filter(({ since }) => since === null);
-  for (let from = 0; from < unknowns.length; from += accountsAtOnce) {
-    const some = unknowns.slice(from, from + accountsAtOnce);
-    const counts = await Promise.all(some.map(({ account }) => knownRejections(deps, account)));
-    known.push(...some.filter((_, i) => (counts[i] ?? 0) > 0));
-  }
-  return known;
 }
 
 async function oneAccount({ accounts }: CoveredDeps, account: string): Promise<Records> {

@@ -1,13 +1,11 @@
-import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
-import { seenStatus } from '../../filings/seen/seen-mark.ts';
-import type { AgeOrder } from '../../filings/lists/ordered-place.ts';
+import { seenStatus } from '../../filings/detection/seen-mark.ts';
+import type { AgeOrder } from '../../filings/detection/age-rank.ts';
 import type { SourcedFiling } from '../../filings/lists/ordered-walk.ts';
 import { callerOf } from '../access/auth.ts';
 import { exportMs, type Dear } from '../access/dear-requests.ts';
 import type { ApiDeps } from '../deps.ts';
-import { filingsCsv } from '../filings/csv.ts';
-import { filingView } from '../filings/view.ts';
+import { filingView, sendTable } from '../filings/view.ts';
 import { createCostlyResults } from '../../memory/costly-results.ts';
 import { folded } from '../../words/folded.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
@@ -21,7 +19,6 @@ import { countRejections, coveredAccounts, type Coverage } from './covered-accou
 import { groupRejections, isSelected, type BoardFilter, type Groups } from './groups.ts';
 import { listRejections } from './schema.ts';
 
-const csvType = 'text/csv; charset=utf-8; header=present';
 const tableColumns = [
   'account',
   'filingId',
@@ -76,13 +73,11 @@ export function addRejectionRoutes(app: Api, deps: ApiDeps): void {
       const kind: CursorKind = `rejections:${JSON.stringify([only, filter, order])}`;
       void reply.header('vary', 'accept');
       if (wantsCsv(headers.accept)) {
-        void reply.header('content-disposition', 'attachment; filename="rejections.csv"');
-        if (method === 'HEAD') return headersOnly(reply, csvType);
-        const coverage = await coveredAccounts(deps, only);
-        void reply.type(csvType);
-        const read = (after: string | null) =>
-          walk(deps, coverage, filter, { order, after, limit: tableFilings });
-        return reply.send(Readable.from(filingsCsv(read, tableColumns)));
+        let coverage: Coverage | undefined;
+        return sendTable(method, reply, { name: 'rejections', columns: tableColumns }, async (after) => {
+          coverage ??= await coveredAccounts(deps, only);
+          return walk(deps, coverage, filter, { order, after, limit: tableFilings });
+        });
       }
       const after = decodeCursor(kind, query.cursor);
       if (method === 'HEAD') return headersOnly(reply);
@@ -119,7 +114,7 @@ function walk(
   page: { readonly order: AgeOrder; readonly after: string | null; readonly limit: number },
 ) {
   return filings.walk(
-    rejecting.map(({ account, since }) => ({ account, status: seenStatus, since })),
+    rejecting.map((account) => ({ account, status: seenStatus })),
     {
       ...page,
       wants: (filing) => isSelected(filing, filter),

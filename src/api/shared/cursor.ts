@@ -16,7 +16,6 @@ export type CursorKind =
   | 'events'
   | 'newest-events'
   | `filings:${string}`
-  | `newest-filings:${string}`
   | `found-filings:${string}`
   | `rejections:${string}`;
 
@@ -38,7 +37,6 @@ const positions: Readonly<Partial<Record<CursorKind, RegExp>>> = {
 
 // The form of positions in lists whose kind names their filters too.
 const positionsOfFamilies: readonly (readonly [family: string, RegExp])[] = [
-  ['newest-filings:', /^\d{1,15} [^]/],
   [
     'found-filings:',
     /^(?:k(?: \d{1,15} [^ ]{1,64} [\w-]{1,600} [^]+)?|i(?: \d{1,19}(?: [^]*)?)?|s \d{1,9})$/,

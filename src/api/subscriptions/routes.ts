@@ -26,7 +26,7 @@ import { Problem, refuseAny } from '../shared/problem.ts';
 import { requireSubscription } from './find.ts';
 import { subscriptionNotFound } from '../shared/not-found.ts';
 import { hideUrlPath } from './hidden-url.ts';
-import { readWarnings } from '../warnings/read-warnings.ts';
+import { readWarnings } from '../warnings.ts';
 import { leaveBehind, type LeftBehind } from './leave-behind.ts';
 import { hideTokenPath, requireBothAnew, requireOneAuthorization } from './settings/auth.ts';
 import type { subscriptionSchema } from './schema.ts';

@@ -1,5 +1,5 @@
 import { createAccountStore } from '../../accounts/account-store.ts';
-import { createUnsoundAccounts } from '../../accounts/lists/unsound-accounts.ts';
+import { createUnsoundAccounts } from '../../accounts/unsound-accounts.ts';
 import { createSessionStore } from '../../accounts/sessions/session-store.ts';
 import { createTokenStore } from '../../accounts/token-store.ts';
 import type { Config } from '../../config/config.ts';
@@ -14,11 +14,10 @@ import { createLogOutline } from '../../events/log-outline.ts';
 import { createEventFinder } from '../../events/search/find-events.ts';
 import { createLogSections } from '../../events/search/log-sections.ts';
 import { createCountHistory } from '../../filings/count-history.ts';
-import { createRejectingAccounts } from '../../filings/rejecting/rejecting-index.ts';
-import { rejectionSpan } from '../../filings/rejecting/rejection-span.ts';
-import { createSeenStore } from '../../filings/seen/seen-store.ts';
-import { createFilingListStore } from '../../filings/filing-list-store.ts';
-import { createPresentFilings } from '../../filings/present/present-filings.ts';
+import { createRejectingAccounts } from '../../filings/rejecting-accounts.ts';
+import { createSeenStore } from '../../filings/seen-store.ts';
+import { createFilingListStore } from '../../filings/lists/filing-list-store.ts';
+import { createPresentFilings } from '../../filings/present-filings.ts';
 import { createStayReads } from '../../filings/stay-reads.ts';
 import { createSnapshotStore, type SnapshotOptions } from '../../filings/snapshot-store.ts';
 import { createPollingStore } from '../../polling/store/polling-store.ts';
@@ -56,10 +55,10 @@ export function createStores(
     sessions: createSessionStore(redis, keys, config.apiToken),
     snapshot: createSnapshotStore(redis, keys, { ...committing, onUnreadable }),
     unsound: createUnsoundAccounts(redis, keys),
-    rejecting: createRejectingAccounts({ redis, keys, span: rejectionSpan(filings.walk), now: clock.now }),
+    rejecting: createRejectingAccounts(redis, keys),
     filings,
     present: createPresentFilings(redis, keys, config.filingBytesMax),
-    stays: createStayReads(redis, keys, onUnreadable),
+    stays: createStayReads(filings),
     seen: createSeenStore(redis, keys),
     countHistory: createCountHistory(redis, keys),
     polling: createPollingStore(redis, keys, onUnreadable),

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { eachName } from '../../accounts/lists/account-slices.ts';
+import { eachName } from '../../accounts/account-slices.ts';
 import type { AccountStore } from '../../accounts/account-store.ts';
 import type { Metrics } from '../../monitoring/metrics.ts';
 import { resealOld, tallySecrets } from '../../secrets/stored-secrets.ts';

@@ -1,14 +1,12 @@
 -- Writes new states of filings of one account and appends their events to its log, in one atomic step.
 --
 -- KEYS   1 filings  2 index  3 details  4 counts  5 head  6 events  7 bodies  8 filing-events  9 polling
---        10 newest
 -- ARGV   1 the generation of the account's snapshot that the caller decided on
 --        2 the newest position of the log that the caller knows  3 its timeline ('' = none)
---        4 statuses without an index, separated by newlines
 --        then fourteen values for each filing: id, expected state ('' = never seen), next state, status
---        before ('' = in no index), status after ('' = likewise), details ('' = none, '=' = as they are),
---        event id ('' = no event), event type, state abbreviation, recorded at (ms), body, place in the
---        order by age before and after, each without the id ('' = in none), status that the event reports
+--        before ('' = in no count), status after ('' = likewise), details ('' = none, '=' = as they are),
+--        event id ('' = no event), event type, state abbreviation, recorded at (ms), body, member of the
+--        index before and after, each without the id ('' = in none), status that the event reports
 -- Reply  { results, head, its timeline }, or nil: the snapshot is of another generation (it was emptied, or
 --        the account was removed meanwhile), or 0: the log is not the one that the caller knows (Redis was
 --        set back). Nothing is written after nil or 0.
@@ -20,35 +18,20 @@
 -- The baseline leaves out `hidden` filings (a mark of polling); each one that appears later counts it down.
 -- Removals are counted in the mark `removals`.
 --
--- The order by age is kept where it exists. An order that turns out to be wrong is dropped; the next
--- question for it makes it anew.
---
 -- The event is appended before the state is written. If a write is refused (out of memory), the next poll
 -- still sees the change.
 -- @include ../../events/log.lua
-local filings, index, details, counts, head, events, bodies, of_filing, polling, newest = unpack(KEYS)
+local filings, index, details, counts, head, events, bodies, of_filing, polling = unpack(KEYS)
 if redis.call('HGET', polling, 'generation') ~= ARGV[1] then return nil end
 if not is_same_log(head, events, tonumber(ARGV[2]), ARGV[3]) then return 0 end
 -- Fails here, with nothing written, where one of these keys is of another type than it should be.
 for _, hash in ipairs({ filings, details, counts, bodies, of_filing }) do redis.call('HLEN', hash) end
 redis.call('ZCARD', index)
-local is_ordered = redis.call('ZCARD', newest) > 0
 redis.call('XLEN', events)
 local baselined = redis.call('HGET', polling, 'baselined') == 'true'
 local hidden = tonumber(redis.call('HGET', polling, 'hidden') or 0)
 local reply = {}
-local unindexed = {}
-for status in string.gmatch(ARGV[4], '[^\n]+') do unindexed[status] = true end
-local function reorder(id, before, after)
-  if before == after then return end
-  if before ~= '' and redis.call('ZREM', newest, before .. ' ' .. id) == 0 and redis.call('ZSCORE', newest, '') then
-    redis.call('UNLINK', newest)
-    is_ordered = false
-  elseif after ~= '' then
-    redis.call('ZADD', newest, 0, after .. ' ' .. id)
-  end
-end
-for i = 5, #ARGV, 14 do
+for i = 4, #ARGV, 14 do
   local id, expected, state, before, after = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4]
   local known, event_id = ARGV[i + 5], ARGV[i + 6]
   local counts_as_hidden = expected == '' and event_id == '' and after ~= '' and baselined
@@ -73,14 +56,12 @@ for i = 5, #ARGV, 14 do
       redis.call('HSET', of_filing, id, (earlier and earlier .. ',' or '') .. position)
     end
     redis.call('HSET', filings, id, state)
-    if before ~= after then
-      if before ~= '' then
-        redis.call('ZREM', index, before .. '\0' .. id)
-        if after == '' then redis.call('HINCRBY', polling, 'removals', 1) end
-      end
-      if after ~= '' and not unindexed[after] then redis.call('ZADD', index, 0, after .. '\0' .. id) end
+    if before ~= '' and after == '' then redis.call('HINCRBY', polling, 'removals', 1) end
+    local former, present = ARGV[i + 11], ARGV[i + 12]
+    if former ~= present then
+      if former ~= '' then redis.call('ZREM', index, former .. ' ' .. id) end
+      if present ~= '' then redis.call('ZADD', index, 0, present .. ' ' .. id) end
     end
-    if is_ordered then reorder(id, ARGV[i + 11], ARGV[i + 12]) end
     if known == '' then redis.call('HDEL', details, id)
     elseif known ~= '=' then redis.call('HSET', details, id, known) end
     reply[#reply + 1] = position

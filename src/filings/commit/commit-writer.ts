@@ -1,13 +1,22 @@
+import { bodiesAtOnceMax } from '../../events/event-log.ts';
 import { logBeginning, type Checkpoint } from '../../events/timeline.ts';
-import { unindexedStatuses } from '../../partner/filing-statuses.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { committing, loadScript } from '../../redis/scripts.ts';
-import type { CommitJournal } from './commit-journal.ts';
-import { commitArguments, inBatches, toResult } from './filing-commit.ts';
-import type { CommitResult } from './filing-commit.ts';
+import { isInIndex, rankOf } from '../detection/age-rank.ts';
 import type { FilingCommit } from '../detection/decide-commit.ts';
-import { createRejectionNotes } from '../rejecting/rejecting-index.ts';
+import { encodeState, type FilingState } from '../detection/filing-state.ts';
+import type { RejectingAccounts } from '../rejecting-accounts.ts';
+import type { CommitJournal } from './commit-journal.ts';
+
+/** The outcome of one commit. */
+export type CommitResult =
+  /** `position` is that of the event in the log; null without one. */
+  | { readonly kind: 'written'; readonly position: number | null }
+  /** Another process wrote first: read the state again and decide again. */
+  | { readonly kind: 'conflict' }
+  /** The baseline was completed meanwhile: a filing never seen is announced now. */
+  | { readonly kind: 'baselined' };
 
 /**
  * The snapshot was emptied or its account removed while another process worked on it. That process's
@@ -44,14 +53,18 @@ export interface CommitWriter {
 }
 
 /** A writer over commit-changes.lua. */
-export function createCommitWriter(redis: RedisClient, keys: Keys, journal: CommitJournal): CommitWriter {
+export function createCommitWriter(
+  redis: RedisClient,
+  keys: Keys,
+  journal: CommitJournal,
+  { announce }: Pick<RejectingAccounts, 'announce'>,
+): CommitWriter {
   const script = committing(loadScript(new URL('commit-changes.lua', import.meta.url)));
-  const announceRejections = createRejectionNotes(redis, keys);
 
   const write: CommitWriter['write'] = async (account, generation, batch, at, known) => {
     const key = keys.account(account);
     const events = batch.filter(({ event }) => event !== null);
-    await announceRejections(account, batch);
+    await announce(account, batch);
     if (events.length > 0) await journal.announce({ account, generation, commits: events });
     const reply = (await script.run(
       redis,
@@ -65,15 +78,8 @@ export function createCommitWriter(redis: RedisClient, keys: Keys, journal: Comm
         key.bodies,
         key.filingEvents,
         key.polling,
-        key.newest,
       ],
-      [
-        generation,
-        known.position,
-        known.timeline,
-        unindexedStatuses.join('\n'),
-        ...batch.flatMap((commit) => commitArguments(commit, at)),
-      ],
+      [generation, known.position, known.timeline, ...batch.flatMap((commit) => commitArguments(commit, at))],
     )) as [number[], number, string] | 0 | null;
     if (reply === null) throw new SnapshotLostError(account);
     if (reply === 0) return null;
@@ -96,4 +102,61 @@ export function createCommitWriter(redis: RedisClient, keys: Keys, journal: Comm
       return written;
     },
   };
+}
+
+// Maximum commits of one script.
+const commitsAtOnceMax = 200;
+
+/** Splits commits, in their order, into batches that one script may write: it copies their bodies. */
+export function* inBatches(commits: readonly FilingCommit[]): Generator<readonly FilingCommit[]> {
+  let batch: FilingCommit[] = [];
+  let bytes = 0;
+  for (const commit of commits) {
+    const more = commit.event?.body.length ?? 0;
+    if (batch.length > 0 && (bytes + more > bodiesAtOnceMax || batch.length === commitsAtOnceMax)) {
+      yield batch;
+      [batch, bytes] = [[], 0];
+    }
+    batch.push(commit);
+    bytes += more;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** A commit as commit-changes.lua takes it, recorded at a time (ms). */
+function commitArguments({ id, previous, next, details, event }: FilingCommit, at: number): string[] {
+  const before = previous?.state ?? null;
+  return [
+    id,
+    previous?.text ?? '',
+    encodeState(next),
+    countedStatus(before),
+    countedStatus(next),
+    details === null ? '' : details === 'kept' ? '=' : JSON.stringify(details),
+    event?.id ?? '',
+    event?.type ?? '',
+    event?.state ?? '',
+    String(at),
+    event?.body ?? '',
+    placeOf(before),
+    placeOf(next),
+    event?.status ?? '',
+  ];
+}
+
+/** Reads what commit-changes.lua replied for a commit. */
+function toResult(position: number): CommitResult {
+  if (position === -1) return { kind: 'conflict' };
+  if (position === -2) return { kind: 'baselined' };
+  return { kind: 'written', position: position === 0 ? null : position };
+}
+
+// The status under which a filing is counted; '' for none, such as a removed filing.
+function countedStatus(state: FilingState | null): string {
+  return state === null || state.removed ? '' : state.status;
+}
+
+// A filing's member of the index, up to its id; '' where it has none.
+function placeOf(state: FilingState | null): string {
+  return state !== null && isInIndex(state) ? `${state.status}\0${rankOf(state.since)}` : '';
 }

@@ -1,6 +1,7 @@
 import { buildFilingEvent, type NewEvent } from '../../events/event.ts';
 import type { PartnerFiling } from '../../partner/filing-schema.ts';
 import { clockStepMsMin } from '../../redis/clock.ts';
+import { isInIndex } from './age-rank.ts';
 import {
   detectChange,
   detectRemoval,
@@ -8,7 +9,7 @@ import {
   type Detection,
   type ComparedSpan,
 } from './detect-change.ts';
-import { isLookedFor, toDetails, type FilingDetails } from './filing-details.ts';
+import { toDetails, type FilingDetails } from './filing-details.ts';
 import { isShownBy, type FilingState, type StoredState } from './filing-state.ts';
 import type { StayLimit } from './stay-limits.ts';
 
@@ -91,7 +92,7 @@ export function decideCommit(
   // none.
   let parsed: FilingDocument | undefined;
   const document = () => (parsed ??= filing?.document() ?? null);
-  const details = isLookedFor(next) ? toDetails(document()) : null;
+  const details = isInIndex(next) ? toDetails(document()) : null;
   const event =
     detection.kind === 'silent' ? null : eventOf(context, observation, known, detection, window, document());
   const moves = movesTime(detection) ? { movesTime: true as const } : {};

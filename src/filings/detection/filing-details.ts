@@ -1,9 +1,7 @@
 import { stateAbbreviation } from '../../events/event.ts';
-import { isIndexed } from '../../partner/filing-statuses.ts';
-import type { FilingState } from './filing-state.ts';
 import { cutText } from '../../json/cut-text.ts';
 
-/** The fields by which people recognise a filing; `isLookedFor` decides for which filings they are kept. */
+/** The fields by which people recognise a filing; kept of filings that are in the index (`isInIndex`). */
 export interface FilingDetails {
   readonly policyNumber: string | null;
   readonly insuredsName: string | null;
@@ -13,14 +11,6 @@ export interface FilingDetails {
 }
 
 const textLengthMax = 200;
-
-/**
- * Whether details of a filing in this state are kept. Most filings are COMPLETED or removed, and people do
- * not look through those.
- */
-export function isLookedFor({ status, removed }: Pick<FilingState, 'status' | 'removed'>): boolean {
-  return isIndexed(status) && !removed;
-}
 
 /**
  * The details in a filing's document (docs/partner.md#single-filing); null without a document. Texts are cut

@@ -8,8 +8,8 @@ import {
 } from '../../redis/unreadable-record.ts';
 import type { FilingDetails } from '../detection/filing-details.ts';
 import { decodeState, isPlainState, type FilingState } from '../detection/filing-state.ts';
-import { createUnreadableStates } from '../repair/unreadable-states.ts';
-import { markOf, maySee, type SeenMark } from '../seen/seen-mark.ts';
+import { markOf, maySee, type SeenMark } from '../detection/seen-mark.ts';
+import { createUnreadableStates } from '../unreadable-states.ts';
 
 /**
  * A filing as last seen, with the details by which people recognise it; they are null while it is COMPLETED.
@@ -31,13 +31,11 @@ export type KnownFiling = readonly [id: string, state: FilingState];
  */
 export interface FilingReader {
   /** Decodes stored states, in their order; those that cannot be shown are left out. */
-  states(account: string, ids: readonly string[], texts: readonly (string | null)[]): Promise<KnownFiling[]>;
-  /** A filing, removed or not; null when it was never seen. */
-  one(account: string, id: string): Promise<ListedFiling | null>;
+  decode(account: string, ids: readonly string[], texts: readonly (string | null)[]): Promise<KnownFiling[]>;
+  /** Reads the states of filings, in their order; those that cannot be shown are left out. */
+  states(account: string, ids: readonly string[]): Promise<KnownFiling[]>;
   /** Details and marks of filings. */
   listed(account: string, known: readonly KnownFiling[]): Promise<ListedFiling[]>;
-  /** The stored states of filings, as text; null where there are none. */
-  stateTexts(account: string, ids: readonly string[]): Promise<(string | null)[]>;
   /** The stored details of filings, as text; null where none are kept. */
   detailTexts(account: string, ids: readonly string[]): Promise<(string | null)[]>;
   /** As `listed`, with details that were read already. */
@@ -83,10 +81,17 @@ export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable:
     );
   }
 
-  async function withDetails(
-    account: string,
-    known: readonly (readonly [...KnownFiling, details: string | null])[],
-  ): Promise<ListedFiling[]> {
+  async function decode(account: string, ids: readonly string[], texts: readonly (string | null)[]) {
+    const known: KnownFiling[] = [];
+    for (const [i, id] of ids.entries()) {
+      const text = texts[i] ?? null;
+      const state = text === null ? null : await readState(account, id, text);
+      if (state !== null) known.push([id, state]);
+    }
+    return known;
+  }
+
+  const withDetails: FilingReader['withDetails'] = async (account, known) => {
     const marks = await readMarks(
       account,
       known.map(([id, state]) => [id, state]),
@@ -94,27 +99,12 @@ export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable:
     return known.map(([id, state, details]) => {
       return { id, state, details: readDetails(account, id, details), seen: marks.get(id) ?? null };
     });
-  }
+  };
 
   return {
-    async states(account, ids, texts) {
-      const known: KnownFiling[] = [];
-      for (const [i, id] of ids.entries()) {
-        const text = texts[i] ?? null;
-        const state = text === null ? null : await readState(account, id, text);
-        if (state !== null) known.push([id, state]);
-      }
-      return known;
-    },
-    async one(account, id) {
-      const key = keys.account(account);
-      const [text, details] = await Promise.all([redis.hget(key.filings, id), redis.hget(key.details, id)]);
-      if (text === null) return null;
-      const readable = await unreadable.toReadable(account, id, text);
-      if (readable === null) return null;
-      const [filing = null] = await withDetails(account, [[id, decodeState(readable), details]]);
-      return filing;
-    },
+    decode,
+    states: async (account, ids) =>
+      ids.length === 0 ? [] : decode(account, ids, await redis.hmget(keys.account(account).filings, ...ids)),
     async listed(account, known) {
       const texts = await detailTexts(
         account,
@@ -125,8 +115,6 @@ export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable:
         known.map(([id, state], i) => [id, state, texts[i] ?? null]),
       );
     },
-    stateTexts: async (account, ids) =>
-      ids.length === 0 ? [] : redis.hmget(keys.account(account).filings, ...ids),
     detailTexts,
     withDetails,
   };

@@ -1,17 +1,19 @@
-import type { FilingState } from '../detection/filing-state.ts';
-import { newestRank, ofMember, timeOfRank } from '../detection/newest.ts';
-import type { NewestIndex } from '../newest/newest-index.ts';
-import type { FilingReader, ListedFiling } from './filing-reader.ts';
-import { createMerge, type Merged } from './merge.ts';
 import {
   boundBehind,
-  bySource,
+  byAccountAndStatus,
+  memberOf,
+  rankOf,
+  isInIndex,
   readPlace,
+  timeOfRank,
   writePlace,
   type AgeOrder,
-  type OrderedPlace,
-  type OrderedSource,
-} from './ordered-place.ts';
+  type AgePlace,
+  type IndexedFilings,
+  type RankedFiling,
+} from '../detection/age-rank.ts';
+import type { FilingIndex } from './filing-index.ts';
+import type { FilingReader, ListedFiling } from './filing-reader.ts';
 
 /** A filing and the account that it belongs to. */
 export interface SourcedFiling extends ListedFiling {
@@ -32,9 +34,9 @@ export interface WalkQuery {
   readonly mayWant?: (id: string, details: string | null) => boolean;
   readonly wants?: (filing: SourcedFiling) => boolean;
   /** Number of filings after which no more are read; those that were read are gone through. */
-  readonly readMax: number;
+  readonly readMax?: number;
   /** The same as a time, on the clock of `performance.now`. */
-  readonly untilMs: number;
+  readonly untilMs?: number;
   /** Whether the walk goes on without the source whose read failed with this error. */
   readonly passOver?: (error: unknown) => boolean;
 }
@@ -52,185 +54,174 @@ export interface WalkedFilings {
 }
 
 /**
- * Goes through the filings of several sources, of one account or of many, in the order of their age. Sources
- * of equally old filings come by account and status, then the filings by id. Filings that stay as they are
- * while the walks go on are found once. Rejects with RangeError when `after` is no place.
+ * Goes through the filings of several sources, of one account or of many, in the order of their age. Equally
+ * old filings come by account and status, then by id. Filings that stay as they are while the walks go on are
+ * found once. Rejects with RangeError when `after` is no place.
  */
-export type OrderedWalk = (sources: readonly OrderedSource[], query: WalkQuery) => Promise<WalkedFilings>;
+export type OrderedWalk = (sources: readonly IndexedFilings[], query: WalkQuery) => Promise<WalkedFilings>;
 
-// Number of filings in the first and in the longest step of a source. Redis serves others between two steps.
+// Minimum and maximum number of filings in one step of a source. Redis serves others between two steps.
 const stepMin = 8;
 const stepMax = 500;
-// Number of sources that are read at once for the first time.
+// Number of sources that are read at once. If there are more, only the first filing of each is looked up
+// before the walk gets to it.
 const sourcesAtOnce = 50;
-// Maximum number of times that an order which turns out to be wrong is made anew for a step.
-const ordersMax = 2;
+// Number of sources whose next filing is looked up at the cost of reading one filing.
+const peeksForOne = 10;
 
-/** One that is wanted, or the end of a step. */
-interface Entry {
-  readonly id: string;
-  readonly rank: string;
-  readonly filing: SourcedFiling | null;
-}
-
-interface Cursor extends Merged {
-  entries: Entry[];
+/** A stretch of a source, in its order. */
+interface Stretch {
+  readonly source: IndexedFilings;
+  members: readonly RankedFiling[];
+  /** The next of them. */
   at: number;
-  from: string | null;
+  /** Whether no others follow. */
+  isLast: boolean;
+  /** Number of filings of the next stretch. */
   size: number;
-  isAtEnd: boolean;
+  /** Those of the members that are wanted; null while they are not read. */
+  wanted: ReadonlyMap<string, SourcedFiling> | null;
 }
 
-/** Walks over the orders in Redis. */
-export function createOrderedWalk(newest: NewestIndex, reader: FilingReader): OrderedWalk {
-  async function readStep({ source, from, size }: Cursor, query: WalkQuery) {
+/** Walks over the index in Redis. */
+export function createOrderedWalk(index: FilingIndex, reader: FilingReader): OrderedWalk {
+  async function advance(
+    stretch: Stretch,
+    from: string | null,
+    order: AgeOrder,
+    size: number,
+  ): Promise<void> {
+    const found = await index.members(stretch.source, from, size + 1, order);
+    stretch.members = found.slice(0, size);
+    [stretch.at, stretch.isLast, stretch.wanted] = [0, found.length <= size, null];
+  }
+
+  async function wantedOf({ source, members }: Stretch, { mayWant, wants }: WalkQuery) {
     const { account, status } = source;
-    for (let tries = 0; ; tries += 1) {
-      const found = await newest.members(account, status, from, size + 1, query.order);
-      const members = found.slice(0, size);
-      const maybe = await sift(account, status, members, query);
-      const ids = maybe.map(({ id }) => id);
-      const known = await reader.states(account, ids, await reader.stateTexts(account, ids));
-      const byId = new Map(maybe.map((each) => [each.id, each]));
-      // Between the two reads a filing may have moved on: then its member is another one, or gone.
-      const misplaced = known.filter(
-        ([id, state]) => isThere(state, status) && byId.get(id)?.rank !== newestRank(state),
-      );
-      if (tries < ordersMax && misplaced.length > 0) {
-        if (tries > 0) await newest.drop(account);
-        continue;
-      }
-      const listed = await reader.withDetails(
-        account,
-        known
-          .filter(([, state]) => isThere(state, status))
-          .map(([id, state]) => [id, state, byId.get(id)?.details ?? null]),
-      );
-      const wanted = listed
-        .map((filing): SourcedFiling => ({ ...filing, account }))
-        .filter((filing) => query.wants?.(filing) !== false);
-      return {
-        members,
-        isLast: found.length <= size,
-        wanted: wanted.map((filing): Entry => {
-          return { id: filing.id, rank: byId.get(filing.id)?.rank ?? '', filing };
-        }),
-      };
-    }
-  }
-
-  // The members that may be wanted, with their details.
-  async function sift(account: string, status: string, members: readonly string[], query: WalkQuery) {
-    const placed = members.map((member) => ofMember(status, member));
-    const details = await reader.detailTexts(
-      account,
-      placed.map(({ id }) => id),
+    const all = members.map(({ id }) => id);
+    const texts = await reader.detailTexts(account, all);
+    const details = new Map(all.map((id, i) => [id, texts[i] ?? null]));
+    const ids = all.filter((id) => mayWant?.(id, details.get(id) ?? null) !== false);
+    const rank = new Map(members.map((member) => [member.id, member.rank]));
+    // A filing may have moved on since its member was read.
+    const there = (await reader.states(account, ids)).filter(
+      ([id, state]) => state.status === status && isInIndex(state) && rankOf(state.since) === rank.get(id),
     );
-    const maybe: { readonly id: string; readonly rank: string; readonly details: string | null }[] = [];
-    for (const [i, { id, rank }] of placed.entries()) {
-      const text = details[i] ?? null;
-      if (query.mayWant?.(id, text) !== false) maybe.push({ id, rank, details: text });
-    }
-    return maybe;
-  }
-
-  async function refill(cursor: Cursor, query: WalkQuery): Promise<number> {
-    const { members, isLast, wanted } = await readStep(cursor, query);
-    const last = members.at(-1);
-    cursor.at = 0;
-    cursor.entries = wanted;
-    // The last one of the step stands for all that are not wanted.
-    if (last !== undefined) cursor.entries.push({ ...ofMember(cursor.source.status, last), filing: null });
-    cursor.isAtEnd = isLast;
-    if (last !== undefined) cursor.from = `(${last}`;
-    cursor.size = Math.min(stepMax, cursor.size * 2);
-    return members.length;
+    const listed = await reader.withDetails(
+      account,
+      there.map(([id, state]) => [id, state, details.get(id) ?? null]),
+    );
+    const sourced = listed.map((filing): SourcedFiling => ({ ...filing, account }));
+    return new Map(sourced.filter((one) => wants?.(one) !== false).map((one) => [one.id, one]));
   }
 
   // A source that cannot be read may be passed over, if the caller says so.
-  async function tryRefill(cursor: Cursor, query: WalkQuery): Promise<number> {
+  async function unlessPassedOver(stretch: Stretch, query: WalkQuery, read: () => Promise<void>) {
     try {
-      return await refill(cursor, query);
+      await read();
     } catch (error) {
       if (query.passOver?.(error) !== true) throw error;
-      [cursor.entries, cursor.at, cursor.isAtEnd] = [[], 0, true];
-      return 0;
+      [stretch.members, stretch.at, stretch.isLast, stretch.wanted] = [[], 0, true, new Map()];
     }
   }
 
+  async function begin(sources: readonly IndexedFilings[], place: AgePlace | null, query: WalkQuery) {
+    const { order, limit } = query;
+    const share = Math.ceil((2 * limit) / sources.length) + 1;
+    const size = Math.min(stepMax, sources.length === 1 ? limit : Math.max(stepMin, share));
+    const first = sources.length > sourcesAtOnce ? 1 : size;
+    const stretches = sources.map((source): Stretch => {
+      return { source, members: [], at: 0, isLast: true, size, wanted: null };
+    });
+    for (let from = 0; from < stretches.length; from += sourcesAtOnce)
+      await Promise.all(
+        stretches
+          .slice(from, from + sourcesAtOnce)
+          .map((one) =>
+            unlessPassedOver(one, query, () =>
+              advance(one, boundBehind(one.source, order, place), order, first),
+            ),
+          ),
+      );
+    return stretches;
+  }
+
   return async (sources, query) => {
-    const { order } = query;
+    const { order, limit, readMax = Infinity, untilMs = Infinity } = query;
     const place = query.after === null ? null : readPlace(query.after);
-    const size = Math.min(stepMax, Math.max(stepMin, Math.ceil((2 * query.limit) / sources.length) + 1));
-    const unread = sources
-      .map((source): Unread => {
-        const from = boundBehind(source, order, place);
-        const cursor = { source, from, size, entries: [], at: 0, isAtEnd: false };
-        return { rank: firstRank(source, order), cursor };
-      })
-      .toSorted((a, b) => byRank(b.rank, a.rank, order) || bySource(b.cursor.source, a.cursor.source));
-    const merged = createMerge<Cursor>(order);
     const filings: SourcedFiling[] = [];
-    let read = 0;
-    let last: OrderedPlace | null = place;
-    const isSpent = () => read >= query.readMax || performance.now() > query.untilMs;
+    let last = place;
+    let read = sources.length / peeksForOne;
+    const isSpent = () => read >= readMax || performance.now() > untilMs;
+    const stop = () => ({ filings, next: last === null ? null : writePlace(last), read });
+    const open = createMerge(order);
+    for (const stretch of await begin(sources, place, query)) open.add(stretch);
     for (;;) {
-      const next = merged.first();
-      if (next === null ? unread.length > 0 : mayComeFirst(unread.at(-1), next, order)) {
+      const [next] = open.first(1);
+      if (next === undefined) return { filings, next: null, read };
+      if (filings.length >= limit) return stop();
+      if (next.wanted === null) {
         // Without a filing to go on behind, the next walk would begin here again.
-        if (last !== place && isSpent()) return { filings, next: placeText(last), read };
-        const some = unread.splice(-sourcesAtOnce).map(({ cursor }) => cursor);
-        const counts = await Promise.all(some.map((cursor) => tryRefill(cursor, query)));
-        read += counts.reduce((sum, count) => sum + count, 0);
-        for (const cursor of some) merged.add(cursor);
+        if (last !== place && isSpent()) return stop();
+        const some = open
+          .first(Math.min(sourcesAtOnce, limit - filings.length))
+          .filter(({ wanted }) => wanted === null);
+        for (const { members } of some) read += members.length;
+        await Promise.all(
+          some.map((one) =>
+            unlessPassedOver(one, query, async () => void (one.wanted = await wantedOf(one, query))),
+          ),
+        );
+        // A source that was passed over has no filings any more.
+        for (const one of some) open.replace(one);
         continue;
       }
-      if (next === null) return { filings, next: null, read };
-      if (filings.length >= query.limit) return { filings, next: placeText(last), read };
-      merged.takeFirst();
-      const { account, status } = next.source;
-      const entry = next.entries[next.at];
-      if (entry === undefined) {
-        if (isSpent()) return { filings, next: placeText(last), read };
-        read += await tryRefill(next, query);
-        merged.add(next);
-        continue;
-      }
+      const { source, members, wanted } = next;
+      const { id, rank } = members[next.at] as RankedFiling;
+      last = { ...source, since: timeOfRank(rank), id };
+      const filing = wanted.get(id);
+      if (filing !== undefined) filings.push(filing);
       next.at += 1;
-      last = { account, status, since: timeOfRank(entry.rank), id: entry.id };
-      if (entry.filing !== null) filings.push(entry.filing);
-      merged.add(next);
+      if (next.at === members.length && !next.isLast) {
+        if (isSpent()) return stop();
+        await unlessPassedOver(next, query, () =>
+          advance(next, `(${memberOf(source.status, rank, id)}`, order, next.size),
+        );
+        next.size = Math.min(stepMax, next.size * 2);
+      }
+      open.replace(next);
     }
   };
 }
 
-/** A source that was not read yet, and the rank before which it has no filing. */
-interface Unread {
-  readonly rank: string | null;
-  readonly cursor: Cursor;
-}
+/** The stretches of several sources in the order of their next filings; one at its end is left out. */
+function createMerge(order: AgeOrder) {
+  // The first one is at the end. An addition compares with a few of the others, however many there are.
+  const sorted: Stretch[] = [];
 
-function firstRank({ since }: OrderedSource, order: AgeOrder): string | null {
-  if (since === undefined || since === null) return null;
-  return newestRank({ since: order === 'newest' ? since.newest : since.oldest });
-}
+  function isBefore(a: Stretch, b: Stretch): boolean {
+    const [x = '', y = ''] = [a.members[a.at]?.rank, b.members[b.at]?.rank];
+    return x === y ? byAccountAndStatus(a.source, b.source) < 0 : x < y === (order === 'newest');
+  }
 
-function mayComeFirst(unread: Unread | undefined, { entries, at }: Cursor, order: AgeOrder): boolean {
-  const entry = entries[at];
-  return unread !== undefined && entry !== undefined && byRank(unread.rank, entry.rank, order) <= 0;
-}
+  function add(stretch: Stretch): void {
+    if (stretch.members[stretch.at] === undefined) return;
+    let [low, high] = [0, sorted.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (isBefore(stretch, sorted[middle] as Stretch)) low = middle + 1;
+      else high = middle;
+    }
+    sorted.splice(low, 0, stretch);
+  }
 
-// Null comes before all ranks.
-function byRank(a: string | null, b: string | null, order: AgeOrder): number {
-  if (a === b) return 0;
-  if (a === null || b === null) return a === null ? -1 : 1;
-  return a < b === (order === 'newest') ? -1 : 1;
-}
-
-function isThere(state: FilingState, status: string): boolean {
-  return state.status === status && !state.removed;
-}
-
-function placeText(place: OrderedPlace | null): string | null {
-  return place === null ? null : writePlace(place);
+  return {
+    add,
+    first: (count: number): Stretch[] => sorted.slice(-count).toReversed(),
+    /** Moves a stretch of which the next filing is another one. */
+    replace(stretch: Stretch): void {
+      sorted.splice(sorted.lastIndexOf(stretch), 1);
+      add(stretch);
+    },
+  };
 }

@@ -209,7 +209,7 @@ test.each([
   ['status=rejectd', 'status', /"rejectd" is no status .*did you mean REJECTED\?/],
   ['status=REJECTED,DONE', 'status', /"DONE" is no status/],
   ['state=TX&status=COMPLETED', 'state', /add q/],
-  ['q=a&order=id', 'order', /leave it out/],
+  ['q=a&order=id', 'order', /Known: newest, oldest/],
   ['q=%20', 'q', /not blank/],
   ['columns=filingid', 'columns', /did you mean filingId\?/],
 ])('%s is refused with what to do', async (query, path, message) => {

@@ -81,7 +81,8 @@ test.each(lists)('HEAD of %s reads nothing of it', async (_, path) => {
     for (const verb of [
       'list',
       'page',
-      'listNewest',
+      'scan',
+      'walk',
       'outlineAfter',
       'outlineBefore',
       'attempts',

@@ -22,11 +22,13 @@ async function stored(account: string) {
   });
   return {
     states: new Map(states),
-    index: await client.zrange(key.index, '0', '-1'),
+    index: (await client.zrange(key.index, '0', '-1'))
+      .map((member) => member.replace(/\0\d+ /, '\0'))
+      .toSorted(),
     details: await client.hgetall(key.details),
     counts: await client.hgetall(key.counts),
     events: await client.xlen(key.events),
-    others: await client.exists(key.newest, key.filingEvents, key.bodies, key.head),
+    others: await client.exists(key.filingEvents, key.bodies, key.head),
   };
 }
 

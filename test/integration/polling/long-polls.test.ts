@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test, vi } from 'vitest';
-import { createUnsoundAccounts } from '../../../src/accounts/lists/unsound-accounts.ts';
+import { createUnsoundAccounts } from '../../../src/accounts/unsound-accounts.ts';
 import { createAccountStore } from '../../../src/accounts/account-store.ts';
+import { createFilingListStore } from '../../../src/filings/lists/filing-list-store.ts';
 import { createStayReads } from '../../../src/filings/stay-reads.ts';
 import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createHostLookup } from '../../../src/names/host-lookup.ts';
@@ -54,7 +55,7 @@ async function watch(
     snapshot: createSnapshotStore(client, keys),
     polling,
     unsound: createUnsoundAccounts(client, keys),
-    stays: createStayReads(client, keys),
+    stays: createStayReads(createFilingListStore(client, keys)),
     clock,
     random: Math.random,
     onEvents: () => undefined,

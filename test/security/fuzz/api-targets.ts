@@ -32,7 +32,7 @@ const kinds: readonly CursorKind[] = [
   'filings:COMPLETED',
   'filings:__proto__',
   'newest-events',
-  'newest-filings:PAID',
+  'found-filings:[[],null,["PAID"],null,"newest"]',
 ];
 const checkInput = compileValidator({
   schema: subscriptionInputSchema,

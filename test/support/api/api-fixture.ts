@@ -5,7 +5,8 @@ import { createApiDeps } from '../../../src/daemon/parts/api-deps.ts';
 import type { ReplayProgress } from '../../../src/delivery/replay/replay-progress.ts';
 import type { Overrides } from '../../../src/daemon/parts/overrides.ts';
 import { buildFilingEvent } from '../../../src/events/event.ts';
-import { isLookedFor, type FilingDetails } from '../../../src/filings/detection/filing-details.ts';
+import { isInIndex } from '../../../src/filings/detection/age-rank.ts';
+import type { FilingDetails } from '../../../src/filings/detection/filing-details.ts';
 import type { StoredState } from '../../../src/filings/detection/filing-state.ts';
 import type { FilingCommit } from '../../../src/filings/detection/decide-commit.ts';
 import type { RedisClient } from '../../../src/redis/connection/connect.ts';
@@ -208,7 +209,7 @@ function toCommit(account: string, filing: PutFiling, previous: StoredState | nu
     ...filing.details,
   };
   const next = { ...after, sequence, since: at, readFrom: at, readAt: at };
-  return { id, previous, next, details: isLookedFor(next) ? details : null, event };
+  return { id, previous, next, details: isInIndex(next) ? details : null, event };
 }
 
 /** Hooks that only note how they were called. */

@@ -1,9 +1,10 @@
 import type { PollMode } from '../../../src/polling/schedule/plan.ts';
 import { readAgain } from '../../../src/polling/store/missed-read-store.ts';
-import { createUnsoundAccounts } from '../../../src/accounts/lists/unsound-accounts.ts';
+import { createUnsoundAccounts } from '../../../src/accounts/unsound-accounts.ts';
 import { reportHealth } from '../../../src/polling/health.ts';
 import { createEventLog, type EventLog } from '../../../src/events/event-log.ts';
 import type { RecordedEvent } from '../../../src/filings/observe-filings.ts';
+import { createFilingListStore } from '../../../src/filings/lists/filing-list-store.ts';
 import { createStayReads } from '../../../src/filings/stay-reads.ts';
 import { createSnapshotStore, type SnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createPartnerClient } from '../../../src/partner/partner-client.ts';
@@ -144,7 +145,7 @@ export async function watchAccount(
     differences: new Map(),
     refused: new Map(),
     bodies: createBodyAllowance(),
-    stalled: createStalledSearch({ stays: createStayReads(redis, keys), snapshot }),
+    stalled: createStalledSearch({ stays: createStayReads(createFilingListStore(redis, keys)), snapshot }),
     largeFrom: options.largeFrom ?? 1,
     filingBytesMax: options.filingBytesMax ?? 262_144,
     doubtLimits: { ...defaultDoubtLimits, ...options.doubtLimits },

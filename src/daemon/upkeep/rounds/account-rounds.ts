@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { accountsAtOnce, type AccountSlice } from '../../../accounts/lists/account-slices.ts';
+import { accountsAtOnce, type AccountSlice } from '../../../accounts/account-slices.ts';
 import type { Account } from '../../../accounts/account.ts';
 import type { AccountStore } from '../../../accounts/account-store.ts';
 import type { WorkWatch } from '../../../monitoring/work-watch.ts';

@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
 import { buildFilingEvent } from '../../../../src/events/event.ts';
-import { isLookedFor } from '../../../../src/filings/detection/filing-details.ts';
+import { isInIndex } from '../../../../src/filings/detection/age-rank.ts';
 import { createRandom } from '../../../../src/sandbox/random.ts';
 import type { Harness } from '../drain-harness.ts';
 
@@ -36,7 +36,7 @@ export function createFilings({ account, stored, snapshot, subscriptions, log, w
         notAfter: at,
         document: { id, status, premium: 7, filingState: { stateAbbr: 'TX' } },
       });
-      const kept = isLookedFor(next) ? details : null;
+      const kept = isInIndex(next) ? details : null;
       return { id, previous, next, details: kept, event: withEvents ? event : null };
     });
     const results = await snapshot.commit(account, generation, commits, Date.now());

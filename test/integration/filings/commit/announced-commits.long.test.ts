@@ -4,7 +4,7 @@ import { createKeys } from '../../../../src/redis/keys.ts';
 import { buildFilingEvent } from '../../../../src/events/event.ts';
 import { createCommitJournal } from '../../../../src/filings/commit/commit-journal.ts';
 import type { FilingState } from '../../../../src/filings/detection/filing-state.ts';
-import type { Restoration } from '../../../../src/filings/repair/restore-commits.ts';
+import type { Restoration } from '../../../../src/filings/restore-commits.ts';
 import { createSnapshotStore } from '../../../../src/filings/snapshot-store.ts';
 import { createPollingStore } from '../../../../src/polling/store/polling-store.ts';
 import { startCluster } from '../../../support/redis/topologies.ts';

@@ -51,7 +51,7 @@ test.each([
   ['subscriptions', '001767225600000 sub_1'],
   ['filings:', '0'],
   ['filings:COMPLETED', '1280 f_1 \n'],
-  ['newest-filings:REJECTED', '1767225600000 f_1 \n'],
+  ['found-filings:[]', 'k 1767225600000 a UkVKRUNURUQ f_1 \n'],
 ] as const)('a cursor for %s is a place that such a list can have', (kind, position) => {
   expect(decodeCursor(kind, encodeCursor(kind, position))).toBe(position);
   expect(() => decodeCursor(kind, encodeCursor(kind, `x${position}`))).toThrow(Problem);

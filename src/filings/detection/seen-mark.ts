@@ -1,5 +1,5 @@
 import { parseShaped } from '../../redis/unreadable-record.ts';
-import type { FilingState } from '../detection/filing-state.ts';
+import type { FilingState } from './filing-state.ts';
 
 /** A person's note that they have seen a rejection. */
 export interface SeenMark {
@@ -17,14 +17,14 @@ export interface StoredMark extends SeenMark {
 /** The only status in which a filing is marked as seen. */
 export const seenStatus = 'REJECTED';
 
-/** Whether a filing in this state may be marked as seen; pure. */
+/** Whether a filing in this state may be marked as seen. */
 export function maySee({ status, removed }: Pick<FilingState, 'status' | 'removed'>): boolean {
   return status === seenStatus && !removed;
 }
 
 /**
- * The mark that stands for this state; null without one, or where a later event has made the filing unseen;
- * pure. A text that is no mark counts as none.
+ * The mark that stands for this state; null without one, or where a later event has made the filing unseen.
+ * A text that is no mark counts as none.
  */
 export function markOf(text: string | null, state: FilingState): SeenMark | null {
   const stored = text === null || !maySee(state) ? null : parse(text);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createKeys } from '../../../../src/redis/keys.ts';
-import { testRedis } from '../../../support/redis/test-redis.ts';
-import { startSandbox, type TestSandbox } from '../../../support/partner/sandbox.ts';
-import { watchAccount, type WatchedAccount } from '../../../support/partner/watched-account.ts';
+import { createKeys } from '../../../src/redis/keys.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { startSandbox, type TestSandbox } from '../../support/partner/sandbox.ts';
+import { watchAccount, type WatchedAccount } from '../../support/partner/watched-account.ts';
 
 const redis = testRedis();
 const client = redis.connect();

@@ -1,9 +1,11 @@
-import { createEventLog } from '../../events/event-log.ts';
-import { isSettled } from '../../partner/filing-statuses.ts';
-import type { RedisClient } from '../../redis/connection/connect.ts';
-import type { Keys } from '../../redis/keys.ts';
-import { setAside, UnreadableRecordError, type OnUnreadable } from '../../redis/unreadable-record.ts';
-import { encodeState, isReadableState, type FilingState } from '../detection/filing-state.ts';
+import { createEventLog } from '../events/event-log.ts';
+import { isSettled } from '../partner/filing-statuses.ts';
+import type { RedisClient } from '../redis/connection/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { escapeGlob } from '../redis/scan-keys.ts';
+import { setAside, UnreadableRecordError, type OnUnreadable } from '../redis/unreadable-record.ts';
+import { memberOf, ofMember, rankLength, timeOfRank } from './detection/age-rank.ts';
+import { encodeState, isReadableState, type FilingState } from './detection/filing-state.ts';
 
 /** Puts an unknown state in place of one that cannot be read. */
 export interface UnreadableStates {
@@ -14,6 +16,9 @@ export interface UnreadableStates {
   toReadable(account: string, id: string, text: string): Promise<string | null>;
 }
 
+// Number of members of the index that one command looks at: a millisecond.
+const membersAtOnce = 5_000;
+
 /** Sets states aside in Redis. */
 export function createUnreadableStates(
   redis: RedisClient,
@@ -22,16 +27,29 @@ export function createUnreadableStates(
 ): UnreadableStates {
   const log = createEventLog(redis, keys);
 
+  // The index has members by status and time, so it is looked through.
+  async function indexed(account: string, id: string): Promise<Pick<FilingState, 'status' | 'since'> | null> {
+    const { index } = keys.account(account);
+    const pattern = `*${memberOf('', '?'.repeat(rankLength), escapeGlob(id))}`;
+    let cursor = '0';
+    do {
+      const [next, [member]] = await redis.zscan(index, cursor, 'MATCH', pattern, 'COUNT', membersAtOnce);
+      if (member !== undefined) {
+        const status = member.slice(0, -memberOf('', '?'.repeat(rankLength), id).length);
+        return { status, since: timeOfRank(ofMember(status, member).rank) };
+      }
+      cursor = next;
+    } while (cursor !== '0');
+    return null;
+  }
+
   // The status is the one under which the filing is listed: no list has COMPLETED filings and removed ones.
   // The sequence is one that the filing cannot have reached. If receivers may lack the present status, the
   // next read leads to an event in any case.
   async function unknown(account: string, id: string): Promise<FilingState> {
-    const { counts, index } = keys.account(account);
-    const statuses = await redis.hkeys(counts);
-    const scores = await Promise.all(statuses.map((each) => redis.zscore(index, `${each}\0${id}`)));
-    const status = statuses.find((_, i) => scores[i] !== null) ?? 'COMPLETED';
+    const { status, since } = (await indexed(account, id)) ?? { status: 'COMPLETED', since: 0 };
     const { position: sequence } = await log.head(account);
-    const times = { since: 0, readFrom: 0, readAt: 0 };
+    const times = { since, readFrom: 0, readAt: 0 };
     const restate = isSettled(status) ? { restate: true } : {};
     return {
       status,

@@ -1,5 +1,5 @@
-import type { UnreadableRecordError } from '../../redis/unreadable-record.ts';
-import type { Account } from '../account.ts';
+import type { UnreadableRecordError } from '../redis/unreadable-record.ts';
+import type { Account } from './account.ts';
 
 /** A part of the accounts, in no order. */
 export interface AccountSlice {

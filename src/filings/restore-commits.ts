@@ -1,11 +1,11 @@
-import type { EventLog } from '../../events/event-log.ts';
-import { isSameCheckpoint, type Checkpoint } from '../../events/timeline.ts';
-import type { CommitJournal } from '../commit/commit-journal.ts';
-import type { PublishedEvent } from '../commit/published-batch.ts';
-import type { FilingState, StoredState } from '../detection/filing-state.ts';
-import type { CommitWriter } from '../commit/commit-writer.ts';
-import type { ReadStates } from '../commit/filing-commit.ts';
-import type { FilingCommit } from '../detection/decide-commit.ts';
+import type { EventLog } from '../events/event-log.ts';
+import { isSameCheckpoint, type Checkpoint } from '../events/timeline.ts';
+import type { CommitJournal } from './commit/commit-journal.ts';
+import type { PublishedEvent } from './commit/published-batch.ts';
+import type { FilingState, StoredState } from './detection/filing-state.ts';
+import type { CommitWriter } from './commit/commit-writer.ts';
+import type { FilingCommit } from './detection/decide-commit.ts';
+import type { ReadStates } from './read-states.ts';
 
 /** The result of restoring commits that Redis had lost. */
 export interface Restoration {

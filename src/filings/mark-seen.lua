@@ -6,7 +6,7 @@
 -- Reply  'marked', 'gone' when the account is removed, 'not_rejected', 'full', or 'quota <bytes stored>' when
 --        the account would store too much; nothing is written but after 'marked'. A few marks of filings that
 --        have moved on go each time.
--- @include ../../redis/quota/quota.lua
+-- @include ../redis/quota/quota.lua
 local seen, filings = KEYS[1], KEYS[2]
 if string.match(redis.call('GET', KEYS[3]) or '', '^closed ') then return 'gone' end
 

@@ -1,8 +1,8 @@
-import type { RedisClient } from '../../redis/connection/connect.ts';
-import type { Keys } from '../../redis/keys.ts';
-import { quotaBytesMax, throwIfOverQuota } from '../../redis/quota/account-quota.ts';
-import { loadScript } from '../../redis/scripts.ts';
-import type { SeenMark } from './seen-mark.ts';
+import type { RedisClient } from '../redis/connection/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { quotaBytesMax, throwIfOverQuota } from '../redis/quota/account-quota.ts';
+import { loadScript } from '../redis/scripts.ts';
+import type { SeenMark } from './detection/seen-mark.ts';
 
 /** The result of marking a filing. */
 export type Marked =

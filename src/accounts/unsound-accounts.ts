@@ -1,8 +1,7 @@
-import { createBoundedMap } from '../../memory/bounded-map.ts';
-import type { RedisClient } from '../../redis/connection/connect.ts';
-import type { Keys } from '../../redis/keys.ts';
-import { loadScript } from '../../redis/scripts.ts';
-import { toUnreadable } from '../../redis/unreadable-record.ts';
+import { createBoundedMap } from '../memory/bounded-map.ts';
+import type { RedisClient } from '../redis/connection/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { defineScript } from '../redis/scripts.ts';
 
 /** An account that may be unsound. */
 export interface MaybeUnsound {
@@ -41,22 +40,29 @@ interface Noted {
 // Maximum number of accounts whose last note is remembered; others are noted each time.
 const rememberedMax = 100_000;
 
+// KEYS   1 accounts  2 unsound
+// ARGV   1 account  2 the time (ms), 0 = it is not  3 the time that is noted ('' = any)
+// Reply  1
+const noteScript = defineScript(`
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then redis.call('ZREM', KEYS[2], ARGV[1])
+elseif ARGV[3] == '' or redis.call('ZSCORE', KEYS[2], ARGV[1]) == ARGV[3] then
+  redis.call('ZADD', KEYS[2], ARGV[2], ARGV[1])
+end
+return 1`);
+
 /** The notes in one sorted set. */
 export function createUnsoundAccounts(redis: RedisClient, keys: Keys): UnsoundAccounts {
-  const noteScript = loadScript(new URL('note-sound.lua', import.meta.url));
-  const { unsound, rejecting } = keys.accountLists;
+  const { unsound } = keys.accountLists;
   const noted = createBoundedMap<string, number>(rememberedMax);
 
   async function note(account: string, soundUntil: number, former?: MaybeUnsound): Promise<void> {
     const values = [account, Math.round(soundUntil), former?.soundUntil ?? ''];
-    await noteScript.run(redis, [keys.accounts, unsound, rejecting], values);
+    await noteScript.run(redis, [keys.accounts, unsound], values);
   }
 
   return {
     async find(now, limit) {
-      const flat = await redis
-        .zrangebyscore(unsound, '-inf', now, 'WITHSCORES', 'LIMIT', 0, limit)
-        .catch(nothingIfUnreadable);
+      const flat = await redis.zrangebyscore(unsound, '-inf', now, 'WITHSCORES', 'LIMIT', 0, limit);
       return Array.from({ length: flat.length / 2 }, (_, i) => ({
         account: flat[2 * i] ?? '',
         soundUntil: flat[2 * i + 1] ?? '',
@@ -71,10 +77,4 @@ export function createUnsoundAccounts(redis: RedisClient, keys: Keys): UnsoundAc
       noted.set(key, soundUntil);
     },
   };
-}
-
-// The next page of names makes the lists anew.
-function nothingIfUnreadable(error: unknown): string[] {
-  if (toUnreadable(error) === null) throw error;
-  return [];
 }

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
-import { newestMember, newestRank } from '../../../../src/filings/detection/newest.ts';
-import { boundBehind, bySource, readPlace, writePlace } from '../../../../src/filings/lists/ordered-place.ts';
+import {
+  boundBehind,
+  byAccountAndStatus,
+  memberOf,
+  rankOf,
+  readPlace,
+  writePlace,
+} from '../../../../src/filings/detection/age-rank.ts';
 
 const place = { since: 1_700_000_000_000, account: 'b', status: 'ON HOLD', id: 'f 1' };
 
@@ -20,7 +26,7 @@ test('behind a place each source goes on with what is not passed yet', () => {
   for (const order of ['newest', 'oldest'] as const) {
     const sign = order === 'newest' ? 1 : -1;
     const sorted = all.toSorted(
-      (a, b) => sign * (b.since - a.since) || bySource(a, b) || sign * (a.id < b.id ? -1 : 1),
+      (a, b) => sign * (b.since - a.since) || byAccountAndStatus(a, b) || sign * (a.id < b.id ? -1 : 1),
     );
     const at = sorted.findIndex(
       ({ account, since, id }) => account === 'b' && since === place.since && id === 'f 1',
@@ -30,7 +36,7 @@ test('behind a place each source goes on with what is not passed yet', () => {
       return all
         .filter(({ account }) => account === source.account)
         .filter(({ status, since, id }) => {
-          const member = newestMember(status, newestRank({ since }), id);
+          const member = memberOf(status, rankOf(since), id);
           const isOn = order === 'newest' ? member > bound.slice(1) : member < bound.slice(1);
           return isOn || (bound.startsWith('[') && member === bound.slice(1));
         });

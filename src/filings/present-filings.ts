@@ -1,12 +1,12 @@
-import { heavyBytes } from '../../events/body-memo.ts';
-import { buildSnapshotEvent, type NewEvent } from '../../events/event.ts';
-import { parseExactly } from '../../json/parse-exactly.ts';
-import { takeTurns } from '../../json/turns.ts';
-import type { RedisClient } from '../../redis/connection/connect.ts';
-import type { Keys } from '../../redis/keys.ts';
-import { loadScript } from '../../redis/scripts.ts';
-import type { FilingDetails } from '../detection/filing-details.ts';
-import { decodeState, type FilingState } from '../detection/filing-state.ts';
+import { heavyBytes } from '../events/body-memo.ts';
+import { buildSnapshotEvent, type NewEvent } from '../events/event.ts';
+import { parseExactly } from '../json/parse-exactly.ts';
+import { takeTurns } from '../json/turns.ts';
+import type { RedisClient } from '../redis/connection/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { defineScript } from '../redis/scripts.ts';
+import type { FilingDetails } from './detection/filing-details.ts';
+import { decodeState, type FilingState } from './detection/filing-state.ts';
 
 /** A place in a scan of an account's filings, and the server that named it. */
 export interface ScanPlace {
@@ -49,10 +49,36 @@ export interface PresentFilings {
   read(account: string, subscription: string, filingId: string): Promise<PresentFiling | null>;
 }
 
+// Reads what is known of one filing, all of one moment.
+//
+// KEYS   1 polling  2 filings  3 details  4 filing-events  5 bodies
+// ARGV   1 id of the filing
+// Reply  { generation, state, details ('' = none), position of its last event in the log (0 = none), the body
+//        of that event ('' = none) }, or nil: the filing was never seen
+const readScript = defineScript(`
+local state = redis.call('HGET', KEYS[2], ARGV[1])
+if not state then return nil end
+local last = string.match(redis.call('HGET', KEYS[4], ARGV[1]) or '', '%d+$')
+return {
+  redis.call('HGET', KEYS[1], 'generation') or '', state, redis.call('HGET', KEYS[3], ARGV[1]) or '', last or '0',
+  last and redis.call('HGET', KEYS[5], last) or '' }`);
+
+// Reads the next filings of an account, in no order. A place in a scan means something only to the server
+// that named it: another server, and the same one after a start, order the filings otherwise. The scan then
+// begins anew.
+//
+// KEYS   1 filings
+// ARGV   1 where the scan stands ('0' = at its beginning)  2 the server on which it came there ('' = none)
+//        3 approximate number of filings
+// Reply  { where the scan stands now ('0' = at its end), the server, id and state in turn }
+const scanScript = defineScript(`
+local server = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or ''
+local from = ARGV[2] == server and ARGV[1] or '0'
+local reply = redis.call('HSCAN', KEYS[1], from, 'COUNT', ARGV[3])
+return { reply[1], server, reply[2] }`);
+
 /** The filings in Redis; an event carries at most `filingBytesMax` bytes of a filing. */
 export function createPresentFilings(redis: RedisClient, keys: Keys, filingBytesMax: number): PresentFilings {
-  const scanScript = loadScript(new URL('scan-filings.lua', import.meta.url));
-  const readScript = loadScript(new URL('read-present.lua', import.meta.url));
   return {
     async scan(account, place, count) {
       const { filings } = keys.account(account);
