@@ -84,7 +84,6 @@ const folders: Readonly<Record<string, Folder>> = {
   'redis/jobs': { may: [], own: ['connection', 'shards', '*.ts'], has: ['ioredis', 'bullmq'] },
   config: { may: ['proxy', 'redis', 'polling/doubt', 'secrets', 'tracing', 'words'] },
   accounts: { may: [...below, 'secrets'] },
-  'accounts/sessions': { may: below, own: ['token-store.ts'] },
   partner: { may: [...below, 'names', 'proxy', 'waiting'], has: ['got'] },
   'partner/body': { may: below, own: ['filing-schema.ts', 'partner-error.ts', 'partner-http.ts'] },
   'partner/shared-budget': { may: ['redis', 'memory'], own: [], has: ['rate-limiter-flexible'] },

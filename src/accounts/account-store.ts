@@ -5,10 +5,17 @@ import type { OnUnreadable } from '../redis/unreadable-record.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import { partnerKeyPlace } from '../secrets/seal-place.ts';
 import type { SealedRecord } from '../secrets/stored-secrets.ts';
-import type { Account, AccountPatch, AccountSettings, KeyedAccount } from './account.ts';
+import {
+  parseAccount,
+  tryParseAccount,
+  type Account,
+  type AccountPatch,
+  type AccountSettings,
+  type KeyedAccount,
+  type StoredAccount,
+} from './account.ts';
 import { createAccountChanges } from './account-changes.ts';
 import { accountsAtOnce, byName, eachSlice, type AccountPage, type AccountSlice } from './account-slices.ts';
-import { parseAccount, tryParseAccount, type StoredAccount } from './stored-account.ts';
 
 /**
  * A change would send the stored key to another origin than the one that it was given for; nothing was

@@ -1,7 +1,7 @@
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { AccountKeys, Keys } from '../redis/keys.ts';
 import { escapeGlob, scanKeys } from '../redis/scan-keys.ts';
-import { loadScript } from '../redis/scripts.ts';
+import { defineScript } from '../redis/scripts.ts';
 
 /**
  * An account that is removed and created again under its name is another account: each has an id of its own,
@@ -33,11 +33,37 @@ export interface Incarnations {
 
 const forgottenAfterMs = 24 * 3_600_000;
 
+// Takes one step in emptying or opening an account's keys, unless another process has gone on from there.
+//
+// KEYS   1 incarnation, then keys that are removed
+// ARGV   1 its expected value ('' = none)  2 its next value
+//        3 milliseconds for which that stays ('' = for ever)
+// Reply  1, or 0 with nothing written when the value is another
+const stepScript = defineScript(`
+if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+for i = 2, #KEYS do redis.call('UNLINK', KEYS[i]) end
+if ARGV[3] == '' then redis.call('SET', KEYS[1], ARGV[2]) else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
+return 1`);
+
+// Closes an account's keys for the incarnation to come, unless another process has gone on from there.
+//
+// KEYS   1 incarnation, then the keys that writers check, which are removed, then the account's other keys
+//        with fixed names
+// ARGV   1 its expected value ('' = none)  2 its next value  3 number of keys that are removed
+// Reply  0 with nothing written when the value is another; 1 when keys of a former account may remain; 2 when
+//        there are none: the account is new, or its removal has come to its end. A removal sets the mark's
+//        expiry as its last step.
+const closeScript = defineScript(`
+local found = redis.call('GET', KEYS[1]) or ''
+if found ~= ARGV[1] then return 0 end
+local ended = found == '' or (string.match(found, '^closed ') and redis.call('PTTL', KEYS[1]) > 0)
+local is_clean = ended and redis.call('EXISTS', unpack(KEYS, 2)) == 0
+redis.call('UNLINK', unpack(KEYS, 2, 1 + ARGV[3]))
+redis.call('SET', KEYS[1], ARGV[2])
+return is_clean and 2 or 1`);
+
 /** Incarnations in Redis, one string per account. */
 export function createIncarnations(redis: RedisClient, keys: Keys): Incarnations {
-  const script = loadScript(new URL('incarnation.lua', import.meta.url));
-  const closeScript = loadScript(new URL('close-incarnation.lua', import.meta.url));
-
   // 'left' when keys of a former account may remain; null: the value is no longer the expected one.
   async function close(account: string, expected: string, next: string): Promise<'left' | 'clean' | null> {
     const key = keys.account(account);
@@ -56,7 +82,7 @@ export function createIncarnations(redis: RedisClient, keys: Keys): Incarnations
     { gone = [], forMs = '' }: { gone?: readonly string[]; forMs?: number | '' } = {},
   ): Promise<boolean> {
     const { incarnation } = keys.account(account);
-    return (await script.run(redis, [incarnation, ...gone], [expected, next, forMs])) === 1;
+    return (await stepScript.run(redis, [incarnation, ...gone], [expected, next, forMs])) === 1;
   }
 
   const read = async (account: string) => (await redis.get(keys.account(account).incarnation)) ?? '';

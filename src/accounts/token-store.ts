@@ -3,7 +3,7 @@ import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { replaceField } from '../redis/replace-field.ts';
 import { decodeRecord, parseShaped, readOrLeaveOut, type OnUnreadable } from '../redis/unreadable-record.ts';
-import { loadScript } from '../redis/scripts.ts';
+import { defineScript, loadScript } from '../redis/scripts.ts';
 
 /** A token of an account, without its text. Times are milliseconds on Redis's clock. */
 export interface AccountToken {
@@ -89,13 +89,37 @@ export function isLinkText(text: string): boolean {
   return text.startsWith('fwl_');
 }
 
+// Adds a token.
+//
+// KEYS   1 tokens  2 incarnation
+// ARGV   1 id  2 token (JSON)  3 id of the token that makes it ('' = the operator's)  4 maximum number of an
+//       account  5 now
+// Reply  'added', 'gone' when the account is removed, 'revoked' when the token that makes it is, or 'full'
+//       when there
+//        are as many as may be; then nothing was written
+const addScript = defineScript(`
+if string.match(redis.call('GET', KEYS[2]) or '', '^closed ') then return 'gone' end
+if ARGV[3] ~= '' and redis.call('HEXISTS', KEYS[1], ARGV[3]) == 0 then return 'revoked' end
+if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[4]) then
+  -- Links are made by the day, so expired ones make way.
+  local all = redis.call('HGETALL', KEYS[1])
+  for i = 1, #all, 2 do
+    local ends = tonumber(string.match(all[i + 1], '"expiresAt":(%d+)'))
+    if ends and ends <= tonumber(ARGV[5]) and string.find(all[i + 1], '"link":true', 1, true) then
+      redis.call('HDEL', KEYS[1], all[i])
+    end
+  end
+  if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[4]) then return 'full' end
+end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+return 'added'`);
+
 /** Tokens in one Redis hash per account, so that they go with it. */
 export function createTokenStore(
   redis: RedisClient,
   keys: Keys,
   onUnreadable: OnUnreadable = () => undefined,
 ): TokenStore {
-  const addScript = loadScript(new URL('add-token.lua', import.meta.url));
   const removeScript = loadScript(new URL('remove-token.lua', import.meta.url));
   const tokensOf = (account: string) => keys.account(account).tokens;
   const parse = (account: string, id: string, text: string) => parseToken(tokensOf(account), id, text);

@@ -4,7 +4,7 @@ import type { Registry } from 'prom-client';
 import type { Account } from '../accounts/account.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
 import type { UnsoundAccounts } from '../accounts/unsound-accounts.ts';
-import type { SessionStore } from '../accounts/sessions/session-store.ts';
+import type { SessionStore } from '../accounts/session-store.ts';
 import type { TokenStore } from '../accounts/token-store.ts';
 import type { ReadAttempt } from '../delivery/attempts/attempt-detail.ts';
 import type { AttemptList } from '../delivery/attempts/attempt-list.ts';

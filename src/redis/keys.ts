@@ -88,7 +88,7 @@ export interface Keys {
   readonly accounts: string;
   /**
    * What is known of all accounts without reading each, in the slot of `accounts`
-   * (src/accounts/write-account.lua).
+   * (src/accounts/account-changes.ts).
    */
   readonly accountLists: AccountLists;
   /** The operator's sessions of the page. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSessionStore, sessionMs } from '../../src/accounts/sessions/session-store.ts';
+import { createSessionStore, sessionMs } from '../../src/accounts/session-store.ts';
 import { createApiFixture, operatorToken, type ApiFixture } from '../support/api/api-fixture.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
 

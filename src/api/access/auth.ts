@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import type { Session } from '../../accounts/sessions/session-store.ts';
+import type { Session } from '../../accounts/session-store.ts';
 import { isLinkText, type AccountToken } from '../../accounts/token-store.ts';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
 import { addressKey, createLimit, defaultLimits } from './limits.ts';

@@ -1,6 +1,6 @@
 import { createAccountStore } from '../../accounts/account-store.ts';
 import { createUnsoundAccounts } from '../../accounts/unsound-accounts.ts';
-import { createSessionStore } from '../../accounts/sessions/session-store.ts';
+import { createSessionStore } from '../../accounts/session-store.ts';
 import { createTokenStore } from '../../accounts/token-store.ts';
 import type { Config } from '../../config/config.ts';
 import { createAttemptReader } from '../../delivery/attempts/attempt-detail.ts';

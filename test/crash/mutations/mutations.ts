@@ -267,7 +267,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'a removal that lingers takes the keys of the account created meanwhile',
-    file: 'src/accounts/incarnation.lua',
+    file: 'src/accounts/incarnations.ts',
     find: "if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end",
     replace: "if ARGV[1] ~= ARGV[2] and (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end",
     project: 'integration',

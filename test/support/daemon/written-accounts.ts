@@ -1,5 +1,5 @@
 import type { Parts } from '../../../src/daemon/parts.ts';
-import type { StoredAccount } from '../../../src/accounts/stored-account.ts';
+import type { StoredAccount } from '../../../src/accounts/account.ts';
 import { partnerKeyPlace } from '../../../src/secrets/seal-place.ts';
 import type { RedisClient } from '../../../src/redis/connection/connect.ts';
 
