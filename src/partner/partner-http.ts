@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import got, { RequestError, type Got } from 'got';
 import type { HostLookup } from '../names/host-lookup.ts';
-import { DialError } from '../names/dial.ts';
-import { lookupFunction } from '../names/lookup-function.ts';
+import { describeAttempts, lookupFunction } from '../names/dialling.ts';
 import { createProxyAgents, type ProxyAgents } from '../proxy/proxy-agents.ts';
 import { ProxyError } from '../proxy/proxy-error.ts';
 import type { Clock } from '../redis/clock.ts';
@@ -236,7 +235,7 @@ function translate(endpoint: string, error: unknown, signal: AbortSignal): Partn
     return new PartnerError('proxy', `GET ${endpoint} failed: ${error.cause.message}`);
   const code = error instanceof RequestError ? error.code : 'ERR_UNKNOWN';
   const dialled =
-    error instanceof RequestError && error.cause instanceof DialError ? error.cause.message : '';
+    (error instanceof RequestError && error.cause instanceof Error && describeAttempts(error.cause)) || '';
   if (code === 'ETIMEDOUT')
     return new PartnerError('timeout', `GET ${endpoint} took too long${dialled && `: ${dialled}`}`);
   return new PartnerError('network', `GET ${endpoint} failed: ${code}${dialled && ` (${dialled})`}`);

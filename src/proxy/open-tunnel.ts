@@ -1,9 +1,8 @@
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
 import { isIP, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
-import { dial } from '../names/dial.ts';
+import { attemptOptions, lookupFunction } from '../names/dialling.ts';
 import type { HostLookup } from '../names/host-lookup.ts';
-import { race } from '../names/race.ts';
-import { connectRequest, readConnectHead } from './connect-head.ts';
 import type { ProxyAddress } from './proxy-address.ts';
 import { errorOfStatus, ProxyError, type ProxyReason } from './proxy-error.ts';
 
@@ -25,96 +24,70 @@ const proxyConnectMs = 5_000;
 // Faults of this process. They say nothing about the proxy.
 const localFaults = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
 
+/** Host and port as a request for a tunnel names them (RFC 9110 §7.2); the host has no brackets. */
+export function authorityOf(host: string, port: number): string {
+  return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
 /**
- * A socket to `authority` ("host:port") through the proxy, by CONNECT (RFC 9110 §9.3.6), paused. Rejects with
- * ProxyError, or with the error of the system where this process is at fault. A socket that does not become a
- * tunnel is destroyed.
+ * A socket to `authority` ("host:port") through the proxy, by CONNECT (RFC 9110 §9.3.6), or with null a
+ * connection to the proxy itself on which nothing was sent. Rejects with ProxyError, or with the error of the
+ * system where this process is at fault. A socket that does not become a tunnel is destroyed.
  */
-export async function openTunnel(rules: TunnelRules, authority: string): Promise<Socket> {
+export function openTunnel(rules: TunnelRules, authority: string | null): Promise<Socket> {
+  const { proxy, lookup, timeoutMs, ca } = rules;
+  const { isSecure, host, port, authorization } = proxy;
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const connectMs = Math.min(timeoutMs / 2, proxyConnectMs);
   const startedAt = performance.now();
-  const socket = await connectToProxy(rules);
-  const leftMs = Math.max(0, rules.timeoutMs - (performance.now() - startedAt));
-  return askForTunnel(socket, connectRequest(authority, rules.proxy.authorization), leftMs);
-}
-
-/** A connection to the proxy itself, over TLS where it wants that. Rejects as `openTunnel` does. */
-export async function connectToProxy(rules: TunnelRules): Promise<Socket> {
-  const connectMs = Math.min(rules.timeoutMs / 2, proxyConnectMs);
-  try {
-    return await race([rules], reachProxy, { nextAfterMs: connectMs, timeoutMs: connectMs });
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (error instanceof ProxyError || localFaults.has(code)) throw error;
-    throw new ProxyError(reasonOf(code, rules.proxy.isSecure));
-  }
-}
-
-async function reachProxy({ proxy, lookup, ca }: TunnelRules): Promise<Socket> {
-  const { isSecure, host, port } = proxy;
-  const family = isIP(host);
-  const addresses = family === 0 ? await lookup(host, 'proxy') : [{ address: host, family }];
-  const socket = await dial(addresses, port, proxyConnectMs);
-  if (!isSecure) return socket;
-  const secured = connectTls({
-    socket,
-    ALPNProtocols: ['http/1.1'],
-    ...(family === 0 ? { servername: host } : { host }),
+  let isConnected = false;
+  const request = (isSecure ? requestHttps : requestHttp)({
+    method: 'CONNECT',
+    host,
+    port,
+    path: authority ?? '',
+    agent: false,
+    // Without it, TLS would ask for the host of the header.
+    servername: isIP(host) === 0 ? host : '',
+    headers: {
+      host: authority ?? '',
+      'user-agent': 'filing-webhooks',
+      connection: 'keep-alive',
+      ...(authorization === null ? {} : { 'proxy-authorization': authorization }),
+    },
     ...(ca === undefined ? {} : { ca }),
+    ...attemptOptions(connectMs),
+    lookup: lookupFunction((name) => lookup(name, 'proxy')),
   });
-  return new Promise((resolve, reject) => {
-    secured
-      .once('secureConnect', () => resolve(secured))
-      .on('error', reject)
-      .once('close', () => reject(new ProxyError('unreachable')));
-  });
-}
-
-function askForTunnel(socket: Socket, request: string, timeoutMs: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    let received: Buffer = Buffer.alloc(0);
-    const deadline = setTimeout(() => fail('silent'), timeoutMs);
-
-    function leave(): void {
+  const fail = (reason: ProxyReason) => void request.destroy(new ProxyError(reason));
+  let deadline = setTimeout(fail, connectMs, 'unreachable');
+  request
+    .once('socket', (socket) =>
+      socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+        isConnected = true;
+        clearTimeout(deadline);
+        if (authority === null) resolve(socket);
+        else deadline = setTimeout(fail, timeoutMs - (performance.now() - startedAt), 'silent');
+      }),
+    )
+    .once('connect', ({ statusCode = 0 }, socket: Socket, head) => {
       clearTimeout(deadline);
-      socket.off('readable', read).off('end', onEnd).off('close', onEnd).off('error', onEnd);
-    }
-    function fail(reason: ProxyReason | Error): void {
-      leave();
-      reject(discard(socket, reason));
-    }
-    function onEnd(): void {
-      fail('closed');
-    }
-    function read(): void {
-      for (let chunk = next(socket); chunk !== null; chunk = next(socket)) {
-        received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
-        const head = readConnectHead(received);
-        if (head.kind === 'incomplete') continue;
-        if (head.kind !== 'answer') return fail(head.kind);
-        const error = errorOfStatus(head.status);
-        if (error !== null) return fail(error);
-        leave();
-        // TLS over it has the errors of both; a connection that ends with one is closed in any case.
-        socket.on('error', () => undefined);
-        if (head.rest.length > 0) socket.unshift(head.rest);
-        return resolve(socket);
-      }
-    }
-
-    socket.on('readable', read).on('end', onEnd).on('close', onEnd).on('error', onEnd);
-    socket.write(request);
-  });
-}
-
-// Later errors of the socket have no one to hear them.
-function discard(socket: Socket, reason: ProxyReason | Error): Error {
-  socket.on('error', () => undefined).destroy();
-  return typeof reason === 'string' ? new ProxyError(reason) : reason;
-}
-
-// The type of read() says any.
-function next(socket: Socket): Buffer | null {
-  return socket.read() as Buffer | null;
+      // TLS over it has the errors of both; a connection that ends with one is closed in any case.
+      socket.on('error', () => undefined);
+      const error = errorOfStatus(statusCode);
+      if (error !== null) socket.destroy();
+      else if (head.length > 0) socket.unshift(head);
+      if (error === null) resolve(socket);
+      else reject(error);
+    })
+    .on('error', (error: NodeJS.ErrnoException) => {
+      clearTimeout(deadline);
+      const { code = '' } = error;
+      const isKnown = error instanceof ProxyError || localFaults.has(code);
+      reject(isKnown ? error : new ProxyError(isConnected ? answerReason(code) : reasonOf(code, isSecure)));
+    });
+  if (authority !== null) request.end();
+  return promise;
 }
 
 const noConnection = new Set([
@@ -129,4 +102,9 @@ const noConnection = new Set([
 function reasonOf(code: string, isSecure: boolean): ProxyReason {
   if (code === 'ENOTFOUND' || code.startsWith('EAI_')) return 'unknown_name';
   return isSecure && !noConnection.has(code) ? 'tls' : 'unreachable';
+}
+
+// Codes of Node's parser.
+function answerReason(code: string): ProxyReason {
+  return code.startsWith('HPE_') ? 'malformed' : 'closed';
 }

@@ -1,11 +1,8 @@
 // oxlint-disable promise/no-callback-in-promise -- Agents of Node take a callback.
-import { lookup as lookupOfSystem, type LookupAddress } from 'node:dns';
-import { Agent as HttpAgent, type AgentOptions, type ClientRequestArgs } from 'node:http';
+import { Agent as HttpAgent, type ClientRequestArgs } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { dial } from '../names/dial.ts';
-import { limitTickets } from '../names/ticket-limit.ts';
+import { attemptOptions, limitTickets } from '../names/dialling.ts';
 import type { Tunnels } from './tunnels.ts';
 
 /** Agents of Node's own HTTP clients. They keep connections for reuse, as Node's global agents do. */
@@ -14,78 +11,75 @@ export interface ProxyAgents {
   readonly https: HttpsAgent;
 }
 
-type Done = (error: Error | null, socket: Duplex) => void;
-
-const options: AgentOptions = { keepAlive: true, scheduling: 'lifo', timeout: 5_000 };
-
 /**
  * Agents that dial the addresses which the lookup of a request finds, with `connectMs` for all of them. The
  * hosts which `tunnels` takes are reached through the proxy, by CONNECT for https and http alike; the proxy
- * resolves their names. A request without a connection fails with DialError or ProxyError.
+ * resolves their names. A request without a tunnel fails with ProxyError.
  */
 export function createProxyAgents(tunnels: Tunnels | null, connectMs: number): ProxyAgents {
-  const open = (request: ClientRequestArgs, standard: number): Promise<Socket> => {
-    const { host, port } = placeOf(request, standard);
-    if (tunnels?.takes(host, port) === true) return tunnels.open(host, port, [host]);
-    return addressesOf(request, host).then((addresses) => dial(addresses, port, connectMs));
-  };
-  return { http: new DiallingHttpAgent(open), https: new DiallingHttpsAgent(open) };
+  const options = {
+    keepAlive: true,
+    scheduling: 'lifo',
+    timeout: 5_000,
+    ...attemptOptions(connectMs),
+  } as const;
+  return { http: new TunnelHttpAgent(options, tunnels), https: new TunnelHttpsAgent(options, tunnels) };
 }
 
-type Open = (request: ClientRequestArgs, standard: number) => Promise<Socket>;
+type Done = (error: Error | null, socket: Duplex) => void;
 
-class DiallingHttpAgent extends HttpAgent {
-  readonly #open: Open;
+class TunnelHttpAgent extends HttpAgent {
+  readonly #tunnels: Tunnels | null;
 
-  constructor(open: Open) {
+  constructor(options: ConstructorParameters<typeof HttpAgent>[0], tunnels: Tunnels | null) {
     super(options);
-    this.#open = open;
+    this.#tunnels = tunnels;
   }
 
-  override createConnection(request: ClientRequestArgs, done: Done): undefined {
-    this.#open(request, 80).then(
+  override createConnection(request: ClientRequestArgs, done: Done) {
+    const tunnel = tunnelTo(this.#tunnels, request, 80);
+    if (tunnel === null) return super.createConnection(request, done);
+    tunnel.then(
       (socket) => done(null, socket),
       (error: unknown) => fail(done, error),
     );
+    return undefined;
   }
 }
 
-class DiallingHttpsAgent extends HttpsAgent {
-  readonly #open: Open;
+class TunnelHttpsAgent extends HttpsAgent {
+  readonly #tunnels: Tunnels | null;
 
-  constructor(open: Open) {
+  constructor(options: ConstructorParameters<typeof HttpsAgent>[0], tunnels: Tunnels | null) {
     super(options);
-    this.#open = open;
+    this.#tunnels = tunnels;
   }
 
-  override createConnection(request: ClientRequestArgs, done: Done): undefined {
-    this.#open(request, 443).then(
+  override createConnection(request: ClientRequestArgs, done: Done) {
+    const secure = (over: ClientRequestArgs) => {
+      const secured = super.createConnection(over);
+      if (secured) limitTickets(secured);
+      return secured;
+    };
+    const tunnel = tunnelTo(this.#tunnels, request, 443);
+    if (tunnel === null) return secure(request);
+    tunnel.then(
       (socket) => {
         // Node reads `socket` of these options, as tls.connect() does, although the type leaves it out.
-        const over = { ...request, socket } as ClientRequestArgs;
-        const secured = super.createConnection(over);
-        if (!secured) return;
-        limitTickets(secured);
-        done(null, secured);
+        const secured = secure({ ...request, socket } as ClientRequestArgs);
+        if (secured) done(null, secured);
       },
       (error: unknown) => fail(done, error),
     );
+    return undefined;
   }
 }
 
-function addressesOf({ lookup }: ClientRequestArgs, host: string): Promise<readonly LookupAddress[]> {
-  const family = isIP(host);
-  if (family !== 0) return Promise.resolve([{ address: host, family }]);
-  return new Promise((resolve, reject) => {
-    (lookup ?? lookupOfSystem)(host, { all: true }, (error, found) => {
-      if (error === null) resolve(found as LookupAddress[]);
-      else reject(error);
-    });
-  });
-}
-
-function placeOf({ host, port }: ClientRequestArgs, standard: number) {
-  return { host: (host ?? '').replace(/^\[(.*)\]$/, '$1'), port: Number(port) || standard };
+// Null where the host is dialled directly.
+function tunnelTo(tunnels: Tunnels | null, { host, port }: ClientRequestArgs, standard: number) {
+  const name = (host ?? '').replace(/^\[(.*)\]$/, '$1');
+  const number = Number(port) || standard;
+  return tunnels?.takes(name, number) === true ? tunnels.open(name, number, [name]) : null;
 }
 
 // Node gives no socket to a callback with an error, although the type asks for one.

@@ -5,8 +5,7 @@ export type ProxyReason =
   | 'unknown_name' // its name has no address
   | 'tls' // the TLS connection to the proxy itself
   | 'credentials' // 407
-  | 'malformed' // no HTTP
-  | 'too_large' // headers beyond the maximum
+  | 'malformed' // no HTTP, or headers beyond Node's maximum
   | 'doubted' // it refuses one endpoint after the other, and connects to none
   // About one endpoint.
   | 'refused' // 403 and every other status that is none of the following
@@ -24,8 +23,7 @@ const meanings: Readonly<
     'The TLS connection to the forward proxy could not be established, or its certificate is not trusted',
   ),
   credentials: own('The forward proxy does not accept the credentials of the daemon (407)'),
-  malformed: own('The answer of the forward proxy is not valid HTTP/1.1'),
-  too_large: own('The headers of the answer of the forward proxy are too large'),
+  malformed: own('The answer of the forward proxy is not valid HTTP/1.1, or its headers are too large'),
   doubted: own('The forward proxy connects to no endpoint'),
   refused: about('The forward proxy does not permit a connection to the endpoint'),
   no_connection: about('The forward proxy could not connect to the endpoint'),

@@ -1,9 +1,7 @@
 import type { Socket } from 'node:net';
 import type { HostLookup } from '../names/host-lookup.ts';
-import { race } from '../names/race.ts';
-import { authorityOf } from './connect-head.ts';
 import { isDirect, type NoProxy } from './no-proxy.ts';
-import { connectToProxy, openTunnel } from './open-tunnel.ts';
+import { authorityOf, openTunnel } from './open-tunnel.ts';
 import type { ProxyAddress } from './proxy-address.ts';
 import { ProxyError, type ProxyReason } from './proxy-error.ts';
 import { createProxyWatch, type Outage } from './proxy-watch.ts';
@@ -59,64 +57,57 @@ export function isUrlTaken(noProxy: NoProxy, text: string): boolean {
   return !isDirect(noProxy, url.hostname, Number(url.port) || (url.protocol === 'https:' ? 443 : 80));
 }
 
-// Maximum number of addresses of a host that are tried.
+// Maximum number of addresses of a host that are tried, each in its part of the time.
 const addressesMax = 4;
-// Milliseconds after which the proxy is asked for the next one, too.
-const nextAfterMs = 1_000;
+// Answers about an address, which are none about the others.
+const aboutAddress: ReadonlySet<ProxyReason> = new Set(['no_connection', 'silent']);
 
 /** Tunnels through a proxy that is taken to work until it does not. */
 export function createTunnels(deps: TunnelsDeps): Tunnels {
-  const { noProxy, onFailed } = deps;
-  const connect = (authority: string) => openTunnel(deps, authority);
-  const watch = createProxyWatch({
-    random: deps.random,
-    onOutage: deps.onOutage,
-    async probe(authority) {
-      const socket = authority === null ? await connectToProxy(deps) : await connect(authority);
-      socket.on('error', () => undefined).destroy();
-    },
-  });
+  const { noProxy, onFailed, onOutage, random, resolves, timeoutMs } = deps;
+  const probe = async (authority: string | null) => {
+    (await openTunnel(deps, authority)).on('error', () => undefined).destroy();
+  };
+  const watch = createProxyWatch({ random, onOutage, probe });
   let checking: Promise<ProxyError | null> | null = null;
 
   async function reach(): Promise<ProxyError | null> {
-    const held = watch.heldNow();
-    if (held !== null) return held;
     try {
-      (await connectToProxy(deps)).on('error', () => undefined).destroy();
+      await probe(null);
       return null;
     } catch (error) {
-      return error instanceof ProxyError ? watch.isGone(error) : null;
+      return error instanceof ProxyError ? watch.failed(null, error) : null;
     }
   }
 
-  // An answer about an address is no answer about the others; the proxy's own trouble is.
-  const isFinal = (error: unknown) => !(error instanceof ProxyError && error.reason === 'no_connection');
-  const openFirst = (authorities: readonly string[]) =>
-    race(authorities.slice(0, addressesMax), connect, {
-      nextAfterMs,
-      timeoutMs: 2 * deps.timeoutMs,
-      isFinal,
-    });
+  async function openFirst([first = '', ...others]: readonly string[], leftMs: number): Promise<Socket> {
+    const attemptMs = leftMs / (1 + others.length);
+    try {
+      return await openTunnel({ ...deps, timeoutMs: attemptMs }, first);
+    } catch (error) {
+      const isFinal = !(error instanceof ProxyError && aboutAddress.has(error.reason));
+      if (isFinal || others.length === 0) throw error;
+      return openFirst(others, leftMs - attemptMs);
+    }
+  }
 
   return {
-    resolves: deps.resolves,
+    resolves,
     takes: (hostname, port) => !isDirect(noProxy, hostname, port),
     takesUrl: (url) => isUrlTaken(noProxy, url),
     async open(hostname, port, hosts) {
-      const authorities = hosts.map((host) => authorityOf(host, port));
+      const authorities = hosts.slice(0, addressesMax).map((host) => authorityOf(host, port));
       const target = { name: authorityOf(hostname, port), authority: authorities[0] ?? '' };
       const held = watch.enter(target);
       if (held !== null) throw held;
       try {
-        const socket = await openFirst(authorities);
-        watch.opened(target);
+        const socket = await openFirst(authorities, timeoutMs);
+        watch.opened();
         return socket;
       } catch (error) {
         if (!(error instanceof ProxyError)) throw error;
         onFailed?.(error.reason);
         throw watch.failed(target, error);
-      } finally {
-        watch.leave();
       }
     },
     check: () => (checking ??= reach().finally(() => (checking = null))),
