@@ -1,20 +1,16 @@
-import { createSecureContext, type SecureContext } from 'node:tls';
-import { createCallbackConnector, type CallbackConnector } from './connections/connector.ts';
-import { failedBeforehand, runExchange, type ExchangeRequest, type ExchangeWays } from './exchange.ts';
-import type { CallbackResult } from './result.ts';
-import { createConnectionPool, placeOf, type PooledRequest } from './connections/connection-pool.ts';
-import { createOpeningTurns } from './connections/opening-turns.ts';
+import { createConnectionPool, type PooledRequest } from './connections/connection-pool.ts';
+import { createCallbackConnector } from './connections/connector.ts';
 import type { EgressPolicy } from '../egress/address-policy.ts';
-import { createHostLookup } from '../names/host-lookup.ts';
-import type { HostLookup } from '../names/host-lookup.ts';
-import type { Tunnels } from '../proxy/tunnels.ts';
 import { checkCallbackUrl, type UrlRules } from '../egress/url-policy.ts';
-import { blameProxy } from './connections/tunnel-connector.ts';
-import { createUnderWay } from './under-way.ts';
 import { createBoundedMap } from '../memory/bounded-map.ts';
-import { createBusyWatch } from '../waiting/busy-process.ts';
+import { createHostLookup, type HostLookup } from '../names/host-lookup.ts';
+import { ProxyError } from '../proxy/proxy-error.ts';
+import type { Tunnels } from '../proxy/tunnels.ts';
+import { createNewcomers } from '../waiting/newcomers.ts';
+import { failedBeforehand, runExchange, type ExchangeRequest, type ExchangeWays } from './exchange.ts';
+import { failureOf, type CallbackResult } from './result.ts';
 import type { ConnectionIdentity } from './tls/identity.ts';
-import { createKeptSessions } from './connections/kept-sessions.ts';
+import { createUnderWay } from './under-way.ts';
 
 /**
  * One callback to send. `headers` have passed checkCustomHeaders, or are the daemon's own with names in lower
@@ -76,17 +72,9 @@ export interface CallbackClientOptions {
 }
 
 const keptSocketsDefault = 2048;
-// Maximum number of accounts whose connectors are kept, each with its TLS sessions.
-const connectorsMax = 4_000;
-// Maximum number of identities whose connectors are kept, 40 to 200 KB each; the others cost a millisecond or
-// two with each new connection.
-const identitiesMax = 1_000;
-
-// Maximum number of TLS sessions kept, 2 to 5 KB each.
-const sessionsMax = 2_000;
-
-// The share of its time for which a process works that opens fewer TLS connections.
-const busyFrom = 0.8;
+// Number of TLS connections being opened at which no more begin. Each keeps the process from all else for up
+// to two milliseconds.
+const openingMax = 32;
 
 const connectionOptions = {
   allowH2: false,
@@ -105,37 +93,13 @@ const connectionOptions = {
  * subscriptions that share a host must not wait for each other. Each subscription has a limit of its own.
  */
 export function createCallbackClient(options: CallbackClientOptions): CallbackClient {
-  const { timeoutMs, userAgent, lookup = createHostLookup() } = options;
-  const { keptSocketsMax = keptSocketsDefault, tunnels } = options;
-  const sessions = createKeptSessions(sessionsMax);
-  const plain = createBoundedMap<string, CallbackConnector>(connectorsMax);
-  let trusted: SecureContext | undefined;
-  const ofIdentities = createBoundedMap<string, CallbackConnector>(identitiesMax);
-  function connectorFor(account: string, identity?: ConnectionIdentity): CallbackConnector {
-    const connectors = identity === undefined ? plain : ofIdentities;
-    const name = identity === undefined ? account : `${identity.digest} ${account}`;
-    const known = connectors.get(name);
-    if (known !== undefined) return known;
-    const owner = `callbacks ${account}`;
-    const connector = createCallbackConnector({
-      ...options,
-      lookup,
-      owner,
-      identity,
-      trusts: () => (trusted ??= createSecureContext(options.ca === undefined ? {} : { ca: options.ca })),
-      // Connections without an identity serve all accounts, and so do their sessions.
-      sessions: sessions.of(identity === undefined ? '' : name),
-    });
-    connectors.set(name, connector);
-    return connector;
-  }
-  const turns = createOpeningTurns(createBusyWatch(busyFrom));
+  const { timeoutMs, userAgent, lookup = createHostLookup(), tunnels } = options;
   const pool = createConnectionPool({
     options: connectionOptions,
-    connectorFor,
-    freeMax: keptSocketsMax,
-    nextWaiting: turns.next,
+    connector: createCallbackConnector({ ...options, lookup }),
+    freeMax: options.keptSocketsMax ?? keptSocketsDefault,
   });
+  const turns = createNewcomers({ max: openingMax });
   const targetOf = rememberTargets(options);
   const underWay = createUnderWay();
   let isOver = false;
@@ -153,14 +117,15 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
   };
 
   // Its deadline begins with its connection: that this process is busy is no failure of the endpoint.
-  function inTurn(request: PostedRequest): Promise<CallbackResult> {
-    return new Promise((resolve) => {
-      turns.wait(placeOf(request), request.account, (onOpened) => {
-        if (isOver) onOpened?.();
-        const onConnected = both(request.onConnected, onOpened);
-        resolve(isOver ? failedBeforehand('aborted') : runExchange(ways, { ...request, onConnected }));
-      });
-    });
+  async function inTurn(request: PostedRequest): Promise<CallbackResult> {
+    const ended = await turns.begin(1, request.account);
+    const onConnected = () => {
+      ended(1);
+      request.onConnected?.();
+    };
+    if (!isOver) return runExchange(ways, { ...request, onConnected });
+    ended(1);
+    return failedBeforehand('aborted');
   }
 
   return {
@@ -211,12 +176,17 @@ function headerList(userAgent: string, headers: CallbackRequest['headers']): str
   return list;
 }
 
-function both(first: (() => void) | undefined, second: (() => void) | undefined): (() => void) | undefined {
-  if (first === undefined || second === undefined) return first ?? second;
-  return () => {
-    first();
-    second();
-  };
+/**
+ * The result of a callback as it is to be understood where the proxy may be at fault for it. Without a
+ * connection at the deadline it was the proxy that had none yet. A connection that broke before a response is
+ * the proxy's failure if the proxy is gone: its end must not cost an attempt.
+ */
+async function blameProxy(tunnels: Tunnels, url: string, result: CallbackResult): Promise<CallbackResult> {
+  if (result.kind === 'response' || !tunnels.takesUrl(url)) return result;
+  const { code, sent, durationMs } = result;
+  const late = code === 'timeout' && !sent ? new ProxyError('silent') : null;
+  const error = code === 'connection_reset' ? await tunnels.check() : late;
+  return error === null ? result : { kind: 'failure', ...failureOf(error, false), durationMs };
 }
 
 /** The destination of a URL; null when it may not be called. */

@@ -1,7 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { Dispatcher } from 'undici';
-import type { Dialled } from '../names/dial.ts';
-import { detailOfDialled, failureDetails, failureOf } from './result.ts';
+import { detailOfSilence, failureDetails, failureOf } from './result.ts';
 import type { CallbackFailure, CallbackFailureCode, CallbackResponse, CallbackResult } from './result.ts';
 import type { Abortable, UnderWay } from './under-way.ts';
 
@@ -19,7 +18,7 @@ export interface ExchangeRequest {
   /** Maximum bytes that are kept of the response body: 1 KiB without it. */
   readonly excerptBytesMax: number | undefined;
   /** The addresses that were tried for its connection. */
-  readonly dialled: Dialled[];
+  readonly dialled: string[];
 }
 
 /** The ways of a client, which all of its exchanges share. */
@@ -191,7 +190,7 @@ class Exchange<Request extends ExchangeRequest> implements Dispatcher.DispatchHa
     return {
       kind: 'failure',
       code,
-      detail: sent ? failureDetails[code] : detailOfDialled(code, this.#request.dialled),
+      detail: sent ? failureDetails[code] : detailOfSilence(code, this.#request.dialled),
       sent,
       durationMs: performance.now() - this.#startedAt,
     };
@@ -199,8 +198,7 @@ class Exchange<Request extends ExchangeRequest> implements Dispatcher.DispatchHa
 
   #failureOf(error: Error): CallbackFailure {
     const durationMs = performance.now() - this.#startedAt;
-    const { dialled } = this.#request;
-    return { kind: 'failure', ...failureOf(error, this.#isConnected(), dialled), durationMs };
+    return { kind: 'failure', ...failureOf(error, this.#isConnected()), durationMs };
   }
 
   // undici starts a request only on a connection that is ready.

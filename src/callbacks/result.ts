@@ -1,6 +1,5 @@
 import { errors } from 'undici';
-import { describeDialled, type Dialled } from '../names/dial.ts';
-import { TicketsError } from '../names/ticket-limit.ts';
+import { describeAttempts, TicketsError } from '../names/dialling.ts';
 import { ProxyError } from '../proxy/proxy-error.ts';
 import { refusedDestination } from '../egress/url-policy.ts';
 import { tlsReasonOf } from './tls/tls-reason.ts';
@@ -128,12 +127,11 @@ export function failureCodeOf(error: unknown): CallbackFailureCode {
 
 /**
  * The failure that an error of undici, the sockets or the resolver means; `connected` when it came later than
- * the connection, for which the addresses `dialled` were tried.
+ * the connection.
  */
 export function failureOf(
   error: unknown,
   connected: boolean,
-  dialled: readonly Dialled[] = [],
 ): Pick<CallbackFailure, 'code' | 'detail' | 'sent' | 'retryAfterMs'> {
   const code = failureCodeOf(error);
   if (error instanceof ProxyError)
@@ -141,7 +139,7 @@ export function failureOf(
   if (error instanceof TicketsError)
     return { code, detail: `The endpoint sent ${error.message}.`, sent: connected };
   const refusal = code === 'tls_error' ? tlsReasonOf(codeOf(error)) : null;
-  const detail = refusal ?? (connected ? detailOfAnswer(code, error) : detailOfDialled(code, dialled));
+  const detail = refusal ?? (connected ? detailOfAnswer(code, error) : detailOfAttempts(code, error));
   return { code, detail, sent: connected && refusal === null };
 }
 
@@ -151,13 +149,20 @@ const dialFailures: ReadonlySet<string> = new Set<CallbackFailureCode>([
   'unreachable',
 ]);
 
-/** A sentence for a failure before the request could be sent: what came of the addresses that were tried. */
-export function detailOfDialled(code: CallbackFailureCode, dialled: readonly Dialled[]): string {
-  const tried = describeDialled(dialled);
-  if (tried === null || !dialFailures.has(code)) return failureDetails[code];
-  if (dialled.some(({ end }) => end === 'connected')) return `TLS was not open in time: ${tried}.`;
-  return code === 'timeout' ? `No connection in time: ${tried}.` : `No connection: ${tried}.`;
+function detailOfAttempts(code: CallbackFailureCode, error: unknown): string {
+  const tried = error instanceof Error && dialFailures.has(code) ? describeAttempts(error) : null;
+  if (tried === null) return failureDetails[code];
+  return `No connection${code === 'timeout' ? ' in time' : ''}: ${tried}.`;
 }
+
+/** A sentence for a deadline before the request could be sent; `dialled` are the addresses that were tried. */
+export function detailOfSilence(code: CallbackFailureCode, dialled: readonly string[]): string {
+  if (code !== 'timeout' || dialled.length === 0) return failureDetails[code];
+  return `No connection was ready in time at ${dialled.slice(0, shownAddressesMax).join(', ')}.`;
+}
+
+// Maximum number of addresses that are named.
+const shownAddressesMax = 4;
 
 // Maximum characters of a line of the receiver that are shown.
 const shownMax = 60;

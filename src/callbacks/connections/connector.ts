@@ -1,140 +1,146 @@
 // oxlint-disable promise/no-callback-in-promise -- Connectors of undici take a callback.
-import type { Socket } from 'node:net';
-import { TLSSocket, type SecureContext } from 'node:tls';
+import { isIP, type Socket } from 'node:net';
+import { createSecureContext, TLSSocket, type SecureContext } from 'node:tls';
 import { buildConnector } from 'undici';
 import type { EgressPolicy } from '../../egress/address-policy.ts';
 import { BlockedAddressError, lookupVetted } from '../../egress/vetted-lookup.ts';
+import { createBoundedMap } from '../../memory/bounded-map.ts';
+import { attemptOptions, limitTickets, lookupFunction } from '../../names/dialling.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
-import { dial, type Dialled } from '../../names/dial.ts';
-import { limitTickets } from '../../names/ticket-limit.ts';
-import type { SessionsOfHosts } from './kept-sessions.ts';
-import { awaitFirstWord } from '../tls/first-word.ts';
 import type { Tunnels } from '../../proxy/tunnels.ts';
+import { awaitFirstWord } from '../tls/first-word.ts';
 import { openContext, PinMismatchError, showsPinnedKey, type ConnectionIdentity } from '../tls/identity.ts';
-import { openTunnelTo } from './tunnel-connector.ts';
 
-/**
- * Rules of the connector. `owner` is the one whose lookups it makes, `ca` replaces the trusted certificates,
- * `identity` does so in its place and shows a certificate of the client.
- */
+/** Rules of the connector. `ca` replaces the trusted certificates. */
 export interface ConnectorDeps {
   readonly policy: EgressPolicy;
   readonly lookup: HostLookup;
-  readonly owner?: string;
   readonly timeoutMs: number;
   readonly ca?: string;
-  readonly identity?: ConnectionIdentity | undefined;
   /** Tunnels through the forward proxy, for the hosts that it takes; without them all is dialled directly. */
   readonly tunnels?: Tunnels | undefined;
-  /** Opens what connections without an identity trust, instead of `ca`: one for all, each takes 30 KB. */
-  readonly trusts?: () => SecureContext;
-  /** The TLS sessions that it resumes; none without it, and none where a key is pinned. */
-  readonly sessions?: SessionsOfHosts;
 }
 
-/** A connector of undici; `dialled` gets the addresses that it tries. */
+/** The request for which a connection is opened. */
+export interface Opening {
+  /** The account whose lookups these are. */
+  readonly account: string;
+  /** The identity of the connection; undefined for that of all plain https endpoints. */
+  readonly identity?: ConnectionIdentity | undefined;
+  /** Gets the addresses that are tried. */
+  readonly dialled: string[];
+}
+
+/** A connector of undici for the connection of a request. */
 export type CallbackConnector = (
   options: buildConnector.Options,
+  opening: Opening,
   callback: buildConnector.Callback,
-  dialled?: Dialled[],
 ) => void;
+
+// Maximum number of identities whose contexts are kept, 40 to 200 KB each; the others cost a millisecond or
+// two with each new connection.
+const identitiesMax = 1_000;
 
 /**
  * Opens connections to permitted addresses only, for http and https alike. A host name is refused if any of
  * its addresses is refused. The dialled address is judged once more. Hosts that `tunnels` takes are judged
- * before the proxy hears of them, and reached through it. TLS asks for and verifies the host name. Where
- * OpenSSL does not take the identity, each connection fails with its error.
+ * before the proxy hears of them, and reached through it by CONNECT. TLS asks for and verifies the host name.
+ * Where OpenSSL does not take the identity, each connection fails with its error.
  */
 export function createCallbackConnector(deps: ConnectorDeps): CallbackConnector {
-  const secure = secureConnector(deps);
-  return (options, callback, dialled) => {
+  const { policy, timeoutMs, tunnels } = deps;
+  const contextOf = createContexts(deps.ca);
+  return (options, opening, callback) => {
     const isTls = options.protocol === 'https:';
     const port = Number(options.port) || (isTls ? 443 : 80);
     const host = options.hostname.replace(/^\[(.*)\]$/, '$1');
-    const opened =
-      deps.tunnels?.takes(host, port) === true
-        ? openTunnelTo(deps.tunnels, deps, host, port)
-        : dialVetted(deps, host, port, dialled);
-    const done: buildConnector.Callback = (...result) => {
-      const [error, socket] = result;
-      if (error !== null) callback(error, null);
-      else admit(deps, socket, callback);
+    const fail = (error: unknown) =>
+      callback(error instanceof Error ? error : new Error(String(error)), null);
+    const vet = async (name: string) => {
+      const owner = `callbacks ${opening.account}`;
+      const addresses = await lookupVetted(name, { ...deps, owner });
+      opening.dialled.push(...addresses.map(({ address }) => address));
+      return addresses;
     };
-    opened.then(
-      (socket) => {
-        if (isTls) secure({ ...options, httpSocket: socket }, done);
-        else done(null, socket);
-      },
-      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
-    );
-  };
-}
-
-async function dialVetted(
-  deps: ConnectorDeps,
-  host: string,
-  port: number,
-  dialled: Dialled[] = [],
-): Promise<Socket> {
-  const socket = await dial(await lookupVetted(host, deps), port, deps.timeoutMs, dialled);
-  const address = socket.remoteAddress;
-  // A socket without an address has lost its peer: nothing sent on it arrives.
-  if (address === undefined || deps.policy.isAllowed(address)) return socket;
-  socket.destroy();
-  throw new BlockedAddressError();
-}
-
-// Begins TLS on a connection.
-function secureConnector(deps: ConnectorDeps): buildConnector.connector {
-  // Sessions of the connector itself are gone with the next collection of garbage.
-  const base = { allowH2: false, timeout: deps.timeoutMs, maxCachedSessions: 0 };
-  const trusts = trustOf(deps);
-  const sessions = deps.identity?.tls.pin == null ? deps.sessions : undefined;
-  return (options, callback) => {
-    const { hostname, host = hostname, servername = hostname } = options;
-    // By the name that is verified, too.
-    const verified = `${servername} ${host}`;
-    try {
-      const kept = sessions?.get(verified);
-      const connect = buildConnector({ ...base, ...trusts(), ...(kept && { session: kept.session }) });
-      connect(options, (...opened) => {
-        const [error, socket] = opened;
-        if (error === null) limitTickets(socket);
-        if (error === null) sessions?.follow(verified, socket, kept);
-        else if (kept !== undefined) sessions?.forget(verified, kept);
-        callback(...opened);
+    const connect = (httpSocket?: Socket): void => {
+      const dial = buildConnector({
+        allowH2: false,
+        maxCachedSessions: 0,
+        timeout: timeoutMs,
+        ...attemptOptions(timeoutMs),
+        lookup: lookupFunction(vet),
+        ...(isTls && { secureContext: contextOf(opening.identity), rejectUnauthorized: true }),
       });
-    } catch (error) {
-      queueMicrotask(() => callback(error as Error, null));
-    }
+      dial({ ...options, ...(httpSocket && { httpSocket }) }, (...opened) => {
+        const [error, socket] = opened;
+        const address = httpSocket === undefined ? socket?.remoteAddress : undefined;
+        if (error !== null) callback(error, null);
+        else if (address === undefined || policy.isAllowed(address)) admit(opening, socket, callback);
+        else refuse(socket, new BlockedAddressError(), callback);
+      });
+    };
+    const begin = async (): Promise<void> => {
+      if (tunnels?.takes(host, port) === true) {
+        const socket = await tunnels.open(host, port, await hostsFor(host, tunnels.resolves, vet));
+        if (isTls) connect(socket);
+        else callback(null, socket);
+        return;
+      }
+      // No lookup is made for an address.
+      if (isIP(host) !== 0) await vet(host);
+      connect();
+    };
+    begin().catch(fail);
   };
 }
 
-function trustOf({ ca, identity, trusts }: ConnectorDeps): () => buildConnector.BuildOptions {
-  if (identity === undefined) {
-    return () => ({ ...(ca !== undefined && { ca }), ...(trusts && { secureContext: trusts() }) });
+/**
+ * The hosts that the proxy is asked for: vetted addresses, so that a name which changes its address meanwhile
+ * leads nowhere else (ADR 25). Where the proxy resolves names, this machine may have no name servers; a name
+ * that it can resolve is judged all the same.
+ */
+async function hostsFor(
+  host: string,
+  resolves: boolean,
+  vet: (name: string) => Promise<readonly { readonly address: string }[]>,
+): Promise<readonly string[]> {
+  try {
+    const addresses = await vet(host);
+    return resolves && isIP(host) === 0 ? [host] : addresses.map(({ address }) => address);
+  } catch (error) {
+    if (resolves && !(error instanceof BlockedAddressError)) return [host];
+    throw error;
   }
-  const { tls } = identity;
-  let context: SecureContext | undefined;
-  return () => {
-    context ??= openContext(tls.ca === null && ca !== undefined ? { ...tls, ca } : tls);
-    return { secureContext: context, rejectUnauthorized: true };
+}
+
+/** What connections trust and show: one context for all without an identity, each takes 30 KB. */
+function createContexts(ca: string | undefined): (identity?: ConnectionIdentity) => SecureContext {
+  const contexts = createBoundedMap<string, SecureContext>(identitiesMax);
+  let plain: SecureContext | undefined;
+  return (identity) => {
+    if (identity === undefined) return (plain ??= createSecureContext(ca === undefined ? {} : { ca }));
+    const { digest, tls } = identity;
+    const known = contexts.get(digest);
+    const context = known ?? openContext(tls.ca === null && ca !== undefined ? { ...tls, ca } : tls);
+    if (known === undefined) contexts.set(digest, context);
+    return context;
   };
 }
 
-function admit(deps: ConnectorDeps, socket: Socket, callback: buildConnector.Callback): void {
-  const { identity } = deps;
-  if (identity === undefined) {
-    callback(null, socket);
-    return;
-  }
-  if (!(socket instanceof TLSSocket && showsPinnedKey(identity.tls, socket))) {
-    socket.destroy();
-    callback(new PinMismatchError(), null);
-    return;
-  }
-  awaitFirstWord(socket, (error) => {
-    if (error === null) callback(null, socket);
-    else callback(error, null);
-  });
+function admit({ identity }: Opening, socket: Socket, callback: buildConnector.Callback): void {
+  if (socket instanceof TLSSocket) limitTickets(socket);
+  if (identity === undefined) callback(null, socket);
+  else if (!(socket instanceof TLSSocket && showsPinnedKey(identity.tls, socket)))
+    refuse(socket, new PinMismatchError(), callback);
+  else
+    awaitFirstWord(socket, (error) => {
+      if (error === null) callback(null, socket);
+      else callback(error, null);
+    });
+}
+
+function refuse(socket: Socket, error: Error, callback: buildConnector.Callback): void {
+  socket.destroy();
+  callback(error, null);
 }

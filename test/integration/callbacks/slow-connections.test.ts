@@ -86,14 +86,14 @@ describe('an attempt without a connection', () => {
     });
   });
 
-  it('says that every address refused, and tries at most four', async () => {
+  it('says that every address refused, and tries at most four of a family', async () => {
     const addresses = Array.from({ length: 5000 }, (_, i) => `127.0.${i >> 8}.${i & 255}`);
     const { code, reason } = await post(addresses.slice(1), 1025);
     expect(code).toBe('connection_refused');
     expect(reason?.match(/127\.0\.0\.\d+ refused the connection/g)).toHaveLength(4);
   });
 
-  it('says that TLS was not ready where a connection was open', async () => {
+  it('says which address it was, also where TLS alone was not open', async () => {
     await using silent = await startRawReceiver(() => {});
     const client = createCallbackClient({
       policy: createEgressPolicy({ allowCidrs: ['127.0.0.0/8'] }),
@@ -108,7 +108,7 @@ describe('an attempt without a connection', () => {
     });
     expect(result).toMatchObject({
       code: 'timeout',
-      detail: 'TLS was not open in time: 127.0.0.1 is connected.',
+      detail: 'No connection was ready in time at 127.0.0.1.',
     });
     await client.close();
   });

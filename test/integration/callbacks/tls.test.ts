@@ -1,11 +1,10 @@
-import { constants } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer as createPlainServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { createServer } from 'node:tls';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { TlsOptions, TLSSocket } from 'node:tls';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createCallbackClient } from '../../../src/callbacks/callback-client.ts';
 import { classifyOutcome, type CallbackOutcome } from '../../../src/callbacks/outcome.ts';
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
@@ -98,34 +97,6 @@ describe('https', () => {
     expect(connectingMax).toBeLessThan(200);
   });
 
-  it('gives a connection that becomes free to who has waited for the longest', async () => {
-    const unanswered: Socket[] = [];
-    await using receiver = await startTlsReceiver((socket) => void unanswered.push(socket));
-    // Callbacks to a port that never says a word have all turns to begin TLS.
-    await using silent = await startRawReceiver(() => {});
-    const client = createTestClient(cert);
-    const post = (port: number, path: string) => {
-      const url = `https://callback.test:${port}/${path}`;
-      return client.post({ url, headers: {}, body: Buffer.from('{}') });
-    };
-    const first = post(receiver.port, 'first');
-    await vi.waitUntil(() => unanswered.length === 1);
-    const others = Array.from({ length: 32 }, (_, n) => post(silent.port, String(n)));
-    await vi.waitUntil(() => silent.connections() === 32, { interval: 1 });
-    const [waits, comes] = [
-      post(receiver.port, 'waits'),
-      first.then(turn).then(() => post(receiver.port, 'comes')),
-    ];
-    unanswered[0]?.write(okResponse);
-    await vi.waitUntil(() => unanswered.length === 3);
-    for (const socket of unanswered.slice(1)) socket.write(okResponse);
-    expect(await Promise.all([waits, comes])).toMatchObject([{ statusCode: 200 }, { statusCode: 200 }]);
-    await Promise.allSettled([client.close(), ...others]);
-    const paths = receiver.requests.map((request) => request.split(' ')[1]);
-    expect(paths).toEqual(['/first', '/waits', '/comes']);
-    expect(receiver.connections()).toBe(2);
-  });
-
   it('refuses a certificate for another name', async () => {
     await using receiver = await startTlsReceiver();
     const outcomes = await outcomesOf(
@@ -156,37 +127,6 @@ describe('https', () => {
     expect(await outcomesOf(cert, `https://callback.test:${receiver.port}/`)).toMatchObject([
       { code: 'tls_error' },
     ]);
-  });
-
-  it('begins a session anew after its host did not resume the former one', async () => {
-    const secureOptions = constants.SSL_OP_NO_TICKET;
-    const options: TlsOptions = { cert, key, maxVersion: 'TLSv1.2', secureOptions };
-    const sessions = new Set<string>();
-    await using receiver = await startRawReceiver((socket) => socket.end(okResponse), {
-      wrap: (onSocket) =>
-        createServer(options, onSocket)
-          .on('newSession', (id: Buffer, _, done: () => void) => {
-            sessions.add(id.toString('hex'));
-            done();
-          })
-          // A client without a session names one that is none.
-          .on('resumeSession', (id: Buffer, done: (error: Error | null, session: null) => void) => {
-            done(sessions.has(id.toString('hex')) ? new Error('their store is away') : null, null);
-          })
-          .on('tlsClientError', () => {}),
-    });
-    const client = createTestClient(cert);
-    const url = `https://callback.test:${receiver.port}/`;
-    const codes: string[] = [];
-    for (let i = 0; i < 3; i += 1) {
-      // One after the other: each has to dial.
-      // oxlint-disable-next-line no-await-in-loop
-      codes.push(classifyOutcome(await client.post({ url, headers: {}, body: Buffer.from('{}') })).code);
-      // oxlint-disable-next-line no-await-in-loop
-      await vi.waitUntil(() => receiver.open() === 0);
-    }
-    await client.close();
-    expect(codes).toEqual(['delivered', 'connection_reset', 'delivered']);
   });
 
   it('reset on a reused connection is sent again at once, on a new connection it is not', async () => {

@@ -15,7 +15,8 @@ const loopback: HostLookup = () => Promise.resolve([{ address: '127.0.0.1', fami
 function connect(policy: EgressPolicy, hostname: string, port: number, protocol = 'http:'): Promise<Socket> {
   const dial = createCallbackConnector({ policy, lookup: loopback, timeoutMs: 1000 });
   return new Promise((resolve, reject) => {
-    dial({ hostname, host: hostname, port: String(port), protocol }, (error, socket) => {
+    const target = { hostname, host: hostname, port: String(port), protocol };
+    dial(target, { account: 'acme', dialled: [] }, (error, socket) => {
       if (error === null) resolve(socket);
       else reject(error);
     });
