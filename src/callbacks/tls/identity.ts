@@ -5,7 +5,7 @@ import type { Tls } from '../../subscriptions/settings/tls.ts';
 /** The difference between connections to one origin: the client's certificate, and whom they trust. */
 export interface ConnectionIdentity {
   /**
-   * A digest of certificate, key, authorities and pins. Connections and TLS sessions are shared only among
+   * A digest of certificate, key, authorities and pins. Connections are shared only among
    * subscriptions of the same account with the same digest. It stays in this process.
    */
   readonly digest: string;
@@ -43,7 +43,7 @@ export class PinMismatchError extends Error {
 
 /**
  * Whether a new connection shows one of the pinned public keys; true where none is pinned. A resumed TLS
- * session shows none, so connections with pins resume none.
+ * session would show none.
  */
 export function showsPinnedKey({ pin }: Tls, socket: TLSSocket): boolean {
   if (pin === null) return true;

@@ -26,8 +26,8 @@ export const guards: readonly Mutation[] = [
   {
     name: 'the address that was really dialled is not looked at',
     file: 'src/callbacks/connections/connector.ts',
-    find: 'if (address === undefined || deps',
-    replace: 'if (address !== undefined || deps',
+    find: 'else if (address === undefined || policy',
+    replace: 'else if (address !== undefined || policy',
     project: 'integration',
     test: 'test/integration/callbacks/connections/connector.test.ts',
     title: '',
