@@ -7,10 +7,15 @@ import { createHostLookup, type HostLookup } from '../names/host-lookup.ts';
 import { ProxyError } from '../proxy/proxy-error.ts';
 import type { Tunnels } from '../proxy/tunnels.ts';
 import { createNewcomers } from '../waiting/newcomers.ts';
-import { failedBeforehand, runExchange, type ExchangeRequest, type ExchangeWays } from './exchange.ts';
+import {
+  failedBeforehand,
+  runExchange,
+  type Abortable,
+  type ExchangeRequest,
+  type ExchangeWays,
+} from './exchange.ts';
 import { failureOf, type CallbackResult } from './result.ts';
 import type { ConnectionIdentity } from './tls/identity.ts';
-import { createUnderWay } from './under-way.ts';
 
 /**
  * One callback to send. `headers` have passed checkCustomHeaders, or are the daemon's own with names in lower
@@ -101,7 +106,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
   });
   const turns = createNewcomers({ max: openingMax });
   const targetOf = rememberTargets(options);
-  const underWay = createUnderWay();
+  const underWay = new Set<Abortable>();
   let isOver = false;
 
   const ways: ExchangeWays<PostedRequest> = {
@@ -156,7 +161,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
     },
     abortAll() {
       isOver = true;
-      underWay.abortAll();
+      for (const exchange of underWay) exchange.abort();
     },
     close: pool.destroy,
   };

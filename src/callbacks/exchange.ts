@@ -2,7 +2,6 @@ import { StringDecoder } from 'node:string_decoder';
 import type { Dispatcher } from 'undici';
 import { detailOfSilence, failureDetails, failureOf } from './result.ts';
 import type { CallbackFailure, CallbackFailureCode, CallbackResponse, CallbackResult } from './result.ts';
-import type { Abortable, UnderWay } from './under-way.ts';
 
 /** Maximum bytes of a response body; the connection of a larger one is destroyed. */
 export const bodyBytesMax = 16_384;
@@ -21,7 +20,16 @@ export interface ExchangeRequest {
   readonly dialled: string[];
 }
 
-/** The ways of a client, which all of its exchanges share. */
+/** An exchange in flight that can be aborted. */
+export interface Abortable {
+  /**
+   * Ends it at once: the exchange resolves to a failure `aborted`, or to the response whose headers have
+   * arrived.
+   */
+  abort(): void;
+}
+
+/** The operations of a client that all of its exchanges use. */
 export interface ExchangeWays<Request extends ExchangeRequest> {
   dispatch(request: Request, handler: Dispatcher.DispatchHandler): void;
   /**
@@ -30,7 +38,7 @@ export interface ExchangeWays<Request extends ExchangeRequest> {
    */
   again(request: Request, handler: Dispatcher.DispatchHandler, error: Error): boolean;
   /** Holds the exchanges while they are in flight. */
-  readonly underWay: UnderWay;
+  readonly underWay: Set<Abortable>;
 }
 
 /**
@@ -63,7 +71,6 @@ class Exchange<Request extends ExchangeRequest> implements Dispatcher.DispatchHa
   readonly #resolve: (result: CallbackResult) => void;
   readonly #reject: (error: unknown) => void;
   readonly #deadline: NodeJS.Timeout;
-  readonly #place: number;
   #mayBeSentAgain = true;
   #controller: Dispatcher.DispatchController | null = null;
   #settled = false;
@@ -84,7 +91,7 @@ class Exchange<Request extends ExchangeRequest> implements Dispatcher.DispatchHa
     this.#request = request;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#place = ways.underWay.add(this);
+    ways.underWay.add(this);
     this.#deadline = setTimeout(() => this.#cutOff('timeout'), request.timeoutMs);
   }
 
@@ -167,7 +174,7 @@ class Exchange<Request extends ExchangeRequest> implements Dispatcher.DispatchHa
   #finish(): void {
     this.#settled = true;
     clearTimeout(this.#deadline);
-    this.#ways.underWay.remove(this.#place);
+    this.#ways.underWay.delete(this);
   }
 
   #response(body: CallbackResponse['body']): CallbackResponse {

@@ -155,7 +155,7 @@ function detailOfAttempts(code: CallbackFailureCode, error: unknown): string {
   return `No connection${code === 'timeout' ? ' in time' : ''}: ${tried}.`;
 }
 
-/** A sentence for a deadline before the request could be sent; `dialled` are the addresses that were tried. */
+/** A sentence for a deadline before the request could be sent, with the addresses that were tried. */
 export function detailOfSilence(code: CallbackFailureCode, dialled: readonly string[]): string {
   if (code !== 'timeout' || dialled.length === 0) return failureDetails[code];
   return `No connection was ready in time at ${dialled.slice(0, shownAddressesMax).join(', ')}.`;

@@ -50,8 +50,8 @@ interface Attempt {
 }
 
 /**
- * What came of each address, as part of a sentence, from the error of a socket without a connection. Null for
- * other errors.
+ * Names each address with its failure, as part of a sentence, for the error of a socket without a connection.
+ * Null for other errors.
  */
 export function describeAttempts(error: Error): string | null {
   const whole = error.cause instanceof AggregateError ? error.cause : error;

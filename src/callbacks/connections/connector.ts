@@ -114,7 +114,7 @@ async function hostsFor(
   }
 }
 
-/** What connections trust and show: one context for all without an identity, each takes 30 KB. */
+/** The contexts of TLS: one for all connections without an identity, since each takes 30 KB. */
 function createContexts(ca: string | undefined): (identity?: ConnectionIdentity) => SecureContext {
   const contexts = createBoundedMap<string, SecureContext>(identitiesMax);
   let plain: SecureContext | undefined;
