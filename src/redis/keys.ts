@@ -79,7 +79,7 @@ export interface Keys {
   readonly taken: string;
   /** Accounts by the time of their last poll. */
   readonly polled: string;
-  /** Why callbacks wait for the forward proxy (src/delivery/held/outage-store.ts). */
+  /** Why callbacks wait for the forward proxy (src/delivery/held.ts). */
   readonly proxyOutage: string;
   /** The turns that requests to a partner host have taken (src/partner/shared-budget). */
   hostBudget(host: string): string;

@@ -2,7 +2,7 @@ import type { AccountStore } from '../../accounts/account-store.ts';
 import type { ApiDeps } from '../../api/deps.ts';
 import type { Config } from '../../config/config.ts';
 import { checkKey } from '../../partner/check-key.ts';
-import { createOutageStore, type OutageStore } from '../../delivery/held/outage-store.ts';
+import { createOutageStore, type OutageStore } from '../../delivery/held.ts';
 import { createReplayer } from '../../delivery/replay/start-replay.ts';
 import { createSnapshotter } from '../../delivery/snapshot/start-snapshot.ts';
 import { createHostCheck } from '../../egress/host-check.ts';

@@ -7,7 +7,7 @@ import {
   type SelectionDeps,
 } from '../../subscriptions/content-filter/selection.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
-import type { HeldSubscriptions } from '../held/held-subscriptions.ts';
+import type { HeldSubscriptions } from '../held.ts';
 import { noReplays } from '../replay/no-replays.ts';
 import { createReplaySource, type ReplaySource } from '../replay/replay-source.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';

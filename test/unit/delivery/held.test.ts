@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createHeldSubscriptions } from '../../../../src/delivery/held/held-subscriptions.ts';
+import { createHeldSubscriptions } from '../../../src/delivery/held.ts';
 
 const url = 'https://receiver.example/';
 

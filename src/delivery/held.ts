@@ -1,4 +1,7 @@
-import { jitter } from '../../waiting/jitter.ts';
+import type { RedisClient } from '../redis/connection/connect.ts';
+import type { Keys } from '../redis/keys.ts';
+import { allEnded } from '../waiting/all-ended.ts';
+import { jitter } from '../waiting/jitter.ts';
 
 /** Subscriptions whose callbacks wait because the forward proxy is down. Kept in memory. */
 export interface HeldSubscriptions {
@@ -27,8 +30,6 @@ export interface HeldSubscriptionsDeps {
 // process needs it: this one wakes what it holds.
 const lookAgainMs = 60_000;
 const lookSpread = { less: 0.5 };
-// Maximum number of subscriptions that are woken at once when the proxy is back; others look by themselves.
-const heldMax = 50_000;
 
 /** Holds no subscription yet. */
 export function createHeldSubscriptions({
@@ -38,30 +39,52 @@ export function createHeldSubscriptions({
   random,
 }: HeldSubscriptionsDeps): HeldSubscriptions {
   let held = new Map<string, Set<string>>();
-  let count = 0;
-
-  function remember(account: string, subscription: string): void {
-    const known = held.get(account) ?? new Set<string>();
-    held.set(account, known);
-    if (known.has(subscription) || count >= heldMax) return;
-    known.add(subscription);
-    count += 1;
-  }
-
   return {
     heldUntil(account, subscription, url) {
       if (!isHeld(url)) return null;
-      remember(account, subscription);
+      const known = held.get(account) ?? new Set<string>();
+      held.set(account, known.add(subscription));
       return now() + jitter(lookAgainMs, lookSpread, random);
     },
     async release() {
       const released = held;
       held = new Map();
-      count = 0;
-      const failures: unknown[] = [];
-      for (const [account, subscriptions] of released)
-        await wake(account, [...subscriptions]).catch((error: unknown) => failures.push(error));
-      if (failures.length > 0) throw failures[0];
+      await allEnded([...released].map(([account, subscriptions]) => wake(account, [...subscriptions])));
+    },
+  };
+}
+
+/** The last word of a process about the forward proxy, for the processes that show subscriptions. */
+export interface OutageStore {
+  /** Says why callbacks wait; null when they do not any more. A reason holds for two minutes. */
+  write(detail: string | null): Promise<void>;
+  /** Why callbacks wait, null when they do not; at most a second old. */
+  read(): Promise<string | null>;
+}
+
+// Milliseconds for which a reason holds. A process that is down on its proxy repeats it with each probe.
+const heldMs = 120_000;
+const keptMs = 1_000;
+
+/** A store of one sentence. */
+export function createOutageStore(
+  redis: RedisClient,
+  { proxyOutage }: Pick<Keys, 'proxyOutage'>,
+): OutageStore {
+  let last: Promise<string | null> = Promise.resolve(null);
+  let readAt = -Infinity;
+  return {
+    async write(detail) {
+      if (detail === null) await redis.del(proxyOutage);
+      else await redis.set(proxyOutage, detail, 'PX', heldMs);
+    },
+    read() {
+      if (performance.now() - readAt < keptMs) return last;
+      readAt = performance.now();
+      last = redis.get(proxyOutage);
+      // The next read asks again.
+      last.catch(() => (readAt = -Infinity));
+      return last;
     },
   };
 }
