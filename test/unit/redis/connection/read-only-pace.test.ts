@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createReadOnlyPace } from '../../../../src/redis/connection/read-only-pace.ts';
+import { createReadOnlyPace } from '../../../../src/redis/connection/open-client.ts';
 
 const refusal = new Error("READONLY You can't write against a read only replica.");
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 
-const source = new URL('../../../../src/redis/connection/string-methods.ts', import.meta.url).href;
+const source = new URL('../../../../src/redis/connection/open-client.ts', import.meta.url).href;
 
 // In a process of its own: what other tests did to strings decides how V8 lays them out.
 const program = `
