@@ -1,6 +1,6 @@
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { replaceField } from '../redis/replace-field.ts';
+import { replaceField } from '../redis/hash-fields.ts';
 import type { OnUnreadable } from '../redis/unreadable-record.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import { partnerKeyPlace } from '../secrets/seal-place.ts';

@@ -1,7 +1,7 @@
 import { createHmac, hash as digest, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { replaceField } from '../redis/replace-field.ts';
+import { replaceField } from '../redis/hash-fields.ts';
 import { loadScript } from '../redis/scripts.ts';
 import { parseShaped } from '../redis/unreadable-record.ts';
 import type { AccountToken } from './token-store.ts';

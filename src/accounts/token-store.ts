@@ -1,7 +1,7 @@
 import { hash as digest, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { replaceField } from '../redis/replace-field.ts';
+import { replaceField } from '../redis/hash-fields.ts';
 import { decodeRecord, parseShaped, readOrLeaveOut, type OnUnreadable } from '../redis/unreadable-record.ts';
 import { defineScript, loadScript } from '../redis/scripts.ts';
 

@@ -2,6 +2,7 @@ import { createEventLog } from '../events/event-log.ts';
 import { logBeginning, type Checkpoint } from '../events/timeline.ts';
 import { createBoundedMap } from '../memory/bounded-map.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
+import { scanHash } from '../redis/hash-fields.ts';
 import type { Keys } from '../redis/keys.ts';
 import { decodeRecord, UnreadableRecordError, type OnUnreadable } from '../redis/unreadable-record.ts';
 import { createCommitJournal, type CommitJournal } from './commit/commit-journal.ts';
@@ -88,12 +89,9 @@ export function createSnapshotStore(
   const compared = createBoundedMap<string, Compared>(rememberedMax);
 
   async function* scan(account: string): ReturnType<SnapshotStore['scan']> {
-    let cursor = '0';
-    do {
-      const [next, fields] = await redis.hscan(keys.account(account).filings, cursor, 'COUNT', 1000);
-      yield pairs(keys.account(account).filings, fields);
-      cursor = next;
-    } while (cursor !== '0');
+    const key = keys.account(account).filings;
+    for await (const some of scanHash(redis, key, 1000))
+      yield some.map(([id, text]) => [id, () => decodeRecord(key, id, text, decodeState)] as const);
   }
 
   async function catchUp(account: string, generation: string, at: number, head?: string): Promise<boolean> {
@@ -153,13 +151,4 @@ export function toCounts(key: string, fields: Readonly<Record<string, string>>):
 function toCount(key: string, status: string | null, text: string): number {
   if (!/^-?\d+$/.test(text)) throw new UnreadableRecordError(key, status, 'it is not a number');
   return Number(text);
-}
-
-function pairs(key: string, fields: readonly string[]): (readonly [string, () => FilingState])[] {
-  const result: (readonly [string, () => FilingState])[] = [];
-  for (let i = 0; i + 1 < fields.length; i += 2) {
-    const id = fields[i] ?? '';
-    result.push([id, () => decodeRecord(key, id, fields[i + 1] ?? '', decodeState)]);
-  }
-  return result;
 }

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { RedisClient } from '../redis/connection/connect.ts';
+import { scanHash } from '../redis/hash-fields.ts';
 import type { Keys } from '../redis/keys.ts';
 import { isUnreadable } from '../redis/unreadable-record.ts';
 import { SealError, type Sealer } from '../secrets/seal.ts';
@@ -108,17 +109,12 @@ export function createPublishedKeys(
     },
     async mend(account) {
       const key = keys.account(account).subscriptions;
-      let cursor = '0';
-      do {
-        const [next, flat] = await redis.hscan(key, cursor, 'COUNT', atOnce);
-        for (let i = 0; i + 1 < flat.length; i += 2) {
-          const [id = '', text = ''] = [flat[i], flat[i + 1]];
+      for await (const some of scanHash(redis, key, atOnce))
+        for (const [id, text] of some) {
           // Most have no public keys: their text is not parsed.
           if (text.includes('"v1a"') && (await redis.hget(keys.signed.accounts, id)) !== account)
             await index.add({ ...parseStored(text, { key, field: id }), id, account });
         }
-        cursor = next;
-      } while (cursor !== '0');
     },
   };
 }

@@ -18,7 +18,7 @@ if not settings then return nil end
 local state = redis.call('HMGET', state_key, 'cursor', 'timeline', 'enabled', 'replaying', 'epoch', 'settles')
 local cursor = tonumber(state[1] or '0')
 -- The caller names the fields that it cannot read.
-if not cursor then return { settings, cjson.encode(redis.call('HGETALL', state_key)), nil, 0, '', '[]', {}, '' } end
+if not cursor then return { settings, cjson.encode(redis.call('HGETALL', state_key)), false, 0, '', '[]', {}, '' } end
 local keeps_lanes = state[5] and state[5] == ARGV[5] and (state[6] or '0') == ARGV[6]
 
 local function bring_back(position)

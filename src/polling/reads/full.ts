@@ -233,7 +233,7 @@ async function sampleUnlisted(
   return { count: met.size, sample };
 }
 
-// A state that cannot be read is rebuilt when the filing is read.
+// A state that cannot be read is set aside when the filing is read.
 function isLeftAlone(state: () => FilingState): boolean {
   try {
     return state().removed;

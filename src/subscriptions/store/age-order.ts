@@ -1,5 +1,6 @@
 import { createSharedWork } from '../../memory/shared-work.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
+import { scanHash } from '../../redis/hash-fields.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript, loadScript } from '../../redis/scripts.ts';
 
@@ -70,18 +71,10 @@ export function createAgeOrder(
   async function tryMake(account: string): Promise<boolean> {
     const [order, subscriptions] = ofAccount(account);
     await beginScript.run(redis, [order], []);
-    let cursor = '0';
-    do {
-      // Redis serves other clients between the parts.
-      const [next, flat] = await redis.hscan(subscriptions, cursor, 'COUNT', readAtOnce);
-      const ages: string[] = [];
-      for (let i = 0; i < flat.length; i += 2) {
-        const [id = '', text = ''] = [flat[i], flat[i + 1]];
-        ages.push(String(createdAt(account, id, text)), id);
-      }
+    for await (const some of scanHash(redis, subscriptions, readAtOnce)) {
+      const ages = some.flatMap(([id, text]) => [String(createdAt(account, id, text)), id]);
       if ((await fillScript.run(redis, [order, subscriptions], ages)) !== 1) return false;
-      cursor = next;
-    } while (cursor !== '0');
+    }
     return (await endScript.run(redis, [order, subscriptions], [])) === 1;
   }
 

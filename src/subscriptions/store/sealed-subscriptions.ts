@@ -1,6 +1,6 @@
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
-import { replaceField } from '../../redis/replace-field.ts';
+import { replaceField, scanReadableHash } from '../../redis/hash-fields.ts';
 import { escapeGlob, scanKeys } from '../../redis/scan-keys.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { defineScript } from '../../redis/scripts.ts';
@@ -45,16 +45,12 @@ export async function* listSealedSubscriptions(
 
 async function* listOfAccount(redis: RedisClient, keys: Keys, account: string): AsyncGenerator<SealedRecord> {
   const key = keys.account(account).subscriptions;
-  let cursor = '0';
-  do {
-    const [next, flat] = await redis.hscan(key, cursor, 'COUNT', readAtOnce).catch(nothingIfUnreadable);
-    for (let i = 0; i + 1 < flat.length; i += 2) {
-      const [id = '', text = ''] = [flat[i], flat[i + 1]];
+  // An unreadable key holds nothing that could be sealed anew.
+  for await (const some of scanReadableHash(redis, key, readAtOnce))
+    for (const [id, text] of some) {
       const replace = (value: string) => replaceField(redis, key, id, { expected: text, value });
       yield* sealedRecord(account, id, text, replace);
     }
-    cursor = next;
-  } while (cursor !== '0');
 }
 
 async function readRemembered(redis: RedisClient, key: string): Promise<SealedRecord[]> {
@@ -67,12 +63,6 @@ async function readRemembered(redis: RedisClient, key: string): Promise<SealedRe
   const replace = async ([sealed = found.sealed]: readonly string[]) =>
     (await replaceText.run(redis, [key], [text, JSON.stringify({ ...found, sealed })])) === 1;
   return [{ texts: [{ text: found.sealed, place: registrationPlace(account, found.id, digest) }], replace }];
-}
-
-// An unreadable record holds nothing that could be sealed anew; the part that works with it reports it.
-function nothingIfUnreadable(error: unknown): [next: string, found: string[]] {
-  if (toUnreadable(error) === null) throw error;
-  return ['0', []];
 }
 
 function tryRead<T>(read: () => T): T | null {

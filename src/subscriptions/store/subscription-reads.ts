@@ -1,4 +1,5 @@
 import type { RedisClient } from '../../redis/connection/connect.ts';
+import { scanHash } from '../../redis/hash-fields.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { isUnreadable, toUnreadable } from '../../redis/unreadable-record.ts';
 import type { OnUnreadable, UnreadableRecordError } from '../../redis/unreadable-record.ts';
@@ -76,21 +77,11 @@ export function createSubscriptionReads(
     async wanted(account) {
       // One may come twice while others are added.
       const found = new Map<string, Wanted | UnreadableRecordError>();
-      let cursor = '0';
-      do {
-        // Redis and this process serve others between the parts.
-        const [next, flat] = await redis.hscan(
-          keys.account(account).subscriptions,
-          cursor,
-          'COUNT',
-          readAtOnce,
-        );
-        for (let i = 0; i + 1 < flat.length; i += 2) {
-          const { id, stored } = parse(account, flat[i] ?? '', flat[i + 1] ?? '');
+      for await (const some of scanHash(redis, keys.account(account).subscriptions, readAtOnce))
+        for (const [id, text] of some) {
+          const { stored } = parse(account, id, text);
           found.set(id, stored instanceof Error ? stored : wantedOf(id, stored));
         }
-        cursor = next;
-      } while (cursor !== '0');
       const wanted: Wanted[] = [];
       for (const each of found.values())
         if (each instanceof Error) onUnreadable(account, each, 'left_out');
