@@ -7,77 +7,41 @@ export interface BoundedMap<K, V> {
   delete(key: K): void;
 }
 
-interface Entry<K, V> {
-  readonly key: K;
-  value: V;
-  /** The entries used just before and after it. */
-  older: Entry<K, V> | null;
-  newer: Entry<K, V> | null;
-}
-
 /**
- * A map of at most `max` entries, or of those that together weigh at most `max`. Each operation takes
- * constant time. The entries are linked in the order of
- * their use: a Map whose entries are removed and set again at each use is copied again and again.
+ * A map of at most `max` entries, or of those that together weigh at most `max`. A Map keeps its keys in the
+ * order in which they were set, so each use sets its entry again.
  */
 export function createBoundedMap<K, V>(max: number, weigh: (value: V) => number = () => 1): BoundedMap<K, V> {
+  const entries = new Map<K, { readonly value: V }>();
   let weight = 0;
-  const entries = new Map<K, Entry<K, V>>();
-  let oldest: Entry<K, V> | null = null;
-  let newest: Entry<K, V> | null = null;
 
-  function unlink(entry: Entry<K, V>): void {
-    const { older, newer } = entry;
-    if (older === null) oldest = newer;
-    else older.newer = newer;
-    if (newer === null) newest = older;
-    else newer.older = older;
-  }
-
-  function append(entry: Entry<K, V>): void {
-    entry.older = newest;
-    entry.newer = null;
-    if (newest === null) oldest = entry;
-    else newest.newer = entry;
-    newest = entry;
-  }
-
-  function use(entry: Entry<K, V>): void {
-    if (entry === newest) return;
-    unlink(entry);
-    append(entry);
-  }
-
-  function remove(entry: Entry<K, V>): void {
-    unlink(entry);
-    entries.delete(entry.key);
+  function take(key: K): { readonly value: V } | undefined {
+    const entry = entries.get(key);
+    if (entry === undefined) return undefined;
+    entries.delete(key);
     weight -= weigh(entry.value);
+    return entry;
+  }
+
+  function put(key: K, entry: { readonly value: V }): void {
+    entries.set(key, entry);
+    weight += weigh(entry.value);
   }
 
   return {
     get(key) {
-      const entry = entries.get(key);
-      if (entry === undefined) return undefined;
-      use(entry);
-      return entry.value;
+      const entry = take(key);
+      if (entry !== undefined) put(key, entry);
+      return entry?.value;
     },
     set(key, value) {
-      const known = entries.get(key);
-      if (known !== undefined) {
-        weight -= weigh(known.value);
-        known.value = value;
-        use(known);
-      } else {
-        const entry: Entry<K, V> = { key, value, older: null, newer: null };
-        append(entry);
-        entries.set(key, entry);
+      take(key);
+      put(key, { value });
+      for (const oldest of entries.keys()) {
+        if (weight <= max) break;
+        take(oldest);
       }
-      weight += weigh(value);
-      while (weight > max && oldest !== null) remove(oldest);
     },
-    delete(key) {
-      const entry = entries.get(key);
-      if (entry !== undefined) remove(entry);
-    },
+    delete: (key) => void take(key),
   };
 }
