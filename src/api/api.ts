@@ -14,7 +14,7 @@ import type { ApiDeps } from './deps.ts';
 import { addDocsRoutes } from './operation/docs-routes.ts';
 import { addEventRoute } from './events/event-routes.ts';
 import { addEventRoutes } from './events/routes.ts';
-import { addEventTypeRoutes } from './event-types/routes.ts';
+import { addEventTypeRoutes } from './event-types.ts';
 import { addFilingRoutes } from './filings/routes.ts';
 import { addHealthRoutes } from './operation/health.ts';
 import { recordRoutes, refuseOtherMethods } from './server/http-rules.ts';
@@ -23,12 +23,11 @@ import { addOpenApi } from './open-api.ts';
 import { invalidRequest } from './shared/problem.ts';
 import { record } from './shared/schema.ts';
 import { addProblemRoutes } from './problems.ts';
-import { addPublicKeyRoutes } from './public-keys/routes.ts';
+import { addPublicKeyRoutes } from './public-keys.ts';
 import { addQueueRoutes } from './operation/queues.ts';
 import { addRejectionRoutes } from './rejections/routes.ts';
 import { addReplayRoutes } from './delivery/replay-routes.ts';
-import { addRootRoute } from './operation/root-routes.ts';
-import { addSessionRoutes } from './session/routes.ts';
+import { addSessionRoutes } from './session.ts';
 import { addStreamRoutes } from './events/stream-routes.ts';
 import { addPreviewRoute } from './subscriptions/preview/routes.ts';
 import { addSubscriptionRoutes } from './subscriptions/routes.ts';
@@ -57,6 +56,33 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   return app;
 }
 
+/**
+ * Health and metrics of the API and nothing else, for a port of their own: a Fastify instance that does not
+ * listen yet.
+ */
+export async function createMonitoring(
+  deps: Pick<
+    ApiDeps,
+    | 'logger'
+    | 'timing'
+    | 'limits'
+    | 'trustedProxies'
+    | 'liveness'
+    | 'readiness'
+    | 'metrics'
+    | 'beforeScrape'
+    | 'door'
+  >,
+): Promise<Api> {
+  const app = createInstance(deps);
+  const routes = recordRoutes(app);
+  await app.register(helmet, securityHeaders);
+  limitOpenRoutes(app, deps);
+  addHealthRoutes(app, deps);
+  refuseOtherMethods(app, routes, '');
+  return app;
+}
+
 /** For helmet. Responses are data: a browser must not run, frame or keep anything in them. */
 export const securityHeaders = {
   contentSecurityPolicy: {
@@ -75,8 +101,7 @@ async function addOpenRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Promi
   await addDocsRoutes(app, deps.door !== undefined);
   addProblemRoutes(app);
   addPublicKeyRoutes(app, deps);
-  if (deps.dashboard === undefined) addRootRoute(app);
-  else await app.register(deps.dashboard);
+  if (deps.dashboard !== undefined) await app.register(deps.dashboard);
   refuseOtherMethods(app, routes, '');
 }
 

@@ -103,7 +103,7 @@ export interface ApiDeps {
   /** Updates gauges before they are printed; if it rejects, they are printed as they are. */
   readonly beforeScrape?: () => Promise<void>;
   readonly hooks: ApiHooks;
-  /** Serves `/` and its files; without it `/` is a page of links. */
+  /** Serves `/` and its files. */
   readonly dashboard?: FastifyPluginAsync;
   readonly timing?: Partial<ApiTiming>;
   readonly limits?: Partial<ApiLimits>;

@@ -11,10 +11,10 @@ import { filingSchema } from './filings/schema.ts';
 import { describeEvents, describeWebhooks } from './open-api-webhooks.ts';
 import type { ApiDocument } from './document/json-schema.ts';
 import { finishDocument } from './document/finish-document.ts';
-import { publicKeySetSchema } from './public-keys/schema.ts';
+import { publicKeySetSchema } from './public-keys.ts';
 import { boardAccountSchema, rejectionSchema } from './rejections/schema.ts';
 import { changedSchema, registeredSchema, subscriptionSchema } from './subscriptions/schema.ts';
-import { sessionSchema } from './session/schema.ts';
+import { sessionSchema } from './session.ts';
 import { linkSchema } from './tokens/link-schema.ts';
 import { newTokenSchema, tokenSchema } from './tokens/schema.ts';
 

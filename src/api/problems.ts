@@ -57,7 +57,7 @@ export const problemTexts: Readonly<Record<ProblemCode, string>> = {
   malformed_json:
     'The body is not JSON, or not UTF-8. `detail` shows the fault with a few characters around it, or its place. A body with a field `__proto__`, or `constructor` with a field `prototype`, is refused as well.',
   unauthorized:
-    'The request has no token, or one that is not valid here. Send `Authorization: Bearer <token>`. `detail` says whether the header is missing, has another scheme, or has a token that the daemon does not know.',
+    'The request has no token, or one that is not valid here. Send `Authorization: Bearer <token>`. `detail` says whether the header is missing, has another form, or has a token that the daemon does not know.',
   read_only_token: 'The token may only read. Use one that was made without `readOnly`.',
   own_subscriptions_only:
     'The token was made with `subscriptions: "own"`: it reads the account, and manages the subscriptions that it made. For any other change use a token without that, or the operator token.',

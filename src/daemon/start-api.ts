@@ -1,5 +1,4 @@
-import { createApi } from '../api/api.ts';
-import { createMonitoring } from '../api/operation/monitoring.ts';
+import { createApi, createMonitoring } from '../api/api.ts';
 import type { Api } from '../api/server/api-instance.ts';
 import type { Door } from '../api/server/door.ts';
 import type { Config } from '../config/config.ts';

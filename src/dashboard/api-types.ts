@@ -9,7 +9,7 @@ import type { replaySchema } from '../api/delivery/replay-schema.ts';
 import type { deadLetterSchema, pingAnswerSchema } from '../api/delivery/schema.ts';
 import type { filingSchema, listFilings } from '../api/filings/schema.ts';
 import type { boardAccountSchema, listRejections, rejectionSchema } from '../api/rejections/schema.ts';
-import type { sessionSchema } from '../api/session/schema.ts';
+import type { sessionSchema } from '../api/session.ts';
 import type { rotateSecret } from '../api/subscriptions/operations.ts';
 import type { changedSchema, registeredSchema, subscriptionSchema } from '../api/subscriptions/schema.ts';
 import type { tokenSchema } from '../api/tokens/schema.ts';

@@ -8,7 +8,6 @@ import type { Api } from '../server/api-instance.ts';
 import type { ApiDeps } from '../deps.ts';
 import { accountNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
-import { unauthorized } from '../shared/unauthorized.ts';
 import { isOfSubscriptions } from './path-ids.ts';
 import { modeOfRequest, refuseForeignOrigin, sessionText } from './session-cookie.ts';
 
@@ -276,4 +275,33 @@ async function rememberUse(
 
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
+}
+
+const ended = 'The session has ended. Sign in again, or send "Authorization: Bearer <token>".';
+const unknown =
+  'This token is not known here: it may be mistyped, revoked or expired, or belong to another daemon.';
+
+/**
+ * The problem of a request without a valid token; `authorization` is its header. An unknown, a revoked and an
+ * expired token read the same. `hadSession` says that it had the cookie of a session in its place.
+ */
+function unauthorized(authorization: string | undefined, hadSession = false): Problem {
+  // RFC 6750 §3.1: no error code for a request without any credentials.
+  const challenge = `Bearer realm="filing-webhooks"${authorization === undefined ? '' : ', error="invalid_token"'}`;
+  return new Problem('unauthorized', hadSession ? ended : faultOf(authorization), {
+    headers: { 'www-authenticate': challenge },
+  });
+}
+
+/** The same problem for a token that was valid when the request began, and is revoked since. */
+export function tokenGone(): Problem {
+  return unauthorized('Bearer gone');
+}
+
+function faultOf(authorization: string | undefined): string {
+  const send = 'Send "Authorization: Bearer <token>" with the operator token or an account token.';
+  if (authorization === undefined) return `There is no Authorization header. ${send}`;
+  return bearerToken(authorization) === null
+    ? `The Authorization header is not the word Bearer, a space and a token. ${send}`
+    : unknown;
 }

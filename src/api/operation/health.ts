@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Type } from 'typebox';
-import { onceForAll } from '../../http/once-for-all.ts';
+import { onceForAll } from '../../memory/shared-work.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { Api } from '../server/api-instance.ts';
 import { openProblems, record } from '../shared/schema.ts';

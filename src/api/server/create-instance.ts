@@ -12,7 +12,7 @@ import { answerBrokenConnection, refuseWithoutRoute, sendError } from './error-h
 import { refuseWithoutHost } from './http-rules.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
 import { compileValidator } from './validator.ts';
-import { hasMoreValues } from '../../json/value-count.ts';
+import { hasMoreValues } from '../../json/schema-bounds.ts';
 
 const bodyBytesMax = 256 * 1024;
 // Maximum number of values in a body. The largest body that a schema allows has fewer than two hundred, and

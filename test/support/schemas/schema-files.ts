@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
-import { asyncApiDocument } from '../../../src/api/event-types/async-api.ts';
-import { eventCatalogue } from '../../../src/api/event-types/catalogue.ts';
+import { asyncApiDocument } from '../../../src/api/document/event-catalogue.ts';
+import { eventCatalogue } from '../../../src/api/document/event-catalogue.ts';
 import type { EventSchemas } from './schema-breaks.ts';
 
 /** The repository's folder of schemas, with a slash at its end. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hasCurrentCopy, takesGzip } from '../../../src/http/negotiation.ts';
+import { hasCurrentCopy, takesGzip } from '../../../src/http/asset.ts';
 
 test('an Accept-Encoding of thousands of codings is not read', () => {
   expect(takesGzip(`gzip${',br'.repeat(100)}`)).toBe(true);

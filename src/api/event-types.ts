@@ -1,6 +1,18 @@
+import { asyncApiDocument, eventCatalogue } from './document/event-catalogue.ts';
+import type { ApiDeps } from './deps.ts';
+import type { Api } from './server/api-instance.ts';
 import { Type } from 'typebox';
-import { eventTypes, type EventType } from '../../events/event-types.ts';
-import { problems, record } from '../shared/schema.ts';
+import { eventTypes, type EventType } from '../events/event-types.ts';
+import { problems, record } from './shared/schema.ts';
+
+/** The catalogue of event types, made once: it is the same for every caller. */
+export function addEventTypeRoutes(app: Api, { version }: Pick<ApiDeps, 'version'>): void {
+  const catalogue = eventCatalogue();
+  const items = [...catalogue];
+  const document = asyncApiDocument(catalogue, version);
+  app.get('/event-types', { config: { anyToken: true }, schema: listEventTypes }, async () => ({ items }));
+  app.get('/asyncapi.json', { config: { anyToken: true }, schema: getAsyncApi }, async () => document);
+}
 
 const anyObject = (description: string) =>
   Type.Unsafe<object>({ type: 'object', additionalProperties: true, description });
@@ -16,7 +28,7 @@ const entrySchema = record({
 });
 
 /** Request and responses of GET /v1/event-types. */
-export const listEventTypes = {
+const listEventTypes = {
   tags: ['Events'],
   operationId: 'listEventTypes',
   summary: 'Every event type, with the schema of its events',
@@ -30,7 +42,7 @@ export const listEventTypes = {
 };
 
 /** Request and responses of GET /v1/asyncapi.json. */
-export const getAsyncApi = {
+const getAsyncApi = {
   tags: ['Events'],
   operationId: 'getAsyncApi',
   summary: 'The callbacks as an AsyncAPI document',

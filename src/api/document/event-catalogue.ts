@@ -1,7 +1,8 @@
 import { eventTypes, isOperational, type EventType } from '../../events/event-types.ts';
-import { eventExample } from '../document/event-examples.ts';
-import { mapValues, opened, sampleOf, type JsonSchema } from '../document/json-schema.ts';
+import { eventExample } from './event-examples.ts';
+import { mapValues, opened, sampleOf, type JsonSchema } from './json-schema.ts';
 import { bodySchema } from '../open-api-webhooks.ts';
+import { signatureHeaders } from '../open-api-webhooks.ts';
 
 /** One event type as the catalogue shows it. */
 export interface CatalogueEntry {
@@ -71,3 +72,68 @@ function within(schema: JsonSchema, field: string, change: (schema: JsonSchema) 
   if (found === undefined) return schema;
   return { ...schema, properties: { ...schema.properties, [field]: change(found) } };
 }
+
+const channel = '#/channels/callbacks';
+
+/**
+ * The callbacks as an AsyncAPI 3.0 document; pure. Its one channel is the endpoint of a subscription, whose
+ * address each subscriber chooses. Messages are those of the format `standard`.
+ */
+export function asyncApiDocument(catalogue: readonly CatalogueEntry[], version: string) {
+  const messages = Object.fromEntries(catalogue.map((entry) => [entry.type, message(entry)]));
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'filing-webhooks',
+      version,
+      description:
+        'The callbacks that subscribers receive. Subscriptions are made over the HTTP API (`/openapi.json`).',
+      license: { name: 'Apache-2.0' },
+    },
+    defaultContentType: 'application/json',
+    channels: {
+      callbacks: {
+        // Unknown to this document: a subscription has it.
+        address: null,
+        title: 'The endpoint of a subscription',
+        messages: mapValues(messages, (_, name) => ({ $ref: `#/components/messages/${name}` })),
+      },
+    },
+    operations: {
+      sendCallback: {
+        action: 'send',
+        channel: { $ref: channel },
+        title: 'Send an event to its subscribers',
+        description:
+          'At least once, and per filing in the order of `sequence`. Any 2xx acknowledges; everything else is sent again by the retry schedule.',
+        bindings: { http: { method: 'POST', bindingVersion: '0.3.0' } },
+        messages: catalogue.map(({ type }) => ({ $ref: `${channel}/messages/${type}` })),
+      },
+    },
+    components: { messages, messageTraits: { signed: { headers: headersSchema } } },
+  };
+}
+
+function message({ type, description, schema, example }: CatalogueEntry) {
+  const { $schema: _, $id: __, title, ...payload } = schema;
+  return {
+    name: type,
+    title,
+    summary: description,
+    contentType: 'application/json',
+    traits: [{ $ref: '#/components/messageTraits/signed' }],
+    payload,
+    examples: [{ name: type, payload: example }],
+  };
+}
+
+const headersSchema = {
+  type: 'object',
+  required: signatureHeaders.map(([name]) => name),
+  properties: Object.fromEntries(
+    signatureHeaders.map(([name, description, example]) => [
+      name,
+      { type: 'string', description, examples: [example] },
+    ]),
+  ),
+};

@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto';
 import { Type } from 'typebox';
-import { hasCurrentCopy } from '../../http/negotiation.ts';
-import { onceForAll } from '../../http/once-for-all.ts';
-import { toUnreadable } from '../../redis/unreadable-record.ts';
-import { SealError } from '../../secrets/seal.ts';
-import { toJwk } from '../../subscriptions/ed25519-key.ts';
-import { listedMax } from '../../subscriptions/public-keys.ts';
-import type { PublicKey } from '../../subscriptions/signing-secret.ts';
-import type { ApiDeps } from '../deps.ts';
-import type { Api } from '../server/api-instance.ts';
-import { subscriptionIdPattern } from '../shared/patterns.ts';
-import { Problem } from '../shared/problem.ts';
-import { openProblems, record } from '../shared/schema.ts';
+import { hasCurrentCopy } from '../http/asset.ts';
+import { onceForAll } from '../memory/shared-work.ts';
+import { toUnreadable } from '../redis/unreadable-record.ts';
+import { SealError } from '../secrets/seal.ts';
+import { toJwk } from '../subscriptions/ed25519-key.ts';
+import { listedMax } from '../subscriptions/public-keys.ts';
+import type { PublicKey } from '../subscriptions/signing-secret.ts';
+import type { ApiDeps } from './deps.ts';
+import type { Api } from './server/api-instance.ts';
+import { subscriptionIdPattern } from './shared/patterns.ts';
+import { Problem } from './shared/problem.ts';
+import { openProblems, record } from './shared/schema.ts';
 
 /**
  * Seconds for which receivers may keep the keys; a rotation with a longer grace is noticed by none of them.
@@ -86,3 +86,26 @@ function rethrowHidden(error: unknown): never {
   const detail = 'Keys cannot be read now: keep those that you have. The operator finds why in the log.';
   throw new Problem('secret_unreadable', detail);
 }
+
+/** The public keys of subscriptions. */
+export const publicKeySetSchema = record(
+  {
+    keys: Type.Array(
+      record({
+        kty: Type.Literal('OKP'),
+        crv: Type.Literal('Ed25519'),
+        use: Type.Literal('sig'),
+        alg: Type.Literal('EdDSA'),
+        kid: Type.String({
+          description: 'Thumbprint of the key (RFC 7638).',
+          examples: ['kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'],
+        }),
+        x: Type.String({
+          description: 'The 32 bytes of the public key in base64url.',
+          examples: ['11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo'],
+        }),
+      }),
+    ),
+  },
+  { $id: 'PublicKeySet', description: 'A JWK Set (RFC 7517) of ed25519 keys (RFC 8037).' },
+);

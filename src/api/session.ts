@@ -1,0 +1,151 @@
+import type { FastifyRequest } from 'fastify';
+import { isoOrNull } from '../json/iso-time.ts';
+import { callerOf, tokenGone, type Caller, type SignIn } from './access/auth.ts';
+import { clearSessionCookie, modeOfRequest, sessionText, setSessionCookie } from './access/session-cookie.ts';
+import type { ApiDeps } from './deps.ts';
+import type { Api } from './server/api-instance.ts';
+import { invalidRequest } from './shared/problem.ts';
+import { Type } from 'typebox';
+import { answer, bodyProblems, nullable, oneOf, problems, record, timeOrNull } from './shared/schema.ts';
+
+// Maximum bytes of the body of a sign-in, which a stranger sends.
+const signInBytesMax = 4_096;
+
+/** Signing in to the page, signing out, and what a token or session opens. */
+export function addSessionRoutes(
+  app: Api,
+  { sessions, now, publicUrl = null, frameAncestors = [] }: ApiDeps,
+  signIn: SignIn,
+): void {
+  app.get('/session', { config: { anyToken: true }, schema: getSession }, async (request) =>
+    viewOf(callerOf(request)),
+  );
+
+  const signInOptions = {
+    bodyLimit: signInBytesMax,
+    config: { signsIn: true },
+    schema: createSession,
+  };
+  app.post('/session', signInOptions, async (request, reply) => {
+    const { token, link } = request.body;
+    const given = link ?? token;
+    if (given === undefined || (token !== undefined && link !== undefined))
+      throw invalidRequest([{ path: 'token', message: 'must be given, or link in its place' }]);
+    const caller = await signIn(request, given, link === undefined ? 'token' : 'link');
+    const made = await sessions.create(caller.kind === 'operator' ? null : caller.token, now());
+    if (made === null) throw tokenGone();
+    const asked = modeOfRequest(request) ?? 'page';
+    const mode = asked === 'frame' && link !== undefined && frameAncestors.length > 0 ? 'frame' : 'page';
+    await endFormer(request, mode);
+    const maxAge = Math.ceil((made.session.endsAt - now()) / 1000);
+    setSessionCookie(request, reply, { text: made.text, mode, maxAge, publicUrl });
+    void reply.code(201);
+    return viewOf({ ...caller, session: made.session });
+  });
+
+  app.delete(
+    '/session',
+    { config: { anyToken: true, signsOut: true }, schema: deleteSession },
+    async (request, reply) => {
+      const session = callerOf(request)?.session;
+      if (session !== undefined) {
+        await sessions.remove(session);
+        clearSessionCookie(request, reply, modeOfRequest(request) ?? 'page');
+      }
+      return reply.code(204).send(null);
+    },
+  );
+
+  // A browser has one session: the one before ends.
+  async function endFormer(request: FastifyRequest, mode: 'page' | 'frame'): Promise<void> {
+    const text = sessionText(request, mode);
+    const former = text === null ? null : await sessions.find(text, now());
+    if (former !== null) await sessions.remove(former);
+  }
+}
+
+function viewOf(caller: Caller | null) {
+  const token = caller?.kind === 'account' ? caller.token : null;
+  return {
+    kind: token === null ? 'operator' : 'account',
+    account: token?.account ?? null,
+    readOnly: token?.readOnly ?? false,
+    subscriptions: token?.subscriptions ?? 'all',
+    expiresAt: isoOrNull(caller?.session?.endsAt ?? token?.expiresAt ?? 0),
+  };
+}
+
+/** The account and the rights that the credentials of a request open. */
+export const sessionSchema = record(
+  {
+    kind: oneOf(['operator', 'account'], { description: 'Whose credentials they are.' }),
+    account: nullable(Type.String(), {
+      description: "The account that they open; null = the operator's open all.",
+      examples: ['default'],
+    }),
+    readOnly: Type.Boolean({ description: 'Whether they may only read.' }),
+    subscriptions: oneOf(['all', 'own'], {
+      description:
+        'Which subscriptions they see and manage; with `own` only those made with them, and they change nothing else.',
+    }),
+    expiresAt: timeOrNull('They are invalid from then on; null = never.'),
+  },
+  { $id: 'Session' },
+);
+
+const sessionInputSchema = record({
+  token: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      writeOnly: true,
+      description: 'The operator token or an account token.',
+      examples: ['fwa_8f14e45fceea167a5a36dedd4bea2543aabbccddeeff.default'],
+    }),
+  ),
+  link: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      writeOnly: true,
+      description: 'In place of `token`: what follows `#/link/` in a link.',
+      examples: ['fwl_8f14e45fceea167a5a36dedd4bea2543aabbccddeeff.default'],
+    }),
+  ),
+});
+
+/** Request and responses of GET /v1/session. */
+const getSession = {
+  tags: ['Session'],
+  operationId: 'getSession',
+  summary: 'What the token or session of this request opens',
+  description: 'The kind of access, its account, whether it may change anything, and its expiry.',
+  response: { 200: answer('Session', 'What it opens.'), ...problems() },
+};
+
+/** Request and responses of POST /v1/session. */
+const createSession = {
+  tags: ['Session'],
+  operationId: 'createSession',
+  summary: 'Sign in to the page with a token or a link',
+  description:
+    'For the page. The session is a cookie out of reach of scripts; requests with it also need the header `x-filing-webhooks: page`. It ends after 12 hours without use, after 7 days, and with its token.',
+  security: [],
+  body: sessionInputSchema,
+  response: {
+    201: answer('Session', 'What the session opens.', { 'set-cookie': 'The session.' }),
+    ...problems(...bodyProblems),
+  },
+};
+
+/** Request and responses of DELETE /v1/session. */
+const deleteSession = {
+  tags: ['Session'],
+  operationId: 'deleteSession',
+  summary: 'Sign out of the page',
+  description: 'Ends the session of this request. A token has none and stays valid.',
+  response: {
+    204: { type: 'null', description: 'The session is invalid from now on.' },
+    ...problems(),
+  },
+};
