@@ -84,7 +84,7 @@ export async function createMonitoring(
 }
 
 /** For helmet. Responses are data: a browser must not run, frame or keep anything in them. */
-export const securityHeaders = {
+const securityHeaders = {
   contentSecurityPolicy: {
     useDefaults: false,
     directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },

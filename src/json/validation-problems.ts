@@ -18,6 +18,9 @@ export interface FieldError {
   readonly message: string;
 }
 
+// Number of wrong values after which no more are described: one more than a response lists.
+const describedMax = 11;
+
 /** The message about a field that must be there and is not. */
 export const isMissing = 'is required';
 
@@ -40,6 +43,7 @@ export function fieldErrors(
     for (const error of describe(violation, explain)) {
       if (!byPath.has(error.path)) byPath.set(error.path, error);
     }
+    if (byPath.size >= describedMax) break;
   }
   return [...byPath.values()];
 }

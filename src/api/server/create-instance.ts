@@ -12,12 +12,13 @@ import { answerBrokenConnection, refuseWithoutRoute, sendError } from './error-h
 import { refuseWithoutHost } from './http-rules.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
 import { compileValidator } from './validator.ts';
-import { hasMoreValues } from '../../json/schema-bounds.ts';
+import { hasMoreValues } from '../../json/value-count.ts';
 
 const bodyBytesMax = 256 * 1024;
-// Maximum number of values in a body. The largest body that a schema allows has fewer than two hundred, and
-// the parser takes twenty times as long for tens of thousands of small values as for as many bytes of text.
-const bodyValuesMax = 2_000;
+// Maximum number of values in a body. The largest body that a schema allows has fewer than two hundred. Tens
+// of thousands of small values take twenty times as long to parse as as many bytes of text, and seconds to
+// check.
+const bodyValuesMax = 1_000;
 // Milliseconds for a response, counted from the first byte of the request; the request itself has `requestMs`
 // (`ApiTiming`).
 const handlerMs = 20_000;

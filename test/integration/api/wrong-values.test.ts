@@ -374,7 +374,7 @@ test('several wrong values of a request are listed, not only the first', async (
 });
 
 test('of more than ten wrong values ten are listed, and the answer says that there are more', async () => {
-  const wrong = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`unknown${i}`, i]));
+  const wrong = Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`unknown${i}`, i]));
   const answer = await api.call('POST', S, { ...wrong, url: hookUrl });
   expect(answer.status).toBe(422);
   expect(answer.body['errors']).toHaveLength(10);
@@ -383,8 +383,8 @@ test('of more than ten wrong values ten are listed, and the answer says that the
 });
 
 test('a body of thousands of values is refused before it is parsed', async () => {
-  const states = Array.from({ length: 1_990 }, () => 'TX');
-  expectRefusal(await api.call('POST', S, { url: hookUrl, states }), 'states');
+  const states = Array.from({ length: 990 }, () => 'TX');
+  expectRefusal(await api.call('POST', S, { url: hookUrl, eventTypes: ['filing.*'], states }), 'states');
   expectRefusal(await api.call('POST', S, { url: hookUrl, states: [...states, ...states] }), '');
   const description = ',[{"'.repeat(100);
   expect(

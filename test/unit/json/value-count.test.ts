@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hasMoreValues } from '../../../src/json/schema-bounds.ts';
+import { hasMoreValues } from '../../../src/json/value-count.ts';
 
 test.each([
   ['', 1, false],
