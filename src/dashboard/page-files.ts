@@ -14,7 +14,7 @@ interface Library {
 const folder = new URL('public/', import.meta.url);
 const require = createRequire(import.meta.url);
 
-// Browsers cannot resolve bare names without an inline import map, and uPlot's small build is no module.
+// Browsers cannot resolve bare names without an inline import map.
 const libraries: readonly Library[] = [
   { name: 'preact.js', locate: () => require.resolve('preact') },
   {
@@ -27,12 +27,6 @@ const libraries: readonly Library[] = [
     locate: () => require.resolve('htm').replace(/htm\.js$/, 'htm.module.js'),
     adapt: (text) => swap(text, 'export default function', 'export const htm=function'),
   },
-  {
-    name: 'uplot.js',
-    locate: () => require.resolve('uplot/dist/uPlot.iife.min.js'),
-    adapt: (text) => `${text}\nexport{uPlot};\n`,
-  },
-  { name: 'uplot.css', locate: () => require.resolve('uplot/dist/uPlot.min.css') },
 ];
 
 /**

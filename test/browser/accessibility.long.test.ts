@@ -22,7 +22,7 @@ beforeAll(async () => {
   });
   pages = [
     ['accounts', '#/', '[aria-label="Accounts"] .notice'],
-    ['account', '#/accounts/default', '.plot canvas'],
+    ['account', '#/accounts/default', '.trend'],
     ['changes', '#/accounts/default/changes', '.feed li'],
     ['filings', '#/accounts/default/filings?status=COMPLETED', '[aria-label="Filings"] a'],
     ['found', '#/accounts/default/filings?q=seen&state=tx', '[role="search"]'],

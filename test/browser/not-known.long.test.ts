@@ -25,7 +25,7 @@ describe('what is not known', () => {
     await tab.page.getByText('Not known yet: the filings of this account were never read').waitFor();
     await tab.page.getByText('Not known yet: the filings were never read as a whole.').waitFor();
     expect(await tab.page.getByText(allClear).count()).toBe(0);
-    expect(await tab.page.locator('.plot').count()).toBe(0);
+    expect(await tab.page.locator('.trend').count()).toBe(0);
     await tab.show('#/rejections');
     await tab.page.getByText('there may be rejections that are not shown').waitFor();
     await tab.page.getByText('No rejection is known. Not every account is current').waitFor();

@@ -48,8 +48,7 @@ describe('a new subscription', () => {
     await tick(page, /^filing\.rejected/).check();
     await tick(page, /^filing\.created/).check();
     await tick(page, 'REJECTED').check();
-    await page.getByLabel('Another state').fill('zz, TX');
-    await page.getByLabel('Another state').press('Enter');
+    await page.getByLabel('Only filings of these states').fill('zz, TX');
     await page.getByRole('button', { name: 'Add a header' }).click();
     await page.getByLabel('Name of header 1').fill('x-team');
     await page.getByLabel('Value of header 1').fill('claims');
@@ -138,7 +137,7 @@ describe('a new subscription', () => {
     await page.getByLabel('Name of header 1').fill('content-type');
     await page.getByLabel('Value of header 1').fill('text/plain');
     await page.getByRole('button', { name: 'Create subscription' }).click();
-    await page.getByText('Nothing was created: see the fields above.').waitFor();
+    await page.getByText('Could not create the subscription: see the fields above.').waitFor();
     await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('url');
     const described = await page.getByLabel('Endpoint URL').getAttribute('aria-describedby');
     const problem = await page.locator(`[id="${described?.split(' ')[1]}"]`).innerText();
@@ -182,7 +181,7 @@ describe('a subscription that is edited', () => {
     await page.getByRole('link', { name: 'Edit' }).click();
     await page.getByText('Kept as they are: x-kept').waitFor();
     await page.getByLabel('Description').fill('After');
-    await tick(page, /^TX/).uncheck();
+    await page.getByLabel('Only filings of these states').fill('');
     await tab.picture('edit-subscription');
     await expectAccessible(tab);
     await page.getByRole('button', { name: 'Save' }).click();

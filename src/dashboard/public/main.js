@@ -9,7 +9,7 @@ import { onOtherTab, openLink, readSession, signOut, takeLink, useOfLink } from 
 import { sleep } from './data/sleep.js';
 import { ClientContext } from './data/use-resource.js';
 
-/** @import { Session } from './session.js' */
+/** @import { Session } from '../api-types.ts' */
 
 /**
  * `unknown`: the daemon has not said yet who is signed in; `wait` is the reason, where there is one.

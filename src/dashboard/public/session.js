@@ -2,13 +2,7 @@ import { ApiError, createApiClient } from './data/api-client.js';
 import { createContext } from './vendor/preact.js';
 import { useContext } from './vendor/hooks.js';
 
-/**
- * The user who is signed in. The session itself is a cookie that no script can read; every tab has it.
- * @typedef {object} Session
- * @property {string | null} account the only account that it opens; null for the operator
- * @property {boolean} readOnly whether nothing may be changed
- * @property {string | null} expiresAt when it ends at the latest
- */
+/** @import { Session } from '../api-types.ts' */
 
 /** Whether another page shows this one in a frame. */
 export const isFramed = globalThis.self !== globalThis.top;
@@ -121,21 +115,14 @@ function accountOf(secret) {
   return /^fw[al]_[\w-]{43}\.(.+)$/.exec(secret)?.[1] ?? null;
 }
 
-/**
- * The rights of the user who is signed in.
- * @typedef {object} SessionRights
- * @property {string | null} account the only account that is open to them; null for the operator
- * @property {boolean} [readOnly] whether nothing may be changed
- */
-
 /** The rights of the user who is signed in. */
-export const SessionContext = createContext({ account: null });
+export const SessionContext = createContext(/** @type {Session} */ (/** @type {unknown} */ (null)));
 
-/** @returns {SessionRights} */
+/** @returns {Session} */
 export const useSession = () => useContext(SessionContext);
 
 /** Whether the user may change anything, so whether buttons that do are shown. */
-export const useMayWrite = () => useSession().readOnly !== true;
+export const useMayWrite = () => !useSession().readOnly;
 
 /** Whether every account is open to the user. */
 export const useIsOperator = () => useSession().account === null;

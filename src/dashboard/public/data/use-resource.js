@@ -1,7 +1,7 @@
 import { createContext } from '../vendor/preact.js';
 import { useCallback, useContext, useEffect, useState } from '../vendor/hooks.js';
 import { ApiError } from './api-client.js';
-import { usePulse } from './pulse.js';
+import { noteRead, suspect } from './daemon.js';
 import { sleep, untilVisible } from './sleep.js';
 
 /** @import { Page } from '../../api-types.ts' */
@@ -77,17 +77,16 @@ function useReading(read, everyMs, subject = read) {
     error: /** @type {ApiError | null} */ (null),
   });
   const [turn, setTurn] = useState(0);
-  const pulse = usePulse();
   useEffect(() => {
     const leave = new AbortController();
     void repeat(leave.signal, everyMs, async () => {
       try {
         const data = await read(leave.signal);
-        pulse.noteRead();
+        noteRead();
         if (!leave.signal.aborted) setState({ subject, data, error: null });
       } catch (error) {
         if (leave.signal.aborted) return;
-        if (isAway(error)) pulse.suspect();
+        if (isAway(error)) suspect();
         setState((before) => {
           const data = before.subject === subject ? before.data : null;
           return { subject, data, error: asApiError(error) };
@@ -95,7 +94,7 @@ function useReading(read, everyMs, subject = read) {
       }
     });
     return () => leave.abort();
-  }, [read, everyMs, subject, turn, pulse]);
+  }, [read, everyMs, subject, turn]);
   const reload = useCallback(() => setTurn((before) => before + 1), []);
   const current = state.subject === subject ? state : { data: null, error: null };
   return { data: current.data, error: current.error, reload };

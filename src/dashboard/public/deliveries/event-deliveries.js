@@ -8,7 +8,7 @@ import { href, withQuery } from '../router.js';
 import { outcomeName } from './outcomes.js';
 
 /** @import { EventDelivery } from '../../api-types.ts' */
-/** @import { Tone } from '../parts/parts.js' */
+/** @import { Tone } from '../catalogue.js' */
 /** @import { List } from '../data/use-resource.js' */
 
 const waitingMs = 5000;

@@ -1,4 +1,4 @@
-/** @import { Tone } from '../parts/parts.js' */
+/** @import { Tone } from '../catalogue.js' */
 
 /**
  * The name of each outcome of docs/callback-outcomes.md, what it means, and what to do.

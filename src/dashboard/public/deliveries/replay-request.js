@@ -9,7 +9,6 @@ import { fromLocal } from '../parts/format.js';
  * @property {string} after local time
  * @property {string} before local time
  * @property {string} filingId
- * @property {readonly string[]} eventTypes none: all that the subscription asks for
  */
 
 /** The choices of events, in the order of the form. */
@@ -30,12 +29,11 @@ const spans = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 };
  * @param {ReplayValues} values
  * @param {number} now milliseconds
  */
-export function replayRequest({ which, after, before, filingId, eventTypes }, now) {
+export function replayRequest({ which, after, before, filingId }, now) {
   return {
     deadLettersOnly: which === 'dead',
     ...timesOf(which, after, before, now),
     ...(filingId.trim() === '' ? {} : { filingId: filingId.trim() }),
-    ...(eventTypes.length === 0 ? {} : { eventTypes: [...eventTypes] }),
   };
 }
 

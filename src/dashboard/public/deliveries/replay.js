@@ -1,25 +1,22 @@
-import { useRef, useState, useEffect } from '../vendor/hooks.js';
-import { Dialog, DialogForm, useAction, ConfirmButton } from '../parts/actions.js';
-import { Tick } from '../parts/fields.js';
-import { timeZone, number, fullTime } from '../parts/format.js';
-import { eventMeanings } from '../catalogue.js';
-import { useClient, useList, useResource } from '../data/use-resource.js';
+import { useEffect, useRef, useState } from '../vendor/hooks.js';
 import { html } from '../html.js';
-import { Notice, Badge, Failure, Text, When } from '../parts/parts.js';
-import { toggled } from '../subscriptions/event-ticks.js';
-import { useMayWrite } from '../session.js';
-import { Table } from '../parts/table.js';
 import { apiPath } from '../data/api-client.js';
-
+import { useClient, useList, useResource } from '../data/use-resource.js';
+import { DialogButton } from '../parts/actions.js';
+import { valueOf } from '../parts/fields.js';
+import { fullTime, number, timeZone } from '../parts/format.js';
+import { Badge, Failure, Notice, Text, When } from '../parts/parts.js';
+import { Table } from '../parts/table.js';
+import { useMayWrite } from '../session.js';
 import { replayRequest, whichEvents } from './replay-request.js';
 
-/** @import { ReplayValues } from './replay-request.js' */
-/** @import { Subscription, Replay } from '../../api-types.ts' */
+/** @import { Replay, Subscription } from '../../api-types.ts' */
 /** @import { List, Resource } from '../data/use-resource.js' */
-/** @import { Tone } from '../parts/parts.js' */
+/** @import { ReplayValues } from './replay-request.js' */
+/** @import { Tone } from '../catalogue.js' */
 
 /** @type {ReplayValues} */
-const nothingChosen = { which: 'dead', after: '', before: '', filingId: '', eventTypes: [] };
+const nothingChosen = { which: 'dead', after: '', before: '', filingId: '' };
 
 /**
  * Delivers events again: asks which, counts them, and starts once that is confirmed.
@@ -27,24 +24,7 @@ const nothingChosen = { which: 'dead', after: '', before: '', filingId: '', even
  * subscription
  */
 export function ReplayButton({ path, subscription, onStarted }) {
-  const [open, setOpen] = useState(false);
-  const close = () => setOpen(false);
-  const started = () => {
-    close();
-    onStarted();
-  };
-  return html`<button type="button" onClick=${() => setOpen(true)}>Replay …</button>
-    <${Dialog} title="Replay" open=${open} onClose=${close}>
-      <${ReplayForm} path=${path} subscription=${subscription} onCancel=${close} onStarted=${started} />
-    <//>`;
-}
-
-/**
- * @param {{ path: string, subscription: Subscription, onCancel: () => void, onStarted: () => void }} props
- */
-function ReplayForm({ path, subscription, onCancel, onStarted }) {
   const client = useClient();
-  const action = useAction();
   const [values, setValues] = useState(nothingChosen);
   const [matched, setMatched] = useState(/** @type {number | null} */ (null));
   // The request that was counted is the one that is sent, though the last hour has moved on meanwhile.
@@ -57,22 +37,23 @@ function ReplayForm({ path, subscription, onCancel, onStarted }) {
     counted.current = replayRequest(values, client.now());
     const answer = await client.send('POST', `${path}/replay?dryRun=true`, counted.current);
     setMatched(answer.matched);
+    return 'stay';
   };
   const start = async () => {
     await client.send('POST', `${path}/replay`, counted.current);
     onStarted();
   };
-  const ready = matched !== null && matched > 0;
-  return html`<${DialogForm}
-    action=${action}
-    work=${ready ? start : count}
-    verb=${ready ? `Replay ${eventsOf(matched)}` : 'Count events'}
-    what=${ready ? 'start the replay' : 'count the events'}
-    onCancel=${onCancel}
+  const isReady = matched !== null && matched > 0;
+  return html`<${DialogButton}
+    label="Replay …"
+    title="Replay"
+    verb=${isReady ? `Replay ${eventsOf(matched)}` : 'Count events'}
+    what=${isReady ? 'start the replay' : 'count the events'}
+    work=${isReady ? start : count}
+    onClose=${() => set(nothingChosen)}
   >
     <p>Delivers events again under their old ids. A receiver that heeds the ids does nothing twice.</p>
-    <${Which} values=${values} set=${set} />
-    <${Only} values=${values} set=${set} />
+    <${Conditions} values=${values} set=${set} />
     <div aria-live="polite">
       ${
         matched === 0 &&
@@ -81,48 +62,37 @@ function ReplayForm({ path, subscription, onCancel, onStarted }) {
           again.${subscription.lag > 0 && ` ${number(subscription.lag)} pending go out by themselves.`}
         <//>`
       }
-      ${ready && html`<${Confirmation} matched=${matched} subscription=${subscription} />`}
+      ${isReady && html`<${Confirmation} matched=${matched} subscription=${subscription} />`}
     </div>
   <//>`;
 }
 
 /** @param {{ values: ReplayValues, set: (part: Partial<ReplayValues>) => void }} props */
-function Which({ values, set }) {
+function Conditions({ values: { which, filingId, ...times }, set }) {
   const time = (/** @type {'after' | 'before'} */ name, /** @type {string} */ label) =>
     html`<label
       >${label}
       <input
         type="datetime-local"
         step="1"
-        value=${values[name]}
-        onInput=${(/** @type {InputEvent} */ event) => set({ [name]: textOf(event) })}
+        value=${times[name]}
+        onInput=${(/** @type {Event} */ event) => set({ [name]: valueOf(event) })}
     /></label>`;
+  const choice = (/** @type {ReplayValues['which']} */ one, /** @type {string} */ label) =>
+    html`<label key=${one}
+      ><input type="radio" name="which" checked=${which === one} onChange=${() => set({ which: one })} />
+      ${label}</label
+    >`;
   return html`<fieldset>
       <legend>Which events</legend>
-      ${whichEvents.map(
-        ([which, label]) =>
-          html`<label key=${which}
-            ><input
-              type="radio"
-              name="which"
-              value=${which}
-              checked=${values.which === which}
-              onChange=${() => set({ which })}
-            />
-            ${label}</label
-          >`,
-      )}
+      ${whichEvents.map(([one, label]) => choice(one, label))}
     </fieldset>
     ${
-      values.which === 'between' &&
+      which === 'between' &&
       html`${time('after', 'From')} ${time('before', 'Until')}
         <p class="quiet">Times are in ${timeZone()}. Leave one empty for no limit on that side.</p>`
-    }`;
-}
-
-/** @param {{ values: ReplayValues, set: (part: Partial<ReplayValues>) => void }} props */
-function Only({ values: { filingId, eventTypes }, set }) {
-  return html`<label
+    }
+    <label
       >Only the filing
       <input
         value=${filingId}
@@ -130,25 +100,8 @@ function Only({ values: { filingId, eventTypes }, set }) {
         spellcheck="false"
         maxlength="256"
         placeholder="Any filing; or the id of one"
-        onInput=${(/** @type {InputEvent} */ event) => set({ filingId: textOf(event) })}
-    /></label>
-    <details>
-      <summary>
-        Only some event types
-        <span class="quiet">${eventTypes.length === 0 ? 'all' : eventTypes.length}</span>
-      </summary>
-      <div class="narrow-ticks">
-        ${Object.keys(eventMeanings).map(
-          (type) =>
-            html`<${Tick}
-              key=${type}
-              label=${html`<code>${type}</code>`}
-              checked=${eventTypes.includes(type)}
-              onToggle=${() => set({ eventTypes: toggled(eventTypes, type) })}
-            />`,
-        )}
-      </div>
-    </details>`;
+        onInput=${(/** @type {Event} */ event) => set({ filingId: valueOf(event) })}
+    /></label>`;
 }
 
 /** @param {{ matched: number, subscription: Subscription }} props */
@@ -171,9 +124,6 @@ function Confirmation({ matched, subscription: { state, lag } }) {
 
 /** @type {(count: number) => string} */
 const eventsOf = (count) => `${number(count)} ${count === 1 ? 'event' : 'events'}`;
-
-/** @type {(event: InputEvent) => string} */
-const textOf = ({ currentTarget }) => /** @type {HTMLInputElement} */ (currentTarget).value;
 
 const runningMs = 1000;
 const idleMs = 15_000;
@@ -201,15 +151,15 @@ export function Replays({ path, turn }) {
     <${Failure} error=${error} what="read the replays again" />
     <${Table}
       caption="Replays, newest first"
-      columns=${['Requested', 'Which', 'State', 'ProgressOf', ...(mayWrite ? ['Action'] : [])]}
+      columns=${['Requested', 'Which', 'State', 'Progress', ...(mayWrite ? ['Action'] : [])]}
       rows=${data.items.map((replay) => ({
         key: replay.id,
         cells: [
           html`<${When} at=${replay.createdAt} />`,
           html`<${Text} value=${conditionsOf(replay)} />`,
           html`<${Badge} word=${replay.state} tone=${replay.failed > 0 ? 'warn' : tones[replay.state]} />`,
-          html`<${ProgressOf} replay=${replay} />`,
-          ...(mayWrite ? [cancelOf(path, replay, reload)] : []),
+          html`<${Progress} replay=${replay} matched=${replay.matched} />`,
+          mayWrite && html`<${Cancel} path=${path} replay=${replay} onDone=${reload} />`,
         ],
       }))}
       empty=""
@@ -235,29 +185,26 @@ function conditionsOf({ conditions }) {
   return parts.length === 0 ? 'everything in the log' : parts.join(', ');
 }
 
-/** @param {{ replay: Replay }} props */
-function ProgressOf({ replay }) {
-  const { state, matched, delivered, failed } = replay;
-  return html`<span>${progressText(replay, matched)}</span> ${
+/** @param {{ replay: Replay | null, matched: number }} props `replay`: null until it was read */
+function Progress({ replay, matched }) {
+  const { state = 'running', delivered = 0, failed = 0 } = replay ?? {};
+  const stage = { running: 'In progress', finished: 'Finished', cancelled: 'Cancelled' }[state];
+  const given = failed === 0 ? '' : `, ${number(failed)} given up again`;
+  return html`<span>${stage}: ${number(delivered)} of ${number(matched)} delivered${given}.</span> ${
       state === 'running' &&
       html`<progress max=${matched} value=${delivered + failed} aria-label="Replayed events"></progress>`
     }`;
 }
 
-/** @type {(path: string, replay: Replay, onDone: () => void) => unknown} */
-function cancelOf(path, replay, onDone) {
-  if (replay.state !== 'running') return html`<span class="none">–</span>`;
-  return html`<${Cancel} path=${path} replay=${replay} onDone=${onDone} />`;
-}
-
 /** @param {{ path: string, replay: Replay, onDone: () => void }} props */
-function Cancel({ path, replay: { id, matched, delivered, failed }, onDone }) {
+function Cancel({ path, replay: { id, state, matched, delivered, failed }, onDone }) {
   const client = useClient();
   const cancel = async () => {
     await client.send('DELETE', `${path}/replays/${encodeURIComponent(id)}`);
     onDone();
   };
-  return html`<${ConfirmButton}
+  if (state !== 'running') return html`<span class="none">–</span>`;
+  return html`<${DialogButton}
     label="Cancel …"
     title="Cancel the replay"
     verb="Cancel the replay"
@@ -273,41 +220,17 @@ function Cancel({ path, replay: { id, matched, delivered, failed }, onDone }) {
   <//>`;
 }
 
-const lookEveryMs = 1000;
-
 /**
  * How far a replay is, until it has finished.
  * @param {{ account: string, started: { id: string, matched: number } }} props
  */
 export function ReplayProgress({ account, started: { id, matched } }) {
-  if (matched === 0)
-    return html`<${Notice} tone="info">The event is no longer in the log, so it cannot be sent again.<//>`;
-  return html`<${Progress} path=${apiPath('accounts', account, 'replays', id)} matched=${matched} />`;
-}
-
-/** @param {{ path: string, matched: number }} props */
-function Progress({ path, matched }) {
   /** @type {Resource<Replay>} */
-  const { data: replay, error } = useResource(path, lookEveryMs);
-  const isOver = replay !== null && replay.state !== 'running';
-  return html`<${Notice} tone=${isOver && replay.failed > 0 ? 'warn' : 'good'}>
-    <p>${progressText(replay, matched)}</p>
-    ${!isOver && html`<progress max=${matched} value=${doneOf(replay)} aria-label="Replayed events"></progress>`}
+  const { data, error } = useResource(apiPath('accounts', account, 'replays', id), runningMs);
+  if (matched === 0)
+    return html`<${Notice}>The event is no longer in the log, so it cannot be sent again.<//>`;
+  return html`<${Notice} tone=${data !== null && data.failed > 0 ? 'warn' : 'good'}>
+    <${Progress} replay=${data} matched=${matched} />
     <${Failure} error=${error} what="see how far it is" />
   <//>`;
 }
-
-/**
- * How far a replay is, as a sentence; pure.
- * @param {Pick<Replay, 'state' | 'delivered' | 'failed'> | null} replay null: not known yet
- * @param {number} matched
- */
-export function progressText(replay, matched) {
-  const { state = 'running', delivered = 0, failed = 0 } = replay ?? {};
-  const stage = { running: 'In progress', finished: 'Finished', cancelled: 'Cancelled' }[state] ?? state;
-  const given = failed === 0 ? '' : `, ${number(failed)} given up again`;
-  return `${stage}: ${number(delivered)} of ${number(matched)} delivered${given}.`;
-}
-
-/** @type {(replay: Replay | null) => number} */
-const doneOf = (replay) => (replay?.delivered ?? 0) + (replay?.failed ?? 0);

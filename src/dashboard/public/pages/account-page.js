@@ -2,25 +2,20 @@ import { useState } from '../vendor/hooks.js';
 import { ActionButton, useAction } from '../parts/actions.js';
 import { apiPath } from '../data/api-client.js';
 import { knowledgeOf } from '../data/knowledge.js';
-import { useSamples, CountsChart } from '../parts/counts-chart.js';
+import { Trends } from '../parts/trends.js';
 import { useIsOperator, useMayWrite } from '../session.js';
 import { useClient, useResource } from '../data/use-resource.js';
-import { AccountNav, Counts, Health, HealthAdvice, requestBudget } from '../parts/account-parts.js';
+import { AccountNav, Counts, Health, HealthAdvice } from '../parts/account-parts.js';
 import { RejectionsTable } from '../parts/filings.js';
 import { duration, number } from '../parts/format.js';
 import { html } from '../html.js';
-import { Facts, Failure, Heading, Loading, Notice, Text, When } from '../parts/parts.js';
+import { Facts, Failure, Heading, Notice, Reading, Text, When } from '../parts/parts.js';
 import { href, withQuery } from '../router.js';
 
 /** @import { Account } from '../../api-types.ts' */
 /** @import { Resource } from '../data/use-resource.js' */
 
 const refreshMs = 5000;
-const periods = /** @type {const} */ ([
-  ['6 hours', 6],
-  ['A day', 24],
-  ['A week', 168],
-]);
 
 /**
  * One account: the state of its polling, its rejected filings, and all of them over time.
@@ -29,26 +24,26 @@ const periods = /** @type {const} */ ([
 export function AccountPage({ account: name }) {
   const crumbs = useIsOperator() ? [['Accounts', href()]] : [];
   /** @type {Resource<Account>} */
-  const { data: account, error, reload } = useResource(apiPath('accounts', name), refreshMs);
+  const reading = useResource(apiPath('accounts', name), refreshMs);
+  const { data: account, error, reload } = reading;
   if (account === null && error?.status === 404)
-    return html`<${NoSuchAccount} name=${name} crumbs=${crumbs} />`;
+    return html`<${Heading} title=${name} crumbs=${crumbs} />
+      <p class="empty" role="alert">
+        There is no account <${Text} value=${name} />. <a href=${href()}>All accounts</a>
+      </p>`;
   return html`<${Heading} title=${name} crumbs=${crumbs}
       >${account !== null && html`<${Health} account=${account} />`}<//
     >
     <${AccountNav} account=${name} at="" />
-    <${Failure} error=${error} what="read the account" />
-    ${account === null && error === null && html`<${Loading} what="the account" />`}
-    ${account !== null && html`<${Known} account=${account} />`}
-    ${account !== null && html`<${OverTime} name=${name} account=${account} />`}
-    ${account !== null && html`<${Polling} account=${account} onPoll=${reload} />`}`;
-}
-
-/** @param {{ name: string, crumbs: string[][] }} props */
-function NoSuchAccount({ name, crumbs }) {
-  return html`<${Heading} title=${name} crumbs=${crumbs} />
-    <p class="empty" role="alert">
-      There is no account <${Text} value=${name} />. <a href=${href()}>All accounts</a>
-    </p>`;
+    <${Reading}
+      of=${reading}
+      what="the account"
+      show=${(/** @type {Account} */ data) =>
+        html`<${Known} account=${data} /><${Trends} account=${data} /><${Polling}
+            account=${data}
+            onPoll=${reload}
+          />`}
+    />`;
 }
 
 /** @param {{ account: Account }} props */
@@ -73,41 +68,6 @@ function Known({ account }) {
   </div>`;
 }
 
-const reading = html`<${Loading} what="the past" />`;
-const beginning = html`<p class="empty">The line begins now: a point is kept each minute.</p>`;
-const unknown = html`<p class="empty">Not known yet: the filings were never read as a whole.</p>`;
-
-/** @param {{ name: string, account: Account }} props */
-function OverTime({ name, account }) {
-  const [hours, setHours] = useState(24);
-  const now = useClient().now();
-  const isKnown = knowledgeOf(account) !== 'unknown';
-  const { samples, isRead, error } = useSamples(name, isKnown ? account : null, hours, now);
-  return html`<section aria-labelledby="over-time">
-    <h2 id="over-time">Filings over time</h2>
-    <${CountsChart}
-      samples=${isKnown ? samples : []}
-      hours=${hours}
-      empty=${isKnown ? (isRead ? beginning : error === null && reading) : unknown}
-    >
-      <div class="chips" role="group" aria-label="Period">
-        ${periods.map(
-          ([label, value]) =>
-            html`<button
-              key=${label}
-              type="button"
-              aria-pressed=${value === hours}
-              onClick=${() => setHours(value)}
-            >
-              ${label}
-            </button>`,
-        )}
-      </div>
-      <${Failure} error=${error} what="read the past" />
-    <//>
-  </section>`;
-}
-
 /** @param {{ account: Account, onPoll: () => void }} props */
 function Polling({ account, onPoll }) {
   const { health, requests } = account;
@@ -121,7 +81,7 @@ function Polling({ account, onPoll }) {
         ['Last sweep', html`<${When} at=${health.lastSweepAt} />`],
         ['Polls every', duration(account.pollIntervalMs)],
         ['Sweeps every', duration(account.sweepIntervalMs)],
-        ['Requests of the last poll', requestBudget(requests)],
+        ['Requests of the last poll', `${number(requests.lastPoll)} of at most ${number(requests.budget)}`],
         ['Requests in all', number(requests.total)],
         ['Failures in a row', number(health.consecutiveFailures)],
         ['Partner service', html`<${Text} value=${account.baseUrl} />`, 'wide'],

@@ -3,9 +3,10 @@ import { folded } from '../data/filing-event.js';
 import { useMayWrite } from '../session.js';
 import { useList } from '../data/use-resource.js';
 import { Count, filingsHref, Health, HealthAdvice, FailingSubscriptions } from '../parts/account-parts.js';
+import { Filters, TextFilter } from '../parts/filters.js';
 import { number } from '../parts/format.js';
 import { html } from '../html.js';
-import { Badge, Failure, Heading, Loading, Text, When } from '../parts/parts.js';
+import { Badge, Heading, Reading, Text, When } from '../parts/parts.js';
 import { Table } from '../parts/table.js';
 import { href, useQuery } from '../router.js';
 
@@ -19,33 +20,40 @@ const searchedFrom = 8;
 /** Every account, those in trouble first; for the operator. */
 export function AccountsPage() {
   /** @type {List<Account>} */
-  const { data, error, showMore } = useList('v1/accounts?limit=50', refreshMs);
+  const list = useList('v1/accounts?limit=50', refreshMs);
   const mayWrite = useMayWrite();
-  const [query, setQuery] = useQuery();
-  const q = folded(query.get('q') ?? '');
-  const accounts = (data?.items ?? []).toSorted(byTrouble);
-  const found = accounts.filter(({ account }) => folded(account).includes(q));
+  const show = (/** @type {NonNullable<typeof list.data>} */ { items, more }) =>
+    items.length === 0
+      ? html`<${NoAccounts} />`
+      : html`<${Accounts} accounts=${items.toSorted(byTrouble)} more=${more} onMore=${list.showMore} />`;
   return html`<${Heading} title="Accounts"
-      >${mayWrite && html`<a class="button primary beside" href=${href('accounts', 'new')}>New account</a>`}<//
+      >${mayWrite && html`<a class="button primary at-end" href=${href('accounts', 'new')}>New account</a>`}<//
     >
-    <${Failure} error=${error} what="read the accounts" />
-    ${data === null && error === null && html`<${Loading} what="the accounts" />`}
-    ${data?.items.length === 0 && html`<${NoAccounts} />`}
+    <${Reading} of=${list} what="the accounts" show=${show} />`;
+}
+
+/** @param {{ accounts: Account[], more: boolean, onMore: () => void }} props */
+function Accounts({ accounts, more, onMore }) {
+  const [query] = useQuery();
+  const q = folded(query.get('q') ?? '');
+  const statuses = [...new Set(accounts.flatMap(({ counts }) => Object.keys(counts)))].toSorted(
+    (one, other) => Number(other === 'REJECTED') - Number(one === 'REJECTED'),
+  );
+  const found = accounts.filter(({ account }) => folded(account).includes(q));
+  return html`<${Totals} accounts=${accounts} isAll=${!more} />
     ${
-      accounts.length > 0 &&
-      html`<${Totals} accounts=${accounts} isAll=${data?.more === false} />
-        ${
-          (accounts.length >= searchedFrom || q !== '') &&
-          html`<label class="find"
-            >Find an account
-            <input
-              type="search"
-              value=${query.get('q') ?? ''}
-              onInput=${(/** @type {any} */ { target }) => setQuery({ q: target.value })}
-          /></label>`
-        }
-        <${AccountTable} accounts=${found} more=${data?.more === true} onMore=${showMore} />`
-    }`;
+      (accounts.length >= searchedFrom || q !== '') &&
+      html`<${Filters} label="Accounts"><${TextFilter} label="Find an account" name="q" /><//>`
+    }
+    <${Table}
+      caption="Accounts"
+      columns=${['Account', 'Health', ...statuses, 'Subscriptions', 'Last complete poll']}
+      numbers=${statuses}
+      rows=${found.map((account) => rowOf(account, statuses))}
+      empty="No account has such a name."
+      more=${more}
+      onMore=${onMore}
+    />`;
 }
 
 /** @param {{ accounts: Account[], isAll: boolean }} props */
@@ -66,22 +74,6 @@ function Totals({ accounts, isAll }) {
     >
     ${rest > 0 && html`<span class="warn"><strong>${number(rest)}</strong> not current: their figures are older or missing</span>`}
   </p>`;
-}
-
-/** @param {{ accounts: Account[], more: boolean, onMore: () => void }} props */
-function AccountTable({ accounts, more, onMore }) {
-  const statuses = [...new Set(accounts.flatMap(({ counts }) => Object.keys(counts)))].toSorted(
-    (one, other) => Number(other === 'REJECTED') - Number(one === 'REJECTED'),
-  );
-  return html`<${Table}
-    caption="Accounts"
-    columns=${['Account', 'Health', ...statuses, 'Subscriptions', 'Last complete poll']}
-    numbers=${statuses}
-    rows=${accounts.map((account) => rowOf(account, statuses))}
-    empty="No account has such a name."
-    more=${more}
-    onMore=${onMore}
-  />`;
 }
 
 /** @type {(account: Account, statuses: string[]) => Row} */
@@ -110,7 +102,7 @@ function rowOf(account, statuses) {
     ],
     card: html`<div class="card-line"><strong>${link}</strong> <${Badge} word=${health.state} /></div>
       <div class="card-counts">${counts}</div>
-      <div class="card-quiet">${subscriptions} · polled <${When} at=${health.lastCompletePollAt} /></div>`,
+      <div class="quiet">${subscriptions} · polled <${When} at=${health.lastCompletePollAt} /></div>`,
     below: health.state === 'ok' ? undefined : html`<${HealthAdvice} account=${account} />`,
   };
 }

@@ -8,7 +8,7 @@ import {
   Failure,
   FilingLink,
   Heading,
-  Loading,
+  Reading,
   Text,
   When,
 } from '../parts/parts.js';
@@ -36,7 +36,8 @@ const onceMs = 600_000;
  */
 export function AttemptPage({ account, id }) {
   /** @type {Resource<AttemptDetails>} */
-  const { data: attempt, error } = useResource(apiPath('accounts', account, 'attempts', id), refreshMs);
+  const reading = useResource(apiPath('accounts', account, 'attempts', id), refreshMs);
+  const attempt = reading.data;
   const crumbs = [
     [account, href('accounts', account)],
     ['Subscriptions', href('accounts', account, 'subscriptions')],
@@ -52,9 +53,11 @@ export function AttemptPage({ account, id }) {
       }
     <//>
     <${AccountNav} account=${account} at="subscriptions" />
-    <${Failure} error=${error} what="read the attempt" />
-    ${attempt === null && error === null && html`<${Loading} what="the attempt" />`}
-    ${attempt !== null && html`<${Details} account=${account} attempt=${attempt} />`}`;
+    <${Reading}
+      of=${reading}
+      what="the attempt"
+      show=${(/** @type {AttemptDetails} */ data) => html`<${Details} account=${account} attempt=${data} />`}
+    />`;
 }
 
 /** @param {{ account: string, attempt: AttemptDetails }} props */
@@ -77,7 +80,11 @@ function Details({ account, attempt }) {
     <${Exchange} attempt=${attempt} />
     <section aria-labelledby="others">
       <h2 id="others">Attempts of this event at this endpoint</h2>
-      <${Others} account=${account} attempt=${attempt} />
+      <${AttemptsTable}
+        account=${account}
+        attempts=${[...attempt.later, attempt, ...attempt.earlier]}
+        present=${attempt.id}
+      />
     </section>`;
 }
 
@@ -95,12 +102,7 @@ function AttemptFacts({ account, attempt }) {
         'wide',
       ],
       ['Event', html`<${Badge} word=${eventType} />`],
-      [
-        'Filing',
-        filingId === null
-          ? html`<${Text} value=${null} />`
-          : html`<${FilingLink} account=${account} filingId=${filingId} />`,
-      ],
+      ['Filing', html`<${FilingLink} account=${account} filingId=${filingId} />`],
       [
         'Subscription',
         html`<a href=${href('accounts', account, 'subscriptions', subscription)}
@@ -114,18 +116,6 @@ function AttemptFacts({ account, attempt }) {
         ? []
         : [['Part of', html`the replay <${Text} value=${replay} />`, 'wide']]),
     ]}
-  />`;
-}
-
-/** @param {{ account: string, attempt: AttemptDetails }} props */
-function Others({ account, attempt }) {
-  return html`<${AttemptsTable}
-    account=${account}
-    attempts=${[...attempt.later, attempt, ...attempt.earlier]}
-    present=${attempt.id}
-    empty=""
-    more=${false}
-    onMore=${() => {}}
   />`;
 }
 

@@ -1,25 +1,26 @@
 import { useEffect, useMemo, useRef, useState } from '../vendor/hooks.js';
-import { AccountNav } from '../parts/account-parts.js';
-import { ActionButton } from '../parts/actions.js';
+import { eventTones } from '../catalogue.js';
+import { html } from '../html.js';
 import { eventFacts, matchesSearch } from '../data/filing-event.js';
 import { useFeed } from '../data/use-feed.js';
-import { number, fromLocal, toLocal } from '../parts/format.js';
-import { html } from '../html.js';
-import { At, Badge, Failure, FilingLink, Heading, Loading, Text, useNow } from '../parts/parts.js';
+import { AccountNav } from '../parts/account-parts.js';
+import { ActionButton } from '../parts/actions.js';
+import { ChoiceFilter, ClearFilters, Filters, TextFilter, TimeFilter } from '../parts/filters.js';
+import { number } from '../parts/format.js';
+import { At, Badge, Failure, FilingLink, Heading, Loading, Text } from '../parts/parts.js';
 import { href, useQuery } from '../router.js';
-import { eventTones } from '../catalogue.js';
-import { useTyped } from '../parts/fields.js';
 
 /** @import { FilingEvent } from '../../api-types.ts' */
 /** @import { FeedState } from '../data/event-feed.js' */
-/** @import { ComponentChildren } from 'preact' */
+
+const types = [['', 'All types'], ...Object.keys(eventTones).map((type) => [type, type])];
 
 /**
  * The changes of an account as they arrive, newest first.
  * @param {{ account: string }} props
  */
 export function FeedPage({ account }) {
-  const [query, setQuery] = useQuery();
+  const [query] = useQuery();
   const [paused, setPaused] = useState(false);
   const filter = {
     types: query.get('types'),
@@ -38,7 +39,13 @@ export function FeedPage({ account }) {
       ><${Connection} state=${feed.state}
     /><//>
     <${AccountNav} account=${account} at="changes" />
-    <${FeedFilters} query=${query} setQuery=${setQuery}>
+    <${Filters} label="Changes">
+      <${TextFilter} label="Contains" name="q" />
+      <${ChoiceFilter} label="Type" name="types" options=${types} />
+      <${TextFilter} label="Id of a filing" name="filingId" />
+      <${TimeFilter} label="From" name="after" />
+      <${TimeFilter} label="Until" name="before" />
+      <${ClearFilters} names=${[...query.keys()]} />
       <button type="button" aria-pressed=${paused} onClick=${() => setPaused(!paused)}>
         ${paused ? `Resume (${feed.waiting} waiting)` : 'Pause'}
       </button>
@@ -80,37 +87,29 @@ function Found({ events, account, isFiltered }) {
 function FeedEntry({ event, account }) {
   const { filingId, insured, policy, state, from, to, reason } = eventFacts(event);
   return html`<li>
-    <span class="feed-time"><${At} at=${event.timestamp} /></span>
-    <span class="feed-type"><${Badge} word=${event.type} /></span>
-    <span class="feed-what">
-      ${filingId !== null && html`<${FilingLink} account=${account} filingId=${filingId} name=${insured} />`}
-      ${policy !== null && html`<span class="quiet"><${Text} value=${policy} /></span>`}
-      ${state !== null && html`<span class="quiet"><${Text} value=${state} /></span>`}
-      ${
-        to !== null &&
-        html`<span class="feed-change"><${Text} value=${from ?? 'new'} /> → <${Text} value=${to} /></span>`
-      }
-      ${reason !== null && html`<span class="feed-reason"><${Text} value=${reason} /></span>`}
-    </span>
+    <span class="quiet"><${At} at=${event.timestamp} /></span>
+    <span><${Badge} word=${event.type} /></span>
+    ${filingId !== null && html`<${FilingLink} account=${account} filingId=${filingId} name=${insured} />`}
+    ${policy !== null && html`<span class="quiet"><${Text} value=${policy} /></span>`}
+    ${state !== null && html`<span class="quiet"><${Text} value=${state} /></span>`}
+    ${to !== null && html`<span><${Text} value=${from ?? 'new'} /> → <${Text} value=${to} /></span>`}
+    ${reason !== null && html`<span class="quiet"><${Text} value=${reason} /></span>`}
   </li>`;
 }
 
+/** @type {Readonly<Record<Exclude<FeedState['kind'], 'broken'>, readonly [text: string, tone: string]>>} */
+const connections = {
+  live: ['Live', 'good'],
+  past: ['Past', ''],
+  polling: ['The stream does not get through; asked every 3 s instead', 'warn'],
+  connecting: ['Connecting …', ''],
+};
+
 /** @param {{ state: FeedState }} props */
 function Connection({ state }) {
-  switch (state.kind) {
-    case 'live':
-      return html`<span class="connection good" role="status">Live</span>`;
-    case 'past':
-      return html`<span class="connection" role="status">Past</span>`;
-    case 'polling':
-      return html`<span class="connection warn" role="status"
-        >The stream does not get through; asked every 3 s instead</span
-      >`;
-    case 'broken':
-      return html`<${Failure} error=${state.error} what="read the changes" />`;
-    case 'connecting':
-      return html`<span class="connection" role="status">Connecting …</span>`;
-  }
+  if (state.kind === 'broken') return html`<${Failure} error=${state.error} what="read the changes" />`;
+  const [text, tone] = connections[state.kind];
+  return html`<span class=${`connection ${tone}`} role="status">${text}</span>`;
 }
 
 // Announces the number of new changes, at most every few seconds: a screen reader would never finish with
@@ -131,105 +130,3 @@ function Announcement({ count }) {
   }, []);
   return html`<p class="hidden" aria-live="polite">${text}</p>`;
 }
-
-const presets = /** @type {const} */ ([
-  ['Last hour', 3_600_000],
-  ['Last day', 86_400_000],
-  ['Last week', 604_800_000],
-]);
-
-/**
- * The filters of changes, kept in the address.
- * @param {{ query: URLSearchParams, setQuery: (filters: Record<string, string | null>) => void, children?:
- * ComponentChildren }} props
- */
-export function FeedFilters({ query, setQuery, children }) {
-  const now = useNow();
-  const [isOpen, setOpen] = useState(['filingId', 'after', 'before'].some((name) => query.has(name)));
-  const [search, setSearch] = useTyped(query.get('q') ?? '', (text) => setQuery({ q: text.trim() }));
-  const [filing, setFiling] = useTyped(query.get('filingId') ?? '', (text) =>
-    setQuery({ filingId: text.trim() }),
-  );
-  return html`<form class="filters" role="search" aria-label="Changes" onSubmit=${stay}>
-    <label
-      >Contains
-      <input
-        type="search"
-        value=${search}
-        onInput=${(/** @type {any} */ { target }) => setSearch(target.value)}
-    /></label>
-    <label
-      >Type
-      <select
-        value=${query.get('types') ?? ''}
-        onChange=${(/** @type {any} */ { target }) => setQuery({ types: target.value })}
-      >
-        <option value="">All types</option>
-        ${Object.keys(eventTones).map((one) => html`<option key=${one} value=${one}>${one}</option>`)}
-      </select></label
-    >
-    <button type="button" class="more-filters" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
-      More filters
-    </button>
-    <label class="further"
-      >Id of a filing
-      <input
-        type="search"
-        autocomplete="off"
-        value=${filing}
-        onInput=${(/** @type {any} */ { target }) => setFiling(target.value)}
-    /></label>
-    <${Instant}
-      name="From"
-      value=${query.get('after')}
-      onChange=${(/** @type {string | null} */ after) => setQuery({ after })}
-    />
-    <${Instant}
-      name="Until"
-      value=${query.get('before')}
-      onChange=${(/** @type {string | null} */ before) => setQuery({ before })}
-    />
-    <div class="chips further" role="group" aria-label="Period">
-      ${presets.map(
-        ([name, ms]) =>
-          html`<button
-            key=${name}
-            type="button"
-            onClick=${() => setQuery({ after: new Date(now - ms).toISOString(), before: null })}
-          >
-            ${name}
-          </button>`,
-      )}
-      ${
-        [...query.keys()].length > 0 &&
-        html`<button
-          type="button"
-          onClick=${() => {
-            setQuery(Object.fromEntries([...query.keys()].map((name) => [name, null])));
-          }}
-        >
-          Clear
-        </button>`
-      }
-    </div>
-    ${children}
-  </form>`;
-}
-
-/**
- * A time in the zone of the browser.
- * @param {{ name: string, value: string | null, onChange: (value: string | null) => void }} props
- */
-function Instant({ name, value, onChange }) {
-  return html`<label class="further"
-    >${name}
-    <input
-      type="datetime-local"
-      step="1"
-      value=${toLocal(value)}
-      onChange=${(/** @type {any} */ { target }) => onChange(fromLocal(target.value))}
-  /></label>`;
-}
-
-/** @param {Event} event */
-const stay = (event) => event.preventDefault();

@@ -1,16 +1,4 @@
-import {
-  CopyButton,
-  Age,
-  At,
-  Badge,
-  Facts,
-  Failure,
-  Heading,
-  Loading,
-  Notice,
-  Text,
-  When,
-} from '../parts/parts.js';
+import { CopyButton, Age, At, Badge, Facts, Heading, Reading, Notice, Text, When } from '../parts/parts.js';
 import { EventDeliveries } from '../deliveries/event-deliveries.js';
 import { apiPath } from '../data/api-client.js';
 import { eventFacts, withKnownDetails } from '../data/filing-event.js';
@@ -33,8 +21,8 @@ const refreshMs = 5000;
 export function FilingPage({ account, id: filingId }) {
   const path = apiPath('accounts', account, 'filings', filingId);
   /** @type {Resource<FilingWithEvents>} */
-  const { data, error, reload } = useResource(path, refreshMs);
-  const filing = data === null ? null : withKnownDetails(data);
+  const reading = useResource(path, refreshMs);
+  const filing = reading.data && withKnownDetails(reading.data);
   return html`<${Heading}
       title=${filing?.insuredsName?.trim() ? filing.insuredsName : filingId}
       crumbs=${[
@@ -44,12 +32,16 @@ export function FilingPage({ account, id: filingId }) {
       >${filing !== null && html`<${Standing} filing=${filing} />`}<//
     >
     <${AccountNav} account=${account} at="filings" />
-    ${error?.status === 404 ? html`<${Unseen} filingId=${filingId} />` : html`<${Failure} error=${error} what="read the filing" />`}
-    ${filing === null && error === null && html`<${Loading} what="the filing" />`}
     ${
-      filing !== null &&
-      html`<${FilingFacts} account=${account} filing=${filing} onChanged=${reload} />
-        <${Timeline} account=${account} filing=${filing} />`
+      reading.error?.status === 404
+        ? html`<${Unseen} filingId=${filingId} />`
+        : html`<${Reading}
+            of=${{ ...reading, data: filing }}
+            what="the filing"
+            show=${() =>
+              html`<${FilingFacts} account=${account} filing=${filing} onChanged=${reading.reload} />
+                <${Timeline} account=${account} filing=${filing} />`}
+          />`
     }`;
 }
 
@@ -71,22 +63,16 @@ function FilingFacts({ account, filing, onChanged }) {
   return html`${filing.removed && html`<${Notice} tone="warn">The partner service no longer knows this filing.<//>`}
     ${
       filing.status === 'REJECTED' &&
-      html`<div class="notice bad rejected">
+      html`<div class="notice bad split">
         <p>Rejected: <${Text} value=${filing.rejectionReason} /></p>
-        <${SeenBy}
-          account=${account}
-          filingId=${filing.filingId}
-          name=${filing.insuredsName}
-          seen=${filing.seen ?? null}
-          onChanged=${onChanged}
-        />
+        <${SeenBy} account=${account} filing=${filing} onChanged=${onChanged} />
       </div>`
     }
     <${Facts}
       items=${[
         ['Policy', html`<${Text} value=${filing.policyNumber} />`],
         ['State', html`<${Text} value=${filing.stateAbbr} />`],
-        ['Type', html`<${Text} value=${filing.filingType === null ? null : spaced(filing.filingType)} />`],
+        ['Type', html`<${Text} value=${filing.filingType && spaced(filing.filingType)} />`],
         ['Premium', html`<${Text} value=${dollars(filing.premium)} />`],
         [`${filing.status} since`, html`<${At} at=${filing.since} />`],
         ['Completed', html`<${When} at=${filing.completedAt} never="not yet" />`],

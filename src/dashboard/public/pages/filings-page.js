@@ -2,9 +2,9 @@ import { apiPath } from '../data/api-client.js';
 import { statusTones } from '../catalogue.js';
 import { knowledgeOf } from '../data/knowledge.js';
 import { useResource } from '../data/use-resource.js';
-import { useTyped } from '../parts/fields.js';
 import { AccountNav, Health } from '../parts/account-parts.js';
 import { isSorted, FilingsTable } from '../parts/filings.js';
+import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.js';
 import { number } from '../parts/format.js';
 import { html } from '../html.js';
 import { Heading } from '../parts/parts.js';
@@ -15,6 +15,10 @@ import { href, useQuery, withQuery } from '../router.js';
 /** @import { FilingChoice } from '../parts/filings.js' */
 
 const refreshMs = 10_000;
+const orders = [
+  ['', 'Newest first'],
+  ['oldest', 'Oldest first'],
+];
 
 /**
  * The filings of an account as the daemon last saw them, by status, state and words.
@@ -40,7 +44,20 @@ export function FilingsPage({ account: name, status: named }) {
     >
     <${AccountNav} account=${name} at="filings" />
     <${StatusChips} name=${name} account=${account} choice=${choice} />
-    <${Filters} choice=${choice} />
+    <${Filters} label="Filings of this account">
+      <${TextFilter} label="Policy number, insured or id" name="q" more=${{ maxlength: 200 }} />
+      ${
+        isSorted(choice) &&
+        html`<${TextFilter}
+            label="State"
+            name="state"
+            short
+            upper
+            more=${{ maxlength: 16, placeholder: 'any' }}
+          />
+          <${ChoiceFilter} label="Order" name="order" options=${orders} />`
+      }
+    <//>
     ${
       status === 'REJECTED' &&
       html`<p>
@@ -50,50 +67,6 @@ export function FilingsPage({ account: name, status: named }) {
     }
     <${FilingsTable} account=${name} choice=${choice} />`;
 }
-
-/** @param {{ choice: FilingChoice }} props */
-function Filters({ choice: { status, state, q, order } }) {
-  const [, setQuery] = useQuery();
-  const [words, setWords] = useTyped(q ?? '', (text) => setQuery({ q: text.trim() }));
-  const [abbreviation, setAbbreviation] = useTyped(state ?? '', (text) =>
-    setQuery({ state: text.trim().toUpperCase() }),
-  );
-  return html`<form class="filters" role="search" aria-label="Filings of this account" onSubmit=${stay}>
-    <label
-      >Policy number, insured or id
-      <input
-        type="search"
-        maxlength="200"
-        value=${words}
-        onInput=${(/** @type {any} */ { target }) => setWords(target.value)}
-    /></label>
-    ${
-      isSorted({ status, q }) &&
-      html`<label class="short"
-          >State
-          <input
-            maxlength="16"
-            value=${abbreviation}
-            placeholder="any"
-            autocomplete="off"
-            onInput=${(/** @type {any} */ { target }) => setAbbreviation(target.value)}
-        /></label>
-        <label
-          >Order
-          <select
-            value=${order}
-            onChange=${(/** @type {any} */ { target }) => setQuery({ order: target.value === 'oldest' ? 'oldest' : null })}
-          >
-            <option value="newest">Newest first</option>
-            <option value="oldest">Oldest first</option>
-          </select></label
-        >`
-    }
-  </form>`;
-}
-
-/** @param {Event} event */
-const stay = (event) => event.preventDefault();
 
 /** @param {{ name: string, account: Account | null, choice: FilingChoice }} props */
 function StatusChips({ name, account, choice: { status, state, q, order, statuses } }) {

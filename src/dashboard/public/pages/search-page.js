@@ -2,14 +2,14 @@ import { useEffect, useState } from '../vendor/hooks.js';
 import { apiPath } from '../data/api-client.js';
 import { useSession } from '../session.js';
 import { useList, useResource } from '../data/use-resource.js';
-import { columnsOf, keyOf, numbers, rowOf, Searched } from '../parts/filings.js';
+import { columnsOf, numbers, rowOf, Searched } from '../parts/filings.js';
 import { number } from '../parts/format.js';
 import { html } from '../html.js';
-import { Failure, Heading, Loading, Text } from '../parts/parts.js';
+import { Failure, Heading, Reading, Text } from '../parts/parts.js';
 import { Table } from '../parts/table.js';
 import { href, withQuery } from '../router.js';
 
-/** @import { Account, Filing, Page } from '../../api-types.ts' */
+/** @import { Account, FilingPage } from '../../api-types.ts' */
 /** @import { List, Resource } from '../data/use-resource.js' */
 
 /**
@@ -44,17 +44,14 @@ export function SearchPage({ q = '' }) {
 /** @param {{ q: string }} props */
 function OfAllAccounts({ q }) {
   /** @type {List<Account>} */
-  const { data, error, showMore } = useList(`v1/accounts?limit=${accountsAtOnce}`, refreshMs);
-  if (data === null)
-    return error === null
-      ? html`<${Loading} what="the accounts" />`
-      : html`<${Failure} error=${error} what="read the accounts" />`;
-  return html`<${OfAccounts}
-      q=${q}
-      accounts=${data.items.map(({ account }) => account)}
-      isAll=${!data.more}
-    />
-    ${data.more && html`<button type="button" onClick=${showMore}>Search ${accountsAtOnce} more accounts</button>`}`;
+  const list = useList(`v1/accounts?limit=${accountsAtOnce}`, refreshMs);
+  return html`<${Reading}
+    of=${list}
+    what="the accounts"
+    show=${(/** @type {NonNullable<typeof list.data>} */ { items, more }) =>
+      html`<${OfAccounts} q=${q} accounts=${items.map(({ account }) => account)} isAll=${!more} />
+        ${more && html`<button type="button" onClick=${list.showMore}>Search ${accountsAtOnce} more accounts</button>`}`}
+  />`;
 }
 
 /** @param {{ q: string, accounts: string[], isAll: boolean }} props */
@@ -103,7 +100,7 @@ function OfAccount({ account, q, isNamed, onFound }) {
     order: 'newest',
     q,
   });
-  /** @type {Resource<Page<Filing> & { searched?: any }>} */
+  /** @type {Resource<FilingPage>} */
   const { data, error } = useResource(path, refreshMs);
   useEffect(() => {
     if (data === null && error === null) return;
@@ -121,14 +118,14 @@ function OfAccount({ account, q, isNamed, onFound }) {
         <a href=${href('accounts', account)}><${Text} value=${account} /></a>
       </h2>`
     }
-    <${Searched} searched=${data.searched ?? null} />
+    <${Searched} page=${data} />
     ${
       data.items.length > 0 &&
       html`<${Table}
         caption=${`Filings of ${account}`}
-        columns=${columns.map(([name]) => name)}
+        columns=${columns}
         numbers=${numbers}
-        rows=${data.items.map((filing) => ({ key: keyOf(filing), ...rowOf(columns, account, filing) }))}
+        rows=${data.items.map((filing) => rowOf(columns, account, filing))}
         empty=""
       />`
     }

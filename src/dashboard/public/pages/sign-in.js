@@ -3,7 +3,7 @@ import { ApiError } from '../data/api-client.js';
 import { html } from '../html.js';
 import { isFramed, signIn } from '../session.js';
 
-/** @import { Session } from '../session.js' */
+/** @import { Session } from '../../api-types.ts' */
 
 /**
  * Asks for a token until one is valid.
@@ -49,7 +49,7 @@ export function SignIn({ notice, onSignedIn }) {
       />
       <p id="user-help" class="quiet">Optional: only your password manager uses it.</p>
       <label for="token">Token</label>
-      <div class="beside">
+      <div class="pair">
         <input
           id="token"
           ref=${field}

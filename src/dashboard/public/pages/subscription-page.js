@@ -1,5 +1,5 @@
 import { useState } from '../vendor/hooks.js';
-import { CopyButton, Facts, Failure, Heading, Loading, Text, When } from '../parts/parts.js';
+import { CopyButton, Facts, Failure, Heading, Reading, Text, When } from '../parts/parts.js';
 import { Replays } from '../deliveries/replay.js';
 import { ActionButton, useAction } from '../parts/actions.js';
 import { SubscriptionActions } from '../subscriptions/subscription-actions.js';
@@ -29,7 +29,8 @@ export function SubscriptionPage({ account, id }) {
   const now = useClient().now();
   const [turn, setTurn] = useState(0);
   /** @type {Resource<Subscription>} */
-  const { data: subscription, error, reload } = useResource(path, refreshMs);
+  const reading = useResource(path, refreshMs);
+  const { data: subscription, reload } = reading;
   /** @type {Resource<Page<Attempt>>} */
   const { data: latest } = useResource(`${path}/attempts?limit=50`, refreshMs);
   const attempts = latest?.items ?? [];
@@ -48,30 +49,30 @@ export function SubscriptionPage({ account, id }) {
       ${subscription !== null && html`<${StateBadge} state=${state} />`}
     <//>
     <${AccountNav} account=${account} at="subscriptions" />
-    <${Failure} error=${error} what="read the subscription" />
-    ${subscription === null && error === null && html`<${Loading} what="the subscription" />`}
-    ${
-      subscription !== null &&
-      html`<${StateAdvice} subscription=${subscription} state=${state} attempts=${attempts} now=${now} />
-        ${
-          mayWrite &&
-          html`<${SubscriptionActions}
-            subscription=${subscription}
-            onChanged=${reload}
-            onReplay=${replayed}
-          />`
-        }
-        <${Settings} subscription=${subscription} onResumed=${mayWrite && reload} />
-        <${Replays} path=${path} turn=${turn} />
-        <section aria-labelledby="dead-letters">
-          <h2 id="dead-letters">Dead letters</h2>
-          <${DeadLetters} account=${account} id=${id} />
-        </section>
-        <section aria-labelledby="attempts">
-          <h2 id="attempts">Attempts</h2>
-          <${Attempts} account=${account} id=${id} />
-        </section>`
-    }`;
+    <${Reading}
+      of=${reading}
+      what="the subscription"
+      show=${() =>
+        html`<${StateAdvice} subscription=${subscription} state=${state} attempts=${attempts} now=${now} />
+          ${
+            mayWrite &&
+            html`<${SubscriptionActions}
+              subscription=${subscription}
+              onChanged=${reload}
+              onReplay=${replayed}
+            />`
+          }
+          <${Settings} subscription=${subscription} onResumed=${mayWrite && reload} />
+          <${Replays} path=${path} turn=${turn} />
+          <section aria-labelledby="dead-letters">
+            <h2 id="dead-letters">Dead letters</h2>
+            <${DeadLetters} account=${account} id=${id} />
+          </section>
+          <section aria-labelledby="attempts">
+            <h2 id="attempts">Attempts</h2>
+            <${Attempts} account=${account} id=${id} />
+          </section>`}
+    />`;
 }
 
 /** @param {{ subscription: Subscription, onResumed: false | (() => void) }} props */

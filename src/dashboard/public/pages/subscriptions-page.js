@@ -1,13 +1,13 @@
 import { useCallback, useEffect, useState } from '../vendor/hooks.js';
 import { apiPath } from '../data/api-client.js';
-import { shownState } from '../data/delivery-stats.js';
+import { isInTrouble, shownState } from '../data/delivery-stats.js';
 import { useMayWrite } from '../session.js';
 import { useClient, useList, useResource } from '../data/use-resource.js';
-import { AccountNav, FurtherFailing } from '../parts/account-parts.js';
+import { AccountNav, pagesMax } from '../parts/account-parts.js';
 import { Stats } from '../deliveries/attempts.js';
 import { number } from '../parts/format.js';
 import { html } from '../html.js';
-import { Failure, Heading, Loading, Text, When } from '../parts/parts.js';
+import { Heading, Reading, Text, When } from '../parts/parts.js';
 import { Table } from '../parts/table.js';
 import { href } from '../router.js';
 import { StateBadge } from '../subscriptions/state-advice.js';
@@ -15,7 +15,7 @@ import { StateBadge } from '../subscriptions/state-advice.js';
 /** @import { Attempt, Page, Subscription } from '../../api-types.ts' */
 /** @import { List, Resource } from '../data/use-resource.js' */
 
-const refreshMs = 5000;
+const refreshMs = 10_000;
 const statsEveryMs = 30_000;
 
 const columns = [
@@ -31,50 +31,58 @@ const columns = [
 
 // Trouble stands on top.
 const ranks = ['failing', 'degraded', 'unverified', 'disabled', 'active'];
+const rowsAtOnce = 50;
 
 /**
- * The subscriptions of an account with the state of their delivery, failing ones first.
+ * The subscriptions of an account with the state of their delivery, failing ones first: the first thousand
+ * are read, so that none of these is missed.
  * @param {{ account: string }} props
  */
 export function SubscriptionsPage({ account }) {
-  const path = apiPath('accounts', account, 'subscriptions');
   const mayWrite = useMayWrite();
   const now = useClient().now();
+  const path = `${apiPath('accounts', account, 'subscriptions')}?limit=100`;
   /** @type {List<Subscription>} */
-  const { data, error, showMore } = useList(path, refreshMs);
+  const list = useList(path, refreshMs, pagesMax);
+  const [shown, setShown] = useState(rowsAtOnce);
   const [lately, setLately] = useState(/** @type {Record<string, Attempt[]>} */ ({}));
   const note = useCallback(
     (/** @type {string} */ id, /** @type {Attempt[]} */ attempts) =>
       setLately((before) => (before[id] === attempts ? before : { ...before, [id]: attempts })),
     [],
   );
-  const rows = (data?.items ?? [])
-    .map((subscription) => {
-      const state = shownState(subscription, lately[subscription.id] ?? [], now);
-      const cells = cellsOf(subscription, state, note);
-      return { key: subscription.id, state, cells, card: cardOf(cells) };
-    })
-    .toSorted((one, other) => ranks.indexOf(one.state) - ranks.indexOf(other.state));
+  const show = (/** @type {NonNullable<typeof list.data>} */ { items, more }) => {
+    const states = items.map((one) => [one, shownState(one, lately[one.id] ?? [], now)]);
+    const rows = /** @type {[Subscription, string][]} */ (states).toSorted(
+      (one, other) => rank(one) - rank(other),
+    );
+    const showMore = () => {
+      setShown(shown + rowsAtOnce);
+      if (more && shown + rowsAtOnce > rows.length) list.showMore();
+    };
+    return html`<${Table}
+      caption="Subscriptions"
+      columns=${columns}
+      numbers=${['Pending']}
+      rows=${rows.slice(0, shown).map(([subscription, state]) => {
+        const cells = cellsOf(subscription, state, note);
+        return { key: subscription.id, cells, card: cardOf(cells) };
+      })}
+      empty="There is no subscription yet. A subscription sends the changes of this account's filings to an endpoint of yours."
+      more=${more || rows.length > shown}
+      onMore=${showMore}
+    />`;
+  };
   const make = href('accounts', account, 'subscriptions', 'new');
   return html`<${Heading} title="Subscriptions" crumbs=${[[account, href('accounts', account)]]}>
-      ${mayWrite && html`<a class="button primary beside" href=${make}>New subscription</a>`}
+      ${mayWrite && html`<a class="button primary at-end" href=${make}>New subscription</a>`}
     <//>
     <${AccountNav} account=${account} at="subscriptions" />
-    <${Failure} error=${error} what="read the subscriptions" />
-    ${data === null && error === null && html`<${Loading} what="the subscriptions" />`}
-    ${
-      data !== null &&
-      html`${data.more && html`<${FurtherFailing} account=${account} shown=${data.items} />`}<${Table}
-          caption="Subscriptions"
-          columns=${columns}
-          numbers=${['Pending']}
-          rows=${rows}
-          empty="There is no subscription yet. A subscription sends the changes of this account's filings to an endpoint of yours."
-          more=${data.more}
-          onMore=${showMore}
-        />`
-    }`;
+    <${Reading} of=${list} what="the subscriptions" show=${show} />`;
 }
+
+/** @type {(row: readonly [Subscription, string]) => number} */
+const rank = ([subscription, state]) => (isInTrouble(subscription) ? 0 : ranks.length) + ranks.indexOf(state);
 
 /**
  * @type {(subscription: Subscription, state: string, note: (id: string, attempts: Attempt[]) => void) =>
@@ -103,9 +111,9 @@ function cellsOf(subscription, state, note) {
 /** @type {(cells: unknown[]) => unknown} */
 function cardOf([name, state, events, format, pending, lately, nextRetry, lastSuccess]) {
   return html`<div class="card-line"><span>${name}</span> <span>${state}</span></div>
-    <div>${events} <span class="card-quiet">${format}</span></div>
+    <div>${events} <span class="quiet">${format}</span></div>
     <div class="row">${lately}</div>
-    <div class="card-quiet">${pending} pending, next retry ${nextRetry}, last success ${lastSuccess}</div>`;
+    <div class="quiet">${pending} pending, next retry ${nextRetry}, last success ${lastSuccess}</div>`;
 }
 
 // The delivered share of the latest attempts, and their speed.

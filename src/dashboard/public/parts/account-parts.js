@@ -2,7 +2,7 @@ import { knowledgeOf } from '../data/knowledge.js';
 import { useMayWrite, useSession } from '../session.js';
 import { number } from './format.js';
 import { html } from '../html.js';
-import { At, Badge, Text, When, Notice } from './parts.js';
+import { At, Badge, Text, When } from './parts.js';
 import { href, withQuery } from '../router.js';
 import { apiPath } from '../data/api-client.js';
 import { isInTrouble } from '../data/delivery-stats.js';
@@ -99,14 +99,6 @@ export function filingsHref(account, status) {
   return withQuery(href('accounts', account, 'filings'), { status });
 }
 
-/**
- * The requests of the last poll as a share of those that one poll interval allows, in words; pure.
- * @param {Account['requests']} requests
- */
-export function requestBudget({ lastPoll, budget }) {
-  return `${number(lastPoll)} of at most ${number(budget)}`;
-}
-
 const noticeTones = new Map([
   ['baselining', 'info'],
   ['backing_off', 'warn'],
@@ -161,16 +153,16 @@ function adviceFor(account, health, mayChange) {
 }
 
 const refreshMs = 30_000;
-// Number of pages with a hundred subscriptions each that are looked through.
-const pagesMax = 10;
-const namedMax = 10;
+/** Number of pages with a hundred subscriptions each that are looked through. */
+export const pagesMax = 10;
 
 /**
  * How many subscriptions an account has, and how many are not in order; of the first thousand.
  * @param {{ account: string }} props
  */
 export function FailingSubscriptions({ account }) {
-  const { data } = useSubscriptions(account);
+  /** @type {List<Subscription>} */
+  const { data } = useList(`${apiPath('accounts', account, 'subscriptions')}?limit=100`, refreshMs, pagesMax);
   if (data === null) return html`<span class="none">…</span>`;
   const failing = data.items.filter(isInTrouble).length;
   const all = `${number(data.items.length)}${data.more ? '+' : ''}`;
@@ -182,38 +174,3 @@ export function FailingSubscriptions({ account }) {
     }</a
   >`;
 }
-
-/**
- * Names the subscriptions that are not in order and that a list does not show yet.
- * @param {{ account: string, shown: Subscription[] }} props
- */
-export function FurtherFailing({ account, shown }) {
-  const { data } = useSubscriptions(account);
-  const ids = new Set(shown.map(({ id }) => id));
-  const further = (data?.items ?? []).filter((one) => isInTrouble(one) && !ids.has(one.id));
-  if (further.length === 0) return null;
-  return html`<${Notice} tone="warn">
-    <p>
-      <strong
-        >${number(further.length)} further ${further.length === 1 ? 'subscription is' : 'subscriptions are'}
-        not in order:</strong
-      >
-    </p>
-    <ul>
-      ${further.slice(0, namedMax).map(
-        ({ id, description, url, state }) =>
-          html`<li key=${id}>
-            <a href=${href('accounts', account, 'subscriptions', id)}
-              ><${Text} value=${description || url}
-            /></a>
-            ${state}
-          </li>`,
-      )}
-    </ul>
-    ${further.length > namedMax && html`<p>… and ${number(further.length - namedMax)} more.</p>`}
-  <//>`;
-}
-
-/** @type {(account: string) => List<Subscription>} */
-const useSubscriptions = (account) =>
-  useList(`${apiPath('accounts', account, 'subscriptions')}?limit=100`, refreshMs, pagesMax);

@@ -47,99 +47,77 @@ export function ActionButton({ action, work, kind = '', children }) {
 }
 
 /**
- * A dialog over the page. The browser keeps the focus inside and gives it back to the button that opened it.
- * @param {{ title: string, open: boolean, onClose: () => void, children?: ComponentChildren }} props
+ * The end of a dialog's work: it closes, stays open for more of it, or shows this in place of the form.
+ * @typedef {void | 'stay' | { shown: ComponentChildren }} Result
  */
-export function Dialog({ title, open, onClose, children }) {
-  const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
-  useEffect(() => {
-    if (open) dialog.current?.showModal();
-    else dialog.current?.close();
-  }, [open]);
-  return html`<dialog ref=${dialog} aria-label=${title} onClose=${onClose}>
-    ${
-      open &&
-      html`<h2><bdi class="text">${title}</bdi></h2>
-        ${children}`
-    }
-  </dialog>`;
-}
 
 /**
- * A form in a dialog: its fields, why it failed, and its two buttons.
- * @param {{ action: Action, work: (form: FormData) => Promise<void>, verb: string, what: string, kind?:
- * 'primary' | 'danger', refusal?: string, onCancel: () => void, children?: ComponentChildren }} props
+ * A button whose work begins in a dialog: with the fields of a form, or after it has said what the work
+ * means. The browser keeps the focus in the dialog and gives it back to the button.
+ * @param {{ label: string, title: string, verb: string, what: string, work: (form: FormData) =>
+ * Promise<Result>, kind?: string, name?: string, refusal?: string, typed?: string, onClose?: () => void,
+ * children?: ComponentChildren }} props `what` completes "Could not …"; `name`: of the button for screen
+ * readers; `typed` has to be typed before the work begins
  */
-export function DialogForm({
-  action,
-  work,
-  verb,
-  what,
-  kind = 'primary',
-  refusal = 'Cancel',
-  onCancel,
-  children,
-}) {
+export function DialogButton({ label, title, verb, what, work, kind = '', name, refusal, typed, ...props }) {
+  const action = useAction();
+  const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  const [isOpen, setOpen] = useState(false);
+  const [shown, setShown] = useState(/** @type {ComponentChildren} */ (null));
+  useEffect(() => {
+    if (isOpen) dialog.current?.showModal();
+    else dialog.current?.close();
+  }, [isOpen]);
+  const close = () => {
+    setOpen(false);
+    setShown(null);
+    props.onClose?.();
+  };
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
-    action.run(() => work(form));
+    action.run(async () => {
+      const result = await work(form);
+      if (typeof result === 'object') setShown(result.shown);
+      else if (result !== 'stay') close();
+    });
   };
-  return html`<form onSubmit=${submit}>
-    ${children}
-    <${Failure} error=${action.error} what=${what} />
-    <div class="buttons">
-      <button type="submit" class=${kind} aria-disabled=${action.busy}>${verb}</button>
-      <button type="button" onClick=${onCancel}>${refusal}</button>
-    </div>
-  </form>`;
-}
-
-/**
- * A button whose work begins after a dialog has said what it means.
- * @param {{ label: string, title: string, verb: string, what: string, work: (form: FormData) =>
- * Promise<void>, kind?: 'primary' | 'danger' | '', refusal?: string, typed?: string, children?:
- * ComponentChildren }} props `what` completes "Could not …"; `typed` has to be typed before the work begins
- */
-export function ConfirmButton({
-  label,
-  title,
-  verb,
-  what,
-  work,
-  kind = '',
-  refusal = 'Cancel',
-  typed,
-  children,
-}) {
-  const action = useAction();
-  const [open, setOpen] = useState(false);
-  const close = () => setOpen(false);
-  const confirmed = async (/** @type {FormData} */ form) => {
-    await work(form);
-    close();
-  };
-  return html`<button type="button" class=${kind} onClick=${() => setOpen(true)}>${label}</button>
-    <${Dialog} title=${title} open=${open} onClose=${close}>
-      <${DialogForm}
-        action=${action}
-        work=${confirmed}
-        verb=${verb}
-        what=${what}
-        kind=${kind === 'danger' ? 'danger' : 'primary'}
-        refusal=${refusal}
-        onCancel=${close}
-      >
-        ${children}
-        ${
-          typed !== undefined &&
-          html`<label
-            ><span>Type <bdi class="text code">${typed}</bdi> to confirm</span>
-            <input name="typed" required pattern=${literal(typed)} autocomplete="off" spellcheck="false"
-          /></label>`
-        }
-      <//>
-    <//>`;
+  const open = () => setOpen(true);
+  return html`<button type="button" class=${kind} aria-label=${name} onClick=${open}>${label}</button>
+    <dialog ref=${dialog} aria-label=${title} onClose=${close}>
+      ${isOpen && html`<h2><bdi class="text">${title}</bdi></h2>`}
+      ${
+        isOpen &&
+        shown !== null &&
+        html`${shown}
+          <div class="buttons"><button type="button" onClick=${close}>Close</button></div>`
+      }
+      ${
+        isOpen &&
+        shown === null &&
+        html`<form onSubmit=${submit}>
+          ${props.children}
+          ${
+            typed !== undefined &&
+            html`<label
+              ><span>Type <bdi class="text code">${typed}</bdi> to confirm</span>
+              <input name="typed" required pattern=${literal(typed)} autocomplete="off" spellcheck="false"
+            /></label>`
+          }
+          <${Failure} error=${action.error} what=${what} />
+          <div class="buttons">
+            <button
+              type="submit"
+              class=${kind === 'danger' ? 'danger' : 'primary'}
+              aria-disabled=${action.busy}
+            >
+              ${verb}
+            </button>
+            <button type="button" onClick=${close}>${refusal ?? 'Cancel'}</button>
+          </div>
+        </form>`
+      }
+    </dialog>`;
 }
 
 // The pattern attribute is compiled with the flag v, in which only these may be escaped.

@@ -1,9 +1,11 @@
-import { useEffect, useId, useRef, useState } from '../vendor/hooks.js';
+import { useEffect, useId, useRef } from '../vendor/hooks.js';
 import { html } from '../html.js';
-import { Text } from './parts.js';
+import { useAction } from './actions.js';
+import { Failure, Text } from './parts.js';
 
-/** @import { ComponentChildren, RefObject } from 'preact' */
+/** @import { ComponentChildren } from 'preact' */
 /** @import { ApiError } from '../data/api-client.js' */
+/** @import { Action } from './actions.js' */
 
 /**
  * What is wrong with a field of a request, or with a part of it such as `headers.Content-Type`; null if
@@ -22,48 +24,71 @@ export function problemOf(error, name) {
 }
 
 /**
- * Whether every fault that an error names stands beside one of these fields; pure.
- * @param {ApiError | null} error
- * @param {readonly string[]} names
+ * A form of a whole page with its buttons. A refusal stands beside the fields that it names, and the first of
+ * them has the focus; what no field shows stands below.
+ * @param {{ fields: readonly string[], save: () => Promise<void>, verb: string, what: string, cancel: string,
+ * show: (error: ApiError | null) => ComponentChildren, more?: (action: Action) => ComponentChildren }} props
+ * `fields`: names in the request of those that `show` has; `what` completes "Could not …"; `cancel`: address;
+ * `more`: further buttons
  */
-export function isAllBeside(error, names) {
-  if (error === null || error.errors.length === 0) return false;
-  return error.errors.every(({ path }) => names.includes(path.split('.')[0] ?? ''));
-}
-
-/**
- * Moves the focus to the first field that is wrong, when a request was refused.
- * @param {ApiError | null} error
- * @param {RefObject<HTMLElement | null>} form
- */
-export function useFocusOnFault(error, form) {
+export function PageForm({ fields, save, verb, what, cancel, show, more }) {
+  const action = useAction();
+  const { busy, error } = action;
+  const form = useRef(/** @type {HTMLFormElement | null} */ (null));
   useEffect(() => {
     if (error === null) return;
     const wrong = form.current?.querySelector('[aria-invalid="true"], [data-invalid]');
     if (wrong instanceof HTMLElement) wrong.focus();
-  }, [error, form]);
+  }, [error]);
+  const submit = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    action.run(save);
+  };
+  const faults = error?.errors ?? [];
+  const areBeside =
+    faults.length > 0 && faults.every(({ path }) => fields.includes(path.split('.')[0] ?? ''));
+  return html`<form class="form" ref=${form} onSubmit=${submit}>
+    ${show(error)}
+    ${
+      areBeside
+        ? html`<p class="notice bad" role="alert">Could not ${what}: see the fields above.</p>`
+        : html`<${Failure} error=${error} what=${what} />`
+    }
+    <div class="buttons">
+      <button type="submit" class="primary" aria-disabled=${busy}>${verb}</button>
+      ${more?.(action)}
+      <a href=${cancel}>Cancel</a>
+      ${busy && html`<span class="loading" role="status">In progress …</span>`}
+    </div>
+  </form>`;
 }
 
 /**
- * A field of one line with its name, a line of help and what is wrong with it.
+ * A field with its name, a line of help and what is wrong with it: one line of text, or one choice of a few.
  * @param {{ label: string, name: string, value: string, onInput: (value: string) => void, problem?: string |
- * null, help?: ComponentChildren, beside?: ComponentChildren, more?: Record<string, unknown> }} props `more`:
- * attributes of the input
+ * null, help?: ComponentChildren, beside?: ComponentChildren, options?: readonly (readonly [value: string,
+ * label: string])[], more?: Record<string, unknown> }} props `more`: attributes of the input
  */
-export function TextField({ label, name, value, onInput, problem = null, help, beside, more = {} }) {
+export function Field({ label, name, value, onInput, problem = null, help, beside, options, more = {} }) {
   const id = useId();
+  const same = {
+    id,
+    name,
+    value,
+    'aria-invalid': problem !== null,
+    'aria-describedby': `${id}-help ${id}-problem`,
+    ...more,
+  };
+  const take = (/** @type {Event} */ event) => onInput(valueOf(event));
   return html`<div class="field">
     <label for=${id}>${label}</label>
-    <input
-      id=${id}
-      name=${name}
-      value=${value}
-      aria-invalid=${problem !== null}
-      aria-describedby=${`${id}-help ${id}-problem`}
-      onInput=${(/** @type {InputEvent} */ event) =>
-        onInput(/** @type {HTMLInputElement} */ (event.currentTarget).value)}
-      ...${more}
-    />
+    ${
+      options === undefined
+        ? html`<input ...${same} onInput=${take} />`
+        : html`<select ...${same} onChange=${take}>
+            <${Options} options=${options} value=${value} />
+          </select>`
+    }
     ${beside && html`<div class="buttons">${beside}</div>`}
     <p id=${`${id}-help`} class="quiet help">${help}</p>
     <${Problem} id=${`${id}-problem`} problem=${problem} />
@@ -71,28 +96,14 @@ export function TextField({ label, name, value, onInput, problem = null, help, b
 }
 
 /**
- * One choice of a few, as a list.
- * @param {{ label: string, name: string, value: string, options: readonly (readonly [value: string, label:
- * string])[], onInput: (value: string) => void, problem?: string | null, help?: ComponentChildren }} props
+ * The options of a list.
+ * @param {{ options: readonly (readonly [value: string | number, label: string])[], value: string | number }}
+ * props
  */
-export function ChoiceField({ label, name, value, options, onInput, problem = null, help }) {
-  const id = useId();
-  return html`<div class="field">
-    <label for=${id}>${label}</label>
-    <select
-      id=${id}
-      name=${name}
-      value=${value}
-      aria-invalid=${problem !== null}
-      aria-describedby=${`${id}-help ${id}-problem`}
-      onChange=${(/** @type {Event} */ event) =>
-        onInput(/** @type {HTMLSelectElement} */ (event.currentTarget).value)}
-    >
-      ${options.map(([one, text]) => html`<option key=${one} value=${one} selected=${one === value}>${text}</option>`)}
-    </select>
-    <p id=${`${id}-help`} class="quiet help">${help}</p>
-    <${Problem} id=${`${id}-problem`} problem=${problem} />
-  </div>`;
+export function Options({ options, value }) {
+  return options.map(
+    ([one, label]) => html`<option key=${one} value=${one} selected=${one === value}>${label}</option>`,
+  );
 }
 
 /**
@@ -116,13 +127,23 @@ export function Group({ legend, problem = null, help, children }) {
 
 /**
  * One thing that is chosen or not, with a line of explanation.
- * @param {{ label: ComponentChildren, checked: boolean, onToggle: () => void, help?: string }} props
+ * @param {{ label: ComponentChildren, checked: boolean, onToggle: () => void, help?: string, isFixed?:
+ * boolean }} props `isFixed`: it cannot be changed now
  */
-export function Tick({ label, checked, onToggle, help }) {
+export function Tick({ label, checked, onToggle, help, isFixed = false }) {
   return html`<label class="tick"
-    ><input type="checkbox" checked=${checked} onChange=${onToggle} />
+    ><input type="checkbox" checked=${checked} disabled=${isFixed} onChange=${onToggle} />
     <span>${label}${help && html` <span class="quiet">${help}</span>`}</span></label
   >`;
+}
+
+/**
+ * The chosen ones after a click on one; pure.
+ * @param {readonly string[]} chosen
+ * @param {string} one
+ */
+export function toggled(chosen, one) {
+  return chosen.includes(one) ? chosen.filter((other) => other !== one) : [...chosen, one];
 }
 
 /** @param {{ id: string, problem: string | null }} props */
@@ -140,30 +161,10 @@ export function textOf(form, name) {
   return typeof value === 'string' ? value.trim() : '';
 }
 
-const pauseMs = 350;
-
 /**
- * The text of a field whose effect waits for a pause in typing.
- * @param {string} value the text that has had its effect; another one from outside replaces what is typed
- * @param {(text: string) => void} onPause
- * @returns {[typed: string, setTyped: (text: string) => void]}
+ * The text of the field that an event is about.
+ * @param {Event} event
  */
-export function useTyped(value, onPause) {
-  const [typed, setText] = useState(value);
-  const timer = useRef(0);
-  const effect = useRef(onPause);
-  effect.current = onPause;
-  useEffect(
-    () => setText((text) => (text.trim().toLowerCase() === value.toLowerCase() ? text : value)),
-    [value],
-  );
-  useEffect(() => () => clearTimeout(timer.current), []);
-  return [
-    typed,
-    (text) => {
-      setText(text);
-      clearTimeout(timer.current);
-      timer.current = window.setTimeout(() => effect.current(text), pauseMs);
-    },
-  ];
+export function valueOf({ currentTarget }) {
+  return /** @type {HTMLInputElement | HTMLSelectElement} */ (currentTarget).value;
 }

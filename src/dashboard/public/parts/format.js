@@ -10,12 +10,6 @@ const dayMs = 86_400_000;
 const full = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'long' });
 const inSeconds = new Intl.DateTimeFormat('en-US', { timeStyle: 'medium', hourCycle: 'h23' });
 const inMinutes = new Intl.DateTimeFormat('en-US', { timeStyle: 'short', hourCycle: 'h23' });
-const inHours = new Intl.DateTimeFormat('en-US', {
-  weekday: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-  hourCycle: 'h23',
-});
 const inDays = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric' });
 const money = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
 const whole = new Intl.NumberFormat('en-US');
@@ -65,16 +59,6 @@ export function duration(ms) {
 
 /** @param {number} at milliseconds */
 export const fullTime = (at) => full.format(at);
-
-/**
- * A time as short as the span allows: with seconds, without seconds, or with its day.
- * @param {number} at milliseconds
- * @param {number} spanMs
- */
-export function axisTime(at, spanMs) {
-  if (spanMs > 86_400_000) return inHours.format(at);
-  return (spanMs < 300_000 ? inSeconds : inMinutes).format(at);
-}
 
 /** @param {number} count */
 export const number = (count) => whole.format(count);

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useContext, useState } from '../vendor/hooks.js';
-import { useFaults } from '../data/pulse.js';
+import { useFaults } from '../data/daemon.js';
 import { isAway, useClient } from '../data/use-resource.js';
 import { eventTones, statusTones } from '../catalogue.js';
 import { clockTime, duration, fullTime, relativeTime, spaced, toneOfAge } from './format.js';
@@ -10,8 +10,8 @@ import { createContext } from '../vendor/preact.js';
 /** @import { ComponentChildren } from 'preact' */
 /** @import { ApiError } from '../data/api-client.js' */
 
-/** How good or bad something is, as a colour.
- * @typedef {'good' | 'bad' | 'warn' | 'info' | 'busy' | 'plain'} Tone */
+/** @import { Tone } from '../catalogue.js' */
+/** @import { Resource } from '../data/use-resource.js' */
 
 /** @type {ReadonlyMap<string, Tone>} */
 const tones = new Map([
@@ -167,6 +167,17 @@ export function Failure({ error, what }) {
   </p>`;
 }
 
+/**
+ * What is read: a line until it is there, why it could not be read, and what `show` makes of it.
+ * @template T
+ * @param {{ of: Pick<Resource<T>, 'data' | 'error'>, what: string, show: (data: T) => ComponentChildren }}
+ * props `what` completes "Could not read …"
+ */
+export function Reading({ of: { data, error }, what, show }) {
+  return html`<${Failure} error=${error} what=${`read ${what}`} />
+    ${data === null && error === null && html`<${Loading} what=${what} />`} ${data !== null && show(data)}`;
+}
+
 /** @param {{ tone?: Tone, children?: ComponentChildren }} props */
 export function Notice({ tone = 'info', children }) {
   return html`<div class=${`notice ${tone}`} role="status">${children}</div>`;
@@ -180,10 +191,11 @@ export function OnlyReading() {
 }
 
 /**
- * A link to a filing, by the name that people know it by.
- * @param {{ account: string, filingId: string, name?: string | null }} props
+ * A link to a filing, by the name that people know it by; a dash for null.
+ * @param {{ account: string, filingId: string | null, name?: string | null }} props
  */
 export function FilingLink({ account, filingId, name }) {
+  if (filingId === null) return html`<${Text} value=${null} />`;
   return html`<a href=${href('accounts', account, 'filing', filingId)}
     ><${Text} value=${name?.trim() ? name : filingId}
   /></a>`;

@@ -1,10 +1,9 @@
-import { useState } from '../vendor/hooks.js';
-import { Dialog, DialogForm, useAction } from './actions.js';
-import { textOf } from './fields.js';
-import { apiPath } from '../data/api-client.js';
-import { useMayWrite } from '../session.js';
-import { useClient } from '../data/use-resource.js';
 import { html } from '../html.js';
+import { apiPath } from '../data/api-client.js';
+import { useClient } from '../data/use-resource.js';
+import { useMayWrite } from '../session.js';
+import { DialogButton, useAction } from './actions.js';
+import { textOf } from './fields.js';
 import { Failure, Text, When } from './parts.js';
 
 /** @import { Rejection } from '../../api-types.ts' */
@@ -13,21 +12,19 @@ const storageKey = 'filing-webhooks.name';
 
 /**
  * The person who took note of a rejection, with a button for those who may.
- * @param {{ account: string, filingId: string, name: string | null, seen: Rejection['seen'], onChanged: () =>
- * void }} props `name`: what people know the filing by
+ * @param {{ account: string, filing: Pick<Rejection, 'filingId' | 'insuredsName' | 'seen'>, onChanged: () =>
+ * void }} props
  */
-export function SeenBy({ account, filingId, name, seen, onChanged }) {
+export function SeenBy({ account, filing: { filingId, insuredsName, seen }, onChanged }) {
   const client = useClient();
   const mayWrite = useMayWrite();
   const action = useAction();
-  const [isOpen, setOpen] = useState(false);
   const path = apiPath('accounts', account, 'filings', filingId, 'seen');
+  const name = insuredsName || filingId;
   const mark = async (/** @type {FormData} */ form) => {
-    const by = textOf(form, 'by');
-    const note = textOf(form, 'note');
+    const [by, note] = [textOf(form, 'by'), textOf(form, 'note')];
     keepName(by);
     await client.send('PUT', path, note === '' ? { by } : { by, note });
-    setOpen(false);
     onChanged();
   };
   const undo = async () => {
@@ -43,7 +40,7 @@ export function SeenBy({ account, filingId, name, seen, onChanged }) {
           html`<button
             type="button"
             class="link"
-            aria-label=${`Not seen after all: ${name || filingId}`}
+            aria-label=${`Not seen after all: ${name}`}
             onClick=${() => action.run(undo)}
           >
             Undo
@@ -54,32 +51,22 @@ export function SeenBy({ account, filingId, name, seen, onChanged }) {
       <${Failure} error=${action.error} what="undo that" />
     </span>`;
   if (!mayWrite) return html`<span class="none">nobody yet</span>`;
-  return html`<span class="seen">
-    <button
-      type="button"
-      class="small"
-      aria-label=${`Mark as seen: ${name || filingId}`}
-      onClick=${() => setOpen(true)}
-    >
-      Mark as seen
-    </button>
-    <${Dialog} title="Mark as seen" open=${isOpen} onClose=${() => setOpen(false)}>
-      <p><${Text} value=${name || filingId} /></p>
-      <${DialogForm}
-        action=${action}
-        work=${mark}
-        verb="Mark as seen"
-        what="mark it as seen"
-        onCancel=${() => setOpen(false)}
-      >
-        <label
-          >Your name <input name="by" required maxlength="100" value=${keptName()} autocomplete="name"
-        /></label>
-        <label>Note (optional) <input name="note" maxlength="500" autocomplete="off" /></label>
-        <p class="quiet">Everybody who sees the filing sees both, until the filing changes.</p>
-      <//>
-    <//>
-  </span>`;
+  return html`<${DialogButton}
+    label="Mark as seen"
+    name=${`Mark as seen: ${name}`}
+    title="Mark as seen"
+    verb="Mark as seen"
+    what="mark it as seen"
+    kind="small"
+    work=${mark}
+  >
+    <p><${Text} value=${name} /></p>
+    <label
+      >Your name <input name="by" required maxlength="100" value=${keptName()} autocomplete="name"
+    /></label>
+    <label>Note (optional) <input name="note" maxlength="500" autocomplete="off" /></label>
+    <p class="quiet">Everybody who sees the filing sees both, until the filing changes.</p>
+  <//>`;
 }
 
 function keptName() {

@@ -1,15 +1,28 @@
-import { useLayoutEffect, useRef, useState, useCallback, useEffect } from '../vendor/hooks.js';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from '../vendor/hooks.js';
 import { html } from '../html.js';
 import { number } from './format.js';
+import { Reading } from './parts.js';
 
 /** @import { ComponentChildren } from 'preact' */
+/** @import { List } from '../data/use-resource.js' */
 
 /**
  * @typedef {object} Row
  * @property {string} key
- * @property {ComponentChildren[]} cells one per column
+ * @property {ComponentChildren[]} cells one per column; more are left out
  * @property {ComponentChildren} [card] the same for a narrow screen: the most important first
  * @property {ComponentChildren} [below] a line under the row
+ */
+
+/**
+ * @typedef {object} TableProps
+ * @property {string} caption
+ * @property {readonly string[]} columns
+ * @property {Row[]} rows
+ * @property {ComponentChildren} empty in place of a table without rows
+ * @property {readonly string[]} [numbers] columns that are aligned to the right
+ * @property {boolean} [more] whether there are further rows to show
+ * @property {() => void} [onMore]
  */
 
 const pxOfColumn = 112;
@@ -17,76 +30,65 @@ const widthMin = 640;
 
 /**
  * A table. Where it has no room it becomes a list of the rows' cards, or of their cells with their names. The
- * roles are written out because browsers drop them with the layout. Columns named in `numbers` are aligned to
- * the right.
- * @param {{ caption: string, columns: string[], rows: Row[], empty: ComponentChildren, numbers?: string[],
- * more?: boolean, onMore?: () => void }} props
+ * roles are written out because browsers drop them with the layout.
+ * @param {TableProps} props
  */
 export function Table({ caption, columns, rows, empty, numbers = [], more = false, onMore }) {
   const [box, isNarrow] = useNarrow(Math.max(widthMin, columns.length * pxOfColumn));
   if (rows.length === 0 && !more) return html`<div ref=${box}><p class="empty">${empty}</p></div>`;
   const isComposed = isNarrow && rows.some(({ card }) => card !== undefined);
+  const kind = (/** @type {string} */ column) => (numbers.includes(column) ? 'number' : undefined);
+  const row = (/** @type {Row} */ { key, cells, below }) =>
+    html`<tr role="row" key=${key} class=${below ? 'with-line' : undefined}>
+        ${columns.map(
+          (column, place) =>
+            html`<td role="cell" key=${column} data-column=${column} class=${kind(column)}>
+              ${cells[place]}
+            </td>`,
+        )}
+      </tr>
+      ${
+        below &&
+        html`<tr role="row" key=${`${key} below`} class="line">
+          <td role="cell" colspan=${columns.length}>${below}</td>
+        </tr>`
+      }`;
   return html`<div class="table-box" ref=${box}>
-    ${isComposed ? html`<${Cards} caption=${caption} rows=${rows} />` : grid({ caption, columns, rows, numbers, isNarrow })}
+    ${
+      isComposed
+        ? html`<ul class="rows" aria-label=${caption}>
+            ${rows.map(({ key, card, below }) => html`<li key=${key}>${card}${below}</li>`)}
+          </ul>`
+        : html`<table role="table" aria-label=${caption} class=${isNarrow ? 'narrow' : ''}>
+            <thead role="rowgroup">
+              <tr role="row">
+                ${columns.map(
+                  (column) =>
+                    html`<th role="columnheader" scope="col" key=${column} class=${kind(column)}>
+                      ${column}
+                    </th>`,
+                )}
+              </tr>
+            </thead>
+            <tbody role="rowgroup">
+              ${rows.map(row)}
+            </tbody>
+          </table>`
+    }
     ${more && html`<button type="button" onClick=${onMore}>Show more</button>`}
   </div>`;
 }
 
-/** @param {{ caption: string, rows: Row[] }} props */
-function Cards({ caption, rows }) {
-  return html`<ul class="rows" aria-label=${caption}>
-    ${rows.map(({ key, card, below }) => html`<li key=${key}>${card}${below}</li>`)}
-  </ul>`;
-}
-
 /**
- * @param {{ caption: string, columns: string[], rows: Row[], numbers: string[], isNarrow: boolean }} table
+ * A table of a list of the API, as far as it is shown.
+ * @template T
+ * @param {Pick<TableProps, 'caption' | 'columns' | 'empty' | 'numbers'> & { of: List<T>, what: string,
+ * rowsOf: (items: T[]) => Row[] }} props `what` completes "Could not read …"
  */
-function grid({ caption, columns, rows, numbers, isNarrow }) {
-  const kind = (/** @type {string | undefined} */ column) =>
-    column !== undefined && numbers.includes(column) ? 'number' : undefined;
-  return html`<table role="table" aria-label=${caption} class=${isNarrow ? 'narrow' : ''}>
-    <thead role="rowgroup">
-      <tr role="row">
-        ${columns.map(
-          (column) =>
-            html`<th
-              role="columnheader"
-              scope="col"
-              key=${column}
-              data-column=${column}
-              class=${kind(column)}
-            >
-              ${column}
-            </th>`,
-        )}
-      </tr>
-    </thead>
-    <tbody role="rowgroup">
-      ${rows.map(
-        ({ key, cells, below }) =>
-          html`<tr role="row" key=${key} class=${below ? 'with-line' : undefined}>
-              ${cells.map(
-                (cell, place) =>
-                  html`<td
-                    role="cell"
-                    key=${columns[place]}
-                    data-column=${columns[place]}
-                    class=${kind(columns[place])}
-                  >
-                    ${cell}
-                  </td>`,
-              )}
-            </tr>
-            ${
-              below &&
-              html`<tr role="row" key=${`${key} below`} class="line">
-                <td role="cell" colspan=${columns.length}>${below}</td>
-              </tr>`
-            }`,
-      )}
-    </tbody>
-  </table>`;
+export function ListTable({ of: list, what, rowsOf, ...table }) {
+  const show = (/** @type {NonNullable<typeof list.data>} */ { items, more }) =>
+    html`<${Table} ...${table} rows=${rowsOf(items)} more=${more} onMore=${list.showMore} />`;
+  return html`<${Reading} of=${list} what=${what} show=${show} />`;
 }
 
 /**
@@ -110,72 +112,40 @@ function useNarrow(minPx) {
 }
 
 /**
- * A table of filings whose rows do not move under the pointer: what came meanwhile is counted above it.
- * @template T
- * @param {{ subject: string, items: T[], keyOf: (item: T) => string, rowOf: (item: T) => Omit<Row, 'key'>,
- * caption: string, columns: string[], numbers?: string[], empty: ComponentChildren, more: boolean, onMore: ()
- * => void }} props
+ * A table whose rows do not move while the pointer or the focus is among them: each is shown as it is now,
+ * and what came or went is counted above.
+ * @param {TableProps & { subject: string }} props `subject`: what is listed; a list of another one is shown
+ * at once
  */
-export function StillTable({ subject, items, keyOf, rowOf, onMore, ...table }) {
-  const still = useStill(items, keyOf, subject);
-  const news = [
-    still.added > 0 && `${number(still.added)} new`,
-    still.gone > 0 && `${number(still.gone)} no longer in the list`,
-  ].filter(Boolean);
-  return html`<div class="still" ref=${still.box}>
+export function StillTable({ subject, rows, ...table }) {
+  const [box, isHeld] = useHeld();
+  const shown = useRef({ subject, rows });
+  const [, setTurn] = useState(0);
+  const release = useCallback(() => {
+    shown.current = { ...shown.current, subject: '' };
+    setTurn((turn) => turn + 1);
+  }, []);
+  if (!isHeld || shown.current.subject !== subject) shown.current = { subject, rows };
+  const latest = new Map(rows.map((row) => [row.key, row]));
+  const before = new Set(shown.current.rows.map(({ key }) => key));
+  const added = rows.filter(({ key }) => !before.has(key)).length;
+  const gone = shown.current.rows.filter(({ key }) => !latest.has(key)).length;
+  const news = [added > 0 && `${number(added)} new`, gone > 0 && `${number(gone)} no longer in the list`];
+  return html`<div class="table-box" ref=${box}>
     ${
-      news.length > 0 &&
-      html`<button type="button" class="news" onClick=${still.release}>Show: ${news.join(', ')}</button>`
+      added + gone > 0 &&
+      html`<button type="button" class="news" onClick=${release}>
+        Show: ${news.filter(Boolean).join(', ')}
+      </button>`
     }
-    <${Table}
-      ...${table}
-      rows=${still.items.map((item) => ({ key: keyOf(item), ...rowOf(item) }))}
-      onMore=${onMore}
-    />
+    <${Table} ...${table} rows=${shown.current.rows.map((row) => latest.get(row.key) ?? row)} />
   </div>`;
 }
 
-/**
- * Rows of a list as they are shown.
- * @template T
- * @typedef {object} Still
- * @property {T[]} items
- * @property {number} added rows that wait to be shown
- * @property {number} gone rows that are shown and no longer in the list
- * @property {() => void} release shows the list as it is
- * @property {{ current: HTMLDivElement | null }} box to be put around the rows
- */
-
-/**
- * Which rows are shown while none may move: those that were, each as it is now; pure.
- * @template T
- * @param {T[]} shown
- * @param {T[]} latest
- * @param {(item: T) => string} keyOf
- */
-export function hold(shown, latest, keyOf) {
-  const now = new Map(latest.map((item) => [keyOf(item), item]));
-  const before = new Set(shown.map(keyOf));
-  return {
-    items: shown.map((item) => now.get(keyOf(item)) ?? item),
-    added: latest.filter((item) => !before.has(keyOf(item))).length,
-    gone: shown.filter((item) => !now.has(keyOf(item))).length,
-  };
-}
-
-/**
- * Holds the rows of a list still while the pointer or the focus is among them.
- * @template T
- * @param {T[]} latest
- * @param {(item: T) => string} keyOf
- * @param {string} subject what is listed: a list of another subject is shown at once
- * @returns {Still<T>}
- */
-export function useStill(latest, keyOf, subject) {
+/** @returns {[box: { current: HTMLDivElement | null }, isHeld: boolean]} */
+function useHeld() {
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const [isHeld, setHeld] = useState(false);
-  const shown = useRef({ subject, items: latest });
-  const [, setTurn] = useState(0);
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
@@ -188,10 +158,5 @@ export function useStill(latest, keyOf, subject) {
       for (const kind of kinds) element.removeEventListener(kind, soon);
     };
   }, []);
-  const release = useCallback(() => {
-    shown.current = { ...shown.current, subject: '' };
-    setTurn((turn) => turn + 1);
-  }, []);
-  if (!isHeld || shown.current.subject !== subject) shown.current = { subject, items: latest };
-  return { ...hold(shown.current.items, latest, keyOf), release, box };
+  return [box, isHeld];
 }

@@ -9,7 +9,7 @@ import { fromLocal, toLocal } from '../parts/format.js';
  * @property {string} description
  * @property {readonly string[]} eventTypes
  * @property {readonly string[]} statuses none: every status
- * @property {readonly string[]} states none: every state
+ * @property {string} states abbreviations with commas between; empty: every state
  * @property {string} filter empty: none
  * @property {readonly { name: string, value: string }[] | null} headers null: those that there are stay
  * @property {string} format
@@ -20,6 +20,9 @@ import { fromLocal, toLocal } from '../parts/format.js';
  */
 
 const secretBytes = 32;
+
+// The patterns that stand for `*` on the form.
+const everything = ['filing.*', 'account.*', 'subscription.*'];
 
 /**
  * The values of a form for a new subscription, with a random secret.
@@ -32,7 +35,7 @@ export function newValues() {
     description: '',
     eventTypes: ['filing.*'],
     statuses: [],
-    states: [],
+    states: '',
     filter: '',
     headers: [],
     format: 'standard',
@@ -54,9 +57,9 @@ export function valuesOf(subscription) {
   return {
     url,
     description: subscription.description ?? '',
-    eventTypes,
+    eventTypes: eventTypes.flatMap((one) => (one === '*' ? everything : [one])),
     statuses: subscription.statuses ?? [],
-    states: subscription.states ?? [],
+    states: subscription.states?.join(', ') ?? '',
     filter: subscription.filter ?? '',
     headers: null,
     format,
@@ -112,10 +115,14 @@ export function isMoved(before, after) {
  * @param {FormValues} values
  */
 export function selection({ eventTypes, statuses, states, filter }) {
+  const abbreviations = states
+    .toUpperCase()
+    .split(/[\s,;]+/)
+    .filter((one) => one !== '');
   return {
     eventTypes,
     statuses: statuses.length === 0 ? null : statuses,
-    states: states.length === 0 ? null : states,
+    states: abbreviations.length === 0 ? null : abbreviations,
     filter: filter.trim() || null,
   };
 }

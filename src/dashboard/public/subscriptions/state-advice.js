@@ -1,11 +1,11 @@
 import { explain, outcomeName } from '../deliveries/outcomes.js';
 import { presentFailure } from '../data/delivery-stats.js';
-import { axisTime, number, duration } from '../parts/format.js';
+import { clockTime, number, duration } from '../parts/format.js';
 import { html } from '../html.js';
 import { Badge, Text, When, Notice } from '../parts/parts.js';
 
 /** @import { Attempt, Subscription, PingAnswer } from '../../api-types.ts' */
-/** @import { Tone } from '../parts/parts.js' */
+/** @import { Tone } from '../catalogue.js' */
 
 /** @type {Readonly<Record<string, Tone>>} */
 const tones = { active: 'good', degraded: 'warn', failing: 'bad', disabled: 'plain' };
@@ -60,13 +60,12 @@ function Cause({ attempts, now }) {
   const failure = presentFailure(attempts);
   if (failure === null) return html`<strong>The endpoint does not acknowledge.</strong> `;
   const { outcome, statusCode, alike, failures, isFromTheStart, since } = failure;
-  const at = Date.parse(since);
   const hasMore = isFromTheStart && failures === attempts.length && failures >= 50;
   const count = `${hasMore ? 'at least ' : ''}${number(alike)} ${alike === 1 ? 'attempt' : 'attempts'}`;
   return html`<strong
       >${failureName(outcome, statusCode)} from
       ${count}${alike < failures && ` of ${number(failures)} that failed`} since
-      <time datetime=${since}>${axisTime(at, Math.max(now - at, 3_600_000))}</time>.</strong
+      <time datetime=${since}>${clockTime(Date.parse(since), now)}</time>.</strong
     >
     ${explain(failure).advice}`;
 }

@@ -1,15 +1,15 @@
 import { useState } from '../vendor/hooks.js';
-import { ActionButton, useAction, ConfirmButton, Dialog, DialogForm } from '../parts/actions.js';
-import { ReplayButton } from '../deliveries/replay.js';
+import { html } from '../html.js';
 import { apiPath } from '../data/api-client.js';
 import { useClient } from '../data/use-resource.js';
-import { number, fullTime } from '../parts/format.js';
-import { html } from '../html.js';
+import { ReplayButton } from '../deliveries/replay.js';
+import { ActionButton, DialogButton, useAction } from '../parts/actions.js';
+import { fullTime, number } from '../parts/format.js';
 import { Failure, SecretField } from '../parts/parts.js';
 import { href } from '../router.js';
 import { TestResult } from './state-advice.js';
 
-/** @import { PingAnswer, Subscription, Rotation } from '../../api-types.ts' */
+/** @import { PingAnswer, Rotation, Subscription } from '../../api-types.ts' */
 
 /**
  * The actions on a subscription, for users who may change it.
@@ -19,8 +19,9 @@ export function SubscriptionActions({ subscription, onChanged, onReplay }) {
   const client = useClient();
   const action = useAction();
   const [ping, setPing] = useState(/** @type {PingAnswer | null} */ (null));
-  const { account, id, enabled } = subscription;
+  const { account, id, enabled, lag, url, description } = subscription;
   const path = apiPath('accounts', account, 'subscriptions', id);
+  const pending = `${number(lag)} pending ${lag === 1 ? 'delivery' : 'deliveries'}`;
 
   const test = async () => {
     setPing(null);
@@ -30,6 +31,10 @@ export function SubscriptionActions({ subscription, onChanged, onReplay }) {
     await client.send('PATCH', path, { enabled: wanted });
     onChanged();
   };
+  const remove = async () => {
+    await client.send('DELETE', path);
+    location.hash = href('accounts', account, 'subscriptions');
+  };
   return html`<section aria-label="Actions">
     <div class="buttons">
       <${ActionButton} action=${action} work=${test}>Send a test<//>
@@ -38,10 +43,40 @@ export function SubscriptionActions({ subscription, onChanged, onReplay }) {
       <${RotateButton} path=${path} onDone=${onChanged} />
       ${
         enabled
-          ? html`<${Disable} subscription=${subscription} work=${set(false)} />`
+          ? html`<${DialogButton}
+              label="Disable …"
+              title="Disable the subscription"
+              verb="Disable"
+              what="disable the subscription"
+              kind="danger"
+              work=${set(false)}
+            >
+              <p>
+                The endpoint gets nothing until the subscription is enabled
+                again${lag > 0 && `, ${pending} included`}. Its place in the log is kept: enabling it delivers
+                what it missed, as far back as the log reaches.
+              </p>
+            <//>`
           : html`<${ActionButton} action=${action} work=${set(true)} kind="primary">Enable<//>`
       }
-      <${Delete} subscription=${subscription} path=${path} />
+      <${DialogButton}
+        label="Delete …"
+        title="Delete the subscription"
+        verb="Delete for good"
+        what="delete the subscription"
+        kind="danger"
+        work=${remove}
+      >
+        <p>
+          <bdi class="text">${description || url}</bdi> gets nothing more. This cannot be undone. Lost are:
+        </p>
+        <ul class="points">
+          ${lag > 0 && html`<li><strong>${pending}</strong></li>`}
+          <li>its attempts, dead letters and replays</li>
+          <li>its signing secret and the values of its custom headers</li>
+        </ul>
+        <p>To stop it for a while only, disable it.</p>
+      <//>
     </div>
     ${action.busy && html`<p class="loading" role="status">In progress …</p>`}
     <${Failure} error=${action.error} what="do that" />
@@ -49,98 +84,42 @@ export function SubscriptionActions({ subscription, onChanged, onReplay }) {
   </section>`;
 }
 
-/** @param {{ subscription: Subscription, work: () => Promise<void> }} props */
-function Disable({ subscription: { lag }, work }) {
-  return html`<${ConfirmButton}
-    label="Disable …"
-    title="Disable the subscription"
-    verb="Disable"
-    what="disable the subscription"
-    kind="danger"
-    work=${work}
+// Gives a subscription a new secret and shows it once.
+/** @param {{ path: string, onDone: () => void }} props */
+function RotateButton({ path, onDone }) {
+  const client = useClient();
+  const rotate = async (/** @type {FormData} */ form) => {
+    const body = { graceMs: Number(form.get('graceMs')) };
+    /** @type {Rotation} */
+    const rotation = await client.send('POST', `${path}/rotate-secret`, body);
+    onDone();
+    return { shown: newSecret(rotation) };
+  };
+  return html`<${DialogButton}
+    label="Rotate the secret …"
+    title="Rotate the secret"
+    verb="Rotate"
+    what="rotate the secret"
+    work=${rotate}
   >
     <p>
-      The endpoint gets nothing until the subscription is enabled
-      again${lag > 0 && html`, ${number(lag)} pending ${lag === 1 ? 'delivery' : 'deliveries'} included`}. Its
-      place in the log is kept: enabling it delivers what it missed, as far back as the log reaches.
+      Requests are signed with a new secret at once, and with the old one as well for a while, so that the
+      receiver can change over.
     </p>
+    <label
+      >The old secret stays valid for
+      <select name="graceMs">
+        <option value="0">no time: it has leaked</option>
+        <option value="3600000">1 hour</option>
+        <option value="86400000" selected>24 hours</option>
+        <option value="604800000">7 days</option>
+      </select>
+    </label>
   <//>`;
 }
 
-/** @param {{ subscription: Subscription, path: string }} props */
-function Delete({ subscription: { account, lag, url, description }, path }) {
-  const client = useClient();
-  const remove = async () => {
-    await client.send('DELETE', path);
-    location.hash = href('accounts', account, 'subscriptions');
-  };
-  return html`<${ConfirmButton}
-    label="Delete …"
-    title="Delete the subscription"
-    verb="Delete for good"
-    what="delete the subscription"
-    kind="danger"
-    work=${remove}
-  >
-    <p><bdi class="text">${description || url}</bdi> gets nothing more. This cannot be undone. Lost are:</p>
-    <ul class="lost">
-      ${lag > 0 && html`<li><strong>${number(lag)} pending ${lag === 1 ? 'delivery' : 'deliveries'}</strong></li>`}
-      <li>its attempts, dead letters and replays</li>
-      <li>its signing secret and the values of its custom headers</li>
-    </ul>
-    <p>To stop it for a while only, disable it.</p>
-  <//>`;
-}
-
-/**
- * Gives a subscription a new secret and shows it once.
- * @param {{ path: string, onDone: () => void }} props `path`: of the subscription
- */
-export function RotateButton({ path, onDone }) {
-  const client = useClient();
-  const action = useAction();
-  const [open, setOpen] = useState(false);
-  const [rotation, setRotation] = useState(/** @type {Rotation | null} */ (null));
-  const rotate = async (/** @type {FormData} */ form) => {
-    setRotation(await client.send('POST', `${path}/rotate-secret`, { graceMs: Number(form.get('graceMs')) }));
-    onDone();
-  };
-  const close = () => {
-    setOpen(false);
-    setRotation(null);
-  };
-  return html`<button type="button" onClick=${() => setOpen(true)}>Rotate the secret …</button>
-    <${Dialog} title="Rotate the secret" open=${open} onClose=${close}>
-      ${
-        rotation === null
-          ? html`<${DialogForm}
-              action=${action}
-              work=${rotate}
-              verb="Rotate"
-              what="rotate the secret"
-              onCancel=${close}
-            >
-              <p>
-                Requests are signed with a new secret at once, and with the old one as well for a while, so
-                that the receiver can change over.
-              </p>
-              <label
-                >The old secret stays valid for
-                <select name="graceMs">
-                  <option value="0">no time: it has leaked</option>
-                  <option value="3600000">1 hour</option>
-                  <option value="86400000" selected>24 hours</option>
-                  <option value="604800000">7 days</option>
-                </select>
-              </label>
-            <//>`
-          : html`<${NewSecret} rotation=${rotation} onClose=${close} />`
-      }
-    <//>`;
-}
-
-/** @param {{ rotation: Rotation, onClose: () => void }} props */
-function NewSecret({ rotation: { secret, publicKeys, previousExpiresAt }, onClose }) {
+/** @type {(rotation: Rotation) => any} */
+function newSecret({ secret, publicKeys, previousExpiresAt: until }) {
   return html`${
       secret &&
       html`<p role="status">
@@ -153,13 +132,9 @@ function NewSecret({ rotation: { secret, publicKeys, previousExpiresAt }, onClos
     />
     <p class="quiet">
       ${
-        previousExpiresAt === null
+        until === null
           ? 'The old one is no longer valid.'
-          : html`Requests are signed with the old one as well until
-            ${fullTime(Date.parse(previousExpiresAt))}.`
+          : `Requests are signed with the old one as well until ${fullTime(Date.parse(until))}.`
       }
-    </p>
-    <div class="buttons">
-      <button type="button" onClick=${onClose}>Close</button>
-    </div>`;
+    </p>`;
 }

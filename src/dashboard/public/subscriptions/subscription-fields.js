@@ -1,35 +1,21 @@
 import { useState } from '../vendor/hooks.js';
-import { ActionButton, useAction } from '../parts/actions.js';
-import { ChoiceField, problemOf, TextField, Group } from '../parts/fields.js';
-import { CopyButton, Failure, Text } from '../parts/parts.js';
-import { timeZone, number } from '../parts/format.js';
+import { eventMeanings, statusTones } from '../catalogue.js';
+import { html } from '../html.js';
 import { apiPath } from '../data/api-client.js';
 import { useClient } from '../data/use-resource.js';
-import { html } from '../html.js';
-import { EventTicks, StatusTicks, StateChips } from './event-ticks.js';
+import { ActionButton, useAction } from '../parts/actions.js';
+import { Field, Group, problemOf, Tick, toggled, valueOf } from '../parts/fields.js';
+import { number, timeZone } from '../parts/format.js';
+import { CopyButton, Failure, Text } from '../parts/parts.js';
 import { selection } from './form-values.js';
 
-/** @import { Action } from '../parts/actions.js' */
 /** @import { ApiError } from '../data/api-client.js' */
+/** @import { Action } from '../parts/actions.js' */
 /** @import { FormValues } from './form-values.js' */
 
-/** @typedef {{ matched: number, of: number, undecided: number }} PreviewAnswer */
-
-/** The fields of a request that stand on the form, each with its own fault beside it. */
-export const shownFields = /** @type {const} */ ([
-  'url',
-  'description',
-  'eventTypes',
-  'statuses',
-  'states',
-  'filter',
-  'headers',
-  'format',
-  'payload',
-  'expiresAt',
-  'from',
-  'secret',
-]);
+/** Names in the request of the fields that are shown. */
+export const shownFields =
+  'url description eventTypes statuses states filter headers format payload expiresAt from secret'.split(' ');
 
 const formats = /** @type {const} */ ([
   ['standard', 'Standard Webhooks (JSON)'],
@@ -51,88 +37,91 @@ const beginnings = /** @type {const} */ ([
 
 /**
  * The fields of a new or a changed subscription.
- * @param {{ account: string, values: FormValues, onChange: (part: Partial<FormValues>) => void, error:
- * ApiError | null, known?: readonly string[], isNew: boolean }} props `known`: the names of the headers that
- * there are
+ * @param {{ account: string, values: FormValues, setValues: (values: FormValues) => void, error: ApiError |
+ * null, known?: readonly string[], isNew: boolean }} props `known`: the names of the headers that there are
  */
-export function SubscriptionFields({ account, values, onChange, error, known = [], isNew }) {
-  const text = (/** @type {'url' | 'description' | 'filter' | 'expires' | 'secret'} */ name) => ({
+export function SubscriptionFields({ account, values, setValues, error, known = [], isNew }) {
+  const set = (/** @type {Partial<FormValues>} */ part) => setValues({ ...values, ...part });
+  const field = (/** @type {keyof FormValues} */ name, path = /** @type {string} */ (name)) => ({
     name,
     value: values[name],
-    onInput: (/** @type {string} */ value) => onChange({ [name]: value }),
-    problem: problemOf(error, name),
+    onInput: (/** @type {string} */ value) => set({ [name]: value }),
+    problem: problemOf(error, path),
   });
-  const choice = (/** @type {'format' | 'payload' | 'from'} */ name) => ({
-    ...text(/** @type {any} */ (name)),
-  });
-  const ticks = (/** @type {'eventTypes' | 'statuses' | 'states'} */ name) => ({
+  const ticks = (/** @type {'eventTypes' | 'statuses'} */ name) => ({
     chosen: values[name],
-    onChange: (/** @type {string[]} */ chosen) => onChange({ [name]: chosen }),
+    onChange: (/** @type {string[]} */ chosen) => set({ [name]: chosen }),
     problem: problemOf(error, name),
   });
   const trial = useAction();
-  return html`<${TextField}
-      ...${text('url')}
+  const plain = { autocomplete: 'off', spellcheck: false };
+  return html`<${Field}
+      ...${field('url')}
       label="Endpoint URL"
       help="Events are sent to it as signed POST requests."
-      more=${{ type: 'url', required: true, placeholder: 'https://example.com/hooks/filings', autocomplete: 'off', spellcheck: false }}
+      more=${{ ...plain, type: 'url', required: true, placeholder: 'https://example.com/hooks/filings' }}
     />
-    <${TextField}
-      ...${text('description')}
+    <${Field}
+      ...${field('description')}
       label="Description"
       help="The name of the receiver on this page, such as “Billing system”."
       more=${{ maxlength: 500, autocomplete: 'off' }}
     />
     <${EventTicks} ...${ticks('eventTypes')} />
     <${StatusTicks} ...${ticks('statuses')} />
-    <${StateChips} account=${account} ...${ticks('states')} />
-    <${TextField}
-      ...${text('filter')}
+    <${Field}
+      ...${field('states')}
+      label="Only filings of these states"
+      help="Empty: every state. Events without a state, such as those of the account, always come."
+      more=${{ ...plain, placeholder: 'TX, FL' }}
+    />
+    <${Field}
+      ...${field('filter')}
       problem=${problemOf(trial.error ?? error, 'filter')}
       label="Filter"
       help="An expression on the event; empty: all."
-      beside=${html`<${Preview} trial=${trial} path=${apiPath('accounts', account, 'subscriptions', 'preview')} values=${values} />`}
-      more=${{ maxlength: 2000, placeholder: 'filing.premium > 10000', autocomplete: 'off', spellcheck: false }}
+      beside=${html`<${Preview} trial=${trial} account=${account} values=${values} />`}
+      more=${{ ...plain, maxlength: 2000, placeholder: 'filing.premium > 10000' }}
     />
     <div class="halves">
-      <${ChoiceField} ...${choice('format')} label="Format" options=${formats} />
-      <${ChoiceField} ...${choice('payload')} label="Payload" options=${payloads} />
-      <${TextField}
-        ...${text('expires')}
-        problem=${problemOf(error, 'expiresAt')}
+      <${Field} ...${field('format')} label="Format" options=${formats} />
+      <${Field} ...${field('payload')} label="Payload" options=${payloads} />
+      <${Field}
+        ...${field('expires', 'expiresAt')}
         label="Expires"
         help=${`Nothing is sent from then on; empty: never. In ${timeZone()}.`}
         more=${{ type: 'datetime-local', step: 1 }}
       />
-      ${isNew && html`<${ChoiceField} ...${choice('from')} label="Begin with" options=${beginnings} />`}
+      ${isNew && html`<${Field} ...${field('from')} label="Begin with" options=${beginnings} />`}
     </div>
     <${HeaderFields}
       headers=${values.headers}
       known=${known}
-      onChange=${(/** @type {FormValues['headers']} */ headers) => onChange({ headers })}
+      onChange=${(/** @type {FormValues['headers']} */ headers) => set({ headers })}
       problem=${problemOf(error, 'headers')}
     />
     ${
       isNew &&
-      html`<${TextField}
-        ...${text('secret')}
+      html`<${Field}
+        ...${field('secret')}
         beside=${html`<${CopyButton} text=${values.secret} what="the signing secret" />`}
         label="Signing secret"
         help="Give it to the receiver, which checks the signatures with it. It is not shown again once you leave this page. Write another one over it if the receiver already has one."
-        more=${{ class: 'secret', autocomplete: 'off', spellcheck: false }}
+        more=${{ ...plain, class: 'secret' }}
       />`
     }`;
 }
 
-/**
- * A button that says how many of the latest events the settings select.
- * @param {{ trial: Action, path: string, values: FormValues }} props
- */
-function Preview({ trial, path, values }) {
+// A button that says how many of the latest events the settings select.
+/** @param {{ trial: Action, account: string, values: FormValues }} props */
+function Preview({ trial, account, values }) {
   const client = useClient();
-  const [found, setFound] = useState(/** @type {PreviewAnswer | null} */ (null));
+  const [found, setFound] = useState(
+    /** @type {{ matched: number, of: number, undecided: number } | null} */ (null),
+  );
   const work = async () => {
     setFound(null);
+    const path = apiPath('accounts', account, 'subscriptions', 'preview');
     setFound(await client.send('POST', path, selection(values)));
   };
   return html`<${ActionButton} action=${trial} work=${work}>Try on the latest events<//>
@@ -143,50 +132,139 @@ function Preview({ trial, path, values }) {
 }
 
 /**
+ * @typedef {object} TickProps
+ * @property {readonly string[]} chosen
+ * @property {(chosen: string[]) => void} onChange
+ * @property {string | null} problem
+ */
+
+// The types of the log by the pattern that stands for all of them: `filing.*` → its types.
+const eventGroups = Map.groupBy(
+  Object.keys(eventMeanings),
+  (type) => `${type.slice(0, type.indexOf('.'))}.*`,
+);
+/** @type {Readonly<Record<string, string>>} */
+const groupTitles = {
+  'filing.*': 'Filings',
+  'account.*': 'Polling of the account',
+  'subscription.*': 'Deliveries',
+};
+
+/** @param {TickProps} props */
+function EventTicks({ chosen, onChange, problem }) {
+  return html`<${Group}
+    legend="Events"
+    problem=${problem}
+    help=${chosen.length === 0 ? 'Choose at least one event.' : undefined}
+  >
+    ${[...eventGroups].map(
+      ([pattern, types]) =>
+        html`<${EventGroup}
+          key=${pattern}
+          pattern=${pattern}
+          types=${types}
+          chosen=${chosen}
+          onChange=${onChange}
+        />`,
+    )}
+  <//>`;
+}
+
+// A pattern takes the place of its types, which cannot be taken out of it one by one.
+/** @param {Omit<TickProps, 'problem'> & { pattern: string, types: string[] }} props */
+function EventGroup({ pattern, types, chosen, onChange }) {
+  const isWhole = chosen.includes(pattern);
+  const count = isWhole ? types.length : types.filter((type) => chosen.includes(type)).length;
+  // Folded at first if nothing of it is chosen; from then on as the user has it.
+  const [isOpen] = useState(count > 0);
+  const others = chosen.filter((one) => !types.includes(one));
+  return html`<details open=${isOpen}>
+    <summary>
+      ${groupTitles[pattern] ?? pattern}
+      <span class="quiet">${count === types.length ? 'all' : `${count} of ${types.length}`}</span>
+    </summary>
+    <${Tick}
+      label=${html`<strong>Every ${pattern.slice(0, -2)} event</strong>`}
+      help="Also those that later versions add."
+      checked=${isWhole}
+      onToggle=${() => onChange(toggled(others, pattern))}
+    />
+    <div class="ticks">
+      ${types.map(
+        (type) =>
+          html`<${Tick}
+            key=${type}
+            label=${html`<code>${type}</code>`}
+            help=${eventMeanings[type]}
+            checked=${isWhole || chosen.includes(type)}
+            isFixed=${isWhole}
+            onToggle=${() => onChange(toggled(chosen, type))}
+          />`,
+      )}
+    </div>
+  </details>`;
+}
+
+/** @param {TickProps} props */
+function StatusTicks({ chosen, onChange, problem }) {
+  const statuses = [...new Set([...Object.keys(statusTones), ...chosen])];
+  return html`<${Group}
+    legend="Only with these statuses"
+    problem=${problem}
+    help="None ticked: any status. Tick REJECTED to get every rejection, also of a filing that is rejected when it is first seen."
+  >
+    <div class="row">
+      ${statuses.map(
+        (status) =>
+          html`<${Tick}
+            key=${status}
+            label=${html`<bdi>${status}</bdi>`}
+            checked=${chosen.includes(status)}
+            onToggle=${() => onChange(toggled(chosen, status))}
+          />`,
+      )}
+    </div>
+  <//>`;
+}
+
+/**
  * The custom headers of a subscription. Their values are never shown again, so those that there are either
  * stay as a whole or are all given anew.
- * @param {{ headers: readonly { name: string, value: string }[] | null, known: readonly string[], onChange:
- * (headers: { name: string, value: string }[] | null) => void, problem: string | null }} props `known`: the
- * names of those that there are
+ * @param {{ headers: FormValues['headers'], known: readonly string[], onChange: (headers:
+ * FormValues['headers']) => void, problem: string | null }} props `known`: the names of those that there are
  */
-export function HeaderFields({ headers, known, onChange, problem }) {
-  const rows = headers ?? [];
-  const set = (/** @type {number} */ place, /** @type {Partial<{ name: string, value: string }>} */ part) =>
-    onChange(rows.map((row, at) => (at === place ? { ...row, ...part } : row)));
-  const replace = () => onChange(known.map((name) => ({ name, value: '' })));
+function HeaderFields({ headers, known, onChange, problem }) {
   if (headers === null && known.length > 0)
     return html`<${Group} legend="Custom headers" problem=${problem}>
       <p>Kept as they are: <${Text} value=${known.join(', ')} />. Their values are hidden.</p>
-      <button type="button" onClick=${replace}>Replace all headers</button>
+      <button type="button" onClick=${() => onChange(known.map((name) => ({ name, value: '' })))}>
+        Replace all headers
+      </button>
     <//>`;
+  const rows = headers ?? [];
+  const input = (/** @type {number} */ place, /** @type {'name' | 'value'} */ part, label = '') =>
+    html`<input
+      aria-label=${`${label} of header ${place + 1}`}
+      placeholder=${label}
+      autocomplete="off"
+      spellcheck="false"
+      value=${rows[place]?.[part]}
+      onInput=${(/** @type {Event} */ event) =>
+        onChange(rows.map((row, at) => (at === place ? { ...row, [part]: valueOf(event) } : row)))}
+    />`;
   return html`<${Group}
     legend="Custom headers"
     problem=${problem}
     help="Sent with every request, for example an authorization that the receiver expects. Values are sealed and never shown again."
   >
     ${rows.map(
-      ({ name, value }, place) =>
+      (_, place) =>
         html`<div key=${place} class="pair">
-          <input
-            aria-label=${`Name of header ${place + 1}`}
-            placeholder="Name"
-            autocomplete="off"
-            spellcheck="false"
-            value=${name}
-            onInput=${(/** @type {InputEvent} */ event) => set(place, { name: textOf(event) })}
-          />
-          <input
-            aria-label=${`Value of header ${place + 1}`}
-            placeholder="Value"
-            autocomplete="off"
-            spellcheck="false"
-            value=${value}
-            onInput=${(/** @type {InputEvent} */ event) => set(place, { value: textOf(event) })}
-          />
+          ${input(place, 'name', 'Name')} ${input(place, 'value', 'Value')}
           <button
             type="button"
             aria-label=${`Remove header ${place + 1}`}
-            onClick=${() => onChange(rows.filter((_, at) => at !== place))}
+            onClick=${() => onChange(rows.filter((_row, at) => at !== place))}
           >
             Remove
           </button>
@@ -200,6 +278,3 @@ export function HeaderFields({ headers, known, onChange, problem }) {
     </div>
   <//>`;
 }
-
-/** @type {(event: InputEvent) => string} */
-const textOf = ({ currentTarget }) => /** @type {HTMLInputElement} */ (currentTarget).value;

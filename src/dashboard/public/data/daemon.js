@@ -1,0 +1,75 @@
+import { useEffect, useState } from '../vendor/hooks.js';
+import { sleep } from './sleep.js';
+
+const lookEveryMs = 10_000;
+const afterSuspicionMs = 2000;
+
+const away = 'The daemon does not answer. Check that it runs and that this machine reaches it.';
+
+// The page's knowledge of the daemon as a whole, the same for every part of it.
+/** @type {readonly string[]} */
+let faults = [];
+/** @type {number | null} */
+let lastReadAt = null;
+const news = new EventTarget();
+
+/** Notes that something was read just now. */
+export const noteRead = () => void (lastReadAt = Date.now());
+
+/** When something was last read, in milliseconds of this machine's clock; null before the first time. */
+export const timeOfLastRead = () => lastReadAt;
+
+/** Notes that a request had no answer: the daemon is looked at at once. */
+export const suspect = () => void news.dispatchEvent(new Event('suspicion'));
+
+/**
+ * Reasons why the daemon does not keep its promise, in words; none while it does. Renders again when that
+ * changes.
+ */
+export function useFaults() {
+  const [shown, setShown] = useState(faults);
+  useEffect(() => {
+    const follow = () => setShown(faults);
+    follow();
+    news.addEventListener('faults', follow);
+    return () => news.removeEventListener('faults', follow);
+  }, []);
+  return shown;
+}
+
+/** Looks at the daemon every few seconds, and at once when a request had no answer. */
+export function useWatch() {
+  useEffect(() => {
+    const leave = new AbortController();
+    void watch(leave.signal);
+    return () => leave.abort();
+  }, []);
+}
+
+/** @type {(signal: AbortSignal) => Promise<void>} */
+async function watch(signal) {
+  while (!signal.aborted) {
+    const wake = new AbortController();
+    const hurry = () => wake.abort();
+    news.addEventListener('suspicion', hurry);
+    const found = await readReasons(signal);
+    if (signal.aborted) return;
+    const isNew = found.join('\n') !== faults.join('\n');
+    faults = found;
+    if (isNew) news.dispatchEvent(new Event('faults'));
+    if (found.length > 0) await sleep(afterSuspicionMs, signal);
+    else await sleep(lookEveryMs, AbortSignal.any([signal, wake.signal]));
+    news.removeEventListener('suspicion', hurry);
+  }
+}
+
+/** @type {(signal: AbortSignal) => Promise<string[]>} */
+async function readReasons(signal) {
+  try {
+    const response = await fetch(new URL('health/ready', document.baseURI), { signal, cache: 'no-store' });
+    const { reasons } = await response.json();
+    return Array.isArray(reasons) ? reasons.map(String) : [];
+  } catch {
+    return [away];
+  }
+}
