@@ -3,7 +3,7 @@ import { limitedStatuses } from '../catalogue.js';
 import { html } from '../html.js';
 import { ApiError, apiPath } from '../data/api-client.js';
 import { useClient, useResource } from '../data/use-resource.js';
-import { AccountNav } from '../parts/account-parts.js';
+import { AccountHeading } from '../parts/account-parts.js';
 import { DialogButton } from '../parts/actions.js';
 import { Field, Group, PageForm, problemOf, valueOf } from '../parts/fields.js';
 import { duration } from '../parts/format.js';
@@ -78,8 +78,7 @@ export function SettingsPage({ account }) {
   const mayChange = useIsOperator() && useMayWrite();
   /** @type {Resource<Account>} */
   const settings = useResource(apiPath('accounts', account), onceMs);
-  return html`<${Heading} title="Settings" crumbs=${[[account, href('accounts', account)]]} />
-    <${AccountNav} account=${account} at="settings" />
+  return html`<${AccountHeading} account=${account} at="settings" title="Settings" />
     <${Reading}
       of=${settings}
       what="the account"

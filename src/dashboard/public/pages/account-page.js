@@ -3,13 +3,13 @@ import { ActionButton, useAction } from '../parts/actions.js';
 import { apiPath } from '../data/api-client.js';
 import { knowledgeOf } from '../data/knowledge.js';
 import { Trends } from '../parts/trends.js';
-import { useIsOperator, useMayWrite } from '../session.js';
+import { useMayWrite } from '../session.js';
 import { useClient, useResource } from '../data/use-resource.js';
-import { AccountNav, Counts, Health, HealthAdvice } from '../parts/account-parts.js';
+import { AccountHeading, Counts, Health, HealthAdvice } from '../parts/account-parts.js';
 import { RejectionsTable } from '../parts/filings.js';
 import { duration, number } from '../parts/format.js';
 import { html } from '../html.js';
-import { Facts, Failure, Heading, Notice, Reading, Text, When } from '../parts/parts.js';
+import { Facts, Failure, Notice, Reading, Text, When } from '../parts/parts.js';
 import { href, withQuery } from '../router.js';
 
 /** @import { Account } from '../../api-types.ts' */
@@ -22,19 +22,17 @@ const refreshMs = 5000;
  * @param {{ account: string }} props
  */
 export function AccountPage({ account: name }) {
-  const crumbs = useIsOperator() ? [['Accounts', href()]] : [];
   /** @type {Resource<Account>} */
   const reading = useResource(apiPath('accounts', name), refreshMs);
   const { data: account, error, reload } = reading;
   if (account === null && error?.status === 404)
-    return html`<${Heading} title=${name} crumbs=${crumbs} />
+    return html`<${AccountHeading} account=${name} at="" title=${name} />
       <p class="empty" role="alert">
         There is no account <${Text} value=${name} />. <a href=${href()}>All accounts</a>
       </p>`;
-  return html`<${Heading} title=${name} crumbs=${crumbs}
+  return html`<${AccountHeading} account=${name} at="" title=${name}
       >${account !== null && html`<${Health} account=${account} />`}<//
     >
-    <${AccountNav} account=${name} at="" />
     <${Reading}
       of=${reading}
       what="the account"

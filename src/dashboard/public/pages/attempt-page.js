@@ -1,21 +1,11 @@
 import { AttemptsTable } from '../deliveries/attempts.js';
 import { EventDeliveries } from '../deliveries/event-deliveries.js';
 import { explain, outcomeName, outcomeTone } from '../deliveries/outcomes.js';
-import {
-  CopyButton,
-  Badge,
-  Facts,
-  Failure,
-  FilingLink,
-  Heading,
-  Reading,
-  Text,
-  When,
-} from '../parts/parts.js';
+import { CopyButton, Badge, Facts, Failure, FilingLink, Reading, Text, When } from '../parts/parts.js';
 import { apiPath } from '../data/api-client.js';
 import { useMayWrite } from '../session.js';
 import { useResource, useClient } from '../data/use-resource.js';
-import { AccountNav } from '../parts/account-parts.js';
+import { AccountHeading } from '../parts/account-parts.js';
 import { duration, fullTime } from '../parts/format.js';
 import { html } from '../html.js';
 import { href } from '../router.js';
@@ -38,21 +28,17 @@ export function AttemptPage({ account, id }) {
   /** @type {Resource<AttemptDetails>} */
   const reading = useResource(apiPath('accounts', account, 'attempts', id), refreshMs);
   const attempt = reading.data;
-  const crumbs = [
-    [account, href('accounts', account)],
-    ['Subscriptions', href('accounts', account, 'subscriptions')],
-    ...(attempt === null
+  const below =
+    attempt === null
       ? []
-      : [['The subscription', href('accounts', account, 'subscriptions', attempt.subscription)]]),
-  ];
-  return html`<${Heading} title="Attempt" crumbs=${crumbs}>
+      : [['The subscription', href('accounts', account, 'subscriptions', attempt.subscription)]];
+  return html`<${AccountHeading} account=${account} at="subscriptions" title="Attempt" below=${below}>
       ${
         attempt !== null &&
         html`<${Badge} word=${outcomeName(attempt.outcome)} tone=${outcomeTone(attempt.outcome)} />
           <span class="quiet"><${When} at=${attempt.at} /></span>`
       }
     <//>
-    <${AccountNav} account=${account} at="subscriptions" />
     <${Reading}
       of=${reading}
       what="the attempt"

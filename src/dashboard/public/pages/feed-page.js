@@ -3,12 +3,12 @@ import { eventTones } from '../catalogue.js';
 import { html } from '../html.js';
 import { eventFacts, matchesSearch } from '../data/filing-event.js';
 import { useFeed } from '../data/use-feed.js';
-import { AccountNav } from '../parts/account-parts.js';
+import { AccountHeading } from '../parts/account-parts.js';
 import { ActionButton } from '../parts/actions.js';
 import { ChoiceFilter, ClearFilters, Filters, TextFilter, TimeFilter } from '../parts/filters.js';
 import { number } from '../parts/format.js';
-import { At, Badge, Failure, FilingLink, Heading, Loading, Text } from '../parts/parts.js';
-import { href, useQuery } from '../router.js';
+import { At, Badge, Failure, FilingLink, Loading, Text } from '../parts/parts.js';
+import { useQuery } from '../router.js';
 
 /** @import { FilingEvent } from '../../api-types.ts' */
 /** @import { FeedState } from '../data/event-feed.js' */
@@ -35,10 +35,9 @@ export function FeedPage({ account }) {
     [feed.events, search],
   );
   const isFiltered = search !== '' || Object.values(filter).some((value) => value !== null);
-  return html`<${Heading} title="Changes" crumbs=${[[account, href('accounts', account)]]}
+  return html`<${AccountHeading} account=${account} at="changes" title="Changes"
       ><${Connection} state=${feed.state}
     /><//>
-    <${AccountNav} account=${account} at="changes" />
     <${Filters} label="Changes">
       <${TextFilter} label="Contains" name="q" />
       <${ChoiceFilter} label="Type" name="types" options=${types} />

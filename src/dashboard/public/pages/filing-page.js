@@ -1,9 +1,9 @@
-import { CopyButton, Age, At, Badge, Facts, Heading, Reading, Notice, Text, When } from '../parts/parts.js';
+import { CopyButton, Age, At, Badge, Facts, Reading, Notice, Text, When } from '../parts/parts.js';
 import { EventDeliveries } from '../deliveries/event-deliveries.js';
 import { apiPath } from '../data/api-client.js';
 import { eventFacts, withKnownDetails } from '../data/filing-event.js';
 import { useResource } from '../data/use-resource.js';
-import { AccountNav } from '../parts/account-parts.js';
+import { AccountHeading } from '../parts/account-parts.js';
 import { SeenBy } from '../parts/seen.js';
 import { dollars, spaced } from '../parts/format.js';
 import { html } from '../html.js';
@@ -23,15 +23,13 @@ export function FilingPage({ account, id: filingId }) {
   /** @type {Resource<FilingWithEvents>} */
   const reading = useResource(path, refreshMs);
   const filing = reading.data && withKnownDetails(reading.data);
-  return html`<${Heading}
+  return html`<${AccountHeading}
+      account=${account}
+      at="filings"
       title=${filing?.insuredsName?.trim() ? filing.insuredsName : filingId}
-      crumbs=${[
-        [account, href('accounts', account)],
-        ['Filings', href('accounts', account, 'filings')],
-      ]}
+      below=${[]}
       >${filing !== null && html`<${Standing} filing=${filing} />`}<//
     >
-    <${AccountNav} account=${account} at="filings" />
     ${
       reading.error?.status === 404
         ? html`<${Unseen} filingId=${filingId} />`

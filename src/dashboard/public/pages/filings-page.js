@@ -2,12 +2,11 @@ import { apiPath } from '../data/api-client.js';
 import { statusTones } from '../catalogue.js';
 import { knowledgeOf } from '../data/knowledge.js';
 import { useResource } from '../data/use-resource.js';
-import { AccountNav, Health } from '../parts/account-parts.js';
+import { AccountHeading, Health } from '../parts/account-parts.js';
 import { isSorted, FilingsTable } from '../parts/filings.js';
 import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.js';
 import { number } from '../parts/format.js';
 import { html } from '../html.js';
-import { Heading } from '../parts/parts.js';
 import { href, useQuery, withQuery } from '../router.js';
 
 /** @import { Account } from '../../api-types.ts' */
@@ -37,24 +36,18 @@ export function FilingsPage({ account: name, status: named }) {
     order: query.get('order') === 'oldest' ? 'oldest' : 'newest',
     statuses: Object.keys(account?.counts ?? statusTones),
   };
-  return html`<${Heading}
+  return html`<${AccountHeading}
+      account=${name}
+      at="filings"
       title=${status === null ? 'Filings' : `Filings: ${status}`}
-      crumbs=${[[name, href('accounts', name)]]}
       >${account !== null && knowledgeOf(account) !== 'current' && html`<${Health} account=${account} />`}<//
     >
-    <${AccountNav} account=${name} at="filings" />
     <${StatusChips} name=${name} account=${account} choice=${choice} />
     <${Filters} label="Filings of this account">
       <${TextFilter} label="Policy number, insured or id" name="q" more=${{ maxlength: 200 }} />
       ${
         isSorted(choice) &&
-        html`<${TextFilter}
-            label="State"
-            name="state"
-            short
-            upper
-            more=${{ maxlength: 16, placeholder: 'any' }}
-          />
+        html`<${TextFilter} label="State" name="state" upper more=${{ maxlength: 16, placeholder: 'any' }} />
           <${ChoiceFilter} label="Order" name="order" options=${orders} />`
       }
     <//>

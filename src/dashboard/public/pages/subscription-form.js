@@ -2,10 +2,10 @@ import { useRef, useState } from '../vendor/hooks.js';
 import { html } from '../html.js';
 import { apiPath } from '../data/api-client.js';
 import { useClient, useResource } from '../data/use-resource.js';
-import { AccountNav } from '../parts/account-parts.js';
+import { AccountHeading } from '../parts/account-parts.js';
 import { ActionButton } from '../parts/actions.js';
 import { PageForm } from '../parts/fields.js';
-import { Heading, Notice, OnlyReading, Reading, SecretField } from '../parts/parts.js';
+import { Notice, OnlyReading, Reading, SecretField } from '../parts/parts.js';
 import { href } from '../router.js';
 import { useMayWrite } from '../session.js';
 import { change, isMoved, newValues, registration, valuesOf } from '../subscriptions/form-values.js';
@@ -28,14 +28,12 @@ const onceMs = 3_600_000;
 export function NewSubscriptionPage({ account }) {
   const [made, setMade] = useState(/** @type {RegisteredSubscription | null} */ (null));
   const mayWrite = useMayWrite();
-  return html`<${Heading}
+  return html`<${AccountHeading}
+      account=${account}
+      at="subscriptions"
       title=${made === null ? 'New subscription' : 'Subscription created'}
-      crumbs=${[
-        [account, href('accounts', account)],
-        ['Subscriptions', href('accounts', account, 'subscriptions')],
-      ]}
+      below=${[]}
     />
-    <${AccountNav} account=${account} at="subscriptions" />
     ${
       made === null
         ? html`<${mayWrite ? NewForm : OnlyReading} account=${account} onMade=${setMade} />`
@@ -140,15 +138,12 @@ export function EditSubscriptionPage({ account, id }) {
     else setChanged(answer);
   };
   const name = subscription.data?.description || subscription.data?.url || id;
-  return html`<${Heading}
+  return html`<${AccountHeading}
+      account=${account}
+      at="subscriptions"
       title="Edit subscription"
-      crumbs=${[
-        [account, href('accounts', account)],
-        ['Subscriptions', href('accounts', account, 'subscriptions')],
-        [name, to],
-      ]}
+      below=${[[name, to]]}
     />
-    <${AccountNav} account=${account} at="subscriptions" />
     ${changed !== null && html`<${Saved} changed=${changed} to=${to} />`}
     ${
       changed === null &&

@@ -1,5 +1,5 @@
 import { useState } from '../vendor/hooks.js';
-import { CopyButton, Facts, Failure, Heading, Reading, Text, When } from '../parts/parts.js';
+import { CopyButton, Facts, Failure, Reading, Text, When } from '../parts/parts.js';
 import { Replays } from '../deliveries/replay.js';
 import { ActionButton, useAction } from '../parts/actions.js';
 import { SubscriptionActions } from '../subscriptions/subscription-actions.js';
@@ -7,11 +7,10 @@ import { apiPath } from '../data/api-client.js';
 import { shownState } from '../data/delivery-stats.js';
 import { useMayWrite } from '../session.js';
 import { useClient, useResource } from '../data/use-resource.js';
-import { AccountNav } from '../parts/account-parts.js';
+import { AccountHeading } from '../parts/account-parts.js';
 import { Attempts, DeadLetters } from '../deliveries/attempts.js';
 import { fullTime, number } from '../parts/format.js';
 import { html } from '../html.js';
-import { href } from '../router.js';
 import { StateAdvice, StateBadge } from '../subscriptions/state-advice.js';
 
 /** @import { Attempt, Page, Subscription } from '../../api-types.ts' */
@@ -39,16 +38,14 @@ export function SubscriptionPage({ account, id }) {
     setTurn(turn + 1);
     reload();
   };
-  return html`<${Heading}
+  return html`<${AccountHeading}
+      account=${account}
+      at="subscriptions"
       title=${subscription?.description || subscription?.url || id}
-      crumbs=${[
-        [account, href('accounts', account)],
-        ['Subscriptions', href('accounts', account, 'subscriptions')],
-      ]}
+      below=${[]}
     >
       ${subscription !== null && html`<${StateBadge} state=${state} />`}
     <//>
-    <${AccountNav} account=${account} at="subscriptions" />
     <${Reading}
       of=${reading}
       what="the subscription"

@@ -3,11 +3,11 @@ import { apiPath } from '../data/api-client.js';
 import { isInTrouble, shownState } from '../data/delivery-stats.js';
 import { useMayWrite } from '../session.js';
 import { useClient, useList, useResource } from '../data/use-resource.js';
-import { AccountNav, pagesMax } from '../parts/account-parts.js';
+import { AccountHeading, pagesMax } from '../parts/account-parts.js';
 import { Stats } from '../deliveries/attempts.js';
 import { number } from '../parts/format.js';
 import { html } from '../html.js';
-import { Heading, Reading, Text, When } from '../parts/parts.js';
+import { Reading, Text, When } from '../parts/parts.js';
 import { Table } from '../parts/table.js';
 import { href } from '../router.js';
 import { StateBadge } from '../subscriptions/state-advice.js';
@@ -74,10 +74,9 @@ export function SubscriptionsPage({ account }) {
     />`;
   };
   const make = href('accounts', account, 'subscriptions', 'new');
-  return html`<${Heading} title="Subscriptions" crumbs=${[[account, href('accounts', account)]]}>
+  return html`<${AccountHeading} account=${account} at="subscriptions" title="Subscriptions">
       ${mayWrite && html`<a class="button primary at-end" href=${make}>New subscription</a>`}
     <//>
-    <${AccountNav} account=${account} at="subscriptions" />
     <${Reading} of=${list} what="the subscriptions" show=${show} />`;
 }
 

@@ -1,13 +1,12 @@
 import { html } from '../html.js';
 import { apiPath } from '../data/api-client.js';
 import { useClient, useList } from '../data/use-resource.js';
-import { AccountNav } from '../parts/account-parts.js';
+import { AccountHeading } from '../parts/account-parts.js';
 import { DialogButton } from '../parts/actions.js';
 import { Options, textOf } from '../parts/fields.js';
 import { fullTime } from '../parts/format.js';
-import { Badge, Heading, SecretField, Text, When } from '../parts/parts.js';
+import { Badge, SecretField, Text, When } from '../parts/parts.js';
 import { ListTable } from '../parts/table.js';
-import { href } from '../router.js';
 import { useMayWrite } from '../session.js';
 
 /** @import { Token } from '../../api-types.ts' */
@@ -44,8 +43,7 @@ export function TokensPage({ account }) {
       return { key: token.id, cells: [...cellsOf(token, tokens), revoke] };
     });
   const columns = ['Name', 'Kind', 'Rights', 'Made by', 'Created', 'Last used', 'Expires'];
-  return html`<${Heading} title="Tokens" crumbs=${[[account, href('accounts', account)]]} />
-    <${AccountNav} account=${account} at="tokens" />
+  return html`<${AccountHeading} account=${account} at="tokens" title="Tokens" />
     <p class="quiet">
       A token opens this account only: for the API, the command line and this page. A link opens its pages in
       a browser without a token.

@@ -1,40 +1,57 @@
 import { knowledgeOf } from '../data/knowledge.js';
-import { useMayWrite, useSession } from '../session.js';
+import { useIsOperator, useMayWrite } from '../session.js';
 import { number } from './format.js';
 import { html } from '../html.js';
-import { At, Badge, Text, When } from './parts.js';
+import { At, Badge, Heading, Text, When } from './parts.js';
 import { href, withQuery } from '../router.js';
 import { apiPath } from '../data/api-client.js';
 import { isInTrouble } from '../data/delivery-stats.js';
 import { useList } from '../data/use-resource.js';
 
+/** @import { ComponentChildren } from 'preact' */
 /** @import { Account, Subscription } from '../../api-types.ts' */
 /** @import { List } from '../data/use-resource.js' */
 
+// The pages of an account and the places of their addresses.
+const places = /** @type {const} */ ([
+  ['Overview', ''],
+  ['Changes', 'changes'],
+  ['Filings', 'filings'],
+  ['Subscriptions', 'subscriptions'],
+  ['Tokens', 'tokens'],
+  ['Settings', 'settings'],
+]);
+
 /**
- * The navigation within an account; what changes the account is there for those who may change it.
- * @param {{ account: string, at: '' | 'changes' | 'filings' | 'subscriptions' | 'tokens' | 'settings' }}
- * props
+ * The heading of a page of an account: the way back, and the navigation within the account, which leads to
+ * tokens and settings only if the user may change them.
+ * @param {{ account: string, at: (typeof places)[number][1], title: string, below?: [name: string, href:
+ * string][], children?: ComponentChildren }} props `below`: if the page is one of those below this place, the
+ * way from there
  */
-export function AccountNav({ account, at }) {
-  const mayWrite = useMayWrite();
-  const isOperator = useSession().account === null;
-  const places = /** @type {const} */ ([
-    ['Overview', '', true],
-    ['Changes', 'changes', true],
-    ['Filings', 'filings', true],
-    ['Subscriptions', 'subscriptions', true],
-    ['Tokens', 'tokens', mayWrite],
-    ['Settings', 'settings', mayWrite && isOperator],
-  ]);
-  return html`<nav aria-label="Account" class="tabs">
-    ${places
-      .filter(([, place, isOpen]) => isOpen || place === at)
-      .map(([name, place]) => {
-        const to = place === '' ? href('accounts', account) : href('accounts', account, place);
-        return html`<a key=${name} href=${to} aria-current=${place === at ? 'page' : undefined}>${name}</a>`;
-      })}
-  </nav>`;
+export function AccountHeading({ account, at, title, below, children }) {
+  const [mayWrite, isOperator] = [useMayWrite(), useIsOperator()];
+  const isOpen = (/** @type {string} */ place) =>
+    place === at || { tokens: mayWrite, settings: mayWrite && isOperator }[place] !== false;
+  const addressOf = (/** @type {string} */ place) =>
+    place === '' ? href('accounts', account) : href('accounts', account, place);
+  const area = /** @type {[string, string][]} */ (
+    places.filter(([, place]) => place === at).map(([name]) => [name, addressOf(at)])
+  );
+  const toAccount = at === '' ? (isOperator ? [['Accounts', href()]] : []) : [[account, addressOf('')]];
+  return html`<${Heading} title=${title} crumbs=${[...toAccount, ...(below ? [...area, ...below] : [])]}
+      >${children}<//
+    >
+    <nav aria-label="Account" class="tabs">
+      ${places
+        .filter(([, place]) => isOpen(place))
+        .map(
+          ([name, place]) =>
+            html`<a key=${name} href=${addressOf(place)} aria-current=${place === at ? 'page' : undefined}
+              >${name}</a
+            >`,
+        )}
+    </nav>`;
 }
 
 /**
@@ -109,7 +126,7 @@ const noticeTones = new Map([
  * @param {{ account: Account }} props
  */
 export function HealthAdvice({ account: { account, health } }) {
-  const mayChange = useMayWrite() && useSession().account === null;
+  const mayChange = useMayWrite() && useIsOperator();
   const advice = adviceFor(account, health, mayChange);
   if (advice === null && health.lastError === null) return null;
   const what = health.state === 'ok' ? 'The last poll could not read everything' : 'The last poll failed';
