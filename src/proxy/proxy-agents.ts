@@ -23,56 +23,42 @@ export function createProxyAgents(tunnels: Tunnels | null, connectMs: number): P
     timeout: 5_000,
     ...attemptOptions(connectMs),
   } as const;
-  return { http: new TunnelHttpAgent(options, tunnels), https: new TunnelHttpsAgent(options, tunnels) };
+  return {
+    http: connecting(new HttpAgent(options), tunnels, 80),
+    https: connecting(new HttpsAgent(options), tunnels, 443),
+  };
 }
 
 type Done = (error: Error | null, socket: Duplex) => void;
 
-class TunnelHttpAgent extends HttpAgent {
-  readonly #tunnels: Tunnels | null;
-
-  constructor(options: ConstructorParameters<typeof HttpAgent>[0], tunnels: Tunnels | null) {
-    super(options);
-    this.#tunnels = tunnels;
-  }
-
-  override createConnection(request: ClientRequestArgs, done: Done) {
-    const tunnel = tunnelTo(this.#tunnels, request, 80);
-    if (tunnel === null) return super.createConnection(request, done);
-    tunnel.then(
-      (socket) => done(null, socket),
-      (error: unknown) => fail(done, error),
-    );
-    return undefined;
-  }
-}
-
-class TunnelHttpsAgent extends HttpsAgent {
-  readonly #tunnels: Tunnels | null;
-
-  constructor(options: ConstructorParameters<typeof HttpsAgent>[0], tunnels: Tunnels | null) {
-    super(options);
-    this.#tunnels = tunnels;
-  }
-
-  override createConnection(request: ClientRequestArgs, done: Done) {
-    const secure = (over: ClientRequestArgs) => {
-      const secured = super.createConnection(over);
-      if (secured) limitTickets(secured);
-      return secured;
-    };
-    const tunnel = tunnelTo(this.#tunnels, request, 443);
-    if (tunnel === null) return secure(request);
-    tunnel.then(
-      (socket) => {
-        // Node reads `socket` of these options, as tls.connect() does, although the type leaves it out.
-        const secured = secure({ ...request, socket } as ClientRequestArgs);
-        if (secured) done(null, secured);
-      },
-      (error: unknown) => fail(done, error),
-    );
-    return undefined;
-  }
+// `standard` is the port of requests without one: TLS is for those of 443.
+function connecting<Agent extends HttpAgent>(
+  agent: Agent,
+  tunnels: Tunnels | null,
+  standard: 80 | 443,
+): Agent {
+  const dial = agent.createConnection.bind(agent);
+  const open = (request: ClientRequestArgs) => {
+    const socket = dial(request);
+    if (socket) limitTickets(socket);
+    return socket;
+  };
+  return Object.assign(agent, {
+    createConnection(request: ClientRequestArgs, done: Done) {
+      const tunnel = tunnelTo(tunnels, request, standard);
+      if (tunnel === null) return open(request);
+      tunnel.then(
+        (socket) => {
+          // Node reads `socket` of these options, as tls.connect() does, although the type leaves it out.
+          const over = { ...request, socket } as ClientRequestArgs;
+          const secured = standard === 443 ? open(over) : socket;
+          if (secured) done(null, secured);
+        },
+        (error: unknown) => fail(done, error),
+      );
+      return undefined;
+    },
+  });
 }
 
 // Null where the host is dialled directly.
