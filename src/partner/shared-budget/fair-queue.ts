@@ -1,4 +1,16 @@
-import type { TurnKind, Urgency } from './urgency.ts';
+/** The kind of a request, as far as it matters for its turn. */
+export type Urgency =
+  | 'person' // a client waits for it: a search, the check of a key
+  | 'change' // shows changes of filings: deltas, the polls of small accounts, single reads
+  | 'sweep'; // a page of a long list
+
+/** The requests that a turn is taken for; those of people use the turns of changes. */
+export type TurnKind = Exclude<Urgency, 'person'>;
+
+/** The turns that a request waits for; pure. */
+export function turnKindOf(urgency: Urgency): TurnKind {
+  return urgency === 'sweep' ? 'sweep' : 'change';
+}
 
 /** The requests of one process that wait for a turn at one host. */
 export interface FairQueue<T> {

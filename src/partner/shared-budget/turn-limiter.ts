@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
-import type { TurnKind } from './urgency.ts';
+import type { TurnKind } from './fair-queue.ts';
 
 /** Turns for requests to one host, taken over all processes. */
 export interface Turns {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { PollingMarks } from '../store/marks.ts';
 
 /** The requested kind of poll: a sweep reads everything, a delta only the parts that may have changed. */
@@ -64,4 +65,11 @@ export function isSweepRetryDue({
   readonly marks: Pick<PollingMarks, 'sweepTriedAt'>;
 }): boolean {
   return now - marks.sweepTriedAt >= Math.max(pollIntervalMs, retryShare * sweepIntervalMs);
+}
+
+/**
+ * An account's fixed share in [0, 1), which spreads the polls of many accounts over time; pure.
+ */
+export function staggerOf(account: string): number {
+  return createHash('sha256').update(account).digest().readUInt32BE(0) / 2 ** 32;
 }

@@ -5,8 +5,7 @@ import { releaseLostJobs } from '../../redis/jobs/lost-jobs.ts';
 import { createShardedQueue } from '../../redis/jobs/sharded-queue.ts';
 import type { QueueShards } from '../../redis/shards/queue-shards.ts';
 import { accountOf, scheduledIn, schedulerId } from './scheduler-id.ts';
-import { staggerOf } from './stagger.ts';
-import type { PollMode } from './plan.ts';
+import { staggerOf, type PollMode } from './plan.ts';
 
 /** Data of the jobs in the queue `poll`. */
 export interface PollJob {

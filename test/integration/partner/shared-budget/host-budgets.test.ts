@@ -5,7 +5,7 @@ import {
   type HostBudgets,
 } from '../../../../src/partner/shared-budget/host-budgets.ts';
 import { createTurnLimiter } from '../../../../src/partner/shared-budget/turn-limiter.ts';
-import type { Urgency } from '../../../../src/partner/shared-budget/urgency.ts';
+import type { Urgency } from '../../../../src/partner/shared-budget/fair-queue.ts';
 import { createKeys } from '../../../../src/redis/keys.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 

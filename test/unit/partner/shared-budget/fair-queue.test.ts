@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFairQueue } from '../../../../src/partner/shared-budget/fair-queue.ts';
-import type { Urgency } from '../../../../src/partner/shared-budget/urgency.ts';
+import { createFairQueue, type Urgency } from '../../../../src/partner/shared-budget/fair-queue.ts';
 
 function queueOf(...requests: readonly (readonly [account: string, urgency: Urgency, name: string])[]) {
   const queue = createFairQueue<string>();

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { staggerOf } from '../../../../src/polling/schedule/stagger.ts';
-import { isLarge, planPoll, type PlanInput } from '../../../../src/polling/schedule/plan.ts';
+import { isLarge, planPoll, staggerOf, type PlanInput } from '../../../../src/polling/schedule/plan.ts';
 
 describe('planPoll', () => {
   const day = 86_400_000;
