@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts';
 import { createCommitJournal } from '../filings/commit/commit-journal.ts';
 import { createHostLookup } from '../names/host-lookup.ts';
 import { createGauges } from '../monitoring/gauges/gauges.ts';
+import { createWorkWatch } from '../monitoring/work-watch.ts';
 import { createReadiness } from '../monitoring/readiness.ts';
 import { readAgain } from '../polling/store/missed-read-store.ts';
 import type { Tunnels } from '../proxy/tunnels.ts';
@@ -16,8 +17,7 @@ import { createPollingParts } from './parts/polling-parts.ts';
 import { createStores } from './parts/stores.ts';
 import { clientEndMs, createPartStopper, type Part } from './stop-parts.ts';
 import { releaseLost } from './upkeep/release-lost.ts';
-import { startSecretUpkeep } from './upkeep/secret-upkeep.ts';
-import { watchWork } from './upkeep/watch.ts';
+import { createSecretUpkeep } from './upkeep/secret-upkeep.ts';
 
 /** The clients, stores and queues that the roles of one process share. */
 export type Parts = Awaited<ReturnType<typeof createParts>>;
@@ -50,8 +50,8 @@ export async function createParts(
   });
   const sealedSubscriptions = (accounts: AsyncIterable<string>) =>
     listSealedSubscriptions(redis, keys, accounts);
-  const secretDeps = { ...config, ...deps, ...store, ...stores, sealedSubscriptions };
-  const secrets = stack.use(await startSecretUpkeep(secretDeps, onError));
+  const secrets = createSecretUpkeep({ ...config, ...deps, ...store, ...stores, sealedSubscriptions });
+  await secrets.begin();
 
   const closing: Part[] = [];
   const stopParts = createPartStopper({ logger: deps.logger, redisAway: connections.untilAway });
@@ -63,7 +63,28 @@ export async function createParts(
   const delivery = createDeliveryParts(config, above, closing, overrides);
   const polling = createPollingParts(config, { ...above, ...delivery }, closing);
 
-  const work = watchWork(config, { ...store, ...delivery, ...polling });
+  const { drains, drainQueue } = delivery;
+  const { polls, pollQueue } = polling;
+  const queues = [
+    { name: 'poll', role: 'poll', tally: polls, shards: pollQueue.queues },
+    { name: 'drain', role: 'deliver', tally: drains, shards: drainQueue.queues },
+  ] as const;
+  const work = createWorkWatch({
+    ...deps,
+    redis: connections.failFast(),
+    takenKey: keys.taken,
+    queues: queues
+      .filter(({ role }) => config.roles.has(role))
+      .map(({ name, tally, shards }) => ({
+        name,
+        tally,
+        keys: () => shards().map((queue) => (part: string) => queue.toKey(part)),
+      })),
+    storeProblem: store.watch.problem,
+    isConnected: () => connections.blocking().status === 'ready',
+    now: () => performance.now(),
+    wallClock: Date.now,
+  });
   const rewriter = createAofRewriter({
     redis,
     keys,

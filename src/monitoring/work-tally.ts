@@ -4,11 +4,15 @@ export interface WorkTallyOptions {
    * same work in progress, else the number of places.
    */
   readonly busyFrom: number;
-  /** Milliseconds without the end of a step after which work hangs. */
-  readonly quietMsMax: number;
+  /** Deadline of one request, in milliseconds. */
+  readonly requestMs: number;
   /** Milliseconds, monotonic. */
   readonly now: () => number;
 }
+
+// Milliseconds, in addition to the deadline of one request, in which some of the work in progress has to end.
+// A poll waits for up to a minute when the partner service asks it to.
+const quietMs = 120_000;
 
 /** The progress of one process with a queue's work. */
 export type WorkTally = ReturnType<typeof createWorkTally>;
@@ -17,7 +21,7 @@ export type WorkTally = ReturnType<typeof createWorkTally>;
 export type OwnWork = ReturnType<WorkTally['read']>;
 
 /** Counts the work of this process in one queue. */
-export function createWorkTally({ busyFrom, quietMsMax, now }: WorkTallyOptions) {
+export function createWorkTally({ busyFrom, requestMs, now }: WorkTallyOptions) {
   let underWay = 0;
   let started = 0;
   let skipped = 0;
@@ -48,7 +52,7 @@ export function createWorkTally({ busyFrom, quietMsMax, now }: WorkTallyOptions)
      * `busyFrom` jobs are in progress and do not hang; `hangs` when no step of them has ended for too long.
      */
     read() {
-      const hangs = underWay > 0 && now() - lastSign > quietMsMax;
+      const hangs = underWay > 0 && now() - lastSign > requestMs + quietMs;
       const moved = started > 0 || (underWay >= busyFrom && !hangs);
       const own = { moved, skipped, underWay, hangs };
       started = 0;

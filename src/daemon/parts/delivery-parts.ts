@@ -21,7 +21,6 @@ import { createWorkTally } from '../../monitoring/work-tally.ts';
 import { observeDelivery, type DeliveryObserver } from '../../monitoring/observe-delivery.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import { clientEndMs, type Part } from '../stop-parts.ts';
-import { quietMs } from '../upkeep/watch.ts';
 import { createEgressTunnels } from './proxies.ts';
 import type { OpenStore } from './open-store.ts';
 import type { Overrides } from './overrides.ts';
@@ -89,7 +88,7 @@ export function createDeliveryParts(
   const drainsAtOnce = overrides.drainsAtOnce ?? drainsAtOnceMax;
   const drains = createWorkTally({
     busyFrom: drainsAtOnce,
-    quietMsMax: Math.max(config.delivery.timeoutMs, timeoutBounds.max) + quietMs,
+    requestMs: Math.max(config.delivery.timeoutMs, timeoutBounds.max),
     now: () => performance.now(),
   });
   const attemptsMax = config.delivery.retryMs.length + 1;

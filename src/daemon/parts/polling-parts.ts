@@ -17,7 +17,6 @@ import { connectMsOf } from '../../partner/partner-http.ts';
 import { createProxyAgents } from '../../proxy/proxy-agents.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import { clientEndMs, type Part } from '../stop-parts.ts';
-import { quietMs } from '../upkeep/watch.ts';
 import { createPartnerTunnels } from './proxies.ts';
 import type { OpenStore } from './open-store.ts';
 import type { Stores } from './stores.ts';
@@ -50,7 +49,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
   closing.push({ name: 'poll queue', deadlineMs: clientEndMs, needsRedis: true, stop: pollQueue.close });
   const polls = createWorkTally({
     busyFrom: 1,
-    quietMsMax: config.polling.timeoutMs + quietMs,
+    requestMs: config.polling.timeoutMs,
     now: () => performance.now(),
   });
 

@@ -16,7 +16,8 @@ interface SecretUpkeep {
   /** To be called once, before anything is sealed. Writes nothing. Throws WrongKeyError. */
   begin(): Promise<void>;
   /**
-   * Seals again the secrets that an older key sealed, counts them, and logs changes. With a single key and no
+   * Seals again the secrets that an older key sealed, counts them, and logs changes; to be called every
+   * minute. With a single key and no
    * problem it only counts, for at most 0.5 % of the time.
    */
   pass(): Promise<void>;
@@ -24,7 +25,6 @@ interface SecretUpkeep {
   problem(): string | null;
 }
 
-const passEveryMs = 60_000;
 // Minimum milliseconds between two counts for each millisecond that a count took.
 const countShare = 200;
 
@@ -39,26 +39,10 @@ export interface SecretUpkeepDeps {
 }
 
 /**
- * Checks the keys, then runs a pass every minute until it is disposed of. Throws WrongKeyError before
- * anything is written.
- */
-export async function startSecretUpkeep(
-  deps: SecretUpkeepDeps,
-  onError: (error: Error) => void,
-): Promise<Pick<SecretUpkeep, 'problem'> & Disposable> {
-  const upkeep = createSecretUpkeep(deps);
-  await upkeep.begin();
-  const pass = () => void upkeep.pass().catch(onError);
-  const timer = setInterval(pass, passEveryMs);
-  pass();
-  return { problem: upkeep.problem, [Symbol.dispose]: () => clearInterval(timer) };
-}
-
-/**
  * Upkeep of the secrets of all accounts. Several processes may run it at once: one of them seals each record
  * again.
  */
-function createSecretUpkeep(deps: SecretUpkeepDeps): SecretUpkeep {
+export function createSecretUpkeep(deps: SecretUpkeepDeps): SecretUpkeep {
   const { accounts, sealedSubscriptions, sealer, encryptionKeys, logger, metrics } = deps;
   const ids = encryptionKeys.map(({ id }) => id);
   const [newest, ...older] = ids;

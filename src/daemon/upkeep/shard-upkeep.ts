@@ -1,5 +1,4 @@
 import type { AccountStore } from '../../accounts/account-store.ts';
-import type { Config } from '../../config/config.ts';
 import type { DrainQueue } from '../../delivery/drain-queue.ts';
 import type { PollQueue } from '../../polling/schedule/poll-queue.ts';
 import { isUnused } from '../../redis/jobs/queue-state.ts';
@@ -15,33 +14,6 @@ export interface ShardUpkeepDeps {
   readonly stores: { readonly accounts: Pick<AccountStore, 'get'> };
   /** Milliseconds on Redis's clock. */
   readonly clock: { now(): number };
-  readonly onError: (error: Error) => void;
-}
-
-const everyMs = 2_000;
-
-/**
- * Keeps this process in step with the number of shards, and has a process with the role `poll` move the
- * schedules after a change. Returns the function that ends it.
- */
-export function startShardUpkeep(config: Pick<Config, 'roles'>, deps: ShardUpkeepDeps): () => void {
-  const upkeep = createShardUpkeep(deps);
-  const movesSchedules = config.roles.has('poll');
-  let underWay = false;
-  const timer = setInterval(() => {
-    if (underWay) return;
-    underWay = true;
-    const look = async () => {
-      await deps.shards.look();
-      if (movesSchedules) await upkeep.moveSchedules();
-    };
-    look()
-      .catch(deps.onError)
-      .finally(() => (underWay = false));
-  }, everyMs);
-  // Shards that have run empty since they were in use need no workers any more.
-  upkeep.forgetUnused().catch(deps.onError);
-  return () => clearInterval(timer);
 }
 
 /** The steps of a change of the number of shards that a process takes besides looking; safe to repeat. */

@@ -41,8 +41,8 @@ function rig() {
     const metrics = createMetrics();
     const now = () => time;
     const tally = {
-      poll: createWorkTally({ busyFrom: 1, quietMsMax: 2 * minute, now }),
-      drain: createWorkTally({ busyFrom: 10, quietMsMax: 2 * minute, now }),
+      poll: createWorkTally({ busyFrom: 1, requestMs: 0, now }),
+      drain: createWorkTally({ busyFrom: 10, requestMs: 0, now }),
     };
     const queues = [
       {

@@ -5,7 +5,7 @@ const minute = 60_000;
 
 function atTime(busyFrom: number) {
   let time = 0;
-  const tally = createWorkTally({ busyFrom, quietMsMax: 2 * minute, now: () => time });
+  const tally = createWorkTally({ busyFrom, requestMs: 0, now: () => time });
   return {
     ...tally,
     /** Begins a job and returns the function that ends it. */

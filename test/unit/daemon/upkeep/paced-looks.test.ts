@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { createDueMends } from '../../../../../src/daemon/upkeep/rounds/due-mends.ts';
+import { createPacedLooks } from '../../../../src/daemon/upkeep/account-looks.ts';
 
-test('an account is mended with the first call and again after the time of each mend', async () => {
+test('an account is looked at with the first call and again after the time of each look', async () => {
   let at = 0;
   const mended: string[] = [];
   const note = (what: string) => async (account: string) => mended.push(`${what} ${account}`);
-  const mend = createDueMends(
+  const mend = createPacedLooks(
     [
       { everyMs: 3_600_000, look: note('keys') },
       { everyMs: 3_000, look: note('rejections') },

@@ -1,20 +1,19 @@
 import type { Logger } from 'pino';
-import { accountsAtOnce, type AccountSlice } from '../../../accounts/account-slices.ts';
-import type { Account } from '../../../accounts/account.ts';
-import type { AccountStore } from '../../../accounts/account-store.ts';
-import type { WorkWatch } from '../../../monitoring/work-watch.ts';
-import type { PollQueue } from '../../../polling/schedule/poll-queue.ts';
-import { isPollMissing } from '../../../polling/schedule/poll-schedule.ts';
-import type { PollingStore } from '../../../polling/store/polling-store.ts';
-import { toUnreadable } from '../../../redis/unreadable-record.ts';
+import { accountsAtOnce, type AccountSlice } from '../../accounts/account-slices.ts';
+import type { Account } from '../../accounts/account.ts';
+import type { AccountStore } from '../../accounts/account-store.ts';
+import type { WorkWatch } from '../../monitoring/work-watch.ts';
+import type { PollQueue } from '../../polling/schedule/poll-queue.ts';
+import { isPollMissing } from '../../polling/schedule/poll-schedule.ts';
+import type { PollingStore } from '../../polling/store/polling-store.ts';
+import { toUnreadable } from '../../redis/unreadable-record.ts';
 
 /** Upkeep of all accounts at a bounded cost per call, however many accounts there are. */
 export interface AccountRounds {
   /**
    * Repairs schedules whose poll is overdue, and looks at the next accounts of the round: are they scheduled,
-   * have they old events, certificates that end, or a wrong place in the indexes over all accounts. To be
-   * called every three seconds. Up to five hundred accounts are looked at each time, and ten times as many
-   * while some account has no schedule.
+   * and is anything of their own upkeep due. To be called every three seconds. Up to five hundred accounts
+   * are looked at each time, and ten times as many while some account has no schedule.
    */
   look(): Promise<void>;
 }
@@ -26,12 +25,8 @@ export interface AccountRoundsDeps {
     PollQueue,
     'suspects' | 'overdue' | 'scheduledCount' | 'reschedule' | 'unschedule'
   >;
-  /** Removes an account's old events if some are due. */
-  readonly trim: (account: string) => Promise<void>;
-  /** Warns of its certificates that end, if some are due. */
-  readonly warn: (account: string) => Promise<void>;
-  /** Mends its part of the indexes over all accounts, if that is due. */
-  readonly mend: (account: string) => Promise<void>;
+  /** Does what is due of an account's own upkeep. */
+  readonly maintain: (account: string) => Promise<void>;
   readonly work: Pick<WorkWatch, 'expect'>;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
@@ -53,7 +48,7 @@ const nothing: Found = { accounts: 0, others: 0, shortestMs: Infinity };
 
 /** Rounds over the accounts in Redis. Several processes may make rounds at once. */
 export function createAccountRounds(deps: AccountRoundsDeps): AccountRounds {
-  const { accounts, polling, pollQueue, trim, warn, mend, work, now, logger } = deps;
+  const { accounts, polling, pollQueue, maintain, work, now, logger } = deps;
   let place = '0';
   let found = nothing;
   let lastRound = nothing;
@@ -104,11 +99,7 @@ export function createAccountRounds(deps: AccountRoundsDeps): AccountRounds {
 
   async function visit(slice: AccountSlice): Promise<string[]> {
     const repaired = await repair(await pollQueue.suspects(slice.accounts));
-    for (const { account } of slice.accounts) {
-      await trim(account);
-      await warn(account);
-      await mend(account);
-    }
+    for (const { account } of slice.accounts) await maintain(account);
     found = {
       accounts: found.accounts + slice.accounts.length,
       others: found.others + slice.leaving.length + slice.unreadable,

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
-import { createAccountRounds } from '../../../../../src/daemon/upkeep/rounds/account-rounds.ts';
-import { createProduct, testConfig } from '../../../../support/daemon/product.ts';
-import { testRedis } from '../../../../support/redis/test-redis.ts';
+import { createAccountRounds } from '../../../../src/daemon/upkeep/account-rounds.ts';
+import { createProduct, testConfig } from '../../../support/daemon/product.ts';
+import { testRedis } from '../../../support/redis/test-redis.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());
@@ -24,14 +24,12 @@ async function stage() {
   const soon = Date.now() + 30_000;
   await client.zadd(repeat, ...names.flatMap((name) => [soon, `poll-${name}`]));
   const rescheduled: string[] = [];
-  const trimmed: string[] = [];
+  const maintained: string[] = [];
   let expected: number | null = null;
   const rounds = createAccountRounds({
     ...stores,
     pollQueue,
-    trim: async (account) => void trimmed.push(account),
-    warn: async () => undefined,
-    mend: async () => undefined,
+    maintain: async (account) => void maintained.push(account),
     work: { expect: (_, everyMs) => void (expected = everyMs) },
     now: clock.now,
     logger: { warn: (facts: { accounts: string[] }) => void rescheduled.push(...facts.accounts) } as never,
@@ -43,7 +41,7 @@ async function stage() {
     repeat,
     soon,
     rescheduled,
-    trimmed,
+    maintained,
     expected: () => expected,
     [Symbol.asyncDispose]: () => product[Symbol.asyncDispose](),
   };
@@ -51,13 +49,13 @@ async function stage() {
 
 test('a look reads a part of the accounts, and a round all of them', async () => {
   await using staged = await stage();
-  const { rounds, trimmed, expected } = staged;
+  const { rounds, maintained, expected } = staged;
   await rounds.look();
-  expect(trimmed.length).toBeLessThan(accounts);
-  const first = trimmed.length;
+  expect(maintained.length).toBeLessThan(accounts);
+  const first = maintained.length;
   for (let looks = 1; looks < 4; looks += 1) await rounds.look();
-  expect(trimmed.length).toBeLessThanOrEqual(first * 4 + 100);
-  expect(new Set(trimmed).size).toBe(accounts);
+  expect(maintained.length).toBeLessThanOrEqual(first * 4 + 100);
+  expect(new Set(maintained).size).toBe(accounts);
   expect(expected()).toBe(60_000);
 });
 
