@@ -1,8 +1,12 @@
 import type { LogLevel, Role } from './value-parsers.ts';
-import { quotesProblem, textOf, type Environment } from './environment.ts';
-import { findMisspelt, type MisspeltVariable } from './misspelt.ts';
-import { variables } from './variables.ts';
-import type { Variable } from './variables.ts';
+import {
+  findMisspelt,
+  quotesProblem,
+  textOf,
+  type Environment,
+  type MisspeltVariable,
+} from './environment.ts';
+import { variables, type Variable } from './variables.ts';
 import type { NoProxy } from '../proxy/no-proxy.ts';
 import type { ProxyAddress } from '../proxy/proxy-address.ts';
 import type { EncryptionKey } from '../secrets/seal.ts';

@@ -1,8 +1,7 @@
 import { eachSlice } from '../accounts/account-slices.ts';
 import type { Account } from '../accounts/account.ts';
 import type { Config } from '../config/config.ts';
-import { startApi, startMonitoring } from './start-api.ts';
-import { openDoors, type Doors } from './doors.ts';
+import { openDoors, startApi, startMonitoring, type Doors } from './ports.ts';
 import { createParts, type Parts } from './parts.ts';
 import type { DaemonDeps, PartsDeps } from './parts/open-store.ts';
 import { runUpkeep, upkeepRounds } from './upkeep/upkeep-rounds.ts';

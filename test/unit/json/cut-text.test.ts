@@ -5,7 +5,7 @@ import { oneLine } from '../../../src/callbacks/messages/words.ts';
 import { stateAbbreviation } from '../../../src/events/event.ts';
 import { toDetails } from '../../../src/filings/detection/filing-details.ts';
 import { cutText } from '../../../src/json/cut-text.ts';
-import { boundLine } from '../../../src/monitoring/log-line.ts';
+import { boundLine } from '../../../src/monitoring/log-stream.ts';
 import { quoted } from '../../../src/words/near-name.ts';
 
 describe('cutText', () => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { boundLine, lineCharactersMax } from '../../../src/monitoring/log-line.ts';
+import { boundLine, lineCharactersMax } from '../../../src/monitoring/log-stream.ts';
 
 const line = (fields: object) => `${JSON.stringify({ level: 30, time: 1, ...fields })}\n`;
 

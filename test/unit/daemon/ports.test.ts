@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { apiConnectionsMax, openFilesMax } from '../../../src/daemon/open-files.ts';
+import { apiConnectionsMax, openFilesMax } from '../../../src/daemon/ports.ts';
 
 test.each([
   [Infinity, 20_000],
