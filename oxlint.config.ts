@@ -101,7 +101,6 @@ const folders: Readonly<Record<string, Folder>> = {
   subscriptions: { may: [...below, 'events', 'secrets'] },
   'subscriptions/content-filter': { may: ['json', 'memory', 'events'], own: ['*.ts'] },
   'subscriptions/content-filter/cel': { may: [], own: [], has: ['@marcbachmann/cel-js'], pure: true },
-  'subscriptions/certificates': { may: [...below, 'events'], own: ['settings', 'store', '*.ts'] },
   'subscriptions/options': { may: [...below, 'events', 'egress', 'secrets'] },
   'subscriptions/settings': { may: [...below, 'events'], own: [], pure: true },
   'subscriptions/store/seals': { may: ['secrets'], own: ['settings', '*.ts'] },
@@ -115,10 +114,9 @@ const folders: Readonly<Record<string, Folder>> = {
     own: ['*.ts'],
     has: ['oauth4webapi'],
   },
-  'callbacks/tls': { may: ['subscriptions/settings'], own: [] },
   'callbacks/connections': {
-    may: ['egress', 'names', 'proxy', 'waiting', 'memory'],
-    own: ['tls', 'result.ts'],
+    may: ['egress', 'names', 'proxy', 'waiting', 'memory', 'subscriptions/options'],
+    own: ['result.ts'],
     has: ['undici'],
   },
   'callbacks/messages': { may: ['events', 'json/cut-text.ts'], own: [], pure: true },
@@ -144,7 +142,7 @@ const folders: Readonly<Record<string, Folder>> = {
   api: { may: apiMay, has: [...fastify, 'rate-limiter-flexible'] },
   'api/subscriptions/preview': { may: apiMay, has: fastify },
   'api/subscriptions/settings': {
-    may: ['callbacks/tls', 'egress', 'subscriptions', 'events', 'json'],
+    may: ['egress', 'subscriptions', 'events', 'json'],
     pure: true,
   },
   // Of the API only the types of its schemas.

@@ -15,7 +15,7 @@ import {
   type ExchangeWays,
 } from './exchange.ts';
 import { failureOf, type CallbackResult } from './result.ts';
-import type { ConnectionIdentity } from './tls/identity.ts';
+import type { ConnectionIdentity } from '../subscriptions/options/tls.ts';
 
 /**
  * One callback to send. `headers` have passed checkCustomHeaders, or are the daemon's own with names in lower

@@ -2,7 +2,7 @@ import { errors } from 'undici';
 import { describeAttempts, TicketsError } from '../names/dialling.ts';
 import { ProxyError } from '../proxy/proxy-error.ts';
 import { refusedDestination } from '../egress/url-policy.ts';
-import { tlsReasonOf } from './tls/tls-reason.ts';
+import { tlsReasonOf } from './tls-reason.ts';
 
 /** Why no response was received. Codes are stable: logs, metrics and the list of attempts use them. */
 export type CallbackFailureCode =

@@ -9,7 +9,7 @@ import { classifyOutcome, outcomeWithoutToken, type CallbackOutcome } from './ou
 import type { CallbackFailureCode, CallbackResponse, CallbackResult } from './result.ts';
 import { formatBody, type CallbackBody } from './body-formats.ts';
 import { signedHeaders, signedHeadersInThreads, type SignedHeaders } from './sign.ts';
-import { identityOf } from './tls/identity.ts';
+import { identityOf } from '../subscriptions/options/tls.ts';
 import { cutText } from '../json/cut-text.ts';
 
 /** Which attempts keep more than their outcome: their request, and the headers of the response. */

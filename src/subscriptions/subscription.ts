@@ -1,7 +1,7 @@
 import { countDone } from './cursor.ts';
 import type { Auth } from './settings/auth.ts';
 import type { Signatures } from './settings/signatures.ts';
-import type { Tls } from './settings/tls.ts';
+import type { Tls } from './options/tls.ts';
 import type { DeliveryLimits } from './settings/limits.ts';
 import { isUnverified, type VerificationSettings } from './options/verification.ts';
 import type { SigningSecret } from './signing-secret.ts';

@@ -16,7 +16,7 @@ import type { ReadSpan } from '../../src/partner/read-span.ts';
 import type { PollingMarks } from '../../src/polling/store/marks.ts';
 import type { Doubt } from '../../src/polling/doubt/doubt.ts';
 import type { Subscription } from '../../src/subscriptions/subscription.ts';
-import { buildExpiryEvent } from '../../src/subscriptions/certificates/expiry-event.ts';
+import { buildExpiryEvent } from '../../src/subscriptions/certificate-warnings.ts';
 
 /** An event as docs/webhooks.md shows it, made by the code that makes real ones. */
 export type Example = Pick<NewEvent, 'id' | 'filingId' | 'body'>;
@@ -25,7 +25,6 @@ const exampleTls = {
   cert: '',
   key: '',
   ca: null,
-  pin: null,
   shown: {
     cert: {
       subject: 'CN=filing-webhooks, O=Example Ltd',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { nullable, oneOf, record, time } from '../shared/schema.ts';
-import { certificateKinds } from '../../subscriptions/settings/tls.ts';
+import { certificateKinds } from '../../subscriptions/options/tls.ts';
 
 const account = Type.String({ examples: ['default'] });
 const status = Type.String({ description: 'As the partner service wrote it.', examples: ['REJECTED'] });

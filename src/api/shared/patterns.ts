@@ -31,9 +31,6 @@ export const statePattern = '^[A-Za-z0-9][A-Za-z0-9-]{0,15}$';
 export const linePattern =
   '^[ \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$';
 
-/** The pin of a public key: base64 of 32 bytes, also as curl writes it. */
-export const pinPattern = '^(sha256//?)?[A-Za-z0-9+/]{43}=$';
-
 /** The id of a subscription. */
 export const subscriptionIdPattern = '^sub_[0-9A-Za-z]{1,64}$';
 
@@ -57,7 +54,6 @@ export const patternWords: ReadonlyMap<string, (text: string) => string> = new M
   [partnerKeyPattern, () => 'must be 1 to 512 printable ASCII characters without a space at either end'],
   [idempotencyKeyPattern, () => 'must be 1 to 255 printable ASCII characters'],
   [statusPattern, () => 'must not hold control characters'],
-  [pinPattern, () => 'must be the base64 of a SHA-256: 43 characters and =, with or without sha256/'],
   [linePattern, () => 'must be one line of text that is not blank'],
   [
     subscriptionIdPattern,

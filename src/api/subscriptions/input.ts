@@ -24,8 +24,7 @@ import {
   expiryOf,
 } from '../../subscriptions/options/expires-at.ts';
 import { limitErrors } from './settings/limits.ts';
-import { certificatesIn, tlsOf } from './settings/tls.ts';
-import { tlsErrors } from './settings/tls-errors.ts';
+import { certificatesIn, tlsErrors, tlsOf } from '../../subscriptions/options/tls.ts';
 import { headerErrors, textsOf } from './setting-problems.ts';
 import { filterErrors } from './settings/filter.ts';
 import { judgeUrl, urlErrors } from './settings/url-problems.ts';

@@ -33,7 +33,7 @@ import type { subscriptionSchema } from './schema.ts';
 import { applyPatch, createInputCheck, fingerprint, newSubscription, requireSnapshots } from './input.ts';
 import { registrationProblem } from './setting-problems.ts';
 import { madeSecret, rotatedSecrets, signatureView } from './settings/signatures.ts';
-import { certificatesIn, requireHttps } from './settings/tls.ts';
+import { certificatesIn, httpsErrors } from '../../subscriptions/options/tls.ts';
 import { replaySearchMs, startReplay, startSnapshot } from './start-replay.ts';
 import { changedView, registeredView, subscriptionView, whileHeld } from './view.ts';
 import {
@@ -67,7 +67,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       requireSeenTypes(asked);
       requireSnapshots(asked, body.from);
       requireOneAuthorization(asked);
-      requireHttps(asked);
+      refuseAny(httpsErrors(asked));
       refuseAny(verificationErrors(deps.verificationRule, null, asked));
       const known = body.from === 'state' ? await snapshot.known(account) : 0;
       const result = await subscriptions.create(
@@ -148,7 +148,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
         requireSnapshots(changed.subscription, body.from);
         requireSeenTypes(changed.subscription);
         requireOneAuthorization(changed.subscription);
-        requireHttps(changed.subscription);
+        refuseAny(httpsErrors(changed.subscription));
         refuseAny(verificationErrors(deps.verificationRule, found.subscription, changed.subscription));
         return changed;
       });

@@ -13,7 +13,7 @@ import { hiddenPath } from './hidden-url.ts';
 import { leftBehind } from './leave-behind.ts';
 import { authInputSchema, authSchema } from './settings/auth.ts';
 import { madeSecretSchema, publicKeysSchema, signaturesSchema } from './settings/signatures.ts';
-import { tlsInputSchema, tlsSchema } from './settings/tls.ts';
+import { tlsInput, tlsSchema } from '../../subscriptions/options/tls.ts';
 import { expiresAtInput, expiresAtSchema } from '../../subscriptions/options/expires-at.ts';
 import { verificationSchema, verifiedSchema } from '../../subscriptions/options/verification.ts';
 import { eventPatterns } from '../../events/event-types.ts';
@@ -106,7 +106,7 @@ const settings = {
   filter: Type.Optional(filterSchema),
   signatures: Type.Optional(signaturesSchema),
   auth: Type.Optional(authInputSchema),
-  tls: Type.Optional(tlsInputSchema),
+  tls: Type.Optional(tlsInput),
   ...limitInputs,
   verification: Type.Optional(verificationSchema),
   expiresAt: Type.Optional(expiresAtInput),

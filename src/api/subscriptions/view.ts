@@ -13,7 +13,7 @@ import { authView } from './settings/auth.ts';
 import { signatureView } from './settings/signatures.ts';
 import { currentOf } from '../../subscriptions/signing-secret.ts';
 import { showVerification } from '../../subscriptions/options/verification.ts';
-import { tlsView } from './settings/tls.ts';
+import { showTls } from '../../subscriptions/options/tls.ts';
 import type { LeftBehind } from './leave-behind.ts';
 import type { changedSchema, registeredSchema, subscriptionSchema } from './schema.ts';
 
@@ -44,7 +44,7 @@ export function subscriptionView(
     undecided: undecidedCount(delivery.undecided, subscription.filter),
     ...signatureView(subscription),
     auth: authView(subscription.auth),
-    tls: tlsView(subscription.tls),
+    ...showTls(subscription),
     ...showLimits(subscription, turnAt !== null),
     ...showVerification(subscription),
     from: subscription.from ?? 'now',

@@ -8,8 +8,8 @@ import { createBoundedMap } from '../../memory/bounded-map.ts';
 import { attemptOptions, limitTickets, lookupFunction } from '../../names/dialling.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
 import type { Tunnels } from '../../proxy/tunnels.ts';
-import { awaitFirstWord } from '../tls/first-word.ts';
-import { openContext, PinMismatchError, showsPinnedKey, type ConnectionIdentity } from '../tls/identity.ts';
+import { openContext, type ConnectionIdentity } from '../../subscriptions/options/tls.ts';
+import { awaitFirstWord } from './first-word.ts';
 
 /** Rules of the connector. `ca` replaces the trusted certificates. */
 export interface ConnectorDeps {
@@ -130,9 +130,7 @@ function createContexts(ca: string | undefined): (identity?: ConnectionIdentity)
 
 function admit({ identity }: Opening, socket: Socket, callback: buildConnector.Callback): void {
   if (socket instanceof TLSSocket) limitTickets(socket);
-  if (identity === undefined) callback(null, socket);
-  else if (!(socket instanceof TLSSocket && showsPinnedKey(identity.tls, socket)))
-    refuse(socket, new PinMismatchError(), callback);
+  if (identity === undefined || !(socket instanceof TLSSocket)) callback(null, socket);
   else
     awaitFirstWord(socket, (error) => {
       if (error === null) callback(null, socket);

@@ -26,7 +26,7 @@ import { createQuotaReader } from '../../redis/quota/account-quota.ts';
 import { createFilterJudge } from '../../subscriptions/content-filter/judge.ts';
 import { createLagReader } from '../../subscriptions/lag.ts';
 import { createPublishedKeys } from '../../subscriptions/public-keys.ts';
-import { createCertificateWarnings } from '../../subscriptions/certificates/certificate-warnings.ts';
+import { createCertificateWarnings } from '../../subscriptions/certificate-warnings.ts';
 import { createSubscriptionStore } from '../../subscriptions/store/subscription-store.ts';
 import { oldestKept } from '../upkeep/retention.ts';
 import type { OpenStore } from './open-store.ts';

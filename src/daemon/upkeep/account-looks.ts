@@ -5,7 +5,7 @@ import type { RejectingAccounts } from '../../filings/rejecting-accounts.ts';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
 import type { Metrics } from '../../monitoring/metrics.ts';
 import { failureOf } from '../../redis/unreadable-record.ts';
-import type { CertificateWarnings } from '../../subscriptions/certificates/certificate-warnings.ts';
+import type { CertificateWarnings } from '../../subscriptions/certificate-warnings.ts';
 import { clocksContradict, oldestKept, type RetentionInput } from './retention.ts';
 
 /** A part of the upkeep of one account. */

@@ -7,7 +7,7 @@ import { isKnownStatus, knownStatuses } from '../../partner/filing-statuses.ts';
 import { healthState, type HealthState } from '../../polling/health.ts';
 import type { PollingStore } from '../../polling/store/polling-store.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
-import type { CertificateWarnings } from '../../subscriptions/certificates/certificate-warnings.ts';
+import type { CertificateWarnings } from '../../subscriptions/certificate-warnings.ts';
 import type { ReadLags } from '../../subscriptions/lag.ts';
 import { isThrottledAt } from '../../subscriptions/settings/throttled.ts';
 import type { Progress, ProgressReads } from '../../subscriptions/store/progress-reads.ts';

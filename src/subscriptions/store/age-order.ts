@@ -62,7 +62,7 @@ export function createAgeOrder(
   keys: Keys,
   createdAt: (account: string, id: string, text: string) => number,
 ): AgeOrder {
-  const readScript = loadScript(new URL('scripts/read-by-age.lua', import.meta.url));
+  const readScript = loadScript(new URL('../scripts/read-by-age.lua', import.meta.url));
   const ofAccount = (account: string) => {
     const { subscriptions, byAge } = keys.account(account);
     return [byAge, subscriptions] as const;

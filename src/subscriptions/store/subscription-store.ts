@@ -6,7 +6,7 @@ import { committing, loadScript } from '../../redis/scripts.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import type { OnUnreadable } from '../../redis/unreadable-record.ts';
 import { readResting } from '../matching/resting.ts';
-import { changedEnds, endsChangedBy } from '../certificates/changed-ends.ts';
+import { changedEnds } from '../certificate-warnings.ts';
 import { byRequest } from '../subscription.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
 import { blockText, replayArguments, type Beginning } from './beginning.ts';
@@ -107,9 +107,9 @@ export function createSubscriptionStore(
   onUnreadable: OnUnreadable = () => undefined,
 ): SubscriptionStore {
   const script = (file: string) => loadScript(new URL(file, import.meta.url));
-  const createScript = committing(script('scripts/create-subscription.lua'));
-  const updateScript = committing(script('scripts/update-subscription.lua'));
-  const removeScript = script('scripts/remove-subscription.lua');
+  const createScript = committing(script('../scripts/create-subscription.lua'));
+  const updateScript = committing(script('../scripts/update-subscription.lua'));
+  const removeScript = script('../scripts/remove-subscription.lua');
   const state = (account: string, id: string) => keys.account(account).subscription(id).state;
 
   const reads = createSubscriptionReads(redis, keys, sealer, onUnreadable);
@@ -160,7 +160,7 @@ export function createSubscriptionStore(
           ...replayArguments(snapshot),
           madeByMember(subscription),
           randomUUID(),
-          ...changedEnds(null, subscription.tls ?? null),
+          ...changedEnds(null, subscription.tls),
         ],
       );
       // An id that was not written is in no other use.
@@ -210,7 +210,7 @@ export function createSubscriptionStore(
             quotaBytesMax,
             blockText(subscription),
             randomUUID(),
-            ...endsChangedBy(before, subscription),
+            ...endsAfter(before, subscription),
           ],
         );
         throwIfOverQuota(written);
@@ -243,4 +243,13 @@ export function createSubscriptionStore(
       return removed === 1;
     },
   };
+}
+
+// Settings that cannot be read stay as they are noted, unless others take their place.
+function endsAfter(
+  { subscription: former, hasUnreadableSettings }: SubscriptionRecord,
+  { tls }: Subscription,
+) {
+  if (hasUnreadableSettings !== true) return changedEnds(former.tls ?? null, tls);
+  return tls === former.tls ? [] : changedEnds(undefined, tls);
 }

@@ -321,11 +321,11 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'the account is warned of a certificate by each process',
-    file: 'src/subscriptions/certificates/warn.lua',
+    file: 'src/subscriptions/scripts/warn.lua',
     find: "redis.call('ZSCORE', warnings, name) ~= ARGV[4] or ",
     replace: '',
     project: 'integration',
-    test: 'test/integration/subscriptions/certificates/certificate-warnings.test.ts',
+    test: 'test/integration/subscriptions/certificate-warnings.test.ts',
     title: 'warns thirty days before',
   },
   {

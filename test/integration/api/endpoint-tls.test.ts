@@ -3,13 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiFixture, type ApiFixture } from '../../support/api/api-fixture.ts';
 import {
   createTestAuthority,
-  pinOf,
   type Issued,
   type TestAuthority,
 } from '../../support/receivers/certificates.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 import { skipWithout } from '../../support/skip-without.ts';
-import { tlsErrors } from '../../../src/api/subscriptions/settings/tls-errors.ts';
+import { tlsErrors } from '../../../src/subscriptions/options/tls.ts';
 
 const redis = testRedis();
 const client = redis.connect();
@@ -37,13 +36,11 @@ describe.skipIf(skipWithout('openssl'))('tls of a subscription (skipped without 
   });
 
   it('is shown without its key and replaced as a whole, and null removes it', async () => {
-    const pin = pinOf(bob?.cert ?? '');
-    const tls = { ...alice, ca: `Corporate bundle\n${authority.cert}`, pin: `sha256/${pin}` };
+    const tls = { ...alice, ca: `Corporate bundle\n${authority.cert}` };
     const made = await fixture.ok('POST', path, { url, tls });
     expect(made['tls']).toMatchObject({
       cert: { subject: 'CN=alice', issuer: 'CN=test authority', notAfter: expect.stringMatching(/Z$/) },
       ca: { certificates: 1, subject: 'CN=test authority' },
-      pin: [pin],
     });
     const own = `${path}/${String(made['id'])}`;
     const answers = [made, await fixture.ok('GET', own), await fixture.ok('GET', path)];
@@ -52,8 +49,8 @@ describe.skipIf(skipWithout('openssl'))('tls of a subscription (skipped without 
     const stored = (await fixture.stored.of('tls').subscriptionTexts()).join();
     expect(stored).not.toMatch(/BEGIN|alice/);
     expect(await fixture.ok('PATCH', own, { description: 'x' })).toMatchObject({ tls: made['tls'] });
-    expect(await fixture.ok('PATCH', own, { tls: { pin: [pin, pin.toLowerCase()] } })).toMatchObject({
-      tls: { cert: null, ca: null, pin: [pin, pin.toLowerCase()] },
+    expect(await fixture.ok('PATCH', own, { tls: { ca: authority.cert } })).toMatchObject({
+      tls: { cert: null, ca: { certificates: 1 } },
     });
     expect(await fixture.ok('PATCH', own, { tls: null })).toMatchObject({ tls: null });
     expect((await fixture.ok('POST', path, { url }))['tls']).toBeNull();
@@ -97,7 +94,6 @@ describe.skipIf(skipWithout('openssl'))('tls of a subscription (skipped without 
       [{ ...weak }, 'tls.cert', /too weak/],
       [{ ca: cert }, 'tls.ca', /no certificate of an authority/],
       [{ ca: 'hello' }, 'tls.ca', /is not PEM/],
-      [{ pin: 'hello' }, 'tls.pin', /./],
       [{ cert: 'x'.repeat(16_385), key }, 'tls.cert', /./],
       [{ passphrase: 'word' }, 'tls.passphrase', /./],
     ];

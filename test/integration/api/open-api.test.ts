@@ -1,4 +1,4 @@
-import { buildExpiryEvent } from '../../../src/subscriptions/certificates/expiry-event.ts';
+import { buildExpiryEvent } from '../../../src/subscriptions/certificate-warnings.ts';
 import { createHash } from 'node:crypto';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Counter, Registry } from 'prom-client';

@@ -8,13 +8,12 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createCallbackClient, type CallbackClient } from '../../../src/callbacks/callback-client.ts';
-import { identityOf } from '../../../src/callbacks/tls/identity.ts';
+import { identityOf } from '../../../src/subscriptions/options/tls.ts';
 import { classifyOutcome } from '../../../src/callbacks/outcome.ts';
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
-import type { Tls } from '../../../src/subscriptions/settings/tls.ts';
+import type { Tls } from '../../../src/subscriptions/options/tls.ts';
 import {
   createTestAuthority,
-  pinOf,
   tlsFrom,
   type Issued,
   type TestAuthority,
@@ -171,31 +170,6 @@ describe.skipIf(skipWithout('openssl'))('identities of connections (skipped with
     expect([...receiver.received, ...receiver.refused]).toEqual([]);
   });
 
-  it('send nothing to an endpoint whose key is not pinned, on a resumed session either', async () => {
-    await using receiver = await startMutualReceiver(own, authority.cert);
-    receiver.closes = true;
-    const client = open();
-    const pinned = (...pins: string[]) => ({ ...as(alice), pin: pins });
-    const [right, wrong] = [pinOf(own.cert), pinOf(authority.cert)];
-    for (const tls of [pinned(right), pinned(right), pinned(wrong, right)])
-      expect(await post(client, receiver.port, tls)).toMatchObject({ kind: 'delivered' });
-    expect(await post(client, receiver.port, pinned(wrong))).toMatchObject({
-      code: 'tls_error',
-      sent: false,
-      reason: expect.stringContaining('tls.pin'),
-    });
-    const next = await authority.issue('endpoint');
-    receiver.become(next, authority.cert);
-    expect(await post(client, receiver.port, pinned(right))).toMatchObject({
-      code: 'tls_error',
-      sent: false,
-    });
-    expect(await post(client, receiver.port, pinned(right, pinOf(next.cert)))).toMatchObject({
-      kind: 'delivered',
-    });
-    expect(receiver.requests.length).toBe(4);
-  });
-
   it('say what is wrong with the certificate of the endpoint', async () => {
     const [expired, other] = await Promise.all([
       authority.issue('endpoint', { days: -1 }),
@@ -266,7 +240,7 @@ describe.skipIf(skipWithout('openssl'))('identities of connections (skipped with
       let output = '';
       server.stdout.on('data', (chunk) => (output += String(chunk)));
       const port = await vi.waitUntil(() => Number(/ACCEPT 127\.0\.0\.1:(\d+)/.exec(output)?.[1] ?? 0));
-      for (const tls of [null, as(undefined), { ...as(undefined), pin: [pinOf(own.cert)] }]) {
+      for (const tls of [null, as(undefined)]) {
         const client = openWith(tls === null ? { ca: authority.cert } : {});
         // oxlint-disable-next-line no-await-in-loop -- Each is the only one that it serves.
         expect(await post(client, port, tls)).toMatchObject({

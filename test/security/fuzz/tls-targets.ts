@@ -1,8 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { tlsErrors } from '../../../src/api/subscriptions/settings/tls-errors.ts';
-import { tlsOf, tlsView } from '../../../src/api/subscriptions/settings/tls.ts';
-import { identityOf } from '../../../src/callbacks/tls/identity.ts';
+import { identityOf, showTls, tlsErrors, tlsOf } from '../../../src/subscriptions/options/tls.ts';
 import type { FuzzTarget } from './fuzz.ts';
 
 const fixture = (name: string) =>
@@ -40,7 +38,7 @@ export const tlsTargets: readonly FuzzTarget[] = [
       if (taken == null) throw new Error('taken and not there');
       deepEqual(JSON.parse(JSON.stringify(taken)), taken, 'it can be stored');
       equal(identityOf(structuredClone(taken))?.digest, identityOf(taken)?.digest);
-      ok(!JSON.stringify(tlsView(taken)).includes('-----'));
+      ok(!JSON.stringify(showTls({ tls: taken })).includes('-----'));
     },
   },
 ];

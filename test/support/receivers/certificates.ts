@@ -4,9 +4,7 @@ import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createHash, X509Certificate } from 'node:crypto';
-import { tlsOf, type TlsInput } from '../../../src/api/subscriptions/settings/tls.ts';
-import type { Tls } from '../../../src/subscriptions/settings/tls.ts';
+import { tlsOf, type Tls, type TlsInput } from '../../../src/subscriptions/options/tls.ts';
 
 const run = promisify(execFile);
 
@@ -79,12 +77,6 @@ export async function createTestAuthority(name = 'test authority', parent?: Issu
     },
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
   };
-}
-
-/** The pin of a certificate's public key (RFC 7469 §2.4). */
-export function pinOf(cert: string): string {
-  const key = new X509Certificate(cert).publicKey.export({ type: 'spki', format: 'der' });
-  return createHash('sha256').update(key).digest('base64');
 }
 
 /** The setting that the API makes of such a request. */

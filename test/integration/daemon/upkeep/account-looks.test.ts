@@ -3,7 +3,7 @@ import { createAccountLooks } from '../../../../src/daemon/upkeep/account-looks.
 import { createEventLog } from '../../../../src/events/event-log.ts';
 import { createMetrics } from '../../../../src/monitoring/metrics.ts';
 import { createKeys } from '../../../../src/redis/keys.ts';
-import { buildExpiryEvent } from '../../../../src/subscriptions/certificates/expiry-event.ts';
+import { buildExpiryEvent } from '../../../../src/subscriptions/certificate-warnings.ts';
 import { storedAccount } from '../../../support/redis/stored-account.ts';
 import { appendEvent, paidEvent } from '../../../support/redis/append-script.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';

@@ -50,7 +50,7 @@ const auth = {
   clientId: 'c',
   clientSecret: 'hidden',
 } as const;
-const tls = { cert: null, key: null, ca: null, pin: ['p'], shown: { cert: null, ca: null } };
+const tls = { cert: null, key: null, ca: null, shown: { cert: null, ca: null } };
 
 test('credentials and identities stay behind, and those that cannot be read', () => {
   const found = record({});

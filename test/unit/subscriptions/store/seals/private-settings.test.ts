@@ -20,7 +20,7 @@ const auth = {
   clientAuthentication: 'basic',
   revision: 'r1',
 } as const;
-const tls = { cert: null, key: 'hidden-key', ca: null, pin: null, shown: { cert: null, ca: null } };
+const tls = { cert: null, key: 'hidden-key', ca: null, shown: { cert: null, ca: null } };
 const plain = newSubscription('acme', { url: 'https://example.com/hook' }, 1);
 const full: Subscription = { ...plain, auth, tls };
 const place = { key: 'k', field: full.id };

@@ -9,8 +9,8 @@
 --       settings from now on, its certificates (note_ends)
 -- Reply 1, 0 when the settings have changed or the subscription is gone, or 'quota <bytes stored>' when they
 --       are longer and the account would store too much; then nothing was written.
--- @include ../../../redis/quota/quota.lua
--- @include ../../certificates/note-ends.lua
+-- @include ../../redis/quota/quota.lua
+-- @include note-ends.lua
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 local stored = stored_bytes(KEYS[4], KEYS[1], KEYS[5], KEYS[6])
 local more = #ARGV[3] - #ARGV[2]

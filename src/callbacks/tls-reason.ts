@@ -4,8 +4,6 @@ const unknownAuthority =
 
 /** Codes of Node and of OpenSSL's verification of the endpoint's certificate. */
 const reasons: Readonly<Record<string, string>> = {
-  ERR_TLS_PIN_MISMATCH:
-    "The endpoint's public key is none of those in tls.pin; nothing was sent. If the endpoint has a new key, add its pin.",
   ERR_TLS_CLOSED:
     'The endpoint closed the connection right after the TLS handshake: it may refuse the certificate of the client, or require one (tls.cert).',
   ERR_TLS_CERT_ALTNAME_INVALID: "The endpoint's certificate is for another host name than that of the URL.",

@@ -12,9 +12,9 @@
 -- Reply '' when it was created, 'gone' when the account is removed, 'full' when there are as many as may be,
 --       'quota <bytes stored>' when the account would store too much, 'keys' when it has used too many
 --       idempotency keys, else the idempotency record of the request that came first.
--- @include ../../../events/log.lua
--- @include ../../../redis/quota/quota.lua
--- @include ../../certificates/note-ends.lua
+-- @include ../../events/log.lua
+-- @include ../../redis/quota/quota.lua
+-- @include note-ends.lua
 if string.match(redis.call('GET', KEYS[6]) or '', '^closed ') then return 'gone' end
 local first = ARGV[4] ~= '' and redis.call('GET', KEYS[4])
 if first then return first end

@@ -4,8 +4,8 @@
 --        8 version of the settings, then the keys of its delivery, the first of which holds its replays
 -- ARGV   1 id  2 its settings as stored ('' = whatever they are)  3 version of the settings from now on
 -- Reply  1, or 0 when there was no such subscription, or its settings are others
--- @include ../../../redis/quota/quota.lua
--- @include ../../certificates/note-ends.lua
+-- @include ../../redis/quota/quota.lua
+-- @include note-ends.lua
 if ARGV[2] ~= '' and redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 and redis.call('EXISTS', KEYS[3]) == 1 then
   local bytes = subscription_bytes(redis.call('HSTRLEN', KEYS[1], ARGV[1])) + kept_replays_bytes(KEYS[9])

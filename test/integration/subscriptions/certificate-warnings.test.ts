@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createCertificateWarnings } from '../../../../src/subscriptions/certificates/certificate-warnings.ts';
-import type { Certificate } from '../../../../src/subscriptions/settings/certificates.ts';
-import { createApiFixture, type ApiFixture } from '../../../support/api/api-fixture.ts';
-import { testRedis } from '../../../support/redis/test-redis.ts';
-import type { Subscription } from '../../../../src/subscriptions/subscription.ts';
+import { createCertificateWarnings } from '../../../src/subscriptions/certificate-warnings.ts';
+import type { Certificate } from '../../../src/subscriptions/options/tls.ts';
+import { createApiFixture, type ApiFixture } from '../../support/api/api-fixture.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import type { Subscription } from '../../../src/subscriptions/subscription.ts';
 
 const redis = testRedis();
 const client = redis.connect();
@@ -32,7 +32,6 @@ const withTls = (
   cert: cert && 'c',
   key: cert && 'k',
   ca: ca && 'a',
-  pin: null,
   shown: { cert, ca: ca && { certificates: 1, ...ca } },
 });
 
@@ -89,7 +88,7 @@ test('a certificate that is given again is not warned of again, another one is',
   now = end;
   const { change, warned, one } = await stage('given', withTls(certificate('alice')));
   expect(await warned()).toMatchObject([{ subject: 'CN=alice', expired: true }]);
-  await change({ ...withTls(certificate('alice')), pin: ['p'] });
+  await change(withTls(certificate('alice')));
   expect(await warned()).toEqual([]);
   await change(withTls(certificate('bob', end + 29 * day)));
   expect(await one.firstEnd('given')).toBe(end + 29 * day);

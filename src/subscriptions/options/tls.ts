@@ -1,0 +1,336 @@
+import { createPrivateKey, hash, X509Certificate, type KeyObject } from 'node:crypto';
+import { createSecureContext, type SecureContext } from 'node:tls';
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { cutText } from '../../json/cut-text.ts';
+import { nullable, record, time } from '../../json/schema-parts.ts';
+import type { FieldError } from '../../json/validation-problems.ts';
+import type { Subscription } from '../subscription.ts';
+
+/** The public facts of a certificate. */
+export interface Certificate {
+  /** Distinguished names as OpenSSL writes them, `CN=…, O=…`; at most 500 characters. */
+  readonly subject: string;
+  readonly issuer: string;
+  /** Hexadecimal. */
+  readonly serialNumber: string;
+  /** SHA-256 of the certificate, hexadecimal in lower case. */
+  readonly fingerprint: string;
+  /** ISO 8601 in UTC. */
+  readonly notAfter: string;
+}
+
+/** The identity and the trust of TLS connections to an endpoint; null is as for all other endpoints. */
+export interface Tls {
+  /** The client's certificate with its chain (PEM). */
+  readonly cert: string | null;
+  /** The private key of the certificate (PEM). */
+  readonly key: string | null;
+  /** Certificates (PEM) that are trusted instead of the system's. */
+  readonly ca: string | null;
+  /** As the API shows it: the certificate; the number of authorities, and the one that ends first. */
+  readonly shown: {
+    readonly cert: Certificate | null;
+    readonly ca: (Certificate & { readonly certificates: number }) | null;
+  };
+}
+
+/** Which certificates of a subscription end: its own, and the first of the authorities that it trusts. */
+export const certificateKinds = ['cert', 'ca'] as const;
+
+// Maximum characters: a chain of four certificates, a key of RSA with 4096 bits, a dozen authorities.
+const certLengthMax = 16_384;
+const keyLengthMax = 8_192;
+const caLengthMax = 32_768;
+
+const description =
+  'Mutual TLS and private authorities of an https endpoint; null = as for all others. PATCH replaces it as a whole: what is left out is gone.';
+
+/** `tls` in requests. */
+export const tlsInput = nullable(
+  record({
+    cert: Type.Optional(
+      nullable(Type.String({ minLength: 1, maxLength: certLengthMax }), {
+        description:
+          'The certificate that callbacks show to the endpoint, followed by its intermediate certificates (PEM).',
+      }),
+    ),
+    key: Type.Optional(
+      nullable(Type.String({ minLength: 1, maxLength: keyLengthMax }), {
+        description: 'The private key of the certificate (PEM, without a passphrase). Never shown again.',
+      }),
+    ),
+    ca: Type.Optional(
+      nullable(Type.String({ minLength: 1, maxLength: caLengthMax }), {
+        description:
+          'The authorities (PEM) that may have issued the certificate of the endpoint, instead of all public ones.',
+      }),
+    ),
+  }),
+  { description },
+);
+
+const certificate = {
+  subject: Type.String({ examples: ['CN=filing-webhooks, O=Example Ltd'] }),
+  issuer: Type.String({ examples: ['CN=Example Issuing CA'] }),
+  serialNumber: Type.String({ description: 'Hexadecimal.', examples: ['4a1f09c2'] }),
+  fingerprint: Type.String({ description: 'SHA-256 of the certificate, hexadecimal.' }),
+  notAfter: time('When it ends. `account.certificate_expiring` says so 30 days before, and then.'),
+};
+
+/** `tls` in responses. */
+export const tlsSchema = nullable(
+  record({
+    cert: nullable(record(certificate), { description: 'The certificate that callbacks show.' }),
+    ca: nullable(
+      record({ certificates: Type.Integer({ description: 'Number of authorities.' }), ...certificate }),
+      { description: 'The authority that ends first.' },
+    ),
+  }),
+  { description: `${description} Shown without the key.` },
+);
+
+/** `tls` in a request that its schema has accepted. */
+export type TlsInput = Static<typeof tlsInput>;
+
+// Maximum numbers of certificates, and maximum bits of an RSA key: a signature with 4096 bits takes five
+// milliseconds, of each new connection.
+const chainMax = 10;
+const authoritiesMax = 50;
+const rsaBitsMax = 4_096;
+const keyTypes = new Set(['rsa', 'rsa-pss', 'ec', 'ed25519', 'ed448']);
+
+/** A mistake in one part of `tls`, for which the search for others in that part ends. */
+class Mistake extends Error {
+  readonly path: string;
+
+  constructor(path: string, message: string) {
+    super(message);
+    this.path = path;
+  }
+}
+
+/**
+ * What is wrong with `tls` in a request that its schema has accepted. `now` is in milliseconds. No
+ * message repeats a text of the request, except the name of a certificate.
+ */
+export function tlsErrors(tls: TlsInput | undefined, now: number): FieldError[] {
+  if (tls == null) return [];
+  const { cert = null, key = null, ca = null } = tls;
+  if (cert === null && key === null && ca === null)
+    return [{ path: 'tls', message: 'is empty: give cert and key, or ca, or null for none' }];
+  const errors = [
+    ...mistakesOf(() => checkIdentity(cert, key, now)),
+    ...mistakesOf(() => checkAuthorities(ca, now)),
+  ];
+  // Last, because OpenSSL says less about the same.
+  return errors.length > 0 ? errors : mistakesOf(() => checkContext(tlsOf({ tls }).tls));
+}
+
+/** The errors of a subscription with `tls` whose URL is http: nothing would protect what it asks for. */
+export function httpsErrors({ url, tls }: Pick<Subscription, 'url' | 'tls'>): FieldError[] {
+  if (tls == null || URL.parse(url)?.protocol === 'https:') return [];
+  return [{ path: 'tls', message: 'needs a URL with https' }];
+}
+
+function mistakesOf(check: () => void): FieldError[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    if (!(error instanceof Mistake)) throw error;
+    return [{ path: `tls.${error.path}`, message: error.message }];
+  }
+}
+
+function checkIdentity(cert: string | null, key: string | null, now: number): void {
+  if (cert === null && key === null) return;
+  if (cert === null) throw new Mistake('cert', 'is missing: the key is used with its certificate only');
+  if (key === null) throw new Mistake('key', 'is missing: give the private key of the certificate');
+  const chain = readPem('cert', cert, chainMax, now);
+  const privateKey = readKey(key);
+  if (chain[0]?.checkPrivateKey(privateKey) !== true)
+    throw chain.some((each) => each.checkPrivateKey(privateKey))
+      ? new Mistake(
+          'cert',
+          'does not begin with the certificate of the key: give that first, then its issuers',
+        )
+      : new Mistake('key', 'does not belong to the certificate');
+  for (const [i, each] of chain.entries()) {
+    const issuer = chain[i + 1];
+    if (each.validFromDate.getTime() > now)
+      throw new Mistake(
+        'cert',
+        `holds ${named(each, i)}, which is not valid before ${each.validFromDate.toISOString()}`,
+      );
+    if (issuer !== undefined && !each.checkIssued(issuer))
+      throw new Mistake('cert', `holds ${named(issuer, i + 1)} behind a certificate that it has not issued`);
+  }
+}
+
+function checkAuthorities(ca: string | null, now: number): void {
+  if (ca === null || readPem('ca', ca, authoritiesMax, now).some((each) => each.ca)) return;
+  throw new Mistake(
+    'ca',
+    'holds no certificate of an authority (basicConstraints CA:TRUE): give the one that issued the certificate of the endpoint',
+  );
+}
+
+function readPem(path: 'cert' | 'ca', text: string, max: number, now: number): X509Certificate[] {
+  if (/PRIVATE KEY-----/.test(text))
+    throw new Mistake(path, 'holds a private key, which belongs in tls.key only');
+  refuseEscaped(path, text);
+  const certificates = readCertificates(text);
+  if (certificates === null) throw new Mistake(path, 'holds a certificate that cannot be read');
+  if (certificates.length === 0)
+    throw new Mistake(path, 'is not PEM: it has no line -----BEGIN CERTIFICATE-----');
+  if (certificates.length > max) throw new Mistake(path, `has more than ${max} certificates`);
+  for (const [i, each] of certificates.entries())
+    if (each.validToDate.getTime() <= now)
+      throw new Mistake(
+        path,
+        `holds ${named(each, i)}, which ended on ${each.validToDate.toISOString().slice(0, 10)}${path === 'ca' ? ': leave it out' : ''}`,
+      );
+  return certificates;
+}
+
+// As a text looks that was quoted once too often.
+function refuseEscaped(path: string, text: string): void {
+  if (text.includes('\\n'))
+    throw new Mistake(path, 'has a backslash and an n where its lines end: they have to be newlines');
+}
+
+function readKey(text: string): KeyObject {
+  refuseEscaped('key', text);
+  if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text))
+    throw new Mistake('key', 'is not PEM: it has no line -----BEGIN PRIVATE KEY-----');
+  if (text.includes('ENCRYPTED'))
+    throw new Mistake(
+      'key',
+      'is encrypted with a passphrase: give it without (openssl pkey -in KEY); it is sealed here',
+    );
+  const key = readPrivateKey(text);
+  if (!keyTypes.has(key.asymmetricKeyType ?? ''))
+    throw new Mistake('key', 'is neither RSA nor EC nor Ed25519');
+  if ((key.asymmetricKeyDetails?.modulusLength ?? 0) > rsaBitsMax)
+    throw new Mistake('key', `has more than ${rsaBitsMax} bits`);
+  return key;
+}
+
+function readPrivateKey(text: string): KeyObject {
+  try {
+    return createPrivateKey(text);
+  } catch {
+    throw new Mistake('key', 'cannot be read');
+  }
+}
+
+function checkContext(tls: Tls | null | undefined): void {
+  if (tls == null) return;
+  try {
+    openContext(tls);
+  } catch (error) {
+    const isWeak = /too small|too weak/.test(error instanceof Error ? error.message : '');
+    throw new Mistake(
+      tls.cert === null ? 'ca' : 'cert',
+      isWeak
+        ? 'is too weak for OpenSSL: use RSA with 2048 bits, EC or Ed25519, signed with SHA-256'
+        : 'is not accepted by OpenSSL',
+    );
+  }
+}
+
+function named(each: X509Certificate, i: number): string {
+  const name = /(?:^|\n)CN=(.*)/.exec(each.subject ?? '')?.[1];
+  return `certificate ${i + 1}${name === undefined ? '' : ` (${cutText(name, 100).toWellFormed()})`}`;
+}
+
+/** Number of certificates that a body brings, which need not be valid. */
+export function certificatesIn(body: unknown): number {
+  const { tls } = (body ?? {}) as { readonly tls?: Readonly<Record<string, unknown>> | null };
+  return [tls?.['cert'], tls?.['ca']].reduce<number>(
+    (sum, text) => sum + (typeof text === 'string' ? text.split('-----BEGIN CERTIFICATE').length - 1 : 0),
+    0,
+  );
+}
+
+/** The setting from a checked body; no property where the body does not name it. */
+export function tlsOf({ tls }: { readonly tls?: TlsInput | Tls }): { readonly tls?: Tls | null } {
+  if (tls === undefined || tls === null) return tls === undefined ? {} : { tls };
+  const own = readCertificates(tls.cert ?? '') ?? [];
+  const trusted = readCertificates(tls.ca ?? '') ?? [];
+  const [leaf] = own;
+  const [first] = trusted.toSorted((a, b) => a.validToDate.getTime() - b.validToDate.getTime());
+  return {
+    tls: {
+      // Without anything between them.
+      cert: leaf === undefined ? null : own.map(String).join(''),
+      key: tls.key ?? null,
+      ca: first === undefined ? null : trusted.map(String).join(''),
+      shown: {
+        cert: leaf === undefined ? null : describeCertificate(leaf),
+        ca: first === undefined ? null : { certificates: trusted.length, ...describeCertificate(first) },
+      },
+    },
+  };
+}
+
+const nameLengthMax = 500;
+const block = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+// The certificates in a PEM text (RFC 7468), in their order; null if one cannot be read.
+function readCertificates(pem: string): X509Certificate[] | null {
+  try {
+    const found = (pem.match(block) ?? []).map((text) => new X509Certificate(text));
+    return found.every(({ validToDate }) => !Number.isNaN(validToDate.getTime())) ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+function describeCertificate(of: X509Certificate): Certificate {
+  // A certificate may have no subject at all.
+  const oneLine = (name: string | undefined) =>
+    cutText((name ?? '').split('\n').join(', '), nameLengthMax).toWellFormed();
+  return {
+    subject: oneLine(of.subject),
+    issuer: oneLine(of.issuer),
+    serialNumber: of.serialNumber.toLowerCase(),
+    fingerprint: of.fingerprint256.replaceAll(':', '').toLowerCase(),
+    notAfter: of.validToDate.toISOString(),
+  };
+}
+
+/** The setting as the API shows it: without the key. */
+export function showTls({ tls }: Pick<Subscription, 'tls'>): { tls: Static<typeof tlsSchema> } {
+  return { tls: tls == null ? null : tls.shown };
+}
+
+/** The difference between connections to one origin: the client's certificate, and whom they trust. */
+export interface ConnectionIdentity {
+  /**
+   * A digest of certificate, key and authorities. Connections and TLS sessions are shared only among
+   * subscriptions of the same account with the same digest. It stays in this process.
+   */
+  readonly digest: string;
+  readonly tls: Tls;
+}
+
+/** The identity of a subscription's connections; undefined where its TLS is that of all others. */
+export function identityOf(tls: Tls | null | undefined): ConnectionIdentity | undefined {
+  if (tls == null) return undefined;
+  const { cert, key, ca } = tls;
+  return { digest: hash('sha256', JSON.stringify([cert, key, ca])), tls };
+}
+
+/**
+ * The certificate, the key and the trusted authorities as OpenSSL holds them; up to two milliseconds of work
+ * for a large bundle. A bundle replaces the system's authorities, and an intermediate authority in it needs
+ * no root. Throws OpenSSL's error where it does not take them.
+ */
+export function openContext({ cert, key, ca }: Tls): SecureContext {
+  return createSecureContext({
+    ...(cert === null || key === null ? {} : { cert, key }),
+    ...(ca === null ? {} : { ca, allowPartialTrustChain: true }),
+  });
+}
