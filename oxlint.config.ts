@@ -102,8 +102,7 @@ const folders: Readonly<Record<string, Folder>> = {
   'subscriptions/content-filter': { may: ['json', 'memory', 'events'], own: ['*.ts'] },
   'subscriptions/content-filter/cel': { may: [], own: [], has: ['@marcbachmann/cel-js'], pure: true },
   'subscriptions/options': { may: [...below, 'events', 'egress', 'secrets'] },
-  'subscriptions/settings': { may: [...below, 'events'], own: [], pure: true },
-  'subscriptions/store/seals': { may: ['secrets'], own: ['settings', '*.ts'] },
+  'subscriptions/store/seals': { may: ['secrets'], own: ['options', '*.ts'] },
   egress: { may: ['names'] },
   callbacks: {
     may: ['egress', 'names', 'proxy', 'subscriptions', 'events', 'waiting', 'json', 'memory'],
@@ -141,10 +140,6 @@ const folders: Readonly<Record<string, Folder>> = {
   monitoring: { may: [...polling, ...delivery, 'polling', 'delivery', 'tracing/tracing.ts'] },
   api: { may: apiMay, has: [...fastify, 'rate-limiter-flexible'] },
   'api/subscriptions/preview': { may: apiMay, has: fastify },
-  'api/subscriptions/settings': {
-    may: ['egress', 'subscriptions', 'events', 'json'],
-    pure: true,
-  },
   // Of the API only the types of its schemas.
   dashboard: { may: ['api', 'http', 'events/event-types.ts', 'partner/filing-statuses.ts'], has: fastify },
   sandbox: { may: ['daemon/stop-on-signals.ts', 'json/validation-problems.ts'], has: fastify },

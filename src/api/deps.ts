@@ -33,6 +33,7 @@ import type { PollingStore } from '../polling/store/polling-store.ts';
 import type { PublishedKeys } from '../subscriptions/public-keys.ts';
 import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
+import type { UrlVerdict } from '../subscriptions/options/url.ts';
 import type { VerificationRule } from '../subscriptions/options/verification.ts';
 import type { Door } from './server/door.ts';
 import type { GateLimits } from './access/dear-requests.ts';
@@ -124,9 +125,6 @@ export interface ApiDeps {
    */
   readonly door?: Pick<Door, 'enter' | 'connections'>;
 }
-
-/** The verdict on a URL for callbacks; `problem` is the reason of a refusal. */
-export type UrlVerdict = { readonly ok: true } | { readonly ok: false; readonly problem: string };
 
 /** The other parts of the daemon as the API calls them. */
 export interface ApiHooks {

@@ -5,8 +5,7 @@ import type { Keys } from '../redis/keys.ts';
 import { isUnreadable } from '../redis/unreadable-record.ts';
 import { SealError, type Sealer } from '../secrets/seal.ts';
 import { secretsPlace } from '../secrets/seal-place.ts';
-import { hasPublicKeys } from './settings/signatures.ts';
-import { publicKeysOf, type PublicKey } from './signing-secret.ts';
+import { hasPublicKeys, publicKeysOf, type PublicKey } from './signing-secret.ts';
 import { parseStored } from './store/stored-subscription.ts';
 import type { Subscription } from './subscription.ts';
 

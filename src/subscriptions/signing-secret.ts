@@ -1,7 +1,29 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { generatePrivateKey, isEd25519Text, parsePrivateKey, publicKeyOf, toJwk } from './ed25519-key.ts';
-import { signatureVersions, type SignatureVersion } from './settings/signatures.ts';
+
+/** The signatures of Standard Webhooks: `v1` is HMAC-SHA256, `v1a` is ed25519. In the order of the header. */
+export const signatureVersions = ['v1', 'v1a'] as const;
+
+/** The version of a signature, which names its algorithm. */
+export type SignatureVersion = (typeof signatureVersions)[number];
+
+/** The setting as it is stored: null or absent for `v1` alone. */
+export type Signatures = readonly SignatureVersion[] | null;
+
+/** The signatures of a subscription's callbacks, at least one, in the order of the header. */
+export function signaturesOf({
+  signatures = null,
+}: {
+  readonly signatures?: Signatures;
+}): readonly SignatureVersion[] {
+  return signatures ?? ['v1'];
+}
+
+/** Whether callbacks carry a signature that a public key verifies. */
+export function hasPublicKeys(settings: { readonly signatures?: Signatures }): boolean {
+  return signaturesOf(settings).includes('v1a');
+}
 
 /**
  * A signing secret; callbacks are signed with every one that has not expired, the newest of each algorithm

@@ -1,10 +1,9 @@
 import { countDone } from './cursor.ts';
-import type { Auth } from './settings/auth.ts';
-import type { Signatures } from './settings/signatures.ts';
+import type { Auth } from './options/auth.ts';
 import type { Tls } from './options/tls.ts';
-import type { DeliveryLimits } from './settings/limits.ts';
+import type { DeliveryLimits } from './options/limits.ts';
 import { isUnverified, type VerificationSettings } from './options/verification.ts';
-import type { SigningSecret } from './signing-secret.ts';
+import type { Signatures, SigningSecret } from './signing-secret.ts';
 
 /** The format of a callback's body (docs/webhooks.md#formats). */
 export type CallbackFormat = 'standard' | 'cloudevents' | 'slack' | 'teams';

@@ -1,7 +1,7 @@
 import type { AttemptDetail, AttemptRequest } from '../../delivery/attempts/attempt-detail.ts';
 import type { ListedAttempt } from '../../delivery/store/delivery-records.ts';
-import { hideUrlPath } from '../subscriptions/hidden-url.ts';
-import { maskedHeader } from '../subscriptions/setting-problems.ts';
+import { hideUrlPath } from '../../subscriptions/options/url.ts';
+import { maskedHeader } from '../../subscriptions/options/headers.ts';
 
 /** The id of an attempt: it contains the subscription's, so an attempt can be found below the account. */
 export function attemptId(id: string, subscription: string): string {

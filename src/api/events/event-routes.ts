@@ -11,7 +11,7 @@ import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { eventNotFound } from '../shared/not-found.ts';
 import { ownerOf, seesType } from '../tokens/own-subscriptions.ts';
-import { hideUrlPath } from '../subscriptions/hidden-url.ts';
+import { hideUrlPath } from '../../subscriptions/options/url.ts';
 import { eventsJson } from './json.ts';
 import { getEvent } from './schema.ts';
 import type { FastifyRequest } from 'fastify';

@@ -8,26 +8,18 @@ import type { SubscriptionChange } from '../../subscriptions/store/subscription-
 import { snapshotType } from '../../events/event-types.ts';
 import { matchesType } from '../../subscriptions/matches-event.ts';
 import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
-import { limitsOf } from '../../subscriptions/settings/limits.ts';
-import { verificationOf, withFormerProof } from '../../subscriptions/options/verification.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { ApiDeps } from '../deps.ts';
 import { invalidRequest, Problem, refuseAny } from '../shared/problem.ts';
 import { areKnown, inUpperCase, statusProblem } from '../shared/statuses.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
-import { authErrors, authOf, tokenUrlOf } from './settings/auth.ts';
-import { changedSecrets, newSecrets, signatureSetting } from './settings/signatures.ts';
-import {
-  enabledAfter,
-  enablingErrors,
-  expiryErrors,
-  expiryOf,
-} from '../../subscriptions/options/expires-at.ts';
-import { limitErrors } from './settings/limits.ts';
-import { certificatesIn, tlsErrors, tlsOf } from '../../subscriptions/options/tls.ts';
-import { headerErrors, textsOf } from './setting-problems.ts';
-import { filterErrors } from './settings/filter.ts';
-import { judgeUrl, urlErrors } from './settings/url-problems.ts';
+import { earlyErrors, optionErrors, storedOptions } from '../../subscriptions/options/all-options.ts';
+import { tokenUrlOf } from '../../subscriptions/options/auth.ts';
+import { changedSecrets, newSecrets, secretErrors } from '../../subscriptions/options/signatures.ts';
+import { enabledAfter, enablingErrors } from '../../subscriptions/options/expires-at.ts';
+import { isOfHeaders } from '../../subscriptions/options/headers.ts';
+import { certificatesIn } from '../../subscriptions/options/tls.ts';
+import { judgeUrl, urlErrors } from '../../subscriptions/options/url.ts';
 import type { subscriptionInputSchema, subscriptionPatchSchema } from './schema.ts';
 
 /** Body of a registration, checked. */
@@ -67,33 +59,23 @@ export function createInputCheck({
     const fromSchema = schemaErrors(request.validationError);
     const url = urlOf(request.body, fromSchema);
     const fromUrl = url === null ? [] : urlErrors(judgeUrl(url, checkUrl));
-    const headers = textsOf((request.body as { headers?: unknown } | null | undefined)?.headers);
-    const fromHeaders = headers === null ? [] : headerErrors(headers);
-    const fromAuth = authErrors(request.body, fromSchema, checkUrl);
-    if (fromUrl.length + fromHeaders.length + fromAuth.length > 0) {
-      // The words of the policy for headers stand in place of the schema's.
-      const others = headers === null ? fromSchema : fromSchema.filter(({ path }) => !isOfHeaders(path));
-      throw invalidRequest([...others, ...fromHeaders, ...fromUrl, ...fromAuth]);
-    }
-    // As it is: it may say that there are more errors than it lists.
-    if (fromSchema.length > 0) throw request.validationError;
-    const fromFilter = filterErrors((request.body as SubscriptionPatch).filter);
-    if (fromFilter.length > 0) throw invalidRequest(fromFilter);
-    if (certificatesIn(request.body) > 0) await ownTurn();
-    const fromTls = tlsErrors((request.body as SubscriptionPatch).tls, now());
-    if (fromTls.length > 0) throw invalidRequest(fromTls);
-    const fromLimits = limitErrors(request.body, maxInFlight);
-    if (fromLimits.length > 0) throw invalidRequest(fromLimits);
-    const fromExpiry = expiryErrors(request.body as SubscriptionPatch, now());
-    if (fromExpiry.length > 0) throw invalidRequest(fromExpiry);
+    const context = { checkUrl, maxInFlight, now: now() };
+    const body = Object(request.body) as object;
+    // The words of the policy for headers stand in place of the schema's.
+    const others = fromSchema.filter(({ path }) => !isOfHeaders(path));
+    const found = [...others, ...earlyErrors(body, fromSchema, context), ...fromUrl];
+    // The schema's own problem may say that there are more errors than it lists.
+    if (fromSchema.length > 0 && found.length === fromSchema.length) throw request.validationError;
+    refuseAny(found);
+    if (certificatesIn(body) > 0) await ownTurn();
+    refuseAny(optionErrors(body, context));
     const { account } = request.params as { account: string };
-    const fromStatuses = await statusErrors(account, request.body);
-    if (fromStatuses.length > 0) throw invalidRequest(fromStatuses);
+    refuseAny(await statusErrors(account, body));
     const fromHost = url === null ? [] : urlErrors(await checkHost(url, account));
     const tokenUrl = tokenUrlOf(request.body);
     const fromTokenHost =
       tokenUrl === null ? [] : urlErrors(await checkHost(tokenUrl, account), 'auth.tokenUrl');
-    if (fromHost.length + fromTokenHost.length > 0) throw invalidRequest([...fromHost, ...fromTokenHost]);
+    refuseAny([...fromHost, ...fromTokenHost]);
   };
 }
 
@@ -107,6 +89,7 @@ export function newSubscription(
   now: number,
   maker: Pick<AccountToken, 'id' | 'subscriptions'> | null = null,
 ): Subscription {
+  refuseAny(secretErrors(input));
   return {
     id: `sub_${randomBytes(16).toString('hex')}`,
     account,
@@ -115,16 +98,10 @@ export function newSubscription(
     states: input.states ?? null,
     statuses: toStatuses(input.statuses ?? null),
     description: input.description ?? null,
-    headers: input.headers ?? {},
+    headers: {},
     format: input.format ?? 'standard',
     payload: input.payload ?? 'full',
-    ...(input.filter == null ? {} : { filter: input.filter }),
-    ...signatureSetting(input),
-    ...authOf(input),
-    ...tlsOf(input),
-    ...limitsOf(input),
-    ...verificationOf(input),
-    ...expiryOf(input),
+    ...storedOptions(input, null),
     from: input.from ?? 'now',
     createdBy: maker?.id ?? null,
     ...(maker?.subscriptions === 'own' ? { confined: true } : {}),
@@ -147,31 +124,21 @@ export function applyPatch(
   renewsKeys = false,
 ): SubscriptionChange {
   const { subscription, delivery } = record;
-  const {
-    enabled: _enabled,
-    secret: _secret,
-    statuses,
-    signatures: _signatures,
-    from: _from,
-    auth: _auth,
-    tls: _tls,
-    expiresAt: _expiresAt,
-    ...fields
-  } = patch;
-  const secrets = changedSecrets(subscription, patch, renewsKeys, now);
-  const selected = statuses === undefined ? {} : { statuses: toStatuses(statuses) };
-  const complete = {
+  const { description, eventTypes, states, statuses, format, payload, url } = patch;
+  refuseAny(secretErrors(patch, subscription));
+  const changed: Subscription = {
     ...subscription,
-    ...fields,
-    ...selected,
-    ...signatureSetting(patch, subscription),
-    ...authOf(patch),
-    ...tlsOf(patch),
-    ...expiryOf(patch),
-    secrets,
+    ...(url === undefined ? {} : { url }),
+    ...(eventTypes === undefined ? {} : { eventTypes }),
+    ...(states === undefined ? {} : { states }),
+    ...(statuses === undefined ? {} : { statuses: toStatuses(statuses) }),
+    ...(description === undefined ? {} : { description }),
+    ...(format === undefined ? {} : { format }),
+    ...(payload === undefined ? {} : { payload }),
+    ...storedOptions(patch, subscription),
+    secrets: changedSecrets(subscription, patch, renewsKeys, now),
     updatedAt: now,
   };
-  const changed = withFormerProof(complete, subscription);
   refuseAny(enablingErrors(patch, changed, now));
   const enabled = enabledAfter(delivery, patch);
   return {
@@ -204,10 +171,6 @@ function schemaErrors(error: unknown): readonly FieldError[] {
   if (error === undefined || error === null) return [];
   if (error instanceof Problem) return error.errors;
   throw error;
-}
-
-function isOfHeaders(path: string): boolean {
-  return path === 'headers' || path.startsWith('headers.');
 }
 
 function urlOf(body: unknown, known: readonly FieldError[]): string | null {

@@ -1,5 +1,6 @@
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
-import { signaturesOf, type SignatureVersion } from '../../subscriptions/settings/signatures.ts';
+import { signaturesOf, type SignatureVersion } from '../../subscriptions/signing-secret.ts';
+import type { FieldError } from '../../json/validation-problems.ts';
 import type { SubscriptionPatch } from './input.ts';
 
 /** Settings that a subscription does not take along to another origin. */
@@ -52,4 +53,18 @@ export function leaveBehind(
 
 function originOf(url: string): string {
   return URL.parse(url)?.origin ?? url;
+}
+
+/**
+ * The errors of a change of one of `auth` and `tls` where they cannot be read: the other one would be lost
+ * without a word.
+ */
+export function lostErrors(
+  { hasUnreadableSettings = false }: Pick<SubscriptionRecord, 'hasUnreadableSettings'>,
+  patch: { readonly auth?: unknown; readonly tls?: unknown },
+): FieldError[] {
+  if (!hasUnreadableSettings || (patch.auth === undefined) === (patch.tls === undefined)) return [];
+  const [given, other] = patch.auth === undefined ? (['tls', 'auth'] as const) : (['auth', 'tls'] as const);
+  const message = `cannot be changed alone while the stored settings cannot be read: give ${other} as well (null = none)`;
+  return [{ path: given, message }];
 }

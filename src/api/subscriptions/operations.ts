@@ -17,7 +17,7 @@ import {
   subscriptionParams,
   subscriptionPatchSchema,
 } from './schema.ts';
-import { publicKeysSchema } from './settings/signatures.ts';
+import { publicKeysSchema } from '../../subscriptions/options/signatures.ts';
 
 /** Body of POST …/rotate-secret. */
 const rotationInputSchema = record({

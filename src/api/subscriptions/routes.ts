@@ -5,8 +5,7 @@ import { firstSnapshot } from '../../delivery/snapshot/start-snapshot.ts';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import type { ReadSubscription, SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { SubscriptionChange } from '../../subscriptions/store/subscription-store.ts';
-import { currentOf, generateSecret } from '../../subscriptions/signing-secret.ts';
-import { hasPublicKeys } from '../../subscriptions/settings/signatures.ts';
+import { currentOf, generateSecret, hasPublicKeys } from '../../subscriptions/signing-secret.ts';
 import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import { isUnverified, verificationErrors } from '../../subscriptions/options/verification.ts';
@@ -25,15 +24,21 @@ import { requireVerified } from '../delivery/verify-route.ts';
 import { Problem, refuseAny } from '../shared/problem.ts';
 import { requireSubscription } from './find.ts';
 import { subscriptionNotFound } from '../shared/not-found.ts';
-import { hideUrlPath } from './hidden-url.ts';
+import { hideUrlPath } from '../../subscriptions/options/url.ts';
 import { readWarnings } from '../warnings.ts';
-import { leaveBehind, type LeftBehind } from './leave-behind.ts';
-import { hideTokenPath, requireBothAnew, requireOneAuthorization } from './settings/auth.ts';
+import { leaveBehind, lostErrors, type LeftBehind } from './leave-behind.ts';
+import { settingErrors } from '../../subscriptions/options/all-options.ts';
+import { hideTokenPath } from '../../subscriptions/options/auth.ts';
 import type { subscriptionSchema } from './schema.ts';
 import { applyPatch, createInputCheck, fingerprint, newSubscription, requireSnapshots } from './input.ts';
-import { registrationProblem } from './setting-problems.ts';
-import { madeSecret, rotatedSecrets, signatureView } from './settings/signatures.ts';
-import { certificatesIn, httpsErrors } from '../../subscriptions/options/tls.ts';
+import { registrationProblem } from './registration-problem.ts';
+import {
+  madeSecret,
+  rotatedSecrets,
+  secretErrors,
+  showSignatures,
+} from '../../subscriptions/options/signatures.ts';
+import { certificatesIn } from '../../subscriptions/options/tls.ts';
 import { replaySearchMs, startReplay, startSnapshot } from './start-replay.ts';
 import { changedView, registeredView, subscriptionView, whileHeld } from './view.ts';
 import {
@@ -66,8 +71,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       const asked = newSubscription(account, body, now(), makerOf(request));
       requireSeenTypes(asked);
       requireSnapshots(asked, body.from);
-      requireOneAuthorization(asked);
-      refuseAny(httpsErrors(asked));
+      refuseAny(settingErrors(asked));
       refuseAny(verificationErrors(deps.verificationRule, null, asked));
       const known = body.from === 'state' ? await snapshot.known(account) : 0;
       const result = await subscriptions.create(
@@ -142,13 +146,12 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       const updated = await change(deps, account, id, (found) => {
         const complete = leaveBehind(found, body, newSecret);
         ({ dropped } = complete);
-        requireBothAnew(found, complete.patch);
+        refuseAny(lostErrors(found, complete.patch));
         const changed = applyPatch(found, complete.patch, now(), dropped.includes('publicKeys'));
         made = madeSecret(found.subscription, changed.subscription, body.secret);
         requireSnapshots(changed.subscription, body.from);
         requireSeenTypes(changed.subscription);
-        requireOneAuthorization(changed.subscription);
-        refuseAny(httpsErrors(changed.subscription));
+        refuseAny(settingErrors(changed.subscription));
         refuseAny(verificationErrors(deps.verificationRule, found.subscription, changed.subscription));
         return changed;
       });
@@ -178,6 +181,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     async ({ params: { account, id }, body: { secret, graceMs = 86_400_000 }, log: logger }) => {
       const at = now();
       const { subscription: rotated } = await change(deps, account, id, ({ subscription }) => {
+        refuseAny(secretErrors(secret === undefined ? {} : { secret }, subscription));
         const secrets = rotatedSecrets(subscription, secret, graceMs, at);
         const changed = { ...subscription, secrets, updatedAt: at };
         return { subscription: changed, release: isCalledOtherwise(subscription, changed) };
@@ -186,7 +190,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       return {
         secret: currentOf(rotated.secrets, 'v1'),
         previousExpiresAt: graceMs === 0 ? null : isoOrNull(at + graceMs),
-        ...(hasPublicKeys(rotated) ? { publicKeys: signatureView(rotated).publicKeys } : {}),
+        ...(hasPublicKeys(rotated) ? { publicKeys: showSignatures(rotated).publicKeys } : {}),
       };
     },
   );

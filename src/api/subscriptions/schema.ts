@@ -9,20 +9,14 @@ import {
   time,
   timeOrNull,
 } from '../shared/schema.ts';
-import { hiddenPath } from './hidden-url.ts';
+import { hiddenPath } from '../../subscriptions/options/url.ts';
 import { leftBehind } from './leave-behind.ts';
-import { authInputSchema, authSchema } from './settings/auth.ts';
-import { madeSecretSchema, publicKeysSchema, signaturesSchema } from './settings/signatures.ts';
-import { tlsInput, tlsSchema } from '../../subscriptions/options/tls.ts';
-import { expiresAtInput, expiresAtSchema } from '../../subscriptions/options/expires-at.ts';
-import { verificationSchema, verifiedSchema } from '../../subscriptions/options/verification.ts';
+import { optionInputs, optionsShown } from '../../subscriptions/options/all-options.ts';
+import { throttledSchema } from '../../subscriptions/options/limits.ts';
+import { madeSecretSchema } from '../../subscriptions/options/signatures.ts';
 import { eventPatterns } from '../../events/event-types.ts';
-import { limitInputs, limitsShown } from './settings/limits.ts';
-import { maskedHeader } from './setting-problems.ts';
-import { filterSchema } from './settings/filter.ts';
 import { idempotencyKeyPattern, secretPattern } from '../shared/patterns.ts';
 import { callbackUrlLengthMax } from '../../egress/url-policy.ts';
-import { headersSchema } from './settings/headers.ts';
 
 const url = Type.String({
   minLength: 1,
@@ -100,16 +94,9 @@ const settings = {
   states: Type.Optional(statesSchema),
   statuses: Type.Optional(statusesSchema),
   description: Type.Optional(description),
-  headers: Type.Optional(headersSchema),
   format: Type.Optional(format),
   payload: Type.Optional(payload),
-  filter: Type.Optional(filterSchema),
-  signatures: Type.Optional(signaturesSchema),
-  auth: Type.Optional(authInputSchema),
-  tls: Type.Optional(tlsInput),
-  ...limitInputs,
-  verification: Type.Optional(verificationSchema),
-  expiresAt: Type.Optional(expiresAtInput),
+  ...optionInputs,
   secret: Type.Optional(secretSchema),
 };
 
@@ -166,24 +153,14 @@ const shown = {
   states: statesSchema,
   statuses: statusesSchema,
   description,
-  headers: Type.Record(Type.String(), Type.String(), {
-    description: `Names of the custom headers; every value is shown as \`${maskedHeader}\`. PATCH replaces the whole set.`,
-    examples: [{ 'x-team': maskedHeader }],
-  }),
   format,
   payload,
-  filter: filterSchema,
+  ...optionsShown,
   undecided: Type.Integer({
     description:
       'Number of events that were delivered because the present `filter` could not decide on them: a field was missing, or it held another kind of value.',
   }),
-  signatures: signaturesSchema,
-  publicKeys: publicKeysSchema,
-  auth: authSchema,
-  tls: tlsSchema,
-  ...limitsShown,
-  verification: verificationSchema,
-  verified: verifiedSchema,
+  throttled: throttledSchema,
   from: oneOf(beginnings, { description: 'Where it began in the log.' }),
   enabled: Type.Boolean(),
   state: oneOf(['active', 'failing', 'unverified', 'disabled'], {
@@ -209,7 +186,6 @@ const shown = {
       'Why its secret, custom headers, `auth` or `tls` cannot be read: ENCRYPTION_KEY lacks the key that sealed them. Nothing is delivered until the key is back, or PATCH has set `secret`, `headers`, `auth` and `tls` anew. Shown is only what can be read.',
   }),
   previousSecretExpiresAt: timeOrNull('Until then callbacks carry a second signature after a rotation.'),
-  expiresAt: expiresAtSchema,
   createdBy: nullable(Type.String(), {
     description:
       'Id of the token or link with which it was made; null = the operator token, or a version that did not note it.',

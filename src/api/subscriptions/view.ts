@@ -2,18 +2,13 @@ import type { Static } from 'typebox';
 import { undecidedCount } from '../../subscriptions/content-filter/undecided-count.ts';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
-import { showExpiry, whileItLasts } from '../../subscriptions/options/expires-at.ts';
+import { whileItLasts } from '../../subscriptions/options/expires-at.ts';
 import { byRequest, firstBlock, subscriptionState } from '../../subscriptions/subscription.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
-import { throttledUntil } from '../../subscriptions/settings/throttled.ts';
-import { showLimits } from './settings/limits.ts';
-import { maskedHeader } from './setting-problems.ts';
-import { authView } from './settings/auth.ts';
-import { signatureView } from './settings/signatures.ts';
+import { showOptions } from '../../subscriptions/options/all-options.ts';
+import { throttledUntil } from '../../subscriptions/options/limits.ts';
 import { currentOf } from '../../subscriptions/signing-secret.ts';
-import { showVerification } from '../../subscriptions/options/verification.ts';
-import { showTls } from '../../subscriptions/options/tls.ts';
 import type { LeftBehind } from './leave-behind.ts';
 import type { changedSchema, registeredSchema, subscriptionSchema } from './schema.ts';
 
@@ -37,16 +32,11 @@ export function subscriptionView(
     states: subscription.states === null ? null : [...subscription.states],
     statuses: subscription.statuses == null ? null : [...subscription.statuses],
     description,
-    headers: Object.fromEntries(Object.keys(subscription.headers).map((name) => [name, maskedHeader])),
     format,
     payload,
-    filter: subscription.filter ?? null,
+    ...showOptions(subscription),
     undecided: undecidedCount(delivery.undecided, subscription.filter),
-    ...signatureView(subscription),
-    auth: authView(subscription.auth),
-    ...showTls(subscription),
-    ...showLimits(subscription, turnAt !== null),
-    ...showVerification(subscription),
+    throttled: turnAt !== null,
     from: subscription.from ?? 'now',
     enabled: delivery.enabled,
     state: subscriptionState(delivery),
@@ -57,7 +47,6 @@ export function subscriptionView(
     lastSuccessAt: isoOrNull(delivery.lastSuccessAt),
     lastError: delivery.blocked?.reason ?? (delivery.obstacle || null),
     unreadable: unreadable?.message ?? null,
-    ...showExpiry(subscription),
     createdBy: subscription.createdBy ?? null,
     previousSecretExpiresAt: isoOrNull(previousSecretExpiresAt(subscription)),
     createdAt: new Date(subscription.createdAt).toISOString(),

@@ -1,5 +1,5 @@
 import { createBoundedMap } from '../../memory/bounded-map.ts';
-import type { Auth } from '../../subscriptions/settings/auth.ts';
+import type { Auth } from '../../subscriptions/options/auth.ts';
 import { failureDetails, type CallbackResult } from '../result.ts';
 import type { AccessToken, RequestToken, TokenAnswer, TokenFailure, UnaskedToken } from './request-token.ts';
 

@@ -6,7 +6,7 @@ import {
   customFetch,
   processClientCredentialsResponse,
 } from 'oauth4webapi';
-import type { Auth } from '../../subscriptions/settings/auth.ts';
+import type { Auth } from '../../subscriptions/options/auth.ts';
 import { jitter } from '../../waiting/jitter.ts';
 import { parseRetryAfter } from '../../waiting/retry-after.ts';
 import type { CallbackClient } from '../callback-client.ts';

@@ -13,7 +13,7 @@ import { createProofBudget, createVerifier } from '../../delivery/ownership.ts';
 import { createLaggards } from '../../delivery/lagging/laggards.ts';
 import { createMatchingSubscriptions } from '../../subscriptions/matching/matching-subscriptions.ts';
 import { createSubscriptionWaker } from '../../delivery/wake.ts';
-import { timeoutBounds } from '../../subscriptions/settings/limits.ts';
+import { timeoutBounds } from '../../subscriptions/options/limits.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import { createEgressPolicy } from '../../egress/address-policy.ts';

@@ -21,7 +21,7 @@ import { createStoreWatch } from '../../redis/durability/store-watch.ts';
 import { shortenExpiries } from '../../redis/jobs/job-expiries.ts';
 import { createKeys, shardQueues, type Keys } from '../../redis/keys.ts';
 import { openQueueShards, type ChangingShards } from '../../redis/shards/queue-shards.ts';
-import { timeoutBounds } from '../../subscriptions/settings/limits.ts';
+import { timeoutBounds } from '../../subscriptions/options/limits.ts';
 import { createSealer } from '../../secrets/seal.ts';
 import type { Overrides } from './overrides.ts';
 

@@ -1,5 +1,5 @@
 import { subscriptionLag, type DeliveryState } from '../../subscriptions/subscription.ts';
-import { isThrottledAt } from '../../subscriptions/settings/throttled.ts';
+import { isThrottledAt } from '../../subscriptions/options/limits.ts';
 import { isBlocking } from '../blocked/block-policy.ts';
 import { pauseAt } from '../schedule/endpoint-health.ts';
 import { aheadMsOf } from '../schedule/stepped-clock.ts';

@@ -9,7 +9,7 @@ import type { PollingStore } from '../../polling/store/polling-store.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import type { CertificateWarnings } from '../../subscriptions/certificate-warnings.ts';
 import type { ReadLags } from '../../subscriptions/lag.ts';
-import { isThrottledAt } from '../../subscriptions/settings/throttled.ts';
+import { isThrottledAt } from '../../subscriptions/options/limits.ts';
 import type { Progress, ProgressReads } from '../../subscriptions/store/progress-reads.ts';
 import { subscriptionLag, type SubscriptionState } from '../../subscriptions/subscription.ts';
 

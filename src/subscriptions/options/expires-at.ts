@@ -1,8 +1,10 @@
+import { Type } from 'typebox';
 import { instantMs, instantOrNullSchema, mustBeLater } from '../../json/instant.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { timeOrNull } from '../../json/schema-parts.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
 import { expiredReason, type DeliveryState, type Subscription } from '../subscription.ts';
+import type { Option } from './option.ts';
 
 type Expiring = Pick<Subscription, 'expiresAt'>;
 
@@ -11,27 +13,27 @@ interface Patch {
   readonly enabled?: boolean;
 }
 
-/** `expiresAt` in requests. */
-export const expiresAtInput = instantOrNullSchema(
+// `expiresAt` in requests.
+const expiresAtInput = instantOrNullSchema(
   'In the future; null = never. From then on nothing is sent: the subscription is disabled with the reason `expired` and keeps its place in the log. A later time, set by PATCH, enables it again; otherwise it is removed once it has been expired for as long as events are kept (`EVENT_RETENTION_MS`).',
 );
 
-/** `expiresAt` in responses. */
-export const expiresAtSchema = timeOrNull('Nothing is sent from then on; null = it does not expire.');
+// `expiresAt` in responses.
+const expiresAtSchema = timeOrNull('Nothing is sent from then on; null = it does not expire.');
 
-/** The errors of an expiry that a body sets; `now` is milliseconds on Redis's clock. */
-export function expiryErrors({ expiresAt }: Patch, now: number): FieldError[] {
+// The errors of an expiry that a body sets; `now` is milliseconds on Redis's clock.
+function expiryErrors({ expiresAt }: Patch, now: number): FieldError[] {
   const at = instantMs(expiresAt);
   return at === null || at > now ? [] : [{ path: 'expiresAt', message: mustBeLater(now) }];
 }
 
-/** The expiry that a checked body sets; nothing where it names none. */
-export function expiryOf({ expiresAt }: Patch): Expiring {
+// The expiry that a checked body sets; nothing where it names none.
+function expiryOf({ expiresAt }: Patch): Expiring {
   return expiresAt === undefined ? {} : { expiresAt: instantMs(expiresAt) };
 }
 
-/** The expiry as the API shows it. */
-export function showExpiry({ expiresAt }: Expiring) {
+// The expiry as the API shows it.
+function showExpiry({ expiresAt }: Expiring) {
   return { expiresAt: isoOrNull(expiresAt ?? 0) };
 }
 
@@ -66,3 +68,12 @@ export function whileItLasts(delivery: DeliveryState, subscription: Expiring, no
   if (!delivery.enabled || !isExpired(subscription, now)) return delivery;
   return { ...delivery, enabled: false, disabledReason: expiredReason };
 }
+
+/** The option `expiresAt`. */
+export const expiresAt = {
+  input: { expiresAt: Type.Optional(expiresAtInput) },
+  shown: { expiresAt: expiresAtSchema },
+  errors: (body: Patch, { now }) => expiryErrors(body, now),
+  stored: expiryOf,
+  show: showExpiry,
+} satisfies Option;

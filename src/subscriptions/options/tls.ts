@@ -6,6 +6,7 @@ import { cutText } from '../../json/cut-text.ts';
 import { nullable, record, time } from '../../json/schema-parts.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
 import type { Subscription } from '../subscription.ts';
+import type { Option } from './option.ts';
 
 /** The public facts of a certificate. */
 export interface Certificate {
@@ -127,8 +128,8 @@ export function tlsErrors(tls: TlsInput | undefined, now: number): FieldError[] 
   return errors.length > 0 ? errors : mistakesOf(() => checkContext(tlsOf({ tls }).tls));
 }
 
-/** The errors of a subscription with `tls` whose URL is http: nothing would protect what it asks for. */
-export function httpsErrors({ url, tls }: Pick<Subscription, 'url' | 'tls'>): FieldError[] {
+// The errors of a subscription with `tls` whose URL is http: nothing would protect what it asks for.
+function httpsErrors({ url, tls }: Pick<Subscription, 'url' | 'tls'>): FieldError[] {
   if (tls == null || URL.parse(url)?.protocol === 'https:') return [];
   return [{ path: 'tls', message: 'needs a URL with https' }];
 }
@@ -334,3 +335,13 @@ export function openContext({ cert, key, ca }: Tls): SecureContext {
     ...(ca === null ? {} : { ca, allowPartialTrustChain: true }),
   });
 }
+
+/** The option `tls`, sealed at rest. */
+export const tls = {
+  input: { tls: Type.Optional(tlsInput) },
+  shown: { tls: tlsSchema },
+  errors: ({ tls: given }: { readonly tls?: TlsInput }, { now }) => tlsErrors(given, now),
+  settingErrors: httpsErrors,
+  stored: tlsOf,
+  show: showTls,
+} satisfies Option;

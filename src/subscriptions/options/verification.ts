@@ -1,6 +1,8 @@
+import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { nullable, oneOf, record, time } from '../../json/schema-parts.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
+import type { Option } from './option.ts';
 
 // How an endpoint shows that it wants the callbacks (docs/endpoints/ownership.md); `none` asks for nothing.
 const verifications = ['none', 'challenge'] as const;
@@ -31,8 +33,8 @@ export interface VerificationRule {
   readonly exemptHosts: readonly string[];
 }
 
-/** `verification` in requests and responses. */
-export const verificationSchema = oneOf(verifications, {
+// `verification` in requests and responses.
+const verificationSchema = oneOf(verifications, {
   description:
     'How the endpoint shows that it wants the callbacks, before anything about a filing is sent: `challenge` (it answers a POST with the text in it) or `none`. Asked anew after a change of `url`.',
   examples: ['none'],
@@ -49,8 +51,8 @@ export const verifiedSchema = nullable(
 );
 
 /** Whether verification is asked for, whether or not it was met. */
-export function asksForProof({ verification = 'none' }: VerificationSettings): boolean {
-  return verification !== 'none';
+export function asksForProof(settings: VerificationSettings): boolean {
+  return (settings.verification ?? 'none') !== 'none';
 }
 
 /** Whether nothing may be sent yet. */
@@ -58,28 +60,13 @@ export function isUnverified(settings: VerificationSettings): boolean {
   return asksForProof(settings) && (settings.verified ?? null) === null;
 }
 
-/** The fields of a new subscription that asks for a verification; none for `none`. */
-export function verificationOf(settings: VerificationSettings): VerificationSettings {
-  return asksForProof(settings) ? { verification: 'challenge', verified: null } : {};
-}
-
-/**
- * The settings after a change. A proof stays for the same URL, path and query included. Settings without
- * verification have neither field.
- */
-export function withFormerProof<T extends Verifiable>(settings: T, former: Verifiable): T {
-  const { verification: _, verified: __, ...plain } = settings;
-  const verified = settings.url === former.url && asksForProof(former) ? (former.verified ?? null) : null;
-  return { ...plain, ...verificationOf(settings), ...(asksForProof(settings) ? { verified } : {}) } as T;
-}
-
 /** Both fields as the API shows them. */
-export function showVerification({ verification = 'none', verified = null }: VerificationSettings): {
+export function showVerification({ verification: asked = 'none', verified = null }: VerificationSettings): {
   readonly verification: Verification;
   readonly verified: Static<typeof verifiedSchema>;
 } {
   return {
-    verification,
+    verification: asked,
     verified: verified === null ? null : { method: 'challenge', at: new Date(verified.at).toISOString() },
   };
 }
@@ -109,3 +96,16 @@ export function isExemptHost({ exemptHosts }: Pick<VerificationRule, 'exemptHost
     pattern.startsWith('*.') ? name.endsWith(pattern.slice(1)) : name === pattern,
   );
 }
+
+/** The option `verification`. A proof stays for the same URL, path and query included. */
+export const verification = {
+  input: { verification: Type.Optional(verificationSchema) },
+  shown: { verification: verificationSchema, verified: verifiedSchema },
+  stored(body: Partial<Verifiable>, former: Verifiable | null): VerificationSettings {
+    const asked = { verification: body.verification ?? former?.verification ?? 'none' };
+    if (!asksForProof(asked)) return former === null ? {} : { ...asked, verified: null };
+    const isSame = former !== null && (body.url ?? former.url) === former.url && asksForProof(former);
+    return { ...asked, verified: isSame ? (former.verified ?? null) : null };
+  },
+  show: showVerification,
+} satisfies Option;

@@ -12,7 +12,7 @@ import type { Subscription } from '../../../src/subscriptions/subscription.ts';
 import { appendScript } from '../../support/redis/append-script.ts';
 import { createProduct, testConfig } from '../../support/daemon/product.ts';
 import { redisCommands, redisMicros } from './processor-time.ts';
-import type { DeliveryLimits } from '../../../src/subscriptions/settings/limits.ts';
+import type { DeliveryLimits } from '../../../src/subscriptions/options/limits.ts';
 
 /** An event that was put into the log. */
 export interface FilledEvent {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { accountParams, bodyProblems, problems, record } from '../../shared/schema.ts';
 import { eventTypesSchema, statesSchema, statusesSchema } from '../schema.ts';
-import { filterSchema } from '../settings/filter.ts';
+import { filterSchema } from '../../../subscriptions/options/filter.ts';
 
 /** Maximum number of events that a preview looks at. */
 const previewedMax = 10_000;

@@ -3,7 +3,7 @@ import { createBearers } from '../../../../src/callbacks/authorization/bearers.t
 import { createTokenRequest } from '../../../../src/callbacks/authorization/request-token.ts';
 import { createCallbackClient } from '../../../../src/callbacks/callback-client.ts';
 import { createEgressPolicy } from '../../../../src/egress/address-policy.ts';
-import type { Auth } from '../../../../src/subscriptions/settings/auth.ts';
+import type { Auth } from '../../../../src/subscriptions/options/auth.ts';
 import { startTokenEndpoint, type TokenEndpoint } from '../../../support/receivers/token-endpoint.ts';
 
 let tokens: TokenEndpoint;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { Auth } from '../../../../src/subscriptions/settings/auth.ts';
+import type { Auth } from '../../../../src/subscriptions/options/auth.ts';
 import { startReceiver } from '../../../support/receivers/receiver.ts';
 import { startTokenEndpoint, type TokenEndpoint } from '../../../support/receivers/token-endpoint.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { leaveBehind } from '../../../../src/api/subscriptions/leave-behind.ts';
+import { leaveBehind, lostErrors } from '../../../../src/api/subscriptions/leave-behind.ts';
 import { newSubscription } from '../../../../src/api/subscriptions/input.ts';
-import { requireBothAnew } from '../../../../src/api/subscriptions/settings/auth.ts';
 import { SealError } from '../../../../src/secrets/seal.ts';
 import { parseDeliveryState } from '../../../../src/subscriptions/delivery-state.ts';
 
@@ -65,8 +64,10 @@ test('credentials and identities stay behind, and those that cannot be read', ()
 
 test('one of the private settings that cannot be read is not changed without the other', () => {
   const unreadable = { hasUnreadableSettings: true };
-  expect(() => requireBothAnew(unreadable, { auth: null })).toThrow('give tls as well');
-  expect(() => requireBothAnew(unreadable, { auth: null, tls: null })).not.toThrow();
-  expect(() => requireBothAnew(unreadable, {})).not.toThrow();
-  expect(() => requireBothAnew({}, { auth: null })).not.toThrow();
+  expect(lostErrors(unreadable, { auth: null })).toEqual([
+    { path: 'auth', message: expect.stringContaining('give tls as well') },
+  ]);
+  expect(lostErrors(unreadable, { auth: null, tls: null })).toEqual([]);
+  expect(lostErrors(unreadable, {})).toEqual([]);
+  expect(lostErrors({}, { auth: null })).toEqual([]);
 });

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { limitErrors } from '../../../../src/api/subscriptions/settings/limits.ts';
-import { limitsOf } from '../../../../src/subscriptions/settings/limits.ts';
-import { throttledUntil } from '../../../../src/subscriptions/settings/throttled.ts';
+import { limitErrors, limitsOf, throttledUntil } from '../../../../src/subscriptions/options/limits.ts';
 
 describe('the limits of a subscription', () => {
-  it('are stored only where they are set', () => {
-    expect(limitsOf({ timeoutMs: null, rate: 5 })).toEqual({ rate: 5 });
+  it('are changed only where a body names them', () => {
+    expect(limitsOf({ timeoutMs: null, rate: 5 })).toEqual({ timeoutMs: null, rate: 5 });
   });
 
   it('have no more in flight than the operator permits', () => {

@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
-import type { FieldError } from '../../../json/validation-problems.ts';
-import { compileFilter, filterLengthMax } from '../../../subscriptions/content-filter/cel/compile-filter.ts';
-import { nullable } from '../../shared/schema.ts';
+import type { FieldError } from '../../json/validation-problems.ts';
+import { compileFilter, filterLengthMax } from '../content-filter/cel/compile-filter.ts';
+import { nullable } from '../../json/schema-parts.ts';
+import type { Subscription } from '../subscription.ts';
+import type { Option } from './option.ts';
 
 const example = 'filing.premium > 10000 && filing.filingState.stateAbbr in ["TX", "CA"]';
 
@@ -12,11 +14,20 @@ export const filterSchema = nullable(Type.String({ minLength: 1, maxLength: filt
   examples: [example],
 });
 
-/** What is wrong with a filter of a request. Empty where there is none, and for what the schema refuses. */
-export function filterErrors(filter: unknown): FieldError[] {
+// What is wrong with a filter of a request. Empty where there is none, and for what the schema refuses.
+function filterErrors({ filter }: { readonly filter?: unknown }): FieldError[] {
   if (typeof filter !== 'string' || filter.length > filterLengthMax) return [];
   const result = compileFilter(filter);
   if ('judge' in result) return [];
   const message = `cannot be a filter: at character ${result.at}, ${result.message}. An example that can: ${example}`;
   return [{ path: 'filter', message }];
 }
+
+/** The option `filter`. */
+export const filter = {
+  input: { filter: Type.Optional(filterSchema) },
+  shown: { filter: filterSchema },
+  errors: filterErrors,
+  stored: ({ filter: given }: Pick<Subscription, 'filter'>) => (given === undefined ? {} : { filter: given }),
+  show: ({ filter: set = null }: Pick<Subscription, 'filter'>) => ({ filter: set }),
+} satisfies Option;

@@ -1,16 +1,29 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import type { Auth } from '../../../subscriptions/settings/auth.ts';
-import { callbackUrlLengthMax } from '../../../egress/url-policy.ts';
-import type { ReadSubscription } from '../../../subscriptions/store/stored-subscription.ts';
-import type { Subscription } from '../../../subscriptions/subscription.ts';
-import type { FieldError } from '../../../json/validation-problems.ts';
-import type { ApiDeps } from '../../deps.ts';
-import { invalidRequest } from '../../shared/problem.ts';
-import { nullable, oneOf, record } from '../../shared/schema.ts';
-import { hideUrlPath } from '../hidden-url.ts';
-import { maskedHeader } from '../setting-problems.ts';
-import { judgeUrl, urlErrors } from './url-problems.ts';
+import { callbackUrlLengthMax } from '../../egress/url-policy.ts';
+import { nullable, oneOf, record } from '../../json/schema-parts.ts';
+import type { FieldError } from '../../json/validation-problems.ts';
+import type { Subscription } from '../subscription.ts';
+import { maskedHeader } from './headers.ts';
+import { hideUrlPath, judgeUrl, urlErrors, type UrlVerdict } from './url.ts';
+import type { Option } from './option.ts';
+
+/**
+ * The credentials with which tokens for an endpoint are requested: the grant of client credentials (RFC 6749
+ * §4.4).
+ */
+export interface Auth {
+  readonly type: 'oauth2';
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Names of scopes with spaces between them; null asks for none. */
+  readonly scope: string | null;
+  /** Whom the token is for, where the token endpoint wants to know; null says nothing. */
+  readonly audience: string | null;
+  /** How the client shows itself to its token endpoint (RFC 6749 §2.3.1). */
+  readonly clientAuthentication: 'basic' | 'post';
+}
 
 const tokenUrl = Type.String({
   minLength: 1,
@@ -41,8 +54,8 @@ const type = oneOf(['oauth2']);
 const description =
   'Callbacks carry a token (`Authorization: Bearer …`) that is requested with these client credentials (OAuth 2.0); null = none. Replaced as a whole.';
 
-/** `auth` in requests. */
-export const authInputSchema = nullable(
+// `auth` in requests.
+const authInput = nullable(
   record({
     type,
     tokenUrl,
@@ -76,11 +89,11 @@ export function tokenUrlOf(body: unknown): string | null {
   return typeof url === 'string' ? url : null;
 }
 
-/** The errors of `auth` in a body that the schema does not find; `known` are those of the schema. */
-export function authErrors(
+// The errors of `auth` in a body that the schema does not find; `known` are those of the schema.
+function authErrors(
   body: unknown,
   known: readonly FieldError[],
-  checkUrl: ApiDeps['checkUrl'],
+  checkUrl: (url: string) => UrlVerdict,
 ): FieldError[] {
   const url = tokenUrlOf(body);
   const isKnown = known.some(({ path }) => path === 'auth.tokenUrl');
@@ -91,36 +104,20 @@ export function authErrors(
   return [...fromUrl, { path: 'auth.clientSecret', message }];
 }
 
-/**
- * Refuses a subscription with credentials for tokens and a custom header Authorization: a callback has one of
- * them.
- */
-export function requireOneAuthorization({ auth, headers }: Pick<Subscription, 'auth' | 'headers'>): void {
-  const name =
-    auth == null ? undefined : Object.keys(headers).find((each) => each.toLowerCase() === 'authorization');
-  if (name === undefined) return;
+// The errors of a subscription with credentials for tokens and a custom header Authorization: a callback has
+// one of them.
+function authorizationErrors({ auth, headers }: Pick<Subscription, 'auth' | 'headers'>): FieldError[] {
+  const names = auth == null ? [] : Object.keys(headers);
   const message = 'is what `auth` sends: give either this header or `auth` (auth: null removes it)';
-  throw invalidRequest([{ path: `headers.${name}`, message }]);
+  return names
+    .filter((each) => each.toLowerCase() === 'authorization')
+    .map((name) => ({ path: `headers.${name}`, message }));
 }
 
-/**
- * Refuses a change of one of `auth` and `tls` where they cannot be read: the other one would be lost without
- * a word.
- */
-export function requireBothAnew(
-  { hasUnreadableSettings = false }: Pick<ReadSubscription, 'hasUnreadableSettings'>,
-  patch: { readonly auth?: unknown; readonly tls?: unknown },
-): void {
-  if (!hasUnreadableSettings || (patch.auth === undefined) === (patch.tls === undefined)) return;
-  const [given, other] = patch.auth === undefined ? (['tls', 'auth'] as const) : (['auth', 'tls'] as const);
-  const message = `cannot be changed alone while the stored settings cannot be read: give ${other} as well (null = none)`;
-  throw invalidRequest([{ path: given, message }]);
-}
+type AuthInput = Static<typeof authInput>;
 
-type AuthInput = Static<typeof authInputSchema>;
-
-/** The setting from a checked body; no property where the body does not name it. */
-export function authOf({ auth }: { readonly auth?: AuthInput }): { readonly auth?: Auth | null } {
+// The setting from a checked body; no property where the body does not name it.
+function authOf({ auth }: { readonly auth?: AuthInput }): { readonly auth?: Auth | null } {
   if (auth === undefined || auth === null) return auth === undefined ? {} : { auth };
   const { scope: asked = null, audience: whom = null, clientAuthentication: way = 'basic', ...rest } = auth;
   return { auth: { ...rest, scope: asked, audience: whom, clientAuthentication: way } };
@@ -131,8 +128,17 @@ export function hideTokenPath(auth: Static<typeof authSchema>): Static<typeof au
   return auth === null ? null : { ...auth, tokenUrl: hideUrlPath(auth.tokenUrl) };
 }
 
-/** The setting as the API shows it: without the secret of the client. */
-export function authView(auth: Auth | null | undefined): Static<typeof authSchema> {
-  if (auth == null) return null;
-  return { ...auth, clientSecret: maskedHeader };
+// The setting as the API shows it: without the secret of the client.
+function showAuth({ auth }: Pick<Subscription, 'auth'>): { auth: Static<typeof authSchema> } {
+  return { auth: auth == null ? null : { ...auth, clientSecret: maskedHeader } };
 }
+
+/** The option `auth`, sealed at rest. */
+export const auth = {
+  input: { auth: Type.Optional(authInput) },
+  shown: { auth: authSchema },
+  earlyErrors: (body, known, { checkUrl }) => authErrors(body, known, checkUrl),
+  settingErrors: authorizationErrors,
+  stored: authOf,
+  show: showAuth,
+} satisfies Option;

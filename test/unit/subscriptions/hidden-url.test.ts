@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hideUrlPath, isHiddenUrl } from '../../../../src/api/subscriptions/hidden-url.ts';
+import { hideUrlPath, isHiddenUrl } from '../../../src/subscriptions/options/url.ts';
 
 test.each([
   ['https://hooks.slack.com/services/T0/B0/secret', 'https://hooks.slack.com/…'],

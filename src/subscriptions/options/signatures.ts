@@ -1,27 +1,26 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import {
-  signaturesOf,
-  signatureVersions,
-  toSignatures,
-  type SignatureVersion,
-} from '../../../subscriptions/settings/signatures.ts';
+import { isoOrNull } from '../../json/iso-time.ts';
+import { nullable, oneOf, record, time, timeOrNull } from '../../json/schema-parts.ts';
+import type { FieldError } from '../../json/validation-problems.ts';
 import {
   currentOf,
   makeSecret,
   publicKeysOf,
   rotateSecrets,
   secretsFor,
+  signaturesOf,
+  signatureVersions,
   versionOf,
+  type Signatures,
+  type SignatureVersion,
   type SigningSecret,
-} from '../../../subscriptions/signing-secret.ts';
-import type { Subscription } from '../../../subscriptions/subscription.ts';
-import { isoOrNull } from '../../../json/iso-time.ts';
-import { invalidRequest } from '../../shared/problem.ts';
-import { nullable, oneOf, record, time, timeOrNull } from '../../shared/schema.ts';
+} from '../signing-secret.ts';
+import type { Subscription } from '../subscription.ts';
+import type { Option } from './option.ts';
 
-/** `signatures` in requests and responses. */
-export const signaturesSchema = Type.Array(oneOf(signatureVersions), {
+// `signatures` in requests and responses.
+const signaturesSchema = Type.Array(oneOf(signatureVersions), {
   minItems: 1,
   maxItems: signatureVersions.length,
   uniqueItems: true,
@@ -58,26 +57,25 @@ interface Given {
   readonly signatures?: readonly SignatureVersion[];
 }
 
-/** The setting from a checked body; no property where the body does not name it, or for a new plain one. */
-export function signatureSetting(
-  { signatures }: Given,
-  former?: Subscription,
+// The setting from a checked body; no property where the body does not name it, or for a new plain one.
+function signatureSetting(
+  { signatures: versions }: Given,
+  former: Subscription | null,
 ): Pick<Subscription, 'signatures'> {
-  if (signatures === undefined) return {};
-  const asked = toSignatures(signatures);
+  if (versions === undefined) return {};
+  const given = signatureVersions.filter((version) => versions.includes(version));
+  const asked: Signatures = given.includes('v1a') ? given : null;
   return asked === null && former?.signatures == null ? {} : { signatures: asked };
 }
 
-/** The secrets of a registration. Throws a Problem for a secret that would sign nothing. */
+/** The secrets of a registration. */
 export function newSecrets({ secret, signatures = ['v1'] }: Given, now: number): readonly SigningSecret[] {
-  requireUse(secret, signatures);
   return secretsFor(secret === undefined ? [] : [{ text: secret, expiresAt: null }], signatures, now);
 }
 
 /**
  * The secrets after a change: those of the subscription itself where nothing changes them. A given secret
- * replaces the former ones of its kind at once; `renewsKeys` does the same to keys of ed25519. Throws a
- * Problem for a secret that would sign nothing.
+ * replaces the former ones of its kind at once; `renewsKeys` does the same to keys of ed25519.
  */
 export function changedSecrets(
   subscription: Subscription,
@@ -86,7 +84,6 @@ export function changedSecrets(
   now: number,
 ): readonly SigningSecret[] {
   const versions = signatures ?? signaturesOf(subscription);
-  requireUse(secret, versions);
   let { secrets } = subscription;
   if (renewsKeys) secrets = secrets.filter(({ text }) => versionOf(text) !== 'v1a');
   if (secret !== undefined) secrets = rotateSecrets(secrets, secret, 0, now);
@@ -96,7 +93,7 @@ export function changedSecrets(
 
 /**
  * The secrets after a rotation: a new one of each algorithm, `secret` where one is given. The former ones end
- * `graceMs` from now. Throws a Problem for a secret that would sign nothing.
+ * `graceMs` from now.
  */
 export function rotatedSecrets(
   subscription: Subscription,
@@ -105,7 +102,6 @@ export function rotatedSecrets(
   now: number,
 ): readonly SigningSecret[] {
   const versions = signaturesOf(subscription);
-  requireUse(secret, versions);
   return versions.reduce<readonly SigningSecret[]>((secrets, version) => {
     const next = version === 'v1' && secret !== undefined ? secret : makeSecret(version, now);
     return rotateSecrets(secrets, next, graceMs, now);
@@ -122,7 +118,7 @@ export function madeSecret(former: Subscription, changed: Subscription, given?: 
 }
 
 /** The setting and the public keys as the API shows them. */
-export function signatureView(subscription: Subscription): {
+export function showSignatures(subscription: Subscription): {
   signatures: SignatureVersion[];
   publicKeys: Static<typeof publicKeysSchema>;
 } {
@@ -138,8 +134,19 @@ export function signatureView(subscription: Subscription): {
   };
 }
 
-function requireUse(secret: string | undefined, versions: readonly SignatureVersion[]): void {
-  if (secret === undefined || versions.includes('v1')) return;
-  const message = 'signs nothing without "v1" in signatures: leave it out, or add "v1"';
-  throw invalidRequest([{ path: 'secret', message }]);
+/** The errors of a secret that would sign nothing. */
+export function secretErrors(
+  { secret, signatures }: Given,
+  former: Pick<Subscription, 'signatures'> = {},
+): FieldError[] {
+  if (secret === undefined || (signatures ?? signaturesOf(former)).includes('v1')) return [];
+  return [{ path: 'secret', message: 'signs nothing without "v1" in signatures: leave it out, or add "v1"' }];
 }
+
+/** The option `signatures`; secrets follow it (`newSecrets`, `changedSecrets`). */
+export const signatures = {
+  input: { signatures: Type.Optional(signaturesSchema) },
+  shown: { signatures: signaturesSchema, publicKeys: publicKeysSchema },
+  stored: signatureSetting,
+  show: showSignatures,
+} satisfies Option;

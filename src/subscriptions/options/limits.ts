@@ -1,0 +1,137 @@
+import { Type } from 'typebox';
+import { nullable } from '../../json/schema-parts.ts';
+import type { FieldError } from '../../json/validation-problems.ts';
+import type { Option } from './option.ts';
+
+/** A subscription's own bounds of delivery. Null or missing means the daemon's own. */
+export interface DeliveryLimits {
+  /** Milliseconds for a whole callback, from connecting to the end of the response. */
+  readonly timeoutMs?: number | null;
+  /** Milliseconds between the attempts of an event; after the last wait one more attempt is made. */
+  readonly retryMs?: readonly number[] | null;
+  /** Maximum number of callbacks in flight; the daemon's maximum bounds it. */
+  readonly maxInFlight?: number | null;
+  /** Maximum number of attempts a second, over all processes. */
+  readonly rate?: number | null;
+}
+
+/** Bounds of `timeoutMs`, in milliseconds. A hanging endpoint holds a drain and its sockets for that long. */
+export const timeoutBounds = { min: 100, max: 60_000 } as const;
+// Bounds of each wait in `retryMs`, in milliseconds, and the maximum number of them.
+const retryBounds = { min: 10, max: 7 * 86_400_000, waitsMax: 20 } as const;
+// Maximum of `maxInFlight`, whatever the operator permits.
+const inFlightMax = 1_000;
+// Bounds of `rate`, in attempts a second: one in a hundred seconds at least.
+const rateBounds = { min: 0.01, max: 1_000 } as const;
+
+/** The limits that a body names. */
+export function limitsOf({ timeoutMs, retryMs, maxInFlight, rate }: DeliveryLimits): DeliveryLimits {
+  return {
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(retryMs === undefined ? {} : { retryMs }),
+    ...(maxInFlight === undefined ? {} : { maxInFlight }),
+    ...(rate === undefined ? {} : { rate }),
+  };
+}
+
+const settings = {
+  timeoutMs: nullable(Type.Integer({ minimum: timeoutBounds.min, maximum: timeoutBounds.max }), {
+    description:
+      'Milliseconds for a whole callback, from connecting to the end of the response; null = as the operator has set it.',
+    examples: [5_000],
+  }),
+  retryMs: nullable(
+    Type.Array(Type.Integer({ minimum: retryBounds.min, maximum: retryBounds.max }), {
+      minItems: 1,
+      maxItems: retryBounds.waitsMax,
+    }),
+    {
+      description:
+        'Milliseconds between the attempts of an event, each ±20 %; when the attempt after the last wait fails, the event becomes a dead letter. null = as the operator has set it. A wait that has begun ends as it was decided.',
+      examples: [[5_000, 300_000, 3_600_000]],
+    },
+  ),
+  maxInFlight: nullable(Type.Integer({ minimum: 1, maximum: inFlightMax }), {
+    description:
+      "Maximum number of callbacks in flight, at most the operator's `DELIVERY_MAX_IN_FLIGHT`; 1 delivers one after the other. null = as the operator has set it.",
+    examples: [1],
+  }),
+  rate: nullable(Type.Number({ minimum: rateBounds.min, maximum: rateBounds.max }), {
+    description:
+      'Maximum number of attempts a second over all processes, retries and replays included, evenly spaced; below 1 for fewer. null = without a bound.',
+    examples: [5],
+  }),
+};
+
+// The limits in requests: all of them optional.
+const limitInputs = {
+  timeoutMs: Type.Optional(settings.timeoutMs),
+  retryMs: Type.Optional(settings.retryMs),
+  maxInFlight: Type.Optional(settings.maxInFlight),
+  rate: Type.Optional(settings.rate),
+};
+
+/** `throttled` in responses. */
+export const throttledSchema = Type.Boolean({
+  description: 'True while events wait only because of `rate`; `nextAttemptAt` is then the next turn.',
+});
+
+// The limits as the API shows them.
+function showLimits(subscription: DeliveryLimits) {
+  const { timeoutMs = null, retryMs, maxInFlight = null, rate = null } = subscription;
+  return {
+    timeoutMs,
+    retryMs: retryMs == null ? null : [...retryMs],
+    maxInFlight,
+    rate,
+  };
+}
+
+/** Refuses more callbacks in flight than the operator permits. */
+export function limitErrors({ maxInFlight: asked }: DeliveryLimits, maxInFlight: number): FieldError[] {
+  if (asked == null || asked <= maxInFlight) return [];
+  const message = `must be at most ${maxInFlight}, which is the operator's DELIVERY_MAX_IN_FLIGHT`;
+  return [{ path: 'maxInFlight', message }];
+}
+
+// Milliseconds by which a drain may come later than its turn.
+const lateMsMax = 1_000;
+// Maximum milliseconds until a turn, with a margin for corrections of the clock meanwhile. A later one was
+// decided by a clock that was ahead.
+const waitMsMax = 1_000 / rateBounds.min + 60_000;
+
+/** Whether a turn at `until` is still to come, or is taken about now; both in milliseconds. */
+export function isThrottledAt(until: number, now: number): boolean {
+  return until + lateMsMax > now && until <= now + waitMsMax;
+}
+
+/**
+ * When the next event that waits only because of the rate has its turn, in milliseconds on Redis's clock;
+ * null while none does. A subscription that is disabled, blocked or paused waits for something else.
+ */
+export function throttledUntil(
+  limits: DeliveryLimits,
+  { enabled, blocked, pausedUntil, throttledUntil: until }: ThrottleState,
+  now: number,
+): number | null {
+  const waitsForElse = !enabled || blocked !== null || pausedUntil > now;
+  return limits.rate == null || waitsForElse || !isThrottledAt(until, now) ? null : until;
+}
+
+/** The part of a delivery state on which it depends. */
+interface ThrottleState {
+  readonly enabled: boolean;
+  readonly blocked: object | null;
+  /** Milliseconds on Redis's clock, as is `throttledUntil`. */
+  readonly pausedUntil: number;
+  readonly throttledUntil: number;
+}
+
+/** The options `timeoutMs`, `retryMs`, `maxInFlight` and `rate`. */
+export const limits = {
+  input: limitInputs,
+  shown: settings,
+  errors: (body: DeliveryLimits, { maxInFlight }) => limitErrors(body, maxInFlight),
+  stored: limitsOf,
+  show: showLimits,
+} satisfies Option;

@@ -1,0 +1,35 @@
+import type { FieldError } from '../../json/validation-problems.ts';
+
+/** The verdict on a URL for callbacks; `problem` is the reason of a refusal. */
+export type UrlVerdict = { readonly ok: true } | { readonly ok: false; readonly problem: string };
+
+/** The mark in place of a URL's path and query, in which receivers keep credentials. */
+export const hiddenPath = '/…';
+
+/** A callback URL as holders of read-only tokens see it: its origin and the mark; pure. */
+export function hideUrlPath(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin + hiddenPath : '';
+}
+
+/** Whether a URL was copied from where its path is hidden; pure. */
+export function isHiddenUrl(url: string): boolean {
+  return url.endsWith(hiddenPath) || url.endsWith(encodeURI(hiddenPath));
+}
+
+const hidden: UrlVerdict = {
+  ok: false,
+  problem: 'it is as a read-only token shows it, without its path; give the URL itself',
+};
+
+/** The verdict of the rules on a URL of a request, without a look at where its name leads. */
+export function judgeUrl(url: string, checkUrl: (url: string) => UrlVerdict): UrlVerdict {
+  return isHiddenUrl(url) ? hidden : checkUrl(url);
+}
+
+/** The errors of a field with a URL by that verdict. */
+export function urlErrors(verdict: UrlVerdict, path = 'url'): FieldError[] {
+  if (verdict.ok) return [];
+  const { problem } = verdict;
+  const message = `is refused: ${problem.charAt(0).toLowerCase()}${problem.slice(1).replace(/\.$/, '')}`;
+  return [{ path, message }];
+}
