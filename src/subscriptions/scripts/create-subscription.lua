@@ -20,9 +20,6 @@ local first = ARGV[4] ~= '' and redis.call('GET', KEYS[4])
 if first then return first end
 if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[6]) then return 'full' end
 
--- An account from before the order by age gets it with the first question for it.
-local is_first, has_order = redis.call('HLEN', KEYS[1]) == 0, redis.call('ZCARD', KEYS[10]) > 0
-
 local stored, now = stored_bytes(KEYS[7], KEYS[1], KEYS[8], KEYS[9])
 local remembered = ARGV[4] ~= '' and registration_bytes(#ARGV[4]) or 0
 local first_replay = ARGV[12] ~= '' and replay_bytes(#ARGV[14], #ARGV[13]) or 0
@@ -53,11 +50,7 @@ if ARGV[12] ~= '' then
     replay, 'running', replay)
   redis.call('HSET', KEYS[2], 'replaying', 1, 'snapshots', ARGV[16])
 end
-if is_first then
-  redis.call('UNLINK', KEYS[10])
-  redis.call('ZADD', KEYS[10], '-inf', '')
-end
-if is_first or has_order then redis.call('ZADD', KEYS[10], ARGV[9], ARGV[1]) end
+redis.call('ZADD', KEYS[10], ARGV[9], ARGV[1])
 redis.call('UNLINK', KEYS[13])
 note_ends(KEYS[14], KEYS[15], ARGV[1], 19)
 if ARGV[17] ~= '' then redis.call('ZADD', KEYS[16], 0, ARGV[17]) end

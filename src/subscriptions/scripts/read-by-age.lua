@@ -4,10 +4,9 @@
 -- ARGV   1 age and 2 id of the last one before the page (both '' = from the first on)  3 maximum number
 -- Reply  id and age of each in turn, or nil: the order is not whole
 local order = KEYS[1]
-if not redis.call('ZSCORE', order, '') then return nil end
 -- One is missing or too many: another program has written the subscriptions alone.
-if redis.call('ZCARD', order) - 1 ~= redis.call('HLEN', KEYS[2]) then return nil end
-local first = 1
+if redis.call('ZCARD', order) ~= redis.call('HLEN', KEYS[2]) then return nil end
+local first = 0
 if ARGV[1] ~= '' then
   -- Those of the same age sort by id.
   local low, high = redis.call('ZCOUNT', order, '-inf', '(' .. ARGV[1]), redis.call('ZCOUNT', order, '-inf', ARGV[1])
@@ -15,6 +14,6 @@ if ARGV[1] ~= '' then
     local middle = math.floor((low + high) / 2)
     if redis.call('ZRANGE', order, middle, middle)[1] <= ARGV[2] then low = middle + 1 else high = middle end
   end
-  first = math.max(first, low)
+  first = low
 end
 return redis.call('ZRANGE', order, first, first + tonumber(ARGV[3]) - 1, 'WITHSCORES')

@@ -12,8 +12,8 @@ export interface AgePlace {
 }
 
 /**
- * The subscriptions of an account, oldest first. The order begins with the first subscription and is kept by
- * the scripts that add and remove them; for an account from before it is made at the first question for it.
+ * The subscriptions of an account, oldest first. The scripts that add and remove them keep the order. It is
+ * mended when it is read with another number of subscriptions, as after its key was lost.
  */
 export interface AgeOrder {
   /** Up to `count` behind a place, or from the first on; reads no others. */
@@ -24,36 +24,14 @@ export interface AgeOrder {
 const readAtOnce = 50;
 const triesMax = 3;
 
-// KEYS   1 by age
+// KEYS   1 by age  2 subscriptions
+// ARGV   age and id of some subscriptions in turn; '' in place of the age of one that may be gone
 // Reply  1
-const beginScript = defineScript(`
-if not redis.call('ZSCORE', KEYS[1], ' ') then
-  redis.call('UNLINK', KEYS[1])
-  redis.call('ZADD', KEYS[1], '-inf', ' ')
-end
-return 1`);
-
-// KEYS   1 by age  2 subscriptions
-// ARGV   age and id of some subscriptions in turn
-// Reply  1, or 0 where the order is no longer being made
-const fillScript = defineScript(`
-if not redis.call('ZSCORE', KEYS[1], ' ') then return 0 end
+const mendScript = defineScript(`
 for i = 1, #ARGV, 2 do
-  if redis.call('HEXISTS', KEYS[2], ARGV[i + 1]) == 1 then redis.call('ZADD', KEYS[1], 'NX', ARGV[i], ARGV[i + 1]) end
+  if redis.call('HEXISTS', KEYS[2], ARGV[i + 1]) == 0 then redis.call('ZREM', KEYS[1], ARGV[i + 1])
+  elseif ARGV[i] ~= '' then redis.call('ZADD', KEYS[1], 'NX', ARGV[i], ARGV[i + 1]) end
 end
-return 1`);
-
-// KEYS   1 by age  2 subscriptions
-// Reply  1 = the order is whole, 0 = it is not and has to be made anew
-const endScript = defineScript(`
-if redis.call('ZSCORE', KEYS[1], '') then return 1 end
-if not redis.call('ZSCORE', KEYS[1], ' ') then return 0 end
-if redis.call('ZCARD', KEYS[1]) - 1 ~= redis.call('HLEN', KEYS[2]) then
-  redis.call('UNLINK', KEYS[1])
-  return 0
-end
-redis.call('ZREM', KEYS[1], ' ')
-redis.call('ZADD', KEYS[1], '-inf', '')
 return 1`);
 
 /** The order in a sorted set; `createdAt` reads a stored subscription, 0 where it cannot be read. */
@@ -68,19 +46,20 @@ export function createAgeOrder(
     return [byAge, subscriptions] as const;
   };
 
-  async function tryMake(account: string): Promise<boolean> {
+  const mend = createSharedWork(async (account) => {
     const [order, subscriptions] = ofAccount(account);
-    await beginScript.run(redis, [order], []);
+    // Redis serves other clients between the parts.
     for await (const some of scanHash(redis, subscriptions, readAtOnce)) {
       const ages = some.flatMap(([id, text]) => [String(createdAt(account, id, text)), id]);
-      if ((await fillScript.run(redis, [order, subscriptions], ages)) !== 1) return false;
+      await mendScript.run(redis, [order, subscriptions], ages);
     }
-    return (await endScript.run(redis, [order, subscriptions], [])) === 1;
-  }
-
-  const make = createSharedWork(async (account) => {
-    for (let tries = 0; tries < triesMax; tries += 1) if (await tryMake(account)) return;
-    throw new Error(`the subscriptions of ${account} changed under every attempt to order them`);
+    let cursor = '0';
+    do {
+      const [next, flat] = await redis.zscan(order, cursor, 'COUNT', readAtOnce);
+      const ids = flat.flatMap((id, i) => (i % 2 === 0 ? ['', id] : []));
+      await mendScript.run(redis, [order, subscriptions], ids);
+      cursor = next;
+    } while (cursor !== '0');
   });
 
   return {
@@ -89,11 +68,9 @@ export function createAgeOrder(
       for (let tries = 0; tries < triesMax; tries += 1) {
         const reply = await readScript.run(redis, ofAccount(account), [...place, count]);
         if (reply !== null) return toPlaces(reply as string[]);
-        await make(account);
+        await mend(account);
       }
-      throw new Error(
-        `the order of the subscriptions of ${account} was dropped under every attempt to read it`,
-      );
+      throw new Error(`the subscriptions of ${account} changed under every attempt to order them`);
     },
   };
 }

@@ -86,7 +86,7 @@ test('a place in the list stays one when its subscription is removed', async () 
   expect(rest.subscriptions.map(({ subscription: { id } }) => id)).toEqual(['c', 'd']);
 });
 
-test('an account from before the order gets it with the first list, while others add and remove', async () => {
+test('a lost order is made again with the first list, while others add and remove', async () => {
   const client = redis.connect();
   const opened = openStore(client, redis.prefix, 'former');
   for (let i = 0; i < 300; i += 1) await opened.create(`sub_${i}`, 1_000 - i);
