@@ -102,7 +102,6 @@ const folders: Readonly<Record<string, Folder>> = {
   'subscriptions/content-filter': { may: ['json', 'memory', 'events'], own: ['*.ts'] },
   'subscriptions/content-filter/cel': { may: [], own: [], has: ['@marcbachmann/cel-js'], pure: true },
   'subscriptions/options': { may: [...below, 'events', 'egress', 'secrets'] },
-  'subscriptions/store/seals': { may: ['secrets'], own: ['options', '*.ts'] },
   egress: { may: ['names'] },
   callbacks: {
     may: ['egress', 'names', 'proxy', 'subscriptions', 'events', 'waiting', 'json', 'memory'],

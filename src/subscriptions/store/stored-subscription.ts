@@ -4,9 +4,14 @@ import type { Sealer } from '../../secrets/seal.ts';
 import { headersPlace, privateSettingsPlace, secretsPlace } from '../../secrets/seal-place.ts';
 import type { SealPlace } from '../../secrets/seal-place.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
-import { moveSeal } from './seals/move-seal.ts';
-import { hasPrivateSettings, openPrivateSettings, sealPrivateSettings } from './seals/private-settings.ts';
-import type { PrivateSettings, StoredPrivateSettings } from './seals/private-settings.ts';
+import {
+  hasPrivateSettings,
+  moveSeal,
+  openPrivateSettings,
+  sealPrivateSettings,
+  type PrivateSettings,
+  type StoredPrivateSettings,
+} from './private-settings.ts';
 
 /**
  * A subscription as it is in Redis. Headers are one sealed text, because their values are often credentials.

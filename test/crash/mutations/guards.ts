@@ -179,7 +179,7 @@ export const guards: readonly Mutation[] = [
   },
   {
     name: 'settings with secrets are stored as they are',
-    file: 'src/subscriptions/store/seals/private-settings.ts',
+    file: 'src/subscriptions/store/private-settings.ts',
     find: 'privateSettings: sealer.seal(JSON.stringify(present(subscription)), place)',
     replace: 'privateSettings: JSON.stringify(present(subscription))',
     project: 'security',

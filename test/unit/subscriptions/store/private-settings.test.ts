@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { newSubscription } from '../../../../../src/api/subscriptions/input.ts';
-import { createSealer } from '../../../../../src/secrets/seal.ts';
-import { isCalledOtherwise, type Subscription } from '../../../../../src/subscriptions/subscription.ts';
+import { newSubscription } from '../../../../src/api/subscriptions/input.ts';
+import { createSealer } from '../../../../src/secrets/seal.ts';
+import { isCalledOtherwise, type Subscription } from '../../../../src/subscriptions/subscription.ts';
 import {
   openSubscription,
   readSubscription,
   sealSubscription,
-} from '../../../../../src/subscriptions/store/stored-subscription.ts';
+} from '../../../../src/subscriptions/store/stored-subscription.ts';
 
 const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 1) }]);
 const other = createSealer([{ id: 'k', key: Buffer.alloc(32, 2) }]);

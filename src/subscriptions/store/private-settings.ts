@@ -1,8 +1,8 @@
-import { privateSettingsPlace } from '../../../secrets/seal-place.ts';
-import type { SealPlace } from '../../../secrets/seal-place.ts';
-import type { Sealer } from '../../../secrets/seal.ts';
-import type { Subscription } from '../../subscription.ts';
-import { moveSeal } from './move-seal.ts';
+import { privateSettingsPlace } from '../../secrets/seal-place.ts';
+import type { SealPlace } from '../../secrets/seal-place.ts';
+import { SealError } from '../../secrets/seal.ts';
+import type { Sealer } from '../../secrets/seal.ts';
+import type { Subscription } from '../subscription.ts';
 
 /**
  * Settings with secrets in them, which are stored as one sealed text. It is bound to the origin of the
@@ -62,4 +62,18 @@ export function openPrivateSettings(
 // Left out where there is none: a plain subscription has neither property.
 function present({ auth = null, tls = null }: PrivateSettings): PrivateSettings {
   return { ...(auth === null ? {} : { auth }), ...(tls === null ? {} : { tls }) };
+}
+
+/**
+ * A sealed text for another place; as it is where the place is the same. A text that does not open stays as
+ * it is: it opens again in its own place only.
+ */
+export function moveSeal(sealer: Sealer, sealed: string, from: SealPlace, to: SealPlace): string {
+  if (from.peer === to.peer) return sealed;
+  try {
+    return sealer.seal(sealer.open(sealed, from), to);
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    return sealed;
+  }
 }
