@@ -5,15 +5,13 @@ import { defaultLimits } from '../access/limits.ts';
 import { defaultTiming, type ApiDeps } from '../deps.ts';
 import type { Api } from './api-instance.ts';
 
-/** An open connection. Times are milliseconds on the clock of `performance.now()`. */
+/** An open connection. */
 export interface Connection {
   /** The responses in flight. */
   readonly answers: Set<ServerResponse>;
   /** Whether the operator's token was valid here. */
   isOperators: boolean;
-  /** When it was opened, or its latest request arrived or was answered. */
-  activeAt: number;
-  /** Bytes that the client has taken, and since when it has taken no more. */
+  /** Bytes that the client has taken, and the milliseconds since when it has taken no more. */
   taken: number;
   since: number;
 }
@@ -33,8 +31,6 @@ const lookMs = 1_000;
 const looksMax = 1_000;
 // Milliseconds for the rest of a request or of a response when the API closes.
 const underWayMs = 1_000;
-// Milliseconds in which a connection may bring its request before it makes way like others.
-const freshMs = 250;
 // Minimum milliseconds between two log lines: a flood cuts thousands of connections a second.
 const againMs = 60_000;
 
@@ -42,22 +38,15 @@ const againMs = 60_000;
 export function followConnections(server: Server): OpenConnections {
   const connections: OpenConnections = new Map();
   server.on('connection', (socket: Socket) => {
-    const activeAt = performance.now();
-    connections.set(socket, { answers: new Set(), isOperators: false, activeAt, taken: 0, since: activeAt });
+    connections.set(socket, { answers: new Set(), isOperators: false, taken: 0, since: 0 });
     socket.once('close', () => connections.delete(socket));
   });
   const follow = ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const connection = connections.get(socket);
-    if (connection === undefined) return;
-    const note = () => {
-      connection.activeAt = performance.now();
-      toEnd(connections, socket);
-    };
-    note();
-    connection.answers.add(response);
+    toEnd(connections, socket);
+    connections.get(socket)?.answers.add(response);
     response.once('close', () => {
-      note();
-      connection.answers.delete(response);
+      toEnd(connections, socket);
+      connections.get(socket)?.answers.delete(response);
     });
   };
   server.on('request', follow);
@@ -67,9 +56,7 @@ export function followConnections(server: Server): OpenConnections {
 
 function toEnd(connections: OpenConnections, socket: Socket): void {
   const connection = connections.get(socket);
-  if (connection === undefined) return;
-  connections.delete(socket);
-  connections.set(socket, connection);
+  if (connection !== undefined && connections.delete(socket)) connections.set(socket, connection);
 }
 
 /**
@@ -90,7 +77,7 @@ export function careForConnections(
   const onCut = nowAndThen((cut) => app.log.warn({ connections: max, cut }, 'http.connections_full'));
   app.server.on('connection', (newest: Socket) => {
     if (connections.size <= max) return;
-    const cut = longestWaiting(connections, newest, performance.now()) ?? newest;
+    const cut = longestWaiting(connections, newest) ?? newest;
     connections.delete(cut);
     cut.destroy();
     onCut();
@@ -111,27 +98,24 @@ export function careForConnections(
 
 /**
  * The connection that makes way for the newest: that of the client which has been waited for longest to send
- * a whole request, else of one that does not take its answer, else one that has just begun, else an idle one
- * of the operator; null where there is none. Requests that are worked on and streams stay.
+ * a whole request, else of one that does not take its answer, else an idle one of the operator; null where
+ * there is none. Requests that are worked on and streams stay.
  */
-export function longestWaiting(connections: OpenConnections, newest: Socket, now: number): Socket | null {
+export function longestWaiting(connections: OpenConnections, newest: Socket): Socket | null {
   let looks = looksMax;
   let unread: Socket | null = null;
-  let fresh: Socket | null = null;
   let operators: Socket | null = null;
-  for (const [socket, { answers, isOperators, activeAt }] of connections) {
+  for (const [socket, { answers, isOperators }] of connections) {
     if (looks === 0 || socket === newest) break;
     looks -= 1;
     const isWorkedOn = [...answers].some(({ req }) => req.complete);
-    if (isWorkedOn) {
-      if (socket.writableLength > 0) unread ??= socket;
-    } else if (isOperators) operators ??= socket;
-    else if (now - activeAt < freshMs) fresh ??= socket;
-    else return socket;
+    if (!isWorkedOn && !isOperators) return socket;
+    if (!isWorkedOn) operators ??= socket;
+    else if (socket.writableLength > 0) unread ??= socket;
     // The next search begins behind it.
     toEnd(connections, socket);
   }
-  return unread ?? fresh ?? operators;
+  return unread ?? operators;
 }
 
 /**

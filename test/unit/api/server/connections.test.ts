@@ -15,17 +15,16 @@ interface Shape {
   /** Whether the whole request has arrived; null where there is none. */
   readonly complete?: boolean | null;
   readonly isOperators?: boolean;
-  readonly activeAt?: number;
 }
 
 /** Open connections, the one with the oldest activity first, each with its name in place of a socket. */
 function connectionsOf(shapes: Readonly<Record<string, Shape>>): OpenConnections {
   const entries = Object.entries(shapes).map(([name, shape]): [Socket, Connection] => {
-    const { pending = 0, written = pending, complete = true, isOperators = false, activeAt = 0 } = shape;
+    const { pending = 0, written = pending, complete = true, isOperators = false } = shape;
     const socket = { name, writableLength: pending, bytesWritten: written };
     const answer = { req: { complete }, writableLength: pending };
     const answers = new Set(complete === null ? [] : [answer as ServerResponse]);
-    return [socket as unknown as Socket, { answers, isOperators, activeAt, taken: 0, since: 0 }];
+    return [socket as unknown as Socket, { answers, isOperators, taken: 0, since: 0 }];
   });
   return new Map(entries);
 }
@@ -35,7 +34,7 @@ function whoMakesWay(connections: OpenConnections): string | null {
   const [[newest, connection] = []] = connectionsOf({ newest: { complete: null } });
   if (newest === undefined || connection === undefined) return null;
   connections.set(newest, connection);
-  const found = longestWaiting(connections, newest, 1_000);
+  const found = longestWaiting(connections, newest);
   connections.delete(newest);
   return nameOf(found);
 }
@@ -47,14 +46,12 @@ test('the client that has been waited for longest makes way, before those that d
     operator: { complete: null, isOperators: true },
     unread: { pending: 10 },
     working: {},
-    fresh: { complete: null, activeAt: 900 },
     idle: { complete: null },
     later: { complete: false },
   };
   expect(whoMakesWay(connectionsOf(shapes))).toBe('idle');
-  const { operator, unread, working, fresh } = shapes;
-  expect(whoMakesWay(connectionsOf({ operator, fresh, unread, working }))).toBe('unread');
-  expect(whoMakesWay(connectionsOf({ operator, fresh, working }))).toBe('fresh');
+  const { operator, unread, working } = shapes;
+  expect(whoMakesWay(connectionsOf({ operator, unread, working }))).toBe('unread');
   expect(whoMakesWay(connectionsOf({ operator, working }))).toBe('operator');
   expect(whoMakesWay(connectionsOf({ working }))).toBeNull();
 });
