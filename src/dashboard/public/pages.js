@@ -1,20 +1,10 @@
 import { AccountPage } from './pages/account-page.js';
 import { AccountsPage } from './pages/accounts-page.js';
-import { RejectionsPage } from './pages/rejections-page.js';
-import { SearchPage } from './pages/search-page.js';
-import { FeedPage } from './pages/feed-page.js';
-import { FilingsPage } from './pages/filings-page.js';
-import { FilingPage } from './pages/filing-page.js';
-import { SubscriptionsPage } from './pages/subscriptions-page.js';
-import { SubscriptionPage } from './pages/subscription-page.js';
-import { NewSubscriptionPage, EditSubscriptionPage } from './pages/subscription-form.js';
-import { AttemptPage } from './pages/attempt-page.js';
-import { TokensPage } from './pages/tokens-page.js';
-import { NewAccountPage, SettingsPage } from './pages/account-form.js';
 import { SessionContext } from './session.js';
 import { html } from './html.js';
-import { Heading } from './parts/parts.js';
+import { Heading, Loading } from './parts/parts.js';
 import { href, parseHash, useHash } from './router.js';
+import { useEffect, useState } from './vendor/hooks.js';
 
 /** @import { Session } from '../api-types.ts' */
 
@@ -22,6 +12,20 @@ import { href, parseHash, useHash } from './router.js';
  * A page by its address: `:name` takes one segment and gives it to the component under that name.
  * @typedef {[pattern: string, component: (props: any) => unknown, who?: 'operator']} Route
  */
+
+const RejectionsPage = lazy(() => import('./pages/rejections-page.js'), 'RejectionsPage');
+const SearchPage = lazy(() => import('./pages/search-page.js'), 'SearchPage');
+const FeedPage = lazy(() => import('./pages/feed-page.js'), 'FeedPage');
+const FilingsPage = lazy(() => import('./pages/filings-page.js'), 'FilingsPage');
+const FilingPage = lazy(() => import('./pages/filing-page.js'), 'FilingPage');
+const SubscriptionsPage = lazy(() => import('./pages/subscriptions-page.js'), 'SubscriptionsPage');
+const SubscriptionPage = lazy(() => import('./pages/subscription-page.js'), 'SubscriptionPage');
+const NewSubscriptionPage = lazy(() => import('./pages/subscription-form.js'), 'NewSubscriptionPage');
+const EditSubscriptionPage = lazy(() => import('./pages/subscription-form.js'), 'EditSubscriptionPage');
+const AttemptPage = lazy(() => import('./pages/attempt-page.js'), 'AttemptPage');
+const TokensPage = lazy(() => import('./pages/tokens-page.js'), 'TokensPage');
+const NewAccountPage = lazy(() => import('./pages/account-form.js'), 'NewAccountPage');
+const SettingsPage = lazy(() => import('./pages/account-form.js'), 'SettingsPage');
 
 /** The first that fits is taken. @type {Route[]} */
 const routes = [
@@ -87,4 +91,35 @@ function match(pattern, segments) {
 function NotFound() {
   return html`<${Heading} title="There is no such page" />
     <p>The address may be cut off. <a href=${href()}>Begin at the start</a>.</p>`;
+}
+
+/**
+ * A component whose file is loaded when it is first shown. While it is not there, a line says so.
+ * @template {Record<string, unknown>} Props
+ * @param {() => Promise<Record<string, any>>} load imports the file
+ * @param {string} name the export that is the component
+ * @returns {(props: Props) => unknown}
+ */
+export function lazy(load, name) {
+  /** @type {((props: Props) => unknown) | null} */
+  let loaded = null;
+  return function Lazy(props) {
+    const [, setTurn] = useState(0);
+    const [failed, setFailed] = useState(false);
+    useEffect(() => {
+      if (loaded !== null) return;
+      load().then(
+        (file) => {
+          loaded = file[name];
+          setTurn((turn) => turn + 1);
+        },
+        () => setFailed(true),
+      );
+    }, []);
+    if (loaded !== null) return html`<${loaded} ...${props} />`;
+    if (!failed) return html`<${Loading} what="the page" />`;
+    return html`<p class="notice bad" role="alert">
+      <strong>Could not load this page.</strong> Check that the daemon runs, then reload.
+    </p>`;
+  };
 }
