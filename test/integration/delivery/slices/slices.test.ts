@@ -115,8 +115,10 @@ describe('an event for many subscriptions', () => {
     await vi.waitFor(() => expect(receiver.accepted).toHaveLength(subscriptions - 1), 10_000);
     expect(receiver.received).toHaveLength(subscriptions - 1);
     expect(harness.errors).toEqual([]);
-    const [state] = await harness.subscriptions.deliveries(harness.account, [broken]);
-    expect(state?.blocked?.reason).toBe(`the record ${lanes} cannot be read: it is of another type`);
+    await vi.waitFor(async () => {
+      const [state] = await harness.subscriptions.deliveries(harness.account, [broken]);
+      expect(state?.blocked?.reason).toBe(`the record ${lanes} cannot be read: it is of another type`);
+    }, 5_000);
   });
 
   test('reaches all once what all of them read can be read again, and no drain fails for another one', async () => {
