@@ -13,7 +13,7 @@ export const neededCommands: readonly string[] = `
   lpop lpos lpush lrange lrem lset ltrim memory|usage multi persist pexpire pexpireat ping pttl
   publish rename rpop rpoplpush rpush sadd scan scard select set setnx sismember smembers srem
   subscribe time type unlink wait xadd xdel xlen xrange xread xrevrange xsetid xtrim zadd zcard
-  zcount zlexcount zpopmin zrange zrangebylex zrangebyscore zrem zremrangebyrank zremrangebyscore
+  zcount zlexcount zmscore zpopmin zrange zrangebylex zrangebyscore zrem zremrangebyrank zremrangebyscore
   zrevrange zrevrangebylex zrevrangebyscore zscan zscore`
   .trim()
   .split(/\s+/);
