@@ -11,7 +11,7 @@ let base: string;
 
 beforeAll(async () => {
   api = await createApiFixture(redis.connect(), redis.prefix);
-  harness = await createHarness(redis);
+  harness = await createHarness(redis, { retryMs: [3_600_000] });
   base = await api.createAccount(harness.account);
 });
 
