@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKeys } from '../../../src/redis/keys.ts';
+import { storedAccount } from '../../support/redis/stored-account.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 import { startSandbox, type TestSandbox } from '../../support/partner/sandbox.ts';
 import { watchAccount, type WatchedAccount } from '../../support/partner/watched-account.ts';
@@ -9,6 +10,7 @@ const client = redis.connect();
 let sandbox: TestSandbox;
 let watched: WatchedAccount;
 const key = createKeys(redis.prefix).account('acme');
+const stored = storedAccount(client, key);
 
 beforeAll(async () => {
   sandbox = await startSandbox();
@@ -37,7 +39,7 @@ test.each(garbage)(
   async (_, text) => {
     await sandbox.set('f_1', { status: 'PAID' });
     const [paid] = await watched.pollFor();
-    await client.hset(key.filings, 'f_1', text);
+    await stored.setFiling('f_1', text);
     await sandbox.set('f_1', { status: 'REJECTED', rejectionReason: 'no' });
     await sandbox.set('f_2', { status: 'PAID' });
     const told = await watched.pollFor();
@@ -54,16 +56,16 @@ test.each(garbage)(
 );
 
 test('an unsettled filing whose state cannot be read and that did not change causes no event', async () => {
-  await client.hset(key.filings, 'f_3', 'garbage');
+  await stored.setFiling('f_3', 'garbage');
   expect(await watched.pollFor('sweep')).toEqual([]);
-  expect(await client.hget(key.filings, 'f_3')).toMatch(/^\[1,"P"/);
+  expect((await stored.filingTexts())['f_3']).toMatch(/^\[1,"P"/);
 });
 
 test('a settled filing whose state cannot be read is told once more as it is, with a greater sequence', async () => {
   for (const id of ['f_4', 'f_5']) await sandbox.set(id, { status: 'REJECTED', rejectionReason: 'no' });
   await sandbox.set('f_5', { status: 'COMPLETED' });
   const before = await watched.pollFor('sweep');
-  for (const id of ['f_4', 'f_5']) await client.hset(key.filings, id, 'garbage');
+  for (const id of ['f_4', 'f_5']) await stored.setFiling(id, 'garbage');
   const told = await watched.pollFor('sweep');
   const typeOf = (of: typeof told) => of.map(({ filingId, type }) => `${filingId} ${type}`).toSorted();
   expect(typeOf(told)).toEqual(['f_4 filing.rejected', 'f_5 filing.completed']);
@@ -74,9 +76,15 @@ test('a settled filing whose state cannot be read is told once more as it is, wi
 });
 
 test('what a state held is kept for people to look at', async () => {
-  await client.hset(key.filings, 'f_6', 'garbage of f_6');
+  await stored.setFiling('f_6', 'garbage of f_6');
   await watched.pollFor('sweep');
-  const [entry] = await client.xrevrange(key.unreadable, '+', '-', 'COUNT', 1);
-  expect(entry?.[1]).toEqual(['key', key.filings, 'field', 'f_6', 'value', 'garbage of f_6']);
-  expect(await client.pttl(key.unreadable)).toBeGreaterThan(6 * 86_400_000);
+  expect((await stored.setAside()).at(-1)).toEqual([
+    'key',
+    key.filings,
+    'field',
+    'f_6',
+    'value',
+    'garbage of f_6',
+  ]);
+  expect(await stored.setAsideExpiresInMs()).toBeGreaterThan(6 * 86_400_000);
 });

@@ -5,6 +5,8 @@ import { createPollingStore } from '../../../src/polling/store/polling-store.ts'
 import { createRedisConnections } from '../../../src/redis/connection/connect.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import { oneShard } from '../../../src/redis/shards/queue-shards.ts';
+import { storedAccount } from '../../support/redis/stored-account.ts';
+import { storedSchedules } from '../../support/redis/stored-queues.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -72,7 +74,7 @@ it("takes the lease of a holder that was gone before Redis's clock was set back 
   const polls: string[] = [];
   await using poller = await rig(async ({ account }) => polls.push(account) > 0);
   await poller.polling.lease('acme', 'somebody else', 5_000);
-  await redis.connect().pexpire(poller.keys.account('acme').lease, 86_400_000);
+  await storedAccount(redis.connect(), poller.keys.account('acme')).holdFor(86_400_000);
   await poller.queue.schedule('acme', 60_000);
   await expect.poll(() => polls).toEqual(['acme']);
   await poller.queue.unschedule('acme');
@@ -93,16 +95,10 @@ it('polls an account again whose last poll was left without a successor, and lea
   const accounts = ['acme', 'other'].map((account) => ({ account, pollIntervalMs: 50 }));
   for (const { account, pollIntervalMs } of accounts) await poller.queue.schedule(account, pollIntervalMs);
   await expect.poll(() => new Set(polls).size).toBe(2);
-  const client = redis.connect();
-  const queue = `${poller.keys.queues}:poll`;
+  const schedules = storedSchedules(redis.connect(), poller.keys);
   // As a Redis leaves it that was set back to between the end of a poll and the next one's beginning.
-  await expect
-    .poll(async () => {
-      const next = await client.zscore(`${queue}:repeat`, 'poll-acme');
-      return client.zrem(`${queue}:delayed`, `repeat:poll-acme:${next}`);
-    })
-    .toBe(1);
-  await client.zadd(`${queue}:repeat`, Date.now() - 60_000, 'poll-acme');
+  await expect.poll(() => schedules.loseNext('acme')).toBe(true);
+  await schedules.setDue(Date.now() - 60_000, 'acme');
   const count = (name: string) => polls.filter((account) => account === name).length;
   const untilOtherGoesOn = async () => {
     const enough = count('other') + 5;
@@ -127,20 +123,9 @@ it('polls an account again whose next poll lies further ahead than its interval,
   const acme = { account: 'acme', pollIntervalMs: 300 };
   await poller.queue.schedule('acme', 300);
   await expect.poll(() => polls.length).toBeGreaterThan(1);
-  const client = redis.connect();
-  const queue = `${poller.keys.queues}:poll`;
   // As a process leaves it whose clock is then set back by 90 seconds.
-  await expect
-    .poll(async () => {
-      const next = Number(await client.zscore(`${queue}:repeat`, 'poll-acme'));
-      const job = `repeat:poll-acme:${next}`;
-      const score = Number(await client.zscore(`${queue}:delayed`, job));
-      return client.zadd(`${queue}:delayed`, 'XX', 'CH', score + 90_000 * 4_096, job);
-    })
-    .toBe(1);
-  const next = Number(await client.zscore(`${queue}:repeat`, 'poll-acme'));
-  await client.rename(`${queue}:repeat:poll-acme:${next}`, `${queue}:repeat:poll-acme:${next + 90_000}`);
-  await client.zadd(`${queue}:repeat`, next + 90_000, 'poll-acme');
+  const schedules = storedSchedules(redis.connect(), poller.keys);
+  await expect.poll(() => schedules.delayNext('acme', 90_000)).toBe(true);
   expect(await poller.queue.suspects([acme])).toEqual([acme]);
   await poller.queue.reschedule(acme);
   const before = polls.length;

@@ -11,6 +11,7 @@ import {
   type RawPage,
 } from '../../support/partner/hostile-partner.ts';
 import { keepHistory, type PartnerHistory } from '../../support/partner/partner-history.ts';
+import { rememberKeys } from '../../support/redis/set-back.ts';
 import { storedAccount } from '../../support/redis/stored-account.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 import { watchAccount, type SeenEvent, type WatchedAccount } from '../../support/partner/watched-account.ts';
@@ -143,17 +144,17 @@ async function live(given: World, steps: readonly Step[]): Promise<void> {
   const baselineFrom = await takeBaseline(watched, partner, given);
   expect(await watched.events(), 'events of the baseline').toEqual([]);
   const books = { history, told, baselineFrom, restored: false };
-  let saved = await save(prefix);
+  let setBack = await rememberKeys(client, `${prefix}:`);
 
   for (const each of steps) {
     if ('move' in each) each.move.make(history);
     if ('poll' in each && isQuiet(each.poll)) await checkTimely(watched, partner, given, each.poll.mode);
     else if ('poll' in each && !(await pollAmidst(watched, partner, history, each.poll)))
       watched = await watchAccount(client, prefix, partner, { ...options, clock });
-    if ('store' in each && each.store === 'save') saved = await save(prefix);
+    if ('store' in each && each.store === 'save') setBack = await rememberKeys(client, `${prefix}:`);
     if ('store' in each && each.store === 'restore') {
       await check(watched, books);
-      await restore(prefix, saved);
+      await setBack();
       books.restored = true;
     }
   }
@@ -404,19 +405,4 @@ async function checkConvergence(
   const events = (await watched.events()).filter(({ type }) => !type.startsWith('account.'));
   for (const [id, { sequence }] of known)
     expect(sequence).toBe(events.findLast(({ filingId }) => filingId === id)?.sequence ?? 0);
-}
-
-async function save(prefix: string): Promise<Map<string, Buffer>> {
-  const dumps = new Map<string, Buffer>();
-  for (const key of await client.keys(`${prefix}:*`)) {
-    const dump = await client.dumpBuffer(key);
-    if (dump !== null) dumps.set(key, dump);
-  }
-  return dumps;
-}
-
-async function restore(prefix: string, dumps: ReadonlyMap<string, Buffer>): Promise<void> {
-  const present = await client.keys(`${prefix}:*`);
-  if (present.length > 0) await client.del(present);
-  for (const [key, dump] of dumps) await client.restore(key, 0, dump);
 }

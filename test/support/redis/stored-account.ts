@@ -28,6 +28,9 @@ export function storedAccount(redis: RedisClient, keys: AccountKeys) {
         await head();
       };
     },
+    setIncarnation: (text: string) => redis.set(keys.incarnation, text),
+    /** Milliseconds until its incarnation is forgotten. */
+    incarnationExpiresInMs: () => redis.pttl(keys.incarnation),
     /** Begins the account's history, as its first complete poll does. */
     begin: (generation: string) => redis.hset(keys.polling, 'generation', generation),
     /** The marks of polling. */
@@ -35,6 +38,24 @@ export function storedAccount(redis: RedisClient, keys: AccountKeys) {
     setPolling: (marks: Readonly<Record<string, string | number>>) => redis.hset(keys.polling, marks),
     /** Loses all marks of polling, the history's beginning among them. */
     dropPolling: () => redis.del(keys.polling),
+    /** Marks it as read completely just now. */
+    completePoll: (generation: string, at = Date.now()) =>
+      redis.hset(keys.polling, {
+        generation,
+        baselined: 'true',
+        lastCompletePollAt: at,
+        lastCompleteEndAt: at,
+      }),
+    /** Lets the process that polls it hold it for these milliseconds from now on. */
+    holdFor: (ms: number) => redis.pexpire(keys.lease, ms),
+    /** Fields of the records that were set aside since they cannot be read, oldest first. */
+    setAside: async () => (await redis.xrange(keys.unreadable, '-', '+')).map(([, fields]) => fields),
+    /** Milliseconds until these are forgotten all together. */
+    setAsideExpiresInMs: () => redis.pttl(keys.unreadable),
+    /** Makes this position the last one of the log. */
+    setHead: (position: number) => redis.set(keys.head, `${position} ${'0'.repeat(48)}`),
+    /** Puts an entry into the log without moving its head. */
+    addEntry: (entry: string, id: string) => redis.xadd(keys.events, entry, 'id', id),
     /** Takes the events below a position from the log, as retention does. */
     dropEventsBelow: (position: number) => redis.xtrim(keys.events, 'MINID', `${position}-0`),
     /** Takes all events from the log, as retention does. */
@@ -49,12 +70,32 @@ export function storedAccount(redis: RedisClient, keys: AccountKeys) {
     filingsWithEvents: () => redis.hkeys(keys.filingEvents),
     /** Number of events in the log. */
     events: () => redis.xlen(keys.events),
+    /** Bytes that Redis uses for the log, without the bodies beside it. */
+    logMemory: async () => Number(await redis.memory('USAGE', keys.events, 'SAMPLES', 0)),
+    /** Bytes that Redis uses for all of the account. */
+    async memory(): Promise<number> {
+      const sizes = (await redis.keys(`${keys.base}:*`)).map((key) =>
+        redis.memory('USAGE', key, 'SAMPLES', 0),
+      );
+      return (await Promise.all(sizes)).reduce<number>((sum, size) => sum + Number(size), 0);
+    },
     /** Ids of the filings that are stored. */
     filings: () => redis.hkeys(keys.filings),
     /** The stored texts of all filings, by id. */
     filingTexts: () => redis.hgetall(keys.filings),
     /** Replaces the stored text of a filing. */
-    setFiling: (id: string, text: string) => redis.hset(keys.filings, id, text),
+    setFiling: (id: string, text: string | Buffer) => redis.hset(keys.filings, id, text),
+    /** Stored details of the filings that are not settled, by id. */
+    details: () => redis.hgetall(keys.details),
+    /** Puts filings into the index of statuses, each as `memberOf` writes it. */
+    addToIndex: (members: readonly string[]) =>
+      redis.zadd(keys.index, ...members.flatMap((member) => ['0', member])),
+    /** Notes the counts of filings of these times (ms), oldest first. */
+    async addCounts(times: readonly number[], counts: Readonly<Record<string, number>>): Promise<void> {
+      const pipeline = redis.pipeline();
+      for (const at of times) pipeline.xadd(keys.countHistory, `${at}-0`, ...Object.entries(counts).flat());
+      await pipeline.exec();
+    },
     /** Number of filings in a status, as it is counted. */
     setCount: (status: string, filings: number) => redis.hset(keys.counts, status, filings),
     /** Ids of the filings whose rejections are marked as seen. */
@@ -65,10 +106,16 @@ export function storedAccount(redis: RedisClient, keys: AccountKeys) {
     subscriptions: () => redis.hkeys(keys.subscriptions),
     /** Stored text of a subscription, null if there is none. */
     subscriptionText: (id: string) => redis.hget(keys.subscriptions, id),
+    setSubscriptions: (texts: Readonly<Record<string, string>>) => redis.hset(keys.subscriptions, texts),
+    dropSubscriptions: (...ids: readonly string[]) => redis.hdel(keys.subscriptions, ...ids),
+    /** Number of subscriptions that are listed by the token that made them. */
+    subscriptionsOfTokens: () => redis.zcard(keys.byMaker),
     /** Stored texts of all subscriptions. */
     subscriptionTexts: () => redis.hvals(keys.subscriptions),
     /** Replaces the stored text of a subscription. */
     setSubscription: (id: string, text: string) => redis.hset(keys.subscriptions, id, text),
+    /** Has delivery to a subscription rest until a time (ms). */
+    restUntil: (id: string, at: number) => redis.hset(keys.resting, id, at),
     /** Number of subscriptions whose delivery rests until a time. */
     resting: () => redis.hlen(keys.resting),
     /** Stored texts of the account's tokens, by id. */
@@ -87,6 +134,23 @@ export function storedAccount(redis: RedisClient, keys: AccountKeys) {
       const found = await redis.keys(`${keys.idempotency('')}*`);
       return (await Promise.all(found.map((key) => redis.get(key)))).flatMap((text) => text ?? []);
     },
+    /** Number of idempotency keys that are counted. */
+    registrationsCounted: () => redis.zcard(keys.registrations),
+    /** Counts idempotency keys of one byte each that expire at a time (ms). */
+    countRegistrations: (count: number, expiresAt: number) =>
+      redis.zadd(
+        keys.registrations,
+        ...Array.from({ length: count }, (_, i) => [expiresAt, `${i} 1`]).flat(),
+      ),
+    /** Has the idempotency keys that are counted expire now. */
+    async expireRegistrations(): Promise<void> {
+      const members = await redis.zrange(keys.registrations, '0', '-1');
+      await redis.zadd(keys.registrations, ...members.flatMap((member) => ['1', member]));
+    },
+    dropRegistrationsCounted: () => redis.del(keys.registrations),
+    /** Says how many bytes the account uses of its quota, for a minute. */
+    setUsedBytes: (bytes: number | string) => redis.set(keys.quota, bytes, 'PX', 60_000),
+    dropUsedBytes: () => redis.del(keys.quota),
     /** The names of the account's keys, without what all of them begin with. */
     keys: async () =>
       (await redis.keys(`${keys.base}:*`)).map((key) => key.slice(keys.base.length + 1)).toSorted(),
@@ -95,7 +159,7 @@ export function storedAccount(redis: RedisClient, keys: AccountKeys) {
       const own = keys.subscription(id);
       return {
         /** The keys of its delivery that exist. */
-        keys: () => redis.keys(`${own.state}*`),
+        keys: async () => (await redis.keys(`${own.state}*`)).toSorted(),
         /** The fields of its state. */
         state: () => redis.hgetall(own.state),
         setState: (fields: Readonly<Record<string, string | number>>) => redis.hset(own.state, fields),
@@ -151,5 +215,7 @@ export function storedRecords(redis: RedisClient, keys: Keys) {
     /** Puts a text in the place of the operator's sessions. */
     spoilSessions: () => redis.set(keys.sessions, 'garbage'),
     dropSessions: () => redis.del(keys.sessions),
+    /** Number of accounts of which the time of the last poll is known. */
+    pollTimes: () => redis.zcard(keys.polled),
   };
 }

@@ -9,6 +9,7 @@ import { createRandom } from '../../../../src/sandbox/random.ts';
 import { appendScript } from '../../../support/redis/append-script.ts';
 import { rowsRead } from '../../../support/redis/rows-read.ts';
 import { rememberKeys } from '../../../support/redis/set-back.ts';
+import { storedAccount } from '../../../support/redis/stored-account.ts';
 import { startPrivateRedis, testRedis } from '../../../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -125,8 +126,7 @@ test('a search begins at the oldest event that retention has left', async () => 
   await log.append(Array.from({ length: 700 }, () => 'filing.paid'));
   const filter = { types: ['filing.*'], filingId: null };
   expect((await log.list('oldest', filter, 100)).found).toHaveLength(700);
-  const client = redis.connect();
-  for (let position = 1; position <= 300; position += 1) await client.xdel(log.key.events, `${position}-0`);
+  await storedAccount(redis.connect(), log.key).dropEventsBelow(301);
   expect((await log.list('oldest', filter, 100)).found).toEqual(ofType(log, 'filing.paid').slice(300));
   expect((await log.list('newest', filter, 100)).found).toEqual(
     ofType(log, 'filing.paid').slice(300).toReversed(),

@@ -1,22 +1,24 @@
 import { afterAll, expect, it } from 'vitest';
 import { createPollTimes } from '../../../../src/polling/store/poll-times.ts';
 import { createKeys } from '../../../../src/redis/keys.ts';
+import { storedRecords } from '../../../support/redis/stored-account.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 
 const redis = testRedis();
 const client = redis.connect();
 const keys = createKeys(redis.prefix);
+const stored = storedRecords(client, keys);
 afterAll(() => redis.cleanup());
 
 it('the account that was polled longest ago is found, without those that are gone', async () => {
   const times = createPollTimes(client, keys);
   expect(await times.oldestPolled()).toBeNull();
-  await client.hset(keys.accounts, { a: '{}', b: '{}' });
+  for (const account of ['a', 'b']) await stored.setAccount(account, '{}');
   await times.notePolled({ account: 'a', at: 3_000 });
   await times.notePolled({ account: 'b', at: 2_000 });
   for (let i = 0; i < 50; i += 1) await times.notePolled({ account: `gone-${i}`, at: 1_000 + i });
   expect(await times.oldestPolled()).toEqual({ account: 'b', at: 2_000 });
-  expect(await client.zcard(keys.polled)).toBe(2);
+  expect(await stored.pollTimes()).toBe(2);
 
   await times.notePolled({ account: 'b', at: 1 }, { onlyFirst: true });
   await times.notePolled({ account: 'b', at: 4_000 });
