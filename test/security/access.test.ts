@@ -9,7 +9,7 @@ import {
   type ApiFixture,
 } from '../support/api/api-fixture.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
-import { watchCommands } from '../support/redis/watch-commands.ts';
+import { commandsOf } from '../support/redis/watch-commands.ts';
 
 const strangers = ['none', 'malformed', 'wrong', 'altered', 'expired', 'revoked'] as const;
 const callers = [
@@ -228,14 +228,9 @@ async function statusOf(method: string, path: string, header: string | null, bod
   return response.status;
 }
 
-/** The commands that Redis is given while something is done, in order. */
-async function commandsOf(work: () => Promise<unknown>): Promise<string[]> {
-  using watch = await watchCommands(redis.url);
-  await work();
-  const end = `${redis.prefix}:end`;
-  await redis.connect().exists(end);
-  const ours = (await watch.until(end)).filter((line) => line.includes(`"${redis.prefix}:`));
-  return ours.map((line) => /\] "([^"]*)"/.exec(line)?.[1]?.toLowerCase() ?? '');
+/** The names of the commands that Redis is given while something is done, in order. */
+async function commandNamesOf(work: () => Promise<unknown>): Promise<string[]> {
+  return (await commandsOf(redis, work)).map((line) => /\] "([^"]*)"/.exec(line)?.[1]?.toLowerCase() ?? '');
 }
 
 describe.each(Object.entries(rows))('%s', (route, { body, expected }) => {
@@ -285,8 +280,8 @@ describe('what belongs to another account', () => {
       // The first use of a token is noted, the next ones are not.
       const free = await ask(unknown);
       expect((await ask(taken)).text).toBe(free.text);
-      const cost = await commandsOf(() => ask(unknown));
-      expect(await commandsOf(() => ask(taken))).toEqual(cost);
+      const cost = await commandNamesOf(() => ask(unknown));
+      expect(await commandNamesOf(() => ask(taken))).toEqual(cost);
     },
   );
 
@@ -299,11 +294,11 @@ describe('what belongs to another account', () => {
     const ask = (url: string) => api.call(method, url, body, { token });
     // The first use of a token is noted, the next ones are not.
     await ask(unknown);
-    const cost = await commandsOf(() => ask(unknown));
+    const cost = await commandNamesOf(() => ask(unknown));
     expect(cost.length).toBeGreaterThan(1);
-    expect(await commandsOf(() => ask(taken))).toEqual(cost);
-    expect(await commandsOf(() => ask(theirs.fill(path)))).toEqual(
-      await commandsOf(() => ask(theirs.fill(path, 'nobody'))),
+    expect(await commandNamesOf(() => ask(taken))).toEqual(cost);
+    expect(await commandNamesOf(() => ask(theirs.fill(path)))).toEqual(
+      await commandNamesOf(() => ask(theirs.fill(path, 'nobody'))),
     );
   });
 

@@ -34,14 +34,14 @@ test('an account has twenty thousand subscriptions at most; what was registered 
     api.call('POST', path, { url: hookUrl }, { headers: { 'idempotency-key': key } });
   const first = await register('first');
   const others = Array.from({ length: subscriptionsMax - 1 }, (_, i): [string, string] => [`sub_${i}`, '{}']);
-  await redis.connect().hset(api.keys.account('crowded').subscriptions, Object.fromEntries(others));
+  const stored = api.stored.of('crowded');
+  await stored.setSubscriptions(Object.fromEntries(others));
 
   const refused = await register('one more');
   expect([refused.status, refused.body['code']]).toEqual([429, 'too_many_subscriptions']);
   expect((await register('first')).body).toEqual(first.body);
-  const stored = api.keys.account('crowded').subscriptions;
-  await redis.connect().hdel(stored, 'sub_0', 'sub_1', 'sub_2');
+  await stored.dropSubscriptions('sub_0', 'sub_1', 'sub_2');
   const atOnce = await Promise.all(Array.from({ length: 10 }, (_, i) => register(`at once ${i}`)));
   expect(atOnce.filter(({ status }) => status === 201)).toHaveLength(3);
-  expect(await redis.connect().hlen(stored)).toBe(subscriptionsMax);
+  expect(await stored.subscriptions()).toHaveLength(subscriptionsMax);
 });

@@ -11,9 +11,9 @@ beforeAll(async () => {
   api = await createApiFixture(redis.connect(), redis.prefix);
   account = await api.createAccount('acme');
   ({ id } = (await api.ok('POST', `${account}/subscriptions`, { url: hookUrl })) as { id: string });
-  const key = api.keys.account('acme').subscription(id);
-  await redis.connect().xadd(key.attempts, '*', 'a', '1');
-  await redis.connect().xadd(key.dead, '*', 'a', '1');
+  const stored = api.stored.of('acme').of(id);
+  await stored.addAttempts([{}]);
+  await stored.addDeadLetter({});
 });
 
 afterAll(async () => {
@@ -22,7 +22,8 @@ afterAll(async () => {
 });
 
 test('an id with the rest of a key behind it is not found by any route, and removes nothing', async () => {
-  const { attempts, dead, state } = api.keys.account('acme').subscription(id);
+  const stored = api.stored.of('acme').of(id);
+  const before = await stored.keys();
   for (const rest of [':dead', ':attempts', ':lanes', '%00', ':dead/', '.x'])
     for (const [method, below, body] of [
       ['DELETE', '', undefined],
@@ -43,11 +44,12 @@ test('an id with the rest of a key behind it is not found by any route, and remo
         'subscription_not_found',
       ]);
     }
-  expect(await redis.connect().exists(attempts, dead, state)).toBe(3);
+  expect(before).toHaveLength(3);
+  expect(await stored.keys()).toEqual(before);
 });
 
 test("BullMQ's keys are no account's", async () => {
-  const bull = `${redis.prefix}:{~queues}:poll:meta`;
+  const bull = `${api.keys.queues}:poll:meta`;
   await redis.connect().hset(bull, 'version', 'x');
   for (const name of ['~queues', '%7Equeues', `acme%3Asub`]) {
     const answer = await api.call('DELETE', `/v1/accounts/${name}`);

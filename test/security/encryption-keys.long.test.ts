@@ -5,6 +5,7 @@ import { openApi } from '../support/api/api-caller.ts';
 import { startCollector, type Collector } from '../support/receivers/collector.ts';
 import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
 import { storedRecords } from '../support/redis/stored-account.ts';
+import { dropDrains } from '../support/redis/stored-queues.ts';
 import { testRedis, type TestRedis } from '../support/redis/test-redis.ts';
 
 const newKey = () => randomBytes(32).toString('base64');
@@ -14,6 +15,7 @@ const subscriptions = '/v1/accounts/one/subscriptions';
 let redis: TestRedis;
 let collector: Collector;
 let daemon: DaemonProcess | undefined;
+const stored = () => storedRecords(redis.connect(), createKeys(redis.prefix));
 
 beforeEach(async () => {
   redis = testRedis();
@@ -49,11 +51,10 @@ async function register() {
 
 /** Every sealed text in the store. */
 async function sealedTexts(): Promise<string[]> {
-  const stored = storedRecords(redis.connect(), createKeys(redis.prefix));
   const texts = [
-    ...Object.values(await stored.accountTexts()),
-    ...(await stored.of('one').subscriptionTexts()),
-    ...(await stored.of('one').registrations()),
+    ...Object.values(await stored().accountTexts()),
+    ...(await stored().of('one').subscriptionTexts()),
+    ...(await stored().of('one').registrations()),
   ];
   return texts.flatMap((text) => text.match(/v1\.[\w-]+\.[\w-]{30,}/g) ?? []);
 }
@@ -166,13 +167,13 @@ describe('ENCRYPTION_KEY', () => {
       await daemon?.end('SIGTERM');
 
       // The next look is far away, and the job that would wake it is lost.
-      const client = redis.connect();
-      const state = `${redis.prefix}:{one}:sub:${path.split('/').at(-1)}`;
-      const block = JSON.parse((await client.hget(state, 'blocked')) ?? '') as object;
+      const id = String(path.split('/').at(-1));
+      const delivery = stored().of('one').of(id);
+      const block = JSON.parse((await delivery.state())['blocked'] ?? '') as object;
       const nextAt = Date.now() + 3_600_000;
-      await client.hset(state, 'blocked', JSON.stringify({ ...block, nextAt }));
-      await client.hset(`${redis.prefix}:{one}:resting`, String(path.split('/').at(-1)), nextAt);
-      await client.unlink(await client.keys(`${redis.prefix}:{~queues}:drain:*`));
+      await delivery.setState({ blocked: JSON.stringify({ ...block, nextAt }) });
+      await stored().of('one').restUntil(id, nextAt);
+      await dropDrains(redis.connect(), createKeys(redis.prefix));
       await start(`2026-06:${latter},2026-03:${former}`);
       await vi.waitFor(
         async () =>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createApiFixture, hookUrl, operatorToken, type ApiFixture } from '../support/api/api-fixture.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
-import { watchCommands } from '../support/redis/watch-commands.ts';
+import { commandsOf } from '../support/redis/watch-commands.ts';
 
 const redis = testRedis();
 const publicUrl = 'https://filings.example.com/page';
@@ -101,7 +101,7 @@ describe('lists', () => {
     expect(await idsSeen(operatorToken, 4)).toHaveLength(14);
     await api.ok('DELETE', `${path}/subscriptions/${made[3] ?? ''}`);
     expect(await idsSeen(one.token, 2)).toHaveLength(6);
-    expect(await redis.connect().zcard(api.keys.account(account).byMaker)).toBe(10);
+    expect(await api.stored.of(account).subscriptionsOfTokens()).toBe(10);
   });
 
   test('read no subscription of others', async () => {
@@ -109,11 +109,7 @@ describe('lists', () => {
     const others = await Promise.all(Array.from({ length: 20 }, () => register(operatorToken)));
     const theirs = others.map(({ body }) => String(body['id']));
     await register(token);
-    using watch = await watchCommands(redis.url);
-    await idsSeen(token);
-    const end = `${redis.prefix}:end`;
-    await redis.connect().exists(end);
-    const asked = (await watch.until(end)).join('\n');
+    const asked = (await commandsOf(redis, () => idsSeen(token))).join('\n');
     expect(asked).toContain('sub_');
     expect(theirs.filter((id) => asked.includes(id))).toEqual([]);
     expect(asked.toLowerCase()).not.toMatch(/"(?:hgetall|hvals|hkeys|hscan)" "[^"]*:subscriptions"/);

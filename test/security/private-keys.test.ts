@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parsePublicKey } from '../../src/subscriptions/ed25519-key.ts';
 import { captureCallback } from '../integration/docs/captured-callback.ts';
 import { createApiFixture, hookUrl, type ApiFixture } from '../support/api/api-fixture.ts';
+import { everyText } from '../support/redis/every-text.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -47,11 +48,7 @@ test('a private key is in no answer and nowhere in Redis, in any form', async ()
   await call('GET', '/.well-known/webhook-keys');
   await call('GET', `/.well-known/webhook-keys?subscription=${String(id)}`);
   privateKeys.push(...(await secretsOf('one', String(id))).map(({ text }) => text));
-  for (const key of await client.keys(`${redis.prefix}:*`)) {
-    const type = await client.type(key);
-    if (type === 'hash') texts.push(JSON.stringify(await client.hgetall(key)));
-    if (type === 'string') texts.push((await client.get(key)) ?? '');
-  }
+  texts.push(await everyText(client, `${redis.prefix}:`));
   const seeds = privateKeys
     .filter((text) => text.startsWith('whsk_'))
     .map((text) => Buffer.from(text.slice('whsk_'.length), 'base64').subarray(0, 32));

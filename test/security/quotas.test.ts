@@ -6,7 +6,6 @@ import { seededRandom } from '../support/seeded-random.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
 
 const redis = testRedis();
-const client = redis.connect();
 /** Headers with values of so many bytes in all. */
 const long = (bytes: number) =>
   Object.fromEntries(
@@ -18,7 +17,7 @@ const long = (bytes: number) =>
 let api: ApiFixture;
 
 beforeAll(async () => {
-  api = await createApiFixture(client, redis.prefix);
+  api = await createApiFixture(redis.connect(), redis.prefix);
 });
 
 afterAll(async () => {
@@ -32,12 +31,8 @@ async function used(path: string): Promise<number> {
   return (quota as { usedBytes: number }).usedBytes;
 }
 
-const quotaKey = (account: string) => api.keys.account(account).quota;
-
 /** The account seems to store everything but so many bytes. */
-async function leave(account: string, bytes: number): Promise<void> {
-  await client.set(quotaKey(account), quotaBytesMax - bytes, 'PX', 60_000);
-}
+const leave = (account: string, bytes: number) => api.stored.of(account).setUsedBytes(quotaBytesMax - bytes);
 
 async function register(path: string, body: object = {}, key?: string) {
   const headers = key === undefined ? {} : { 'idempotency-key': key };
@@ -114,9 +109,9 @@ test('the count of an account is the count of its records, whatever was done', a
     else await api.call('DELETE', one);
   }
   const counted = await used(path);
-  await client.del(quotaKey('counted'));
+  await api.stored.of('counted').dropUsedBytes();
   expect(await used(path)).toBe(counted);
-  await client.set(quotaKey('counted'), 'garbage');
+  await api.stored.of('counted').setUsedBytes('garbage');
   expect(await used(path)).toBe(counted);
 });
 
@@ -125,28 +120,23 @@ test('an account without a count is counted when it is first asked', async () =>
   const empty = await used(path);
   const { id } = (await register(path, { headers: long(1_000) })).body;
   const counted = await used(path);
-  const { quota, registrations } = api.keys.account('former');
-  await client.del(quota, registrations);
+  await api.stored.of('former').dropUsedBytes();
+  await api.stored.of('former').dropRegistrationsCounted();
   expect((await api.call('DELETE', `${path}/subscriptions/${String(id)}`)).status).toBe(204);
   expect([counted > empty, await used(path)]).toEqual([true, empty]);
 });
 
 test('idempotency keys count until they expire, and there are so many at most', async () => {
   const path = await api.createAccount('keyed');
-  const { registrations } = api.keys.account('keyed');
+  const stored = api.stored.of('keyed');
   const empty = await used(path);
   const { id } = (await register(path, {}, 'first')).body;
   await api.call('DELETE', `${path}/subscriptions/${String(id)}`);
   expect(await used(path)).toBeGreaterThan(empty);
-  const [member = ''] = await client.zrange(registrations, 0, '-1');
-  await client.zadd(registrations, '1', member);
-  expect([await used(path), await client.zcard(registrations)]).toEqual([empty, 0]);
+  await stored.expireRegistrations();
+  expect([await used(path), await stored.registrationsCounted()]).toEqual([empty, 0]);
 
-  const others = Array.from({ length: registrationsMax }, (_, i) => [
-    String(Date.now() + 3_600_000),
-    `${i} 1`,
-  ]);
-  await client.call('ZADD', [registrations, ...others.flat()]);
+  await stored.countRegistrations(registrationsMax, Date.now() + 3_600_000);
   const refused = await register(path, {}, 'one more');
   expect([refused.status, refused.body['code']]).toEqual([409, 'account_quota_exceeded']);
   expect((await register(path)).status).toBe(201);

@@ -5,6 +5,7 @@ import { startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon
 import { startRawReceiver } from '../support/receivers/raw-receiver.ts';
 import { receiverSecret, startReceiver, type Receiver } from '../support/receivers/receiver.ts';
 import { startTokenEndpoint, type TokenEndpoint } from '../support/receivers/token-endpoint.ts';
+import { everyText } from '../support/redis/every-text.ts';
 import { startPrivateRedis, type PrivateRedis } from '../support/redis/test-redis.ts';
 
 const base = '/v1/accounts/acme';
@@ -102,10 +103,9 @@ test('neither the secret of a client nor a token is in answers, logs or Redis', 
 /** Every key of the store with its value. */
 async function storedTexts(): Promise<string> {
   const client = new Redis(redis.url);
-  const names = await client.keys('*');
-  const values = await Promise.all(names.map((name) => client.dumpBuffer(name)));
-  await client.quit();
-  return names.map((name, i) => `${name} ${values[i]?.toString('latin1')}`).join('\n');
+  const text = await everyText(client);
+  client.disconnect();
+  return text;
 }
 
 test('a read-only token sees the origin of the token endpoint, and what it sees is refused as a setting', async () => {

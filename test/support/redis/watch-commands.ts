@@ -1,19 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
-
-/** The commands that a Redis is given, each as MONITOR prints it. */
-export interface CommandWatch extends Disposable {
-  /** Resolves once a command has this text among its words; returns the commands up to it. */
-  until(word: string): Promise<readonly string[]>;
-}
+import type { TestRedis } from './test-redis.ts';
 
 /**
- * Watches from its resolution on. It reads the connection itself: a client of ioredis takes commands that
- * arrive together with the reply to MONITOR for replies of its own.
+ * The commands on keys of a test that Redis is given while something is done, each as MONITOR prints it.
+ * Reads the connection itself: a client of ioredis takes commands that arrive together with the reply to
+ * MONITOR for replies of its own.
  */
-export async function watchCommands(url: string): Promise<CommandWatch> {
-  const { hostname, port, password } = new URL(url);
+export async function commandsOf(redis: TestRedis, work: () => Promise<unknown>): Promise<string[]> {
+  const { hostname, port, password } = new URL(redis.url);
   const socket = connect(Number(port), hostname);
   await once(socket, 'connect');
   const lines: string[] = [];
@@ -22,14 +19,14 @@ export async function watchCommands(url: string): Promise<CommandWatch> {
   if (password !== '') socket.write(`AUTH ${decodeURIComponent(password)}\r\n`);
   socket.write('MONITOR\r\n');
   await once(reader, 'line');
-  return {
-    async until(word) {
-      while (!lines.some((line) => line.includes(word))) await once(reader, 'line');
-      return lines.slice(
-        0,
-        lines.findIndex((line) => line.includes(word)),
-      );
-    },
-    [Symbol.dispose]: () => socket.destroy(),
-  };
+  try {
+    await work();
+    const end = `end of ${randomUUID()}`;
+    await redis.connect().echo(end);
+    const endAt = () => lines.findIndex((line) => line.includes(end));
+    while (endAt() < 0) await once(reader, 'line');
+    return lines.slice(0, endAt()).filter((line) => line.includes(`"${redis.prefix}:`));
+  } finally {
+    socket.destroy();
+  }
 }
