@@ -33,10 +33,6 @@ interface CallbackRequest {
   readonly timeoutMsMax?: number;
   /** Maximum bytes of the response body that are kept: 1 KiB without it. */
   readonly excerptBytesMax?: number;
-  /**
-   * Called when its connection is open or cannot be opened, and with false when it has to open another one.
-   */
-  readonly onConnection?: ((isOpen: boolean) => void) | undefined;
   /** The identity of its connection; none is that of all plain https endpoints. */
   readonly identity?: ConnectionIdentity | undefined;
 }
@@ -113,9 +109,8 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
     dispatch: pool.dispatch,
     again(request, handler, error) {
       if (!pool.wasReused(error)) return false;
-      const { onConnection } = request;
-      onConnection?.(false);
-      pool.dial({ ...request, onConnected: onConnection && (() => onConnection(true)) }, handler);
+      // Its turn to connect has ended with the first connection.
+      pool.dial({ ...request, onConnected: undefined }, handler);
       return true;
     },
     underWay,
@@ -124,11 +119,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
   // Its deadline begins with its connection: that this process is busy is no failure of the endpoint.
   async function inTurn(request: PostedRequest): Promise<CallbackResult> {
     const ended = await turns.begin(1, request.account);
-    const onConnected = () => {
-      ended(1);
-      request.onConnected?.();
-    };
-    if (!isOver) return runExchange(ways, { ...request, onConnected });
+    if (!isOver) return runExchange(ways, { ...request, onConnected: () => ended(1) });
     ended(1);
     return failedBeforehand('aborted');
   }
@@ -136,7 +127,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
   return {
     post(asked) {
       const { url, headers, body, account = '', identity, timeoutMs: own } = asked;
-      const { timeoutMsMax = Infinity, excerptBytesMax, onConnection } = asked;
+      const { timeoutMsMax = Infinity, excerptBytesMax } = asked;
       if (isOver) return Promise.resolve(failedBeforehand('aborted'));
       const target = targetOf(url);
       if (target === null) return Promise.resolve(failedBeforehand('blocked_address'));
@@ -152,8 +143,6 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
         body,
         timeoutMs: Math.min(own ?? timeoutMs, timeoutMsMax),
         excerptBytesMax,
-        onConnection,
-        onConnected: onConnection && (() => onConnection(true)),
         dialled: [],
       };
       const result = isTls && !pool.hasFree(request) ? inTurn(request) : runExchange(ways, request);
@@ -168,9 +157,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
 }
 
 /** A request with the bounds of its exchange. */
-interface PostedRequest extends PooledRequest, ExchangeRequest {
-  readonly onConnection: ((isOpen: boolean) => void) | undefined;
-}
+interface PostedRequest extends PooledRequest, ExchangeRequest {}
 
 /** Names and values by turns, as undici takes them with the least work. */
 function headerList(userAgent: string, headers: CallbackRequest['headers']): string[] {

@@ -37,14 +37,8 @@ export interface Sent {
   readonly responseHeaders: Readonly<Record<string, string>> | null;
 }
 
-/**
- * Sends events to one subscription; keeps its signing keys in memory. `onConnection` hears when the
- * connection is open, as of `CallbackClient.post`.
- */
-export type CallbackSender = (
-  entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>,
-  onConnection?: (isOpen: boolean) => void,
-) => Promise<Sent>;
+/** Sends events to one subscription; keeps its signing keys in memory. */
+export type CallbackSender = (entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>) => Promise<Sent>;
 
 export interface SendCallbackDeps {
   readonly client: CallbackClient;
@@ -122,23 +116,19 @@ export function createCallbackSender(
   const failed = (code: CallbackFailureCode) => toSent(failedBeforehand(code), null, attemptDetails);
   const bearer = auth == null ? undefined : bearers?.(account, subscription.id, auth);
   if (auth == null) {
-    type Listener = Parameters<CallbackSender>[1];
-    const post = (request: SignedRequest | null, onConnection: Listener): Promise<Sent> => {
+    const post = (request: SignedRequest | null): Promise<Sent> => {
       if (request === null) return Promise.resolve(failed('sender_error'));
       const { callback, kept } = request;
-      const posted = client.post(onConnection === undefined ? callback : { ...callback, onConnection });
-      return posted.then((result) => toSent(result, kept, attemptDetails));
+      return client.post(callback).then((result) => toSent(result, kept, attemptDetails));
     };
     // Only slow keys are waited for.
-    return (entry, onConnection) => {
+    return (entry) => {
       const body = format(entry);
       const request = body === null ? null : sign(entry, body);
-      return request instanceof Promise
-        ? request.then((signed) => post(signed, onConnection))
-        : post(request, onConnection);
+      return request instanceof Promise ? request.then(post) : post(request);
     };
   }
-  return async (entry, onConnection) => {
+  return async (entry) => {
     const startedAt = performance.now();
     const body = format(entry);
     if (body === null || bearer === undefined) return failed('sender_error');
@@ -149,8 +139,7 @@ export function createCallbackSender(
       if (request === null) return failedBeforehand('sender_error');
       ({ kept } = request);
       const { callback } = request;
-      onConnection?.(false);
-      return client.post({ ...callback, onConnection, headers: { ...callback.headers, authorization } });
+      return client.post({ ...callback, headers: { ...callback.headers, authorization } });
     });
     if (result.kind === 'unasked') return toSent(result.failure, null, attemptDetails);
     if (result.kind !== 'failed') return toSent(result, kept, attemptDetails);
