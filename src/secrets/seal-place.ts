@@ -3,11 +3,10 @@ export interface SealPlace {
   readonly account: string;
   /** Empty for a secret of the account itself. */
   readonly subscription: string;
-  readonly field: 'partnerKey' | 'secrets' | 'headers' | 'privateSettings' | 'registration';
+  readonly field: 'partnerKey' | 'privateSettings' | 'registration';
   /**
-   * The origin that it is sent to (`partnerKey`, `headers`, `privateSettings`), the digest of the idempotency
-   * key under which it is remembered (`registration`);
-   * else empty.
+   * The origin that it is sent to (`partnerKey`, `privateSettings`), or the digest of the idempotency key
+   * under which it is remembered (`registration`).
    */
   readonly peer: string;
 }
@@ -17,17 +16,9 @@ export function partnerKeyPlace(account: string, baseUrl: string): SealPlace {
   return { account, subscription: '', field: 'partnerKey', peer: originOf(baseUrl) };
 }
 
-/** The place of a subscription's signing secrets, whichever of them. */
-export function secretsPlace(account: string, subscription: string): SealPlace {
-  return { account, subscription, field: 'secrets', peer: '' };
-}
-
-/** The place of a subscription's custom headers; `url` is where they are sent. */
-export function headersPlace(account: string, subscription: string, url: string): SealPlace {
-  return { account, subscription, field: 'headers', peer: originOf(url) };
-}
-
-/** The place of a subscription's settings with secrets in them; `url` is the endpoint that they are for. */
+/**
+ * The place of a subscription's secrets, headers and credentials; `url` is the endpoint that they are for.
+ */
 export function privateSettingsPlace(account: string, subscription: string, url: string): SealPlace {
   return { account, subscription, field: 'privateSettings', peer: originOf(url) };
 }

@@ -4,9 +4,8 @@ import { scanHash } from '../redis/hash-fields.ts';
 import type { Keys } from '../redis/keys.ts';
 import { isUnreadable } from '../redis/unreadable-record.ts';
 import { SealError, type Sealer } from '../secrets/seal.ts';
-import { secretsPlace } from '../secrets/seal-place.ts';
 import { hasPublicKeys, publicKeysOf, type PublicKey } from './signing-secret.ts';
-import { parseStored } from './store/stored-subscription.ts';
+import { openSubscription, parseStored } from './store/stored-subscription.ts';
 import type { Subscription } from './subscription.ts';
 
 /**
@@ -80,13 +79,9 @@ export function createPublishedKeys(
       if (createdAt < now() - staleMs) await index.remove(id);
       return [];
     }
-    const stored = parseStored(text, { key, field: id });
-    if (!hasPublicKeys(stored)) return [];
-    const place = secretsPlace(account, id);
-    return publicKeysOf(
-      stored.secrets.map((secret) => ({ ...secret, text: sealer.open(secret.text, place) })),
-      now(),
-    );
+    const place = { key, field: id };
+    if (!hasPublicKeys(parseStored(text, place))) return [];
+    return publicKeysOf(openSubscription(sealer, account, text, place).secrets, now());
   }
 
   const ofOrNone = (id: string) =>

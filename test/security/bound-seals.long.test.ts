@@ -9,7 +9,7 @@ import { testRedis, type TestRedis } from '../support/redis/test-redis.ts';
 
 const partner = 'http://127.0.0.1:9/v1';
 
-type Stored = { url: string; headers: unknown; secrets: { text: string }[] };
+type Stored = { url: string; privateSettings: string };
 
 let redis: TestRedis;
 let stored: ReturnType<typeof storedRecords>;
@@ -90,37 +90,24 @@ describe('every seal is bound to its place', () => {
   /** Each moves something of the first subscription, and resolves with the one that must not be called. */
   const moves: [string, (from: string, to: string, other: string) => Promise<[string, string]>][] = [
     [
-      'the headers of another subscription',
+      'the private settings of another subscription',
       async (from, to) => {
-        await write('a', to, { headers: (await read('a', from)).headers });
+        await write('a', to, { privateSettings: (await read('a', from)).privateSettings });
         return ['a', to];
       },
     ],
     [
-      'the secrets of another subscription',
-      async (from, to) => {
-        await write('a', to, { secrets: (await read('a', from)).secrets });
-        return ['a', to];
-      },
-    ],
-    [
-      'the headers of another account',
+      'the private settings of another account',
       async (from, _, other) => {
-        await write('b', other, { headers: (await read('a', from)).headers });
+        await write('b', other, { privateSettings: (await read('a', from)).privateSettings });
         return ['b', other];
       },
     ],
     [
-      'headers in the place of a secret',
+      'a partner key in the place of private settings',
       async (from) => {
-        await write('a', from, { secrets: [{ text: String((await read('a', from)).headers) }] });
-        return ['a', from];
-      },
-    ],
-    [
-      'a secret in the place of headers',
-      async (from) => {
-        await write('a', from, { headers: (await read('a', from)).secrets[0]?.text });
+        const account = JSON.parse((await stored.accountTexts())['a'] ?? '') as { sealedKey: string };
+        await write('a', from, { privateSettings: account.sealedKey });
         return ['a', from];
       },
     ],
@@ -199,7 +186,7 @@ describe('a seal elsewhere', () => {
     expect((await again.send('a')).body).toMatchObject({ id: ids.one, secret: victim?.secret });
     await own.setRegistration('two', remembered);
     expect((await register('two', victim?.url ?? '').send('a')).body['code']).toBe('secret_unreadable');
-    const sealed = (await read('a', ids.one)).secrets[0]?.text;
+    const sealed = (await read('a', ids.one)).privateSettings;
     await own.setRegistration('one', JSON.stringify({ ...JSON.parse(remembered), sealed }));
     expect((await again.send('a')).body['code']).toBe('secret_unreadable');
   });

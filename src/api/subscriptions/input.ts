@@ -123,7 +123,9 @@ export function applyPatch(
   now: number,
   renewsKeys = false,
 ): SubscriptionChange {
-  const { subscription, delivery } = record;
+  const { subscription, delivery, unreadable } = record;
+  // Keys that cannot be read are lost with the settings that they are sealed with.
+  const losesKeys = unreadable !== null && patch.headers !== undefined;
   const { description, eventTypes, states, statuses, format, payload, url } = patch;
   refuseAny(secretErrors(patch, subscription));
   const changed: Subscription = {
@@ -136,7 +138,7 @@ export function applyPatch(
     ...(format === undefined ? {} : { format }),
     ...(payload === undefined ? {} : { payload }),
     ...storedOptions(patch, subscription),
-    secrets: changedSecrets(subscription, patch, renewsKeys, now),
+    secrets: changedSecrets(subscription, patch, renewsKeys || losesKeys, now),
     updatedAt: now,
   };
   refuseAny(enablingErrors(patch, changed, now));

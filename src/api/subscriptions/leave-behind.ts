@@ -23,7 +23,7 @@ export interface CompletePatch {
  * signing secret in the same way, and new keys the public ones; null where the caller may move them.
  */
 export function leaveBehind(
-  { subscription, unreadable, hasUnreadableSettings }: SubscriptionRecord,
+  { subscription, unreadable }: SubscriptionRecord,
   patch: SubscriptionPatch,
   newSecret: string | null,
 ): CompletePatch {
@@ -37,8 +37,8 @@ export function leaveBehind(
     );
   const had = {
     headers: Object.keys(subscription.headers).length > 0 || unreadable !== null,
-    auth: subscription.auth != null || hasUnreadableSettings === true,
-    tls: subscription.tls != null || hasUnreadableSettings === true,
+    auth: subscription.auth != null || unreadable !== null,
+    tls: subscription.tls != null || unreadable !== null,
     secret: signs('v1'),
     publicKeys: signs('v1a'),
   };
@@ -55,16 +55,23 @@ function originOf(url: string): string {
   return URL.parse(url)?.origin ?? url;
 }
 
+// Settings that are sealed together, and `signatures`, which changes the secrets.
+const sealedTogether = ['secret', 'headers', 'auth', 'tls', 'signatures'] as const;
+
 /**
- * The errors of a change of one of `auth` and `tls` where they cannot be read: the other one would be lost
- * without a word.
+ * The errors of a change of some private settings while the stored ones cannot be read: the others would be
+ * lost without a word.
  */
 export function lostErrors(
-  { hasUnreadableSettings = false }: Pick<SubscriptionRecord, 'hasUnreadableSettings'>,
-  patch: { readonly auth?: unknown; readonly tls?: unknown },
+  { subscription, unreadable }: Pick<SubscriptionRecord, 'subscription' | 'unreadable'>,
+  patch: Pick<SubscriptionPatch, (typeof sealedTogether)[number]>,
 ): FieldError[] {
-  if (!hasUnreadableSettings || (patch.auth === undefined) === (patch.tls === undefined)) return [];
-  const [given, other] = patch.auth === undefined ? (['tls', 'auth'] as const) : (['auth', 'tls'] as const);
-  const message = `cannot be changed alone while the stored settings cannot be read: give ${other} as well (null = none)`;
+  const given = sealedTogether.find((name) => patch[name] !== undefined);
+  if (unreadable === null || given === undefined) return [];
+  const needed = (patch.signatures ?? signaturesOf(subscription)).includes('v1')
+    ? (['secret', 'headers', 'auth', 'tls'] as const)
+    : (['headers', 'auth', 'tls'] as const);
+  if (needed.every((name) => patch[name] !== undefined)) return [];
+  const message = `cannot be changed alone while the stored settings cannot be read: give ${needed.join(', ')} together (null or {} = none)`;
   return [{ path: given, message }];
 }

@@ -180,8 +180,10 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     },
     async ({ params: { account, id }, body: { secret, graceMs = 86_400_000 }, log: logger }) => {
       const at = now();
-      const { subscription: rotated } = await change(deps, account, id, ({ subscription }) => {
+      const { subscription: rotated } = await change(deps, account, id, (found) => {
+        const { subscription } = found;
         refuseAny(secretErrors(secret === undefined ? {} : { secret }, subscription));
+        refuseAny(lostErrors(found, { secret: secret ?? '' }));
         const secrets = rotatedSecrets(subscription, secret, graceMs, at);
         const changed = { ...subscription, secrets, updatedAt: at };
         return { subscription: changed, release: isCalledOtherwise(subscription, changed) };

@@ -4,16 +4,10 @@ import { replaceField, scanReadableHash } from '../../redis/hash-fields.ts';
 import { escapeGlob, scanKeys } from '../../redis/scan-keys.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { defineScript } from '../../redis/scripts.ts';
-import {
-  headersPlace,
-  privateSettingsPlace,
-  registrationPlace,
-  secretsPlace,
-} from '../../secrets/seal-place.ts';
-import type { PlacedText, SealedRecord } from '../../secrets/stored-secrets.ts';
+import { privateSettingsPlace, registrationPlace } from '../../secrets/seal-place.ts';
+import type { SealedRecord } from '../../secrets/stored-secrets.ts';
 import { parseRegistration } from './registration.ts';
 import { parseStored } from './stored-subscription.ts';
-import type { StoredSubscription } from './stored-subscription.ts';
 
 // KEYS 1 a string. ARGV expected value, new value. Replies 1, or 0 when it is no longer the expected one. It
 // lives as long as before.
@@ -48,8 +42,17 @@ async function* listOfAccount(redis: RedisClient, keys: Keys, account: string): 
   // An unreadable key holds nothing that could be sealed anew.
   for await (const some of scanReadableHash(redis, key, readAtOnce))
     for (const [id, text] of some) {
-      const replace = (value: string) => replaceField(redis, key, id, { expected: text, value });
-      yield* sealedRecord(account, id, text, replace);
+      const stored = tryRead(() => parseStored(text, { key, field: id }));
+      if (stored === null) continue;
+      const place = privateSettingsPlace(account, id, stored.url);
+      yield {
+        texts: [{ text: stored.privateSettings, place }],
+        replace: ([privateSettings]) =>
+          replaceField(redis, key, id, {
+            expected: text,
+            value: JSON.stringify({ ...stored, privateSettings }),
+          }),
+      };
     }
 }
 
@@ -71,40 +74,4 @@ function tryRead<T>(read: () => T): T | null {
   } catch {
     return null;
   }
-}
-
-function sealedRecord(
-  account: string,
-  id: string,
-  text: string,
-  replace: (text: string) => Promise<boolean>,
-): SealedRecord[] {
-  const stored = tryRead(() => parseStored(text, { key: '', field: id }));
-  return stored === null ? [] : [toSealed(account, id, stored, replace)];
-}
-
-function toSealed(
-  account: string,
-  id: string,
-  stored: StoredSubscription,
-  replace: (text: string) => Promise<boolean>,
-): SealedRecord {
-  const { secrets, headers, privateSettings, url } = stored;
-  const placed: PlacedText[] = secrets.map(({ text }) => ({ text, place: secretsPlace(account, id) }));
-  if (headers !== '') placed.push({ text: headers, place: headersPlace(account, id, url) });
-  if (privateSettings !== undefined)
-    placed.push({ text: privateSettings, place: privateSettingsPlace(account, id, url) });
-  return {
-    texts: placed,
-    replace(texts) {
-      const rest = [...texts];
-      const sealed = secrets.map((secret) => ({ ...secret, text: rest.shift() ?? secret.text }));
-      const sealedHeaders = headers === '' ? '' : (rest.shift() ?? headers);
-      const sealedSettings =
-        privateSettings === undefined ? {} : { privateSettings: rest.shift() ?? privateSettings };
-      return replace(
-        JSON.stringify({ ...stored, headers: sealedHeaders, ...sealedSettings, secrets: sealed }),
-      );
-    },
-  };
 }

@@ -1,35 +1,24 @@
 import { decodeRecord, parseShaped, type UnreadableRecordError } from '../../redis/unreadable-record.ts';
 import { SealError } from '../../secrets/seal.ts';
 import type { Sealer } from '../../secrets/seal.ts';
-import { headersPlace, privateSettingsPlace, secretsPlace } from '../../secrets/seal-place.ts';
-import type { SealPlace } from '../../secrets/seal-place.ts';
+import { privateSettingsPlace } from '../../secrets/seal-place.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
-import {
-  hasPrivateSettings,
-  moveSeal,
-  openPrivateSettings,
-  sealPrivateSettings,
-  type PrivateSettings,
-  type StoredPrivateSettings,
-} from './private-settings.ts';
 
-/**
- * A subscription as it is in Redis. Headers are one sealed text, because their values are often credentials.
- */
-export type StoredSubscription = Omit<Subscription, 'account' | 'headers' | keyof PrivateSettings> &
-  StoredPrivateSettings & {
-    /** Empty without headers. */
-    readonly headers: string;
-  };
+// Settings with secrets in them: header values are often credentials, too.
+type PrivateSettings = Pick<Subscription, 'secrets' | 'headers' | 'auth' | 'tls'>;
+
+/** A subscription as it is in Redis: its private settings are one sealed text. */
+export type StoredSubscription = Omit<Subscription, 'account' | keyof PrivateSettings> & {
+  /** JSON of the private settings, sealed for the origin of the endpoint. */
+  readonly privateSettings: string;
+};
 
 /** A subscription as far as it can be read. */
 export interface ReadSubscription {
-  /** Without the secrets and headers that cannot be opened. */
+  /** Without private settings where they cannot be opened. */
   readonly subscription: Subscription;
-  /** Why some cannot, and what to do; null where all can. */
+  /** Why they cannot, or nothing can, and what to do; null where all can be read. */
   readonly unreadable: SealError | UnreadableRecordError | null;
-  /** True where it has private settings that cannot be opened: `auth`, `tls` or both. */
-  readonly hasUnreadableSettings?: boolean;
 }
 
 /** Settings and delivery state of one subscription, read together. */
@@ -38,41 +27,39 @@ export interface SubscriptionRecord extends ReadSubscription {
 }
 
 /**
- * The stored form of a subscription. `former` is the one it was made from: its headers, secrets
- * and private settings stay sealed as they were when they are unchanged, even those that could not be read.
- * They are sealed anew for another origin.
+ * The stored form of a subscription. `former` is the one it was made from: its private settings stay sealed
+ * as they were while they are unchanged, even those that could not be read. They are sealed again for another
+ * origin.
  */
 export function sealSubscription(
   sealer: Sealer,
   subscription: Subscription,
-  former?: { readonly text: string; readonly subscription: Subscription },
+  former?: Pick<ReadSubscription, 'subscription' | 'unreadable'> & { readonly text: string },
 ): string {
-  const { account, secrets, headers, auth: _auth, tls: _tls, ...rest } = subscription;
-  const { id, url } = rest;
-  const place = headersPlace(account, id, url);
-  const before = former === undefined ? null : (JSON.parse(former.text) as StoredSubscription);
-  const keepsHeaders = before !== null && headers === former?.subscription.headers;
-  const keepsSecrets = before !== null && secrets === former?.subscription.secrets;
-  const seal = (text: string) => sealer.seal(text, place);
-  const sealedHeaders = () => (Object.keys(headers).length === 0 ? '' : seal(JSON.stringify(headers)));
-  const stored: StoredSubscription = {
-    ...rest,
-    ...sealPrivateSettings(
-      sealer,
-      subscription,
-      before === null || former === undefined ? null : { stored: before, settings: former.subscription },
-    ),
-    headers: keepsHeaders
-      ? moveSeal(sealer, before.headers, headersPlace(account, id, before.url), place)
-      : sealedHeaders(),
-    secrets: keepsSecrets
-      ? before.secrets
-      : secrets.map((secret) => ({
-          ...secret,
-          text: sealer.seal(secret.text, secretsPlace(account, id)),
-        })),
+  const { account, secrets, headers, auth = null, tls = null, ...rest } = subscription;
+  const place = privateSettingsPlace(account, rest.id, rest.url);
+  if (former !== undefined && keepsSeal(subscription, former, place.peer)) {
+    const { privateSettings } = JSON.parse(former.text) as StoredSubscription;
+    return JSON.stringify({ ...rest, privateSettings } satisfies StoredSubscription);
+  }
+  const settings: PrivateSettings = {
+    secrets,
+    headers,
+    ...(auth === null ? {} : { auth }),
+    ...(tls === null ? {} : { tls }),
   };
-  return JSON.stringify(stored);
+  const privateSettings = sealer.seal(JSON.stringify(settings), place);
+  return JSON.stringify({ ...rest, privateSettings } satisfies StoredSubscription);
+}
+
+function keepsSeal(
+  { account, id, secrets, headers, auth, tls }: Subscription,
+  { subscription: former, unreadable }: ReadSubscription,
+  peer: string,
+): boolean {
+  const isSame =
+    secrets === former.secrets && headers === former.headers && auth === former.auth && tls === former.tls;
+  return isSame && (unreadable !== null || privateSettingsPlace(account, id, former.url).peer === peer);
 }
 
 /**
@@ -90,21 +77,20 @@ export interface StoredPlace {
 
 function toStored(text: string): StoredSubscription | null {
   const stored = parseShaped<StoredSubscription>(text, storedShape);
-  return Array.isArray(stored?.eventTypes) && Array.isArray(stored.secrets) ? stored : null;
+  return Array.isArray(stored?.eventTypes) ? stored : null;
 }
 
 const storedShape = {
   id: 'string',
   url: 'string',
   eventTypes: 'object',
-  headers: 'string',
-  secrets: 'object',
+  privateSettings: 'string',
   createdAt: 'number',
   updatedAt: 'number',
 } as const;
 
 /**
- * A stored subscription with all secrets and headers that can be opened. Throws UnreadableRecordError.
+ * A stored subscription, with its private settings if they can be opened. Throws UnreadableRecordError.
  */
 export function readSubscription(
   sealer: Sealer,
@@ -112,46 +98,20 @@ export function readSubscription(
   stored: string,
   place: StoredPlace = { key: 'subscription', field: null },
 ): ReadSubscription {
-  const { secrets, headers, privateSettings, ...rest } = parseStored(stored, place);
-  let unreadable: SealError | null = null;
-  function open(text: string, sealPlace: SealPlace): string | null {
-    try {
-      return sealer.open(text, sealPlace);
-    } catch (error) {
-      if (!(error instanceof SealError)) throw error;
-      unreadable ??= error;
-      return null;
-    }
-  }
+  const { privateSettings, ...rest } = parseStored(stored, place);
   // The field is where it is stored; the id within is only what the text says of itself.
-  const id = place.field ?? rest.id;
-  const opened = secrets.map((secret) => ({
-    ...secret,
-    text: open(secret.text, secretsPlace(account, id)),
-  }));
-  const settings = openPrivateSettings(
-    { privateSettings },
-    privateSettingsPlace(account, id, rest.url),
-    open,
-  );
-  const subscription: Subscription = {
-    ...rest,
-    id,
-    account,
-    headers: openHeaders(headers === '' ? null : open(headers, headersPlace(account, id, rest.url))),
-    ...settings,
-    secrets: opened.flatMap(({ text, ...secret }) => (text === null ? [] : [{ ...secret, text }])),
-  };
-  const hasUnreadableSettings = privateSettings !== undefined && !hasPrivateSettings(settings);
-  return { subscription, unreadable, ...(hasUnreadableSettings ? { hasUnreadableSettings } : {}) };
-}
-
-function openHeaders(text: string | null): Subscription['headers'] {
-  return text === null ? {} : (JSON.parse(text) as Subscription['headers']);
+  const plain = { ...rest, id: place.field ?? rest.id, account };
+  try {
+    const opened = sealer.open(privateSettings, privateSettingsPlace(account, plain.id, plain.url));
+    return { subscription: { ...plain, ...(JSON.parse(opened) as PrivateSettings) }, unreadable: null };
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    return { subscription: { ...plain, secrets: [], headers: {} }, unreadable: error };
+  }
 }
 
 /**
- * A stored subscription with its secrets and headers. Throws SealError when they cannot be opened,
+ * A stored subscription with its private settings. Throws SealError when they cannot be opened,
  * UnreadableRecordError.
  */
 export function openSubscription(

@@ -81,7 +81,7 @@ export interface SubscriptionStore extends SubscriptionList {
   /**
    * Applies a change to the stored subscription, again after a concurrent change; null when there is none,
    * and where `change` is null.
-   * Unreadable secrets and headers stay sealed as they are, until a change sets others. A block ends with any
+   * Unreadable private settings stay sealed as they are, until a change sets others. A block ends with any
    * change; one that has yet to be verified begins a new one. Throws UnreadableRecordError
    * and AccountQuotaError.
    */
@@ -99,7 +99,7 @@ export interface SubscriptionStore extends SubscriptionList {
 
 const idempotencyMs = 24 * 3_600_000;
 
-/** Subscriptions in Redis, signing secrets and custom headers sealed. */
+/** Subscriptions in Redis, their private settings sealed. */
 export function createSubscriptionStore(
   redis: RedisClient,
   keys: Keys,
@@ -246,10 +246,7 @@ export function createSubscriptionStore(
 }
 
 // Settings that cannot be read stay as they are noted, unless others take their place.
-function endsAfter(
-  { subscription: former, hasUnreadableSettings }: SubscriptionRecord,
-  { tls }: Subscription,
-) {
-  if (hasUnreadableSettings !== true) return changedEnds(former.tls ?? null, tls);
+function endsAfter({ subscription: former, unreadable }: SubscriptionRecord, { tls }: Subscription) {
+  if (unreadable === null) return changedEnds(former.tls ?? null, tls);
   return tls === former.tls ? [] : changedEnds(undefined, tls);
 }

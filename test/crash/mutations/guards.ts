@@ -144,8 +144,9 @@ export const guards: readonly Mutation[] = [
   {
     name: 'headers of subscriptions are stored as they are',
     file: 'src/subscriptions/store/stored-subscription.ts',
-    find: "? '' : seal(JSON.stringify(headers))",
-    replace: "? '' : JSON.stringify(headers)",
+    find: 'const privateSettings = sealer.seal(JSON.stringify(settings), place);',
+    replace:
+      'const privateSettings = JSON.stringify([headers, sealer.seal(JSON.stringify(settings), place)]);',
     project: 'security',
     test: 'test/security/leaks.test.ts',
     title: '',
@@ -179,9 +180,9 @@ export const guards: readonly Mutation[] = [
   },
   {
     name: 'settings with secrets are stored as they are',
-    file: 'src/subscriptions/store/private-settings.ts',
-    find: 'privateSettings: sealer.seal(JSON.stringify(present(subscription)), place)',
-    replace: 'privateSettings: JSON.stringify(present(subscription))',
+    file: 'src/subscriptions/store/stored-subscription.ts',
+    find: 'const privateSettings = sealer.seal(JSON.stringify(settings), place);',
+    replace: 'const privateSettings = JSON.stringify(settings);',
     project: 'security',
     test: 'test/security/token-endpoints.test.ts',
     title: '',
@@ -198,7 +199,7 @@ export const guards: readonly Mutation[] = [
   {
     name: 'credentials move to another origin',
     file: 'src/api/subscriptions/leave-behind.ts',
-    find: 'auth: subscription.auth != null || hasUnreadableSettings === true,',
+    find: 'auth: subscription.auth != null || unreadable !== null,',
     replace: 'auth: false,',
     project: 'security',
     test: 'test/security/token-endpoints.test.ts',

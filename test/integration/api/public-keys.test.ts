@@ -216,9 +216,10 @@ test('the list has the keys of all accounts and says nothing else of them', asyn
 test('a public key that was put into Redis by hand is never published', async () => {
   const { id } = await register({ signatures: ['v1a'] });
   const key = api.keys.account(account).subscriptions;
-  const stored = JSON.parse((await client.hget(key, id)) ?? '') as { secrets: object[] };
+  const stored = JSON.parse((await client.hget(key, id)) ?? '') as object;
   const text = publicKeyOf(`whpk_${Buffer.alloc(32, 1).toString('base64')}`);
-  await client.hset(key, id, JSON.stringify({ ...stored, secrets: [{ text, expiresAt: null }] }));
+  const privateSettings = JSON.stringify({ secrets: [{ text, expiresAt: null }], headers: {} });
+  await client.hset(key, id, JSON.stringify({ ...stored, privateSettings }));
   const answer = await published(id);
   expect(answer).toMatchObject({ status: 503, body: { code: 'secret_unreadable' } });
   expect(answer.text).not.toContain(account);

@@ -17,7 +17,7 @@ import { compileValidator } from '../../../src/api/server/validator.ts';
 import { checkCustomHeaders } from '../../../src/egress/header-policy.ts';
 import { parseSecret } from '../../../src/subscriptions/signing-secret.ts';
 import { createSealer, SealError } from '../../../src/secrets/seal.ts';
-import { headersPlace } from '../../../src/secrets/seal-place.ts';
+import { privateSettingsPlace } from '../../../src/secrets/seal-place.ts';
 import { parseDeliveryState } from '../../../src/subscriptions/delivery-state.ts';
 import type { FuzzTarget } from './fuzz.ts';
 
@@ -45,8 +45,8 @@ const sealer = createSealer([
   { id: 'a', key: Buffer.alloc(32, 1) },
 ]);
 const [placeA, placeB] = [
-  headersPlace('a', 'sub_1', 'https://a.example'),
-  headersPlace('a', 'sub_2', 'https://a.example'),
+  privateSettingsPlace('a', 'sub_1', 'https://a.example'),
+  privateSettingsPlace('a', 'sub_2', 'https://a.example'),
 ];
 const sealedBefore = createSealer([{ id: 'a', key: Buffer.alloc(32, 1) }]).seal('secret', placeA);
 const seed = 1;

@@ -6,7 +6,7 @@ import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import { describeRedis, parseRedisUrl } from '../../../src/redis/connection/redis-url.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
-import { secretsPlace } from '../../../src/secrets/seal-place.ts';
+import { privateSettingsPlace } from '../../../src/secrets/seal-place.ts';
 import type { FuzzTarget } from './fuzz.ts';
 
 const names = Object.keys(variables);
@@ -65,7 +65,7 @@ function checkConfig(config: Config): void {
   createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
   ok(parseRedisUrl(config.redis.url).ok);
   const sealer = createSealer(config.encryptionKeys);
-  const place = secretsPlace('a', 'sub_1');
+  const place = privateSettingsPlace('a', 'sub_1', 'https://a.example');
   equal(sealer.open(sealer.seal('a', place), place), 'a');
   createKeys(config.redis.prefix);
   ok(config.roles.size > 0 && config.delivery.retryMs.length > 0);

@@ -79,7 +79,7 @@ async function writeSubscription(
   isFailing: boolean,
 ): Promise<void> {
   const settings = { id, url: 'http://127.0.0.1:9/', eventTypes: ['*'], states: null };
-  const kept = { secrets: [], headers: 'sealed', createdAt: 1, updatedAt: 1 };
+  const kept = { privateSettings: 'sealed', createdAt: 1, updatedAt: 1 };
   const failing = { parked: '2', failures: '3', failingSince: '1700000000000' };
   await redis.hset(own.subscriptions, id, JSON.stringify({ ...settings, ...kept }));
   await redis.hset(own.subscription(id).state, { cursor: '0', ...(isFailing ? failing : {}) });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SealError, createSealer } from '../../../src/secrets/seal.ts';
-import { headersPlace, partnerKeyPlace, type SealPlace } from '../../../src/secrets/seal-place.ts';
+import { privateSettingsPlace, partnerKeyPlace, type SealPlace } from '../../../src/secrets/seal-place.ts';
 
 const makeKey = (id: string) => ({ id, key: randomBytes(32) });
 const [march, june] = [makeKey('2026-03'), makeKey('2026-06')];
@@ -17,7 +17,7 @@ const part = fc.oneof(
 const places: fc.Arbitrary<SealPlace> = fc.record({
   account: part,
   subscription: part,
-  field: fc.constantFrom('partnerKey', 'secrets', 'headers', 'registration'),
+  field: fc.constantFrom('partnerKey', 'privateSettings', 'registration'),
   peer: part,
 });
 
@@ -55,7 +55,7 @@ describe('a sealed text that must not open', () => {
         expect(() => sealer.open(sealer.seal('x', from), to)).toThrow(SealError);
       }),
     );
-    const other: SealPlace = { account: 'b', subscription: 'b', field: 'headers', peer: 'b' };
+    const other: SealPlace = { account: 'b', subscription: 'b', field: 'privateSettings', peer: 'b' };
     fc.assert(
       fc.property(places, fc.constantFrom('account', 'subscription', 'field', 'peer'), (from, changed) => {
         const to = { ...from, [changed]: other[changed] };
@@ -69,15 +69,15 @@ describe('a sealed text that must not open', () => {
   });
 
   test('one whose receiver is another now; another path of it is the same receiver', () => {
-    const headers = sealer.seal('x', headersPlace('a', 'sub_1', 'https://a.example/one?t=1'));
-    expect(sealer.open(headers, headersPlace('a', 'sub_1', 'https://A.example:443/two'))).toBe('x');
+    const headers = sealer.seal('x', privateSettingsPlace('a', 'sub_1', 'https://a.example/one?t=1'));
+    expect(sealer.open(headers, privateSettingsPlace('a', 'sub_1', 'https://A.example:443/two'))).toBe('x');
     for (const url of [
       'https://b.example/one',
       'http://a.example/one',
       'https://a.example:8443/one',
       'no url',
     ])
-      expect(() => sealer.open(headers, headersPlace('a', 'sub_1', url))).toThrow(SealError);
+      expect(() => sealer.open(headers, privateSettingsPlace('a', 'sub_1', url))).toThrow(SealError);
   });
 
   test('one with any single character changed', () => {

@@ -23,12 +23,12 @@ async function put(
   eventTypes: readonly string[],
   state: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const stored = { id, url: 'https://a.example/', eventTypes, states: null, secrets: [] };
+  const stored = { id, url: 'https://a.example/', eventTypes, states: null };
   const key = keys.account(account);
   await client.hset(
     key.subscriptions,
     id,
-    JSON.stringify({ ...stored, createdAt: 1, updatedAt: 1, headers: 'sealed' }),
+    JSON.stringify({ ...stored, createdAt: 1, updatedAt: 1, privateSettings: 'sealed' }),
   );
   await client.hset(key.subscription(id).state, { cursor: '0', ...state });
 }

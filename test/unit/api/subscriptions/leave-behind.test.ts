@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { leaveBehind, lostErrors } from '../../../../src/api/subscriptions/leave-behind.ts';
-import { newSubscription } from '../../../../src/api/subscriptions/input.ts';
+import { applyPatch, newSubscription } from '../../../../src/api/subscriptions/input.ts';
 import { SealError } from '../../../../src/secrets/seal.ts';
 import { parseDeliveryState } from '../../../../src/subscriptions/delivery-state.ts';
 
@@ -40,7 +40,7 @@ test('without headers there are none to drop; those that cannot be read are drop
   const patch = { url: 'https://other.example/' };
   expect(leaveBehind(record({}), patch, null)).toEqual({ patch, dropped: [] });
   const unreadable = new SealError('the key is missing');
-  expect(leaveBehind(record({}, unreadable), patch, null).dropped).toEqual(['headers']);
+  expect(leaveBehind(record({}, unreadable), patch, null).dropped).toEqual(['headers', 'auth', 'tls']);
 });
 
 const auth = {
@@ -57,17 +57,28 @@ test('credentials and identities stay behind, and those that cannot be read', ()
   const patch = { url: 'https://other.example/' };
   const left = { patch: { ...patch, auth: null, tls: null }, dropped: ['auth', 'tls'] };
   expect(leaveBehind(withBoth, patch, null)).toEqual(left);
-  expect(leaveBehind({ ...found, hasUnreadableSettings: true }, patch, null)).toEqual(left);
   expect(leaveBehind(withBoth, { ...patch, auth }, null).dropped).toEqual(['tls']);
   expect(leaveBehind(withBoth, { url: `${url}/2` }, null).dropped).toEqual([]);
 });
 
-test('one of the private settings that cannot be read is not changed without the other', () => {
-  const unreadable = { hasUnreadableSettings: true };
-  expect(lostErrors(unreadable, { auth: null })).toEqual([
-    { path: 'auth', message: expect.stringContaining('give tls as well') },
+test('private settings that cannot be read are changed together only', () => {
+  const lost = record({}, new SealError('the key is missing'));
+  const all = { secret: 'whsec_x', headers: {}, auth: null, tls: null };
+  const needed = 'give secret, headers, auth, tls together';
+  expect(lostErrors(lost, { auth: null })).toEqual([
+    { path: 'auth', message: expect.stringContaining(needed) },
   ]);
-  expect(lostErrors(unreadable, { auth: null, tls: null })).toEqual([]);
-  expect(lostErrors(unreadable, {})).toEqual([]);
-  expect(lostErrors({}, { auth: null })).toEqual([]);
+  expect(lostErrors(lost, { secret: 'whsec_x', headers: {} })).toMatchObject([{ path: 'secret' }]);
+  expect(lostErrors(lost, all)).toEqual([]);
+  expect(lostErrors(lost, {})).toEqual([]);
+  expect(lostErrors(full, { auth: null })).toEqual([]);
+  const { secret: _, ...others } = all;
+  const keyAlone = { ...lost, subscription: { ...lost.subscription, signatures: ['v1a'] as const } };
+  expect(lostErrors(keyAlone, others)).toEqual([]);
+  const { subscription } = applyPatch(
+    { ...keyAlone, subscription: { ...keyAlone.subscription, secrets: [] } },
+    others,
+    1,
+  );
+  expect(subscription.secrets.map(({ text }) => text.slice(0, 5))).toEqual(['whsk_']);
 });
