@@ -164,7 +164,7 @@ export interface AccountKeys {
   readonly byAge: string;
   /**
    * `<token> <age> <id>` of the subscriptions of tokens that manage only their own
-   * (src/subscriptions/store/made-by.ts).
+   * (src/subscriptions/store/subscription-list.ts).
    */
   readonly byMaker: string;
   /** Another text after each change of the subscriptions' settings (src/subscriptions/matching). */

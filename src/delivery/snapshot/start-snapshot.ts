@@ -1,5 +1,5 @@
 import { logBeginning } from '../../events/timeline.ts';
-import type { FirstReplay } from '../../subscriptions/store/beginning.ts';
+import type { FirstReplay } from '../../subscriptions/store/subscription-store.ts';
 import type { DrainQueue } from '../drain-queue.ts';
 import { newReplayState, replayText } from '../replay/replay.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';

@@ -4,7 +4,7 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript } from '../../redis/scripts.ts';
 import type { Matchable } from '../matches-event.ts';
-import type { Wanted } from '../store/progress-reads.ts';
+import type { Wanted } from '../store/stored-subscription.ts';
 import { readResting } from './resting.ts';
 import { groupByWishes, idsWanting, type WishGroups } from './wish-groups.ts';
 

@@ -1,5 +1,5 @@
 import { matchesEvent, type Matchable, type Wishes } from '../matches-event.ts';
-import type { Wanted } from '../store/progress-reads.ts';
+import type { Wanted } from '../store/stored-subscription.ts';
 
 /** Subscriptions by what they want: an event is compared once with the wishes that many share. */
 export interface WishGroups {

@@ -1,9 +1,8 @@
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
-import { isUnreadable, parseShaped } from '../../redis/unreadable-record.ts';
-import type { Block, Delivered, DeliveryState, Subscription } from '../subscription.ts';
-import type { Wishes } from '../matches-event.ts';
-import { parseStored } from './stored-subscription.ts';
+import { parseShaped } from '../../redis/unreadable-record.ts';
+import type { Block, Delivered, DeliveryState } from '../subscription.ts';
+import { wantedOf, type Wanted } from './stored-subscription.ts';
 
 /** The progress of delivery to a subscription, without what only a drain needs. */
 export interface Progress extends Delivered, Pick<DeliveryState, 'enabled' | 'failures' | 'throttledUntil'> {
@@ -17,9 +16,6 @@ export interface Progress extends Delivered, Pick<DeliveryState, 'enabled' | 'fa
    */
   readonly failingSince: number;
 }
-
-/** The fields of a subscription that decide which events it wants. */
-export type Wanted = Pick<Subscription, 'id'> & Wishes;
 
 /** Reads little of many subscriptions, for metrics. Nothing sealed is opened, nothing unreadable reported. */
 export interface ProgressReads {
@@ -78,8 +74,8 @@ export function createProgressReads(redis: RedisClient, keys: Keys): ProgressRea
       if (ids.length === 0) return [];
       const key = keys.account(account).subscriptions;
       return (await redis.hmget(key, ...ids)).flatMap((text, i) => {
-        const { [i]: field = null } = ids;
-        return text === null ? [] : wantedOf(text, { key, field });
+        const wanted = text === null ? null : wantedOf(text, { key, field: ids[i] ?? null });
+        return wanted === null || wanted instanceof Error ? [] : [wanted];
       });
     },
   };
@@ -91,15 +87,5 @@ function blockOf(text: string | null | undefined): Pick<Block, 'since' | 'unveri
     return parseShaped<Pick<Block, 'since' | 'unverified'>>(text, { since: 'number' });
   } catch {
     return null;
-  }
-}
-
-function wantedOf(text: string, place: { readonly key: string; readonly field: string | null }): Wanted[] {
-  try {
-    const { id, eventTypes, states, statuses = null, confined = false } = parseStored(text, place);
-    return [{ id, eventTypes, states, statuses, confined }];
-  } catch (error) {
-    if (!isUnreadable(error)) throw error;
-    return [];
   }
 }

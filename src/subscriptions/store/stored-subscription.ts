@@ -1,7 +1,13 @@
-import { decodeRecord, parseShaped, type UnreadableRecordError } from '../../redis/unreadable-record.ts';
+import {
+  decodeRecord,
+  isUnreadable,
+  parseShaped,
+  type UnreadableRecordError,
+} from '../../redis/unreadable-record.ts';
 import { SealError } from '../../secrets/seal.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import { privateSettingsPlace } from '../../secrets/seal-place.ts';
+import type { Wishes } from '../matches-event.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
 
 // Settings with secrets in them: header values are often credentials, too.
@@ -67,6 +73,20 @@ function keepsSeal(
  */
 export function parseStored(stored: string, place: StoredPlace): StoredSubscription {
   return decodeRecord(place.key, place.field, stored, toStored);
+}
+
+/** The fields of a subscription that decide which events it wants. */
+export type Wanted = Pick<Subscription, 'id'> & Wishes;
+
+/** The wishes of a stored subscription, or why they cannot be read. */
+export function wantedOf(text: string, place: StoredPlace): Wanted | UnreadableRecordError {
+  try {
+    const { id, eventTypes, states, statuses = null, confined = false } = parseStored(text, place);
+    return { id: place.field ?? id, eventTypes, states, statuses, confined };
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    return error;
+  }
 }
 
 /** The key and the field in which a subscription is stored. */

@@ -6,15 +6,8 @@ import type { OnUnreadable, UnreadableRecordError } from '../../redis/unreadable
 import type { Sealer } from '../../secrets/seal.ts';
 import { parseDeliveryState, unreadableState } from '../delivery-state.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
-import { parseStored, readSubscription } from './stored-subscription.ts';
-import type { ReadSubscription, StoredSubscription, SubscriptionRecord } from './stored-subscription.ts';
-import type { Wanted } from './progress-reads.ts';
-
-/** A subscription's content, or the reason why it cannot be read. */
-interface Parsed {
-  readonly id: string;
-  readonly stored: StoredSubscription | UnreadableRecordError;
-}
+import { parseStored, readSubscription, wantedOf } from './stored-subscription.ts';
+import type { ReadSubscription, SubscriptionRecord, Wanted } from './stored-subscription.ts';
 
 // Number of subscriptions that are read at once: each may have ten KB.
 const readAtOnce = 100;
@@ -48,19 +41,15 @@ export function createSubscriptionReads(
 ): SubscriptionReads {
   const state = (account: string, id: string) => keys.account(account).subscription(id).state;
   const place = (account: string, id: string) => ({ key: keys.account(account).subscriptions, field: id });
-  function parse(account: string, id: string, text: string): Parsed {
-    try {
-      return { id, stored: parseStored(text, place(account, id)) };
-    } catch (error) {
-      if (!isUnreadable(error)) throw error;
-      return { id, stored: error };
-    }
-  }
 
   return {
     createdAt(account, id, text) {
-      const { stored } = parse(account, id, text);
-      return stored instanceof Error ? 0 : stored.createdAt;
+      try {
+        return parseStored(text, place(account, id)).createdAt;
+      } catch (error) {
+        if (!isUnreadable(error)) throw error;
+        return 0;
+      }
     },
     async one(account, id) {
       const [text, fields] = await Promise.all([
@@ -78,10 +67,7 @@ export function createSubscriptionReads(
       // One may come twice while others are added.
       const found = new Map<string, Wanted | UnreadableRecordError>();
       for await (const some of scanHash(redis, keys.account(account).subscriptions, readAtOnce))
-        for (const [id, text] of some) {
-          const { stored } = parse(account, id, text);
-          found.set(id, stored instanceof Error ? stored : wantedOf(id, stored));
-        }
+        for (const [id, text] of some) found.set(id, wantedOf(text, place(account, id)));
       const wanted: Wanted[] = [];
       for (const each of found.values())
         if (each instanceof Error) onUnreadable(account, each, 'left_out');
@@ -95,9 +81,9 @@ export function createSubscriptionReads(
       for (const [i, id] of ids.entries()) {
         const { [i]: text = null } = texts;
         if (text === null) continue;
-        const { stored } = parse(account, id, text);
-        if (stored instanceof Error) onUnreadable(account, stored, 'left_out');
-        found.set(id, stored instanceof Error ? undefined : wantedOf(id, stored));
+        const wanted = wantedOf(text, place(account, id));
+        if (wanted instanceof Error) onUnreadable(account, wanted, 'left_out');
+        found.set(id, wanted instanceof Error ? undefined : wanted);
       }
       return found;
     },
@@ -122,11 +108,6 @@ export function createSubscriptionReads(
       }
     },
   };
-}
-
-function wantedOf(id: string, stored: StoredSubscription): Wanted {
-  const { eventTypes, states, statuses = null, confined = false } = stored;
-  return { id, eventTypes, states, statuses, confined };
 }
 
 // Shown in place of one that cannot be read.

@@ -7,17 +7,14 @@ import type { Sealer } from '../../secrets/seal.ts';
 import type { OnUnreadable } from '../../redis/unreadable-record.ts';
 import { readResting } from '../matching/resting.ts';
 import { changedEnds } from '../certificate-warnings.ts';
-import { byRequest } from '../subscription.ts';
+import { byRequest, firstBlock } from '../subscription.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
-import { blockText, replayArguments, type Beginning } from './beginning.ts';
-import { madeByMember } from './made-by.ts';
 import { keyDigest, recallRegistration, rememberRegistration } from './registration.ts';
 import type { Registration } from './registration.ts';
 import { sealSubscription } from './stored-subscription.ts';
-import type { SubscriptionRecord } from './stored-subscription.ts';
+import type { SubscriptionRecord, Wanted } from './stored-subscription.ts';
 import { createKeyIndex } from '../public-keys.ts';
-import type { Wanted } from './progress-reads.ts';
-import { createSubscriptionList, type SubscriptionList } from './subscription-list.ts';
+import { createSubscriptionList, madeByMember, type SubscriptionList } from './subscription-list.ts';
 import { createSubscriptionReads } from './subscription-reads.ts';
 
 /** Maximum number of subscriptions of an account. */
@@ -33,6 +30,24 @@ export type CreateResult =
   | { readonly kind: 'gone' } // the account was removed meanwhile
   | { readonly kind: 'full' } // the account has as many as it may have
   | { readonly kind: 'keys' }; // the account has used as many idempotency keys in a day as it may
+
+/** A replay that a subscription begins with. */
+export interface FirstReplay {
+  readonly id: string;
+  /** The same text for all replays that would send the same. */
+  readonly request: string;
+  /** JSON of the replay and of its state. */
+  readonly replay: string;
+  readonly state: string;
+  /** Number of filings that it sends. */
+  readonly filings: number;
+}
+
+/** How a subscription begins: enabled and without a replay, unless this says otherwise. */
+export interface Beginning {
+  readonly enabled?: boolean | undefined;
+  readonly snapshot?: FirstReplay | null;
+}
 
 /** A change of a subscription: its new settings and the fields written beside them. */
 export interface SubscriptionChange {
@@ -157,7 +172,11 @@ export function createSubscriptionStore(
           subscription.createdAt,
           enabled ? '' : byRequest,
           blockText(subscription),
-          ...replayArguments(snapshot),
+          snapshot?.id ?? '',
+          snapshot?.request ?? '',
+          snapshot?.replay ?? '',
+          snapshot?.state ?? '',
+          snapshot?.filings ?? 0,
           madeByMember(subscription),
           randomUUID(),
           ...changedEnds(null, subscription.tls),
@@ -243,6 +262,12 @@ export function createSubscriptionStore(
       return removed === 1;
     },
   };
+}
+
+// The block that such settings begin with, as the scripts take it: JSON, empty where there is none.
+function blockText(subscription: Subscription): string {
+  const block = firstBlock(subscription);
+  return block === null ? '' : JSON.stringify(block);
 }
 
 // Settings that cannot be read stay as they are noted, unless others take their place.
