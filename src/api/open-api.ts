@@ -3,9 +3,13 @@ import type { TSchema } from 'typebox';
 import { accountSchema, savedAccountSchema } from './accounts/schema.ts';
 import type { Api } from './server/api-instance.ts';
 import { problemSchema } from './shared/schema.ts';
-import { attemptDetailSchema, attemptSchema, eventDeliverySchema } from './delivery/attempt-schema.ts';
+import {
+  attemptDetailSchema,
+  attemptSchema,
+  deadLetterSchema,
+  eventDeliverySchema,
+} from './delivery/schema.ts';
 import { replayCountSchema, replaySchema } from './delivery/replay-schema.ts';
-import { deadLetterSchema } from './delivery/schema.ts';
 import type { ApiDeps } from './deps.ts';
 import { filingSchema } from './filings/schema.ts';
 import { describeEvents, describeWebhooks } from './open-api-webhooks.ts';
@@ -15,8 +19,7 @@ import { publicKeySetSchema } from './public-keys.ts';
 import { boardAccountSchema, rejectionSchema } from './rejections/schema.ts';
 import { changedSchema, registeredSchema, subscriptionSchema } from './subscriptions/schema.ts';
 import { sessionSchema } from './session.ts';
-import { linkSchema } from './tokens/link-schema.ts';
-import { newTokenSchema, tokenSchema } from './tokens/schema.ts';
+import { linkSchema, newTokenSchema, tokenSchema } from './tokens/schema.ts';
 
 /** Schemas that several responses share, by their `$id`. */
 const sharedSchemas: readonly TSchema[] = [

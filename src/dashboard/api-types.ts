@@ -3,10 +3,11 @@ import type { accountSchema, countsAnswerSchema, savedAccountSchema } from '../a
 import type {
   attemptDetailSchema,
   attemptSchema,
+  deadLetterSchema,
   eventDeliverySchema,
-} from '../api/delivery/attempt-schema.ts';
+  pingAnswerSchema,
+} from '../api/delivery/schema.ts';
 import type { replaySchema } from '../api/delivery/replay-schema.ts';
-import type { deadLetterSchema, pingAnswerSchema } from '../api/delivery/schema.ts';
 import type { filingSchema, listFilings } from '../api/filings/schema.ts';
 import type { boardAccountSchema, listRejections, rejectionSchema } from '../api/rejections/schema.ts';
 import type { sessionSchema } from '../api/session.ts';

@@ -1,33 +1,37 @@
 import type { Static } from 'typebox';
 import type { UnreadableAccount } from '../../accounts/account-slices.ts';
-import type { Account } from '../../accounts/account.ts';
 import { KeyNeededError } from '../../accounts/account-store.ts';
-import { noMarks } from '../../polling/store/marks.ts';
-import { toUnreadable } from '../../redis/unreadable-record.ts';
+import type { Account } from '../../accounts/account.ts';
 import { thinSamples } from '../../filings/count-history.ts';
+import { isoOrNull } from '../../json/iso-time.ts';
+import { isKnownStatus, knownStatuses } from '../../partner/filing-statuses.ts';
 import { standingDoubt } from '../../polling/doubt/doubt.ts';
-import { toStalledAfter } from './stalled-after.ts';
-import { accountView } from './view.ts';
-import {
-  listAccounts,
-  putAccount,
-  patchAccount,
-  getAccount,
-  getCounts,
-  deleteAccount,
-  acceptFindings,
-  pollAccount,
-} from './operations.ts';
-import type { Api } from '../server/api-instance.ts';
-import { pageLimit } from '../shared/schema.ts';
-import { headersOnly } from '../shared/headers-only.ts';
-import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
+import { healthState, latePolls } from '../../polling/health.ts';
+import { noMarks, type PollingMarks } from '../../polling/store/marks.ts';
+import { quotaBytesMax } from '../../redis/quota/account-quota.ts';
+import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { callerOf } from '../access/auth.ts';
 import { createLimit, defaultLimits } from '../access/limits.ts';
 import type { ApiDeps } from '../deps.ts';
+import type { Api } from '../server/api-instance.ts';
+import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
+import { headersOnly } from '../shared/headers-only.ts';
 import { accountNotFound } from '../shared/not-found.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
-import type { accountPatchSchema } from './schema.ts';
+import { pageLimit } from '../shared/schema.ts';
+import {
+  acceptFindings,
+  type accountPatchSchema,
+  type accountSchema,
+  deleteAccount,
+  getAccount,
+  getCounts,
+  listAccounts,
+  patchAccount,
+  pollAccount,
+  putAccount,
+  toStalledAfter,
+} from './schema.ts';
 
 const hoursDefault = 24;
 // Maximum number of samples; a chart cannot show more.
@@ -237,4 +241,71 @@ async function requireStored({ accounts }: ApiDeps, name: string): Promise<Accou
   const account = await accounts.get(name);
   if (account === null) throw accountNotFound();
   return account;
+}
+
+/**
+ * An account as the API shows it; pure. `now` is in milliseconds on Redis's clock; `maxRps` is the maximum
+ * number of requests per second, `attemptsBytesMax` the maximum bytes of attempts and dead letters.
+ */
+function accountView(
+  account: Account,
+  { counts, usedBytes }: { counts: Readonly<Record<string, number>>; usedBytes: number },
+  marks: PollingMarks,
+  now: number,
+  { maxRps, attemptsBytesMax }: { readonly maxRps: number; readonly attemptsBytesMax: number },
+): Static<typeof accountSchema> {
+  return {
+    account: account.account,
+    baseUrl: account.baseUrl,
+    pollIntervalMs: account.pollIntervalMs,
+    sweepIntervalMs: account.sweepIntervalMs,
+    stalledAfter: account.stalledAfter,
+    createdAt: new Date(account.createdAt).toISOString(),
+    updatedAt: new Date(account.updatedAt).toISOString(),
+    counts: countsView(counts, marks.lastCompletePollAt > 0),
+    quota: {
+      usedBytes,
+      maxBytes: quotaBytesMax + attemptsBytesMax,
+      dropped: {
+        attemptsAt: isoOrNull(marks.attemptsDroppedAt),
+        deadLettersAt: isoOrNull(marks.deadLettersDroppedAt),
+        eventsAt: isoOrNull(marks.eventsDroppedAt),
+      },
+    },
+    health: {
+      state: healthState(marks, account.pollIntervalMs, account.createdAt, now),
+      lastPollAt: isoOrNull(marks.lastPollAt),
+      lastCompletePollAt: isoOrNull(marks.lastCompletePollAt),
+      lastSweepAt: isoOrNull(marks.lastSweepAt),
+      consecutiveFailures: marks.consecutiveFailures,
+      backoffUntil: isoOrNull(marks.backoffUntil),
+      lastError: marks.lastError || null,
+      doubt: doubtView(marks),
+      late: latePolls(marks, account.pollIntervalMs),
+    },
+    requests: {
+      total: marks.requestsTotal,
+      lastPoll: marks.requestsLastPoll,
+      budget: Math.max(1, Math.floor((maxRps * account.pollIntervalMs) / 1000)),
+    },
+  };
+}
+
+function doubtView(marks: PollingMarks) {
+  const standing = standingDoubt(marks);
+  if (standing === null) return null;
+  const { identity: _identity, since, ...shown } = standing;
+  return { ...shown, since: new Date(since).toISOString() };
+}
+
+// The known statuses (docs/partner.md#statuses) are always there, others only while a filing has them. Until
+// a poll has read everything no number is known: 0 would say that nothing is rejected.
+function countsView(
+  counts: Readonly<Record<string, number>>,
+  isRead: boolean,
+): Record<string, number | null> {
+  const others = Object.keys(counts).filter((status) => counts[status] !== 0 && !isKnownStatus(status));
+  return Object.fromEntries(
+    [...knownStatuses, ...others].map((status) => [status, isRead ? (counts[status] ?? 0) : null]),
+  );
 }

@@ -1,9 +1,77 @@
 import { Type } from 'typebox';
 import { accountNamePattern } from '../../accounts/account.ts';
-import { accountNameWords, partnerKeyPattern } from '../shared/patterns.ts';
+import { stayLimitProblem } from '../../filings/detection/stay-limits.ts';
+import { cutText } from '../../json/cut-text.ts';
+import { isIndexed } from '../../partner/filing-statuses.ts';
 import { quotaBytesMax } from '../../redis/quota/account-quota.ts';
-import { stalledAfter, stalledAfterInput } from './stalled-after.ts';
-import { listOf, nullable, oneOf, record, time, timeOrNull } from '../shared/schema.ts';
+import { accountNameWords, partnerKeyPattern } from '../shared/patterns.ts';
+import {
+  accountParams,
+  answer,
+  bodyProblems,
+  listOf,
+  nullable,
+  oneOf,
+  pageQuery,
+  problems,
+  record,
+  time,
+  timeOrNull,
+} from '../shared/schema.ts';
+
+type StalledAfter = Readonly<Record<string, string>>;
+
+// Maximum number of statuses with a limit.
+const statusesMax = 20;
+const statusPattern = /^[A-Z][A-Z0-9_]{0,63}$/;
+
+const description =
+  'How long a filing may stay in a status: an ISO 8601 duration (weeks, days, hours, minutes, seconds) for each, ' +
+  'from one second to ten years. A filing that stays longer leads to one `filing.stalled`. Null or {}: no limits.';
+
+const examples = [{ PENDING: 'P10D', UNPAID: 'P2W' }];
+
+/** The limits of an account as they are shown. */
+const stalledAfter = nullable(Type.Record(Type.String(), Type.String()), { description, examples });
+
+/** The limits of an account as they are given; statuses in any case. */
+const stalledAfterInput = Type.Refine(
+  nullable(
+    Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 64 }), {
+      maxProperties: statusesMax,
+    }),
+    { description, examples },
+  ),
+  (value) => stalledAfterProblem(value) === null,
+  (value) => stalledAfterProblem(value) ?? '',
+);
+
+/** Limits as they are stored: statuses in upper case; null where there are none. Pure. */
+export function toStalledAfter(given: StalledAfter | null): StalledAfter | null {
+  const entries = Object.entries(given ?? {}).map(([status, after]) => [status.toUpperCase(), after]);
+  return entries.length === 0 ? null : (Object.fromEntries(entries) as StalledAfter);
+}
+
+// Null for a value that the rest of the schema refuses, too.
+function stalledAfterProblem(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  const seen = new Set<string>();
+  for (const [name, after] of Object.entries(value)) {
+    const status = name.toUpperCase();
+    const problem =
+      statusProblem(status, seen) ?? (typeof after === 'string' ? stayLimitProblem(after) : null);
+    if (problem !== null) return `${cutText(status, 64)} ${problem}`;
+    seen.add(status);
+  }
+  return null;
+}
+
+function statusProblem(status: string, seen: ReadonlySet<string>): string | null {
+  if (!statusPattern.test(status)) return 'is no status: give letters, digits and _, such as PENDING';
+  if (seen.has(status)) return 'is given twice';
+  if (!isIndexed(status)) return 'cannot have a limit: it is where filings stay for good';
+  return null;
+}
 
 const day = 86_400_000;
 
@@ -28,7 +96,7 @@ const baseUrl = Type.String({
 });
 
 /** The account that a PUT names: its name becomes part of keys, paths and metric labels. */
-export const newAccountParams = Type.Object({
+const newAccountParams = Type.Object({
   account: Type.String({
     pattern: accountNamePattern,
     description: `${accountNameWords}.`,
@@ -59,7 +127,7 @@ export const accountPatchSchema = record({
 });
 
 /** Body of PUT /v1/accounts/{account}. */
-export const accountInputSchema = record({
+const accountInputSchema = record({
   baseUrl: baseUrlInput,
   partnerKey,
   pollIntervalMs: Type.Optional(pollIntervalMs),
@@ -203,10 +271,10 @@ export const savedAccountSchema = record(
 );
 
 /** Response of GET /v1/accounts. */
-export const accountListSchema = listOf(Type.Unsafe({ $ref: 'Account#' }), 'Accounts by name.');
+const accountListSchema = listOf(Type.Unsafe({ $ref: 'Account#' }), 'Accounts by name.');
 
 /** Query of GET …/counts. */
-export const countsQuerySchema = record({
+const countsQuerySchema = record({
   hours: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -229,7 +297,7 @@ export const countsAnswerSchema = record(
 );
 
 /** Query of POST …/poll. */
-export const pollQuerySchema = record({
+const pollQuerySchema = record({
   mode: Type.Optional(
     oneOf(['delta', 'sweep'], {
       default: 'delta',
@@ -239,7 +307,7 @@ export const pollQuerySchema = record({
 });
 
 /** Response of POST …/poll. */
-export const pollAnswerSchema = record(
+const pollAnswerSchema = record(
   { account: Type.String(), mode: oneOf(['delta', 'sweep']) },
   {
     description:
@@ -255,3 +323,104 @@ export function baseUrlProblem(text: string): string | null {
     return 'must not contain a user or password';
   return /[?#]/.test(text) ? 'must not have a query or fragment' : null;
 }
+
+const inAccount = Type.Object(accountParams);
+
+/** Request and responses of GET /v1/accounts. */
+export const listAccounts = {
+  tags: ['Accounts'],
+  operationId: 'listAccounts',
+  summary: 'List accounts',
+  description: 'By name. A page holds settings, counts and health of each account, never its key.',
+  querystring: record(pageQuery),
+  response: { 200: accountListSchema, ...problems(422) },
+};
+
+/** Request and responses of PUT /v1/accounts/{account}. */
+export const putAccount = {
+  tags: ['Accounts'],
+  operationId: 'putAccount',
+  summary: 'Create an account or replace its settings',
+  description:
+    'A new account is polled at once; its first complete poll is the silent baseline. Replacing the settings keeps what is known of ' +
+    'the filings. Intervals that are left out get the defaults of the deployment.',
+  params: newAccountParams,
+  body: accountInputSchema,
+  response: {
+    200: answer('SavedAccount', 'The account.'),
+    201: answer('SavedAccount', 'Created.', { location: 'Where it is.' }),
+    ...problems(...bodyProblems),
+  },
+};
+
+/** Request and responses of PATCH /v1/accounts/{account}. */
+export const patchAccount = {
+  tags: ['Accounts'],
+  operationId: 'patchAccount',
+  summary: 'Change single settings of an account',
+  description:
+    'Settings that are left out stay; null for an interval stands for the default of the deployment. A `baseUrl` of another origin ' +
+    'needs `partnerKey` too, because a key is sent nowhere but to the origin that it was given for.',
+  params: inAccount,
+  body: accountPatchSchema,
+  response: { 200: answer('SavedAccount', 'The account.'), ...problems(...bodyProblems) },
+};
+
+/** Request and responses of GET /v1/accounts/{account}. */
+export const getAccount = {
+  tags: ['Accounts'],
+  operationId: 'getAccount',
+  summary: 'Settings, counts and health of an account',
+  description:
+    'Counts and health are as of the last complete poll; before the first one nothing is known, and the counts are zero.',
+  params: inAccount,
+  response: { 200: answer('Account', 'The account.'), ...problems() },
+};
+
+/** Request and responses of GET /v1/accounts/{account}/counts. */
+export const getCounts = {
+  tags: ['Accounts'],
+  operationId: 'getCounts',
+  summary: 'Filings by status over the past hours or days',
+  description: 'Points are kept for a week.',
+  params: inAccount,
+  querystring: countsQuerySchema,
+  response: { 200: countsAnswerSchema, ...problems(422) },
+};
+
+/** Request and responses of DELETE /v1/accounts/{account}. */
+export const deleteAccount = {
+  tags: ['Accounts'],
+  operationId: 'deleteAccount',
+  summary: 'Stop polling and remove everything of an account',
+  description: 'Its filings, events, subscriptions and tokens are removed for good.',
+  params: inAccount,
+  response: { 204: { type: 'null', description: 'Removed.' }, ...problems() },
+};
+
+/** Request and responses of POST /v1/accounts/{account}/accept. */
+export const acceptFindings = {
+  tags: ['Accounts'],
+  operationId: 'acceptFindings',
+  summary: 'Accept what the polls find and do not believe',
+  description:
+    'For an account whose health is `doubtful`: confirms what `health.doubt` describes. The account is polled at once, and everything that was held back is reported, ' +
+    'in order. Nothing is held back for that reason until the doubt has ended; afterwards the checks apply as before. Safe to repeat.',
+  params: inAccount,
+  response: {
+    202: answer('Account', 'Accepted; the poll starts as soon as a worker is free.'),
+    ...problems(409),
+  },
+};
+
+/** Request and responses of POST /v1/accounts/{account}/poll. */
+export const pollAccount = {
+  tags: ['Accounts'],
+  operationId: 'pollAccount',
+  summary: 'Poll an account now',
+  description:
+    'The poll is queued, and one that runs already counts for it. `lastCompletePollAt` in the health of the account shows when it was done.',
+  params: inAccount,
+  querystring: pollQuerySchema,
+  response: { 202: pollAnswerSchema, ...problems(403, 422) },
+};

@@ -1,19 +1,22 @@
 import type { FastifyRequest } from 'fastify';
+import type { AttemptDetail, AttemptRequest } from '../../delivery/attempts/attempt-detail.ts';
 import type { AttemptFilter } from '../../delivery/attempts/attempt-list.ts';
+import type { ListedAttempt } from '../../delivery/store/delivery-records.ts';
+import { instantMs } from '../../json/instant.ts';
 import { seesReceivers } from '../access/auth.ts';
 import type { Dear } from '../access/dear-requests.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { Api } from '../server/api-instance.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import { headersOnly } from '../shared/headers-only.ts';
-import { instantMs } from '../../json/instant.ts';
 import { attemptNotFound } from '../shared/not-found.ts';
 import { invalidRequest } from '../shared/problem.ts';
 import { pageLimit } from '../shared/schema.ts';
-import { ownerOf, requireOwn } from '../tokens/own-subscriptions.ts';
 import { requireSubscription } from '../subscriptions/find.ts';
-import { attemptDetailView, attemptView, splitAttemptId } from './attempt-view.ts';
-import { getAttempt, listAccountAttempts, listAttempts } from './operations.ts';
+import { hideUrlPath } from '../../subscriptions/options/url.ts';
+import { maskedHeader } from '../../subscriptions/options/headers.ts';
+import { ownerOf, requireOwn } from '../tokens/own-subscriptions.ts';
+import { getAttempt, listAccountAttempts, listAttempts } from './schema.ts';
 
 /** The routes that show attempts. */
 export function addAttemptRoutes(app: Api, deps: ApiDeps): void {
@@ -101,4 +104,72 @@ function filterOf({ subscription, eventId, filingId, outcome, ...query }: Filter
 function kindOfList({ method, query }: FastifyRequest): Dear | null {
   const { limit: _, cursor: __, ...filter } = query as Record<string, unknown>;
   return method !== 'HEAD' && Object.keys(filter).length > 0 ? 'scans' : null;
+}
+
+/** The id of an attempt: it contains the subscription's, so an attempt can be found below the account. */
+export function attemptId(id: string, subscription: string): string {
+  return `att_${id}.${subscription}`;
+}
+
+/** The parts of an attempt's id. */
+function splitAttemptId(attempt: string): { id: string; subscription: string } {
+  const [id = '', subscription = ''] = attempt.replace(/^att_/, '').split('.', 2);
+  return { id, subscription };
+}
+
+/** An attempt as lists show it; without the response for those who may not see receivers; pure. */
+function attemptView(attempt: ListedAttempt, subscription: string, isSeeing: boolean) {
+  const { eventId, eventType, filingId, attempt: tries, outcome, statusCode, durationMs, response } = attempt;
+  return {
+    id: attemptId(attempt.id, subscription),
+    subscription,
+    eventId,
+    eventType,
+    filingId: filingId === '' ? null : filingId,
+    attempt: tries,
+    outcome,
+    statusCode,
+    durationMs,
+    response: isSeeing ? response : null,
+    reason: attempt.reason ?? null,
+    at: new Date(attempt.at).toISOString(),
+    replay: attempt.replay === null ? null : `${attempt.replay}.${subscription}`,
+  };
+}
+
+const missing = {
+  not_kept: 'The request was not kept: DELIVERY_ATTEMPT_DETAILS is none, or nothing could be sent.',
+  event_trimmed: 'The event is older than EVENT_RETENTION_MS and no longer in the log.',
+} as const;
+
+/**
+ * An attempt in full, without secrets; for those who watch also without what gives access to the receiver;
+ * pure.
+ */
+function attemptDetailView(detail: AttemptDetail, subscription: string, isSeeing: boolean) {
+  const { attempt, request } = detail;
+  const view = (each: ListedAttempt) => attemptView(each, subscription, isSeeing);
+  return {
+    ...view(attempt),
+    request: typeof request === 'string' ? null : requestView(attempt.eventId, request, isSeeing),
+    requestMissing: typeof request === 'string' ? missing[request] : null,
+    responseHeaders: isSeeing ? (attempt.headers ?? null) : null,
+    earlier: detail.earlier.map(view),
+    later: detail.later.map(view),
+  };
+}
+
+function requestView(
+  eventId: string,
+  { url, contentType, timestamp, signature, names, body }: AttemptRequest,
+  isSeeing: boolean,
+) {
+  const headers = {
+    ...Object.fromEntries(names.map((name) => [name, maskedHeader])),
+    'content-type': contentType,
+    'webhook-id': eventId,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': isSeeing ? signature : maskedHeader,
+  };
+  return { url: isSeeing ? url : hideUrlPath(url), headers, body };
 }

@@ -19,8 +19,8 @@ import {
   getSubscriptionReplay,
   listReplays,
   replayEvents,
-} from './replay-operations.ts';
-import type { replayInputSchema } from './replay-schema.ts';
+  type replayInputSchema,
+} from './replay-schema.ts';
 
 /** The routes that deliver events again. */
 export function addReplayRoutes(app: Api, deps: ApiDeps): void {

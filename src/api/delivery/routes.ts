@@ -5,7 +5,7 @@ import { pageLimit } from '../shared/schema.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { CursorKind } from '../shared/cursor.ts';
-import { listDeadLetters, testSubscription } from './operations.ts';
+import { listDeadLetters, testSubscription } from './schema.ts';
 import type { ApiDeps } from '../deps.ts';
 import { requireSubscription } from '../subscriptions/find.ts';
 import { wakeSoon } from '../subscriptions/routes.ts';

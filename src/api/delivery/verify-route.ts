@@ -5,7 +5,7 @@ import type { Api } from '../server/api-instance.ts';
 import { subscriptionNotFound } from '../shared/not-found.ts';
 import { Problem } from '../shared/problem.ts';
 import { requireSubscription } from '../subscriptions/find.ts';
-import { verifySubscription } from './operations.ts';
+import { verifySubscription } from './schema.ts';
 import { callMs, keepOpen } from '../server/bounded-server.ts';
 
 /** The route that asks an endpoint whether it wants the callbacks. */

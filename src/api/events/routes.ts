@@ -1,19 +1,27 @@
 import type { FastifyRequest } from 'fastify';
-import type { LogEntry } from '../../events/event-log.ts';
-import { logBeginning, type Checkpoint } from '../../events/timeline.ts';
+import type { LogEntry, OutlinedEntry } from '../../events/event-log.ts';
 import { positionBefore } from '../../events/search/position-at.ts';
-import type { Dear } from '../access/dear-requests.ts';
-import type { Api } from '../server/api-instance.ts';
+import { type Checkpoint, logBeginning } from '../../events/timeline.ts';
 import { instantMs } from '../../json/instant.ts';
-import { headersOnly } from '../shared/headers-only.ts';
-import { pageLimit } from '../shared/schema.ts';
+import { isoOrNull } from '../../json/iso-time.ts';
+import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
+import { whileItLasts } from '../../subscriptions/options/expires-at.ts';
+import { seesReceivers } from '../access/auth.ts';
+import type { Dear } from '../access/dear-requests.ts';
+import { attemptId } from '../delivery/attempt-routes.ts';
+import { listDeliveries } from '../delivery/schema.ts';
 import type { ApiDeps } from '../deps.ts';
-import { ownerOf, typesSeen } from '../tokens/own-subscriptions.ts';
-import { checkpointCursor, decodeCheckpoint, eventsJson } from './json.ts';
-import { scanEvents, scanNewestEvents } from './scan.ts';
-import type { EventFilter, LogStretch, ScannedLog } from './scan.ts';
-import { listEvents } from './schema.ts';
+import type { Api } from '../server/api-instance.ts';
+import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
+import { headersOnly } from '../shared/headers-only.ts';
+import { eventNotFound } from '../shared/not-found.ts';
 import { parseTypes } from '../shared/patterns.ts';
+import { pageLimit } from '../shared/schema.ts';
+import { hideUrlPath } from '../../subscriptions/options/url.ts';
+import { ownerOf, seesType, typesSeen } from '../tokens/own-subscriptions.ts';
+import { checkpointCursor, decodeCheckpoint, eventsJson } from './json.ts';
+import { type EventFilter, type LogStretch, scanEvents, type ScannedLog, scanNewestEvents } from './scan.ts';
+import { getEvent, listEvents } from './schema.ts';
 
 /** The log of an account's events. */
 export function addEventRoutes(app: Api, { log, sections }: ApiDeps): void {
@@ -83,3 +91,77 @@ const listNewest: List = async (searched, account, from, filter, limit) => {
   const nextCursor = more ? checkpointCursor(position, 'newest-events') : null;
   return { entries, nextCursor, resumeCursor: checkpointCursor(head), read };
 };
+
+// Default number of subscriptions per page: each of them is looked at.
+const deliveriesLimit = 20;
+
+/** The routes about one event of the log. */
+export function addEventRoute(app: Api, deps: ApiDeps): void {
+  const { log, subscriptions, readDelivery } = deps;
+
+  async function requireEvent(
+    request: FastifyRequest,
+    account: string,
+    id: string,
+    filingId: string | undefined,
+  ): Promise<OutlinedEntry> {
+    const isSeen = (type: string) => seesType(request, type);
+    const { entries, complete } = await deps.findEvents(account, [id], filingId ?? null, isSeen);
+    const entry = entries.get(id);
+    if (entry === undefined)
+      throw eventNotFound(filingId !== undefined ? 'filing' : complete ? 'whole' : 'newest');
+    return entry;
+  }
+
+  app.get(
+    '/accounts/:account/events/:event',
+    { config: { dear: 'scans' }, schema: getEvent },
+    async (request, reply) => {
+      const { account, event } = request.params;
+      const found = await requireEvent(request, account, event, request.query.filingId);
+      const [entry] = await log.load(account, [found]);
+      if (entry == null) throw eventNotFound();
+      void reply.type('application/json; charset=utf-8');
+      return reply.send(Buffer.concat(eventsJson([entry])));
+    },
+  );
+
+  app.get(
+    '/accounts/:account/events/:event/deliveries',
+    { config: { dear: 'scans' }, schema: listDeliveries },
+    async (request, reply) => {
+      const { account, event } = request.params;
+      const { limit = deliveriesLimit, cursor, filingId } = request.query;
+      const after = decodeCursor('deliveries', cursor);
+      const entry = await requireEvent(request, account, event, filingId);
+      if (request.method === 'HEAD') return headersOnly(reply);
+      const { subscriptions: page, next } = await subscriptions.list(account, after, limit, ownerOf(request));
+      const states = await subscriptions.deliveries(
+        account,
+        page.map(({ subscription: { id } }) => id),
+      );
+      const items: object[] = [];
+      for (const [i, listed] of page.entries()) {
+        const { id, description, url } = listed.subscription;
+        const record = { ...listed, delivery: states[i] ?? parseDeliveryState({}) };
+        // One after the other: each may read thousands of records.
+        const found = await readDelivery(account, record, entry);
+        items.push({
+          subscription: id,
+          description,
+          url: seesReceivers(request) ? url : hideUrlPath(url),
+          enabled: whileItLasts(record.delivery, listed.subscription, deps.now()).enabled,
+          state: found.state,
+          attempts: found.attempts,
+          lastOutcome: found.lastOutcome,
+          lastStatusCode: found.lastAttempt?.statusCode ?? null,
+          lastReason: found.lastAttempt?.reason ?? null,
+          deliveredAt: isoOrNull(found.deliveredAt ?? 0),
+          nextAttemptAt: isoOrNull(found.nextAttemptAt ?? 0),
+          lastAttempt: found.lastAttempt === null ? null : attemptId(found.lastAttempt.id, id),
+        });
+      }
+      return { items, nextCursor: next === null ? null : encodeCursor('deliveries', next) };
+    },
+  );
+}

@@ -1,22 +1,22 @@
 import type { FastifyRequest } from 'fastify';
-import { seenStatus } from '../../filings/detection/seen-mark.ts';
 import type { AgeOrder } from '../../filings/detection/age-rank.ts';
+import { seenStatus } from '../../filings/detection/seen-mark.ts';
 import type { SourcedFiling } from '../../filings/lists/ordered-walk.ts';
+import { cutText } from '../../json/cut-text.ts';
+import { createCostlyResults } from '../../memory/costly-results.ts';
+import { toUnreadable } from '../../redis/unreadable-record.ts';
+import { folded } from '../../words/folded.ts';
 import { callerOf } from '../access/auth.ts';
-import { exportMs, type Dear } from '../access/dear-requests.ts';
+import { type Dear, exportMs } from '../access/dear-requests.ts';
 import type { ApiDeps } from '../deps.ts';
 import { filingView, sendTable } from '../filings/view.ts';
-import { createCostlyResults } from '../../memory/costly-results.ts';
-import { folded } from '../../words/folded.ts';
-import { toUnreadable } from '../../redis/unreadable-record.ts';
 import type { Api } from '../server/api-instance.ts';
 import { wantsCsv } from '../shared/csv.ts';
-import { decodeCursor, encodeCursor, type CursorKind } from '../shared/cursor.ts';
+import { type CursorKind, decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import { headersOnly } from '../shared/headers-only.ts';
 import { accountNotFound } from '../shared/not-found.ts';
 import { pageLimit } from '../shared/schema.ts';
-import { countRejections, coveredAccounts, type Coverage } from './covered-accounts.ts';
-import { groupRejections, isSelected, type BoardFilter, type Groups } from './groups.ts';
+import { countRejections, type Coverage, coveredAccounts } from './covered-accounts.ts';
 import { listRejections } from './schema.ts';
 
 const tableColumns = [
@@ -163,4 +163,61 @@ function rejectionView(filing: SourcedFiling) {
 function kindOfBoard({ method, headers }: FastifyRequest): Dear | null {
   if (method === 'HEAD') return null;
   return wantsCsv(headers.accept) ? 'exports' : 'scans';
+}
+
+/** The filters of the board; null = any. */
+export interface BoardFilter {
+  /** Folded. */
+  readonly state: string | null;
+  /** Folded; empty = none. */
+  readonly reason: string | null;
+  readonly seen: boolean | null;
+}
+
+/** How often each reason and each state occurs among rejections, the most frequent first. */
+export interface Groups {
+  readonly total: number;
+  readonly byReason: readonly { readonly reason: string | null; readonly count: number }[];
+  readonly byState: readonly { readonly state: string | null; readonly count: number }[];
+}
+
+// Maximum number of groups that are shown.
+const groupsMax = 50;
+// Maximum characters of a reason that tell groups apart.
+const reasonLengthMax = 200;
+
+/** Whether the filters select this rejection; pure. */
+function isSelected({ state, details, seen }: SourcedFiling, filter: BoardFilter): boolean {
+  if (filter.seen !== null && filter.seen !== (seen !== null)) return false;
+  if (filter.state !== null && folded(details?.stateAbbr ?? '') !== filter.state) return false;
+  return filter.reason === null || folded(reasonOf(state.rejectionReason) ?? '') === filter.reason;
+}
+
+/** The groups of these rejections, each with the first of its spellings; pure. */
+function groupRejections(rejections: readonly SourcedFiling[]): Groups {
+  const reasons = rejections.map(({ state }) => reasonOf(state.rejectionReason));
+  const states = rejections.map(({ details }) => details?.stateAbbr ?? null);
+  return {
+    total: rejections.length,
+    byReason: mostFrequent(reasons).map(([reason, count]) => ({ reason, count })),
+    byState: mostFrequent(states).map(([state, count]) => ({ state, count })),
+  };
+}
+
+// Composed, so that what is cut off does not depend on the form.
+function reasonOf(reason: string | null): string | null {
+  const text = cutText(reason?.normalize().trim() ?? '', reasonLengthMax);
+  return text === '' ? null : text;
+}
+
+function mostFrequent(texts: readonly (string | null)[]): (readonly [string | null, number])[] {
+  const groups = new Map<string | null, [text: string | null, count: number]>();
+  for (const text of texts) {
+    const key = text === null ? null : folded(text);
+    const [first, count] = groups.get(key) ?? [text, 0];
+    groups.set(key, [first, count + 1]);
+  }
+  return [...groups.values()]
+    .toSorted(([a, many], [b, other]) => other - many || ((a ?? '') < (b ?? '') ? -1 : 1))
+    .slice(0, groupsMax);
 }

@@ -1,19 +1,19 @@
 import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { tokensMax, type AccountToken, type MadeToken } from '../../accounts/token-store.ts';
+import { type AccountToken, type MadeToken, tokensMax } from '../../accounts/token-store.ts';
+import { instantMs, mustBeLater } from '../../json/instant.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
-import type { Api } from '../server/api-instance.ts';
 import { callerOf, tokenGone } from '../access/auth.ts';
 import type { Dear } from '../access/dear-requests.ts';
-import { ownerOf } from './own-subscriptions.ts';
-import { pageLimit } from '../shared/schema.ts';
-import { headersOnly } from '../shared/headers-only.ts';
-import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
 import type { ApiDeps } from '../deps.ts';
+import type { Api } from '../server/api-instance.ts';
+import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
+import { headersOnly } from '../shared/headers-only.ts';
 import { accountNotFound, tokenNotFound } from '../shared/not-found.ts';
-import { instantMs, mustBeLater } from '../../json/instant.ts';
 import { invalidRequest, Problem } from '../shared/problem.ts';
-import { createToken, listTokens, deleteToken, type tokenInputSchema } from './schema.ts';
+import { pageLimit } from '../shared/schema.ts';
+import { createLink, createToken, deleteToken, listTokens, type tokenInputSchema } from './schema.ts';
+import { ownerOf } from './own-subscriptions.ts';
 
 /** The tokens that open one account. */
 export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
@@ -74,7 +74,7 @@ export function makerOf(request: FastifyRequest): AccountToken | null {
 /**
  * The token that was made; throws the Problem where none was.
  */
-export function orRefusal(made: MadeToken): Extract<MadeToken, { kind: 'made' }> {
+function orRefusal(made: MadeToken): Extract<MadeToken, { kind: 'made' }> {
   if (made.kind === 'gone') throw accountNotFound();
   if (made.kind === 'revoked') throw tokenGone();
   if (made.kind === 'full')
@@ -129,4 +129,28 @@ function warningsOf(
       : []),
     ...(expiresAt === undefined && token.expiresAt === null ? ['It never expires: give `expiresAt`.'] : []),
   ];
+}
+
+/** Links that open the page for one account. */
+export function addLinkRoutes(app: Api, { tokens, now, publicUrl = null }: ApiDeps): void {
+  app.post(
+    '/accounts/:account/links',
+    { config: { dear: 'scans' }, schema: createLink },
+    async (request, reply) => {
+      const { account } = request.params;
+      const { expiresInMs, readOnly = true, name = 'link' } = request.body;
+      const maker = makerOf(request);
+      const expiresAt = Math.min(now() + expiresInMs, maker?.expiresAt ?? Infinity);
+      const settings = { name, readOnly, expiresAt, parent: maker?.id ?? null, link: true };
+      const { token, text } = orRefusal(await tokens.create(account, settings, now()));
+      const page = publicUrl ?? `${request.protocol}://${request.host}`;
+      void reply.code(201);
+      return {
+        id: token.id,
+        url: `${page}/#/link/${text}`,
+        readOnly,
+        expiresAt: new Date(expiresAt).toISOString(),
+      };
+    },
+  );
 }
