@@ -2,10 +2,17 @@ import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { defineScript, loadScript } from '../redis/scripts.ts';
 import { decodeRecord, UnreadableRecordError, type OnUnreadable } from '../redis/unreadable-record.ts';
-import { fitting, toOutline, withBody } from './log-entry.ts';
-import type { LogEntry, LogRead, OutlinedEntry, StreamEntry } from './log-entry.ts';
+import {
+  type Checkpoint,
+  fitting,
+  type LogEntry,
+  type LogRead,
+  type OutlinedEntry,
+  type StreamEntry,
+  toOutline,
+  withBody,
+} from './timeline.ts';
 import { createRecentReads } from './recent-reads.ts';
-import type { Checkpoint } from './timeline.ts';
 
 export type { LogEntry, LogRead, OutlinedEntry };
 
@@ -30,8 +37,8 @@ export interface EventLog {
    * megabyte.
    */
   readAt(account: string, positions: readonly number[]): Promise<LogRead>;
-  /** Up to `count` entries after a position, oldest first, without their bodies. */
-  outlineAfter(account: string, position: number, count: number): Promise<OutlinedEntry[]>;
+  /** Up to `count` entries after a position, oldest first, without their bodies; 200 of them are atomic. */
+  readonly outlineAfter: LogOutline;
   /** Up to `count` entries before a position, newest first, without their bodies. */
   outlineBefore(account: string, position: number, count: number): Promise<OutlinedEntry[]>;
   /** The entries at these positions without their bodies; null for trimmed ones. */
@@ -51,6 +58,9 @@ export interface EventLog {
   ): Promise<{ readonly removed: number; readonly dropped: number }>;
 }
 
+/** See `EventLog`. */
+export type LogOutline = (account: string, position: number, count: number) => Promise<OutlinedEntry[]>;
+
 /**
  * Maximum bytes of bodies that are read from Redis in one command, during which it serves no other client.
  */
@@ -58,6 +68,9 @@ export const bodiesAtOnceMax = 1024 * 1024;
 
 // Maximum number of entries that are looked up at once by their positions.
 const outlinesAtOnce = 500;
+
+// Maximum number of entries after a position that one script reads.
+const outlinedAtOnce = 200;
 
 // Maximum number of entries that one script removes, and maximum bytes of their bodies. They bound the time
 // that it keeps Redis busy.
@@ -96,8 +109,18 @@ export function createEventLog(
     return (JSON.parse(reply as string) as StreamEntry[]).map(toOutline);
   }
 
-  const outlineAfter = (account: string, position: number, count: number) =>
-    readOutline(account, [`(${position}-0`, '+'], count, 'oldest first');
+  const outlineAfter: LogOutline = async (account, position, count) => {
+    const entries: OutlinedEntry[] = [];
+    while (entries.length < count) {
+      const wanted = Math.min(outlinedAtOnce, count - entries.length);
+      const from = entries.at(-1)?.position ?? position;
+      // Each begins where the one before ended.
+      const some = await readOutline(account, [`(${from}-0`, '+'], wanted, 'oldest first');
+      entries.push(...some);
+      if (some.length < wanted) break;
+    }
+    return entries;
+  };
 
   async function outlineAt(account: string, positions: readonly number[]): Promise<(OutlinedEntry | null)[]> {
     const { events } = keys.account(account);

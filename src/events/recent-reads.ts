@@ -1,5 +1,4 @@
-import type { LogRead } from './log-entry.ts';
-import { mayFollow, type Checkpoint } from './timeline.ts';
+import { type Checkpoint, type LogRead, mayFollow } from './timeline.ts';
 
 /** Reads a stretch of an account's log after a checkpoint, or reuses what another reader has just read. */
 export type RecentReads = (

@@ -4,7 +4,7 @@ import type { Selecting } from './content-filter/selection.ts';
 import { countedMax, countWanted, type JudgedLog } from './content-filter/wanted-entries.ts';
 import { createEventMatcher } from './matches-event.ts';
 import { snapshotsLeft, subscriptionLag, type Delivered } from './subscription.ts';
-import type { LogOutline, OutlinedEntry } from '../events/log-outline.ts';
+import type { LogOutline, OutlinedEntry } from '../events/event-log.ts';
 import { createCursor } from './cursor.ts';
 
 /** The fields of a subscription on which its lag depends. */

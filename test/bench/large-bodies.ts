@@ -6,7 +6,6 @@ import { Redis } from 'ioredis';
 import { scanEvents, scanNewestEvents, type EventFilter } from '../../src/api/events/scan.ts';
 import { createDeliveryStore } from '../../src/delivery/store/delivery-store.ts';
 import type { Settlement } from '../../src/delivery/store/settle-arguments.ts';
-import { createLogOutline } from '../../src/events/log-outline.ts';
 import { createEventFinder } from '../../src/events/search/find-events.ts';
 import { createLogSections } from '../../src/events/search/log-sections.ts';
 import type { ReplayRequest } from '../../src/delivery/replay/replay.ts';
@@ -104,7 +103,7 @@ async function appendToFiling(redis: Redis): Promise<void> {
 
 async function measure(redis: Redis, rig: DeliveryRig, watch: Watch): Promise<void> {
   const log = createEventLog(redis, keys);
-  const outline = createLogOutline(redis, keys);
+  const outline = createEventLog(redis, keys).outlineAfter;
   const sections = createLogSections(redis, keys, log);
   const subscriptions = createSubscriptionStore(
     redis,

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bodiesAtOnceMax, type EventLog, type LogEntry } from '../../events/event-log.ts';
-import { fitting } from '../../events/log-entry.ts';
-import { isSameCheckpoint, mayFollow, type Checkpoint } from '../../events/timeline.ts';
+import { type Checkpoint, fitting, isSameCheckpoint, mayFollow } from '../../events/timeline.ts';
 
 /** The next events of a log. */
 export interface Following {

@@ -1,12 +1,11 @@
 import type { EventLog, LogEntry, OutlinedEntry } from '../../events/event-log.ts';
-import { fitting } from '../../events/log-entry.ts';
+import { type Checkpoint, fitting, logBeginning } from '../../events/timeline.ts';
 import {
   type LogSection,
   type LogSections,
   type SearchedLog,
   sectionSize,
 } from '../../events/search/log-sections.ts';
-import { type Checkpoint, logBeginning } from '../../events/timeline.ts';
 import { matchesType } from '../../subscriptions/matches-event.ts';
 
 /** A filter on the events of the log; null = all. */

@@ -10,15 +10,14 @@ import { createBlockStore } from '../../delivery/blocked/block-store.ts';
 import { createReplayStore } from '../../delivery/replay/replay-store.ts';
 import { createDeliveryStore } from '../../delivery/store/delivery-store.ts';
 import { createEventLog } from '../../events/event-log.ts';
-import { createLogOutline } from '../../events/log-outline.ts';
 import { createEventFinder } from '../../events/search/find-events.ts';
 import { createLogSections } from '../../events/search/log-sections.ts';
 import { createCountHistory } from '../../filings/count-history.ts';
 import { createRejectingAccounts } from '../../filings/rejecting-accounts.ts';
 import { createSeenStore } from '../../filings/seen-store.ts';
 import { createFilingListStore } from '../../filings/lists/filing-list-store.ts';
-import { createPresentFilings } from '../../filings/present-filings.ts';
 import { createStayReads } from '../../filings/stay-reads.ts';
+import { createPresentFilings } from '../../filings/present-filings.ts';
 import { createSnapshotStore, type SnapshotOptions } from '../../filings/snapshot-store.ts';
 import { createPollingStore } from '../../polling/store/polling-store.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
@@ -42,7 +41,7 @@ export function createStores(
   committing: Partial<SnapshotOptions> = {},
 ) {
   const log = createEventLog(redis, keys, onUnreadable);
-  const outline = createLogOutline(redis, keys);
+  const outline = log.outlineAfter;
   const replays = createReplayStore(redis, keys);
   const judge = createFilterJudge();
   const filings = createFilingListStore(redis, keys, onUnreadable);

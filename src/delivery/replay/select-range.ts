@@ -1,5 +1,5 @@
 import type { EventLog } from '../../events/event-log.ts';
-import type { LogOutline, OutlinedEntry } from '../../events/log-outline.ts';
+import type { LogOutline, OutlinedEntry } from '../../events/event-log.ts';
 import type { LogSection, LogSections } from '../../events/search/log-sections.ts';
 import { sectionSize } from '../../events/search/log-sections.ts';
 import { wantedAmong, type JudgedLog } from '../../subscriptions/content-filter/wanted-entries.ts';

@@ -8,7 +8,7 @@ import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscr
 import type { SubscriptionStore } from '../../subscriptions/store/subscription-store.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { DrainQueue } from '../drain-queue.ts';
-import type { LogOutline } from '../../events/log-outline.ts';
+import type { LogOutline } from '../../events/event-log.ts';
 import type { FindEvents } from '../../events/search/find-events.ts';
 import type { LogSections } from '../../events/search/log-sections.ts';
 import type { Checkpoint } from '../../events/timeline.ts';

@@ -1,6 +1,5 @@
-import { toOutline, withBody, type StreamEntry } from '../../events/log-entry.ts';
+import { type Checkpoint, type StreamEntry, toOutline, withBody } from '../../events/timeline.ts';
 import type { LogRead } from '../../events/event-log.ts';
-import type { Checkpoint } from '../../events/timeline.ts';
 import type { SubscriptionKeys } from '../../redis/keys.ts';
 import { decodeRecord } from '../../redis/unreadable-record.ts';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';

@@ -4,8 +4,7 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript } from '../../redis/scripts.ts';
 import type { EventLog, OutlinedEntry } from '../event-log.ts';
-import { createLogMemory } from './log-memory.ts';
-import { sectionSize } from './log-sections.ts';
+import { createLogMemory, sectionSize } from './log-sections.ts';
 
 /** The events that were found by their ids. */
 export interface FoundEvents {

@@ -1,5 +1,5 @@
 import type { EventLog, OutlinedEntry } from '../../events/event-log.ts';
-import { fitting } from '../../events/log-entry.ts';
+import { fitting } from '../../events/timeline.ts';
 import { takeTurns } from '../../json/turns.ts';
 import { matchesEvent } from '../matches-event.ts';
 import type { FilterJudge } from './judge.ts';

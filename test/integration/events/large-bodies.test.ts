@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createLogOutline } from '../../../src/events/log-outline.ts';
+import { createEventLog } from '../../../src/events/event-log.ts';
 import { createLagReader } from '../../../src/subscriptions/lag.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import { appendEvent, paidEvent } from '../../support/redis/append-script.ts';
@@ -13,7 +13,7 @@ const client = redis.connect();
 const harness = await createHarness(redis, { redis: client, maxInFlight: 2 });
 afterAll(() => harness[Symbol.asyncDispose]());
 const { account, keys, log } = harness;
-const outline = createLogOutline(client, createKeys(redis.prefix));
+const outline = createEventLog(client, createKeys(redis.prefix)).outlineAfter;
 const bodyBytes = 1_000_000;
 const events = 12;
 
@@ -47,7 +47,6 @@ it('keeps bodies out of what scripts and scans look at', async () => {
     outlineAt: () => log.outlineAt(account, positions),
     positionsOf: () => log.positionsOf(account, 'f'),
     trim: () => log.trim(account, 0),
-    outline: () => outline(account, 0, 100),
     lags: () => createLagReader({ log, outline })(account, [{ filter, delivery }]),
     'replay of a range': () => startReplay(harness, id),
     'replay of a filing': () => startReplay(harness, id, { filingId: 'f' }),

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fitting, toOutline, withBody } from '../../../src/events/log-entry.ts';
-import { logBeginning, mayFollow } from '../../../src/events/timeline.ts';
+import { fitting, logBeginning, mayFollow, toOutline, withBody } from '../../../src/events/timeline.ts';
 import { entriesOf } from './log-entries.ts';
 
 const [a, b, c] = entriesOf('a', 'b', 'c') as [never, never, never];

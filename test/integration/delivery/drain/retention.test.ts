@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { createLogOutline } from '../../../../src/events/log-outline.ts';
+import { createEventLog } from '../../../../src/events/event-log.ts';
 import { createLagReader } from '../../../../src/subscriptions/lag.ts';
 import { createKeys } from '../../../../src/redis/keys.ts';
 import { subscriptionLag } from '../../../../src/subscriptions/subscription.ts';
@@ -58,7 +58,7 @@ describe('events that retention takes before they are delivered', () => {
     const client = redis.connect();
     const lags = createLagReader({
       log: harness.log,
-      outline: createLogOutline(client, createKeys(redis.prefix)),
+      outline: createEventLog(client, createKeys(redis.prefix)).outlineAfter,
     });
     const lagOf = async (id: string) => {
       const record = await harness.subscriptions.get(harness.account, id);

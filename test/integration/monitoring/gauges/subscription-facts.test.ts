@@ -1,6 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
 import { createEventLog } from '../../../../src/events/event-log.ts';
-import { createLogOutline } from '../../../../src/events/log-outline.ts';
 import { readSubscriptionFacts } from '../../../../src/monitoring/gauges/account-facts.ts';
 import { createKeys } from '../../../../src/redis/keys.ts';
 import { createLagReader } from '../../../../src/subscriptions/lag.ts';
@@ -13,7 +12,7 @@ afterAll(() => redis.cleanup());
 const client = redis.connect();
 const keys = createKeys(redis.prefix);
 const log = createEventLog(client, keys);
-const lags = createLagReader({ log, outline: createLogOutline(client, keys) });
+const lags = createLagReader({ log, outline: createEventLog(client, keys).outlineAfter });
 const reads = createProgressReads(client, keys);
 
 /** Stores a subscription as far as its gauges depend on it. */

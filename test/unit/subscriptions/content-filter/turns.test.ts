@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LogEntry } from '../../../../src/events/log-entry.ts';
+import type { LogEntry } from '../../../../src/events/timeline.ts';
 import { createFilterJudge } from '../../../../src/subscriptions/content-filter/judge.ts';
 import { previewEvents } from '../../../../src/subscriptions/content-filter/preview.ts';
 import { judgeInTurns } from '../../../../src/subscriptions/content-filter/selection.ts';
