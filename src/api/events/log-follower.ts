@@ -6,8 +6,6 @@ import { type Checkpoint, fitting, isSameCheckpoint, mayFollow } from '../../eve
 export interface Following {
   /** Oldest first, at most a megabyte of bodies or a single larger one; empty if there were none. */
   readonly entries: readonly LogEntry[];
-  /** Number of entries that were read from Redis for this listener alone, because it is behind. */
-  readonly rows: number;
   /** The position of the next read; it lies before the former one if Redis was set back. */
   readonly position: Checkpoint;
 }
@@ -139,11 +137,10 @@ export function createLogFollower(log: EventLog, followMs: number, max: Listener
     if (stopped || follower.hasMadeWay) return null;
     const { partsAt } = follower;
     follower.partsAt = null;
-    if (partsAt !== null && partsAt.position < after.position)
-      return { entries: [], rows: 0, position: partsAt };
+    if (partsAt !== null && partsAt.position < after.position) return { entries: [], position: partsAt };
     return isBehind(tail, after) && !signal.aborted
       ? readBehind(log, tail, after)
-      : { entries: [], rows: 0, position: after };
+      : { entries: [], position: after };
   }
 
   return {
@@ -230,12 +227,8 @@ async function readBehind(log: EventLog, tail: Tail, after: Checkpoint): Promise
     : (await log.readAfter(tail.account, after, catchUpBatch)).entries;
   const [first] = entries;
   if (first !== undefined && !mayFollow(after, first))
-    return { entries: [], rows: 1, position: await log.commonWith(tail.account, after) };
-  return {
-    entries,
-    rows: isRecent ? 0 : entries.length,
-    position: entries.at(-1) ?? (isRecent ? after : (tail.head ?? after)),
-  };
+    return { entries: [], position: await log.commonWith(tail.account, after) };
+  return { entries, position: entries.at(-1) ?? (isRecent ? after : (tail.head ?? after)) };
 }
 
 // Each listener renders and writes when it is woken, in the same turn of the event loop.

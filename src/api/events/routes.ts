@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import type { LogEntry, OutlinedEntry } from '../../events/event-log.ts';
+import type { OutlinedEntry } from '../../events/event-log.ts';
 import { positionBefore } from '../../events/search/position-at.ts';
-import { type Checkpoint, logBeginning } from '../../events/timeline.ts';
+import { logBeginning } from '../../events/timeline.ts';
 import { instantMs } from '../../json/instant.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
@@ -20,7 +20,7 @@ import { pageLimit } from '../shared/schema.ts';
 import { hideUrlPath } from '../../subscriptions/options/url.ts';
 import { ownerOf, seesType, typesSeen } from '../tokens/own-subscriptions.ts';
 import { checkpointCursor, decodeCheckpoint, eventsJson } from './json.ts';
-import { type EventFilter, type LogStretch, scanEvents, type ScannedLog, scanNewestEvents } from './scan.ts';
+import { type LogStretch, scanEvents, type ScannedLog, scanNewestEvents } from './scan.ts';
 import { getEvent, listEvents } from './schema.ts';
 
 /** The log of an account's events. */
@@ -29,12 +29,16 @@ export function addEventRoutes(app: Api, { log, sections }: ApiDeps): void {
   app.get('/accounts/:account/events', options, async (request, reply) => {
     const { account } = request.params;
     const { limit = pageLimit, cursor, types, filingId, order } = request.query;
-    const from = decodeCheckpoint(order === 'newest' ? 'newest-events' : 'events', cursor);
+    const kind = order === 'newest' ? 'newest-events' : 'events';
+    const from = decodeCheckpoint(kind, cursor);
     if (request.method === 'HEAD') return headersOnly(reply);
-    const { between } = await stretchOf(log, account, request.query);
+    const between = await stretchOf(log, account, request.query);
     const filter = { types: typesSeen(request, parseTypes(types)), filingId: filingId ?? null, between };
-    const list = order === 'newest' ? listNewest : listOldest;
-    const { entries, nextCursor, resumeCursor } = await list({ log, sections }, account, from, filter, limit);
+    const head = order === 'newest' ? await log.head(account) : null;
+    const scan = head === null ? scanEvents : scanNewestEvents;
+    const { entries, position, more } = await scan({ log, sections }, account, from, filter, limit);
+    const nextCursor = more ? checkpointCursor(position, kind) : null;
+    const resumeCursor = checkpointCursor(head ?? position);
     const tail = JSON.stringify({ nextCursor, resumeCursor }).slice(1);
     void reply.type('application/json; charset=utf-8');
     return reply.send(
@@ -48,14 +52,11 @@ async function stretchOf(
   log: ScannedLog['log'],
   account: string,
   query: { readonly after?: string | undefined; readonly before?: string | undefined },
-): Promise<{ between: LogStretch; read: number }> {
+): Promise<LogStretch> {
   const [after, before] = [instantMs(query.after), instantMs(query.before)];
   const from = after === null ? null : await positionBefore(log, account, after);
   const to = before === null ? null : await positionBefore(log, account, before);
-  return {
-    between: { after: from?.checkpoint ?? logBeginning, upTo: to?.checkpoint ?? null },
-    read: (from?.read ?? 0) + (to?.read ?? 0),
-  };
+  return { after: from ?? logBeginning, upTo: to };
 }
 
 // A search by type may pass over thousands of events for each one that it finds. Some are kept from tokens.
@@ -64,33 +65,6 @@ function kindOfList(request: FastifyRequest): Dear | null {
   const { types } = request.query as { readonly types?: string };
   return types !== undefined || ownerOf(request) !== null ? 'scans' : null;
 }
-
-type List = (
-  searched: ScannedLog,
-  account: string,
-  from: Checkpoint | null,
-  filter: EventFilter,
-  limit: number,
-) => Promise<{ entries: readonly LogEntry[]; nextCursor: string | null; resumeCursor: string; read: number }>;
-
-const listOldest: List = async (searched, account, from, filter, limit) => {
-  const { entries, position, more, read } = await scanEvents(
-    searched,
-    account,
-    from ?? logBeginning,
-    filter,
-    limit,
-  );
-  const resumeCursor = checkpointCursor(position);
-  return { entries, nextCursor: more ? resumeCursor : null, resumeCursor, read };
-};
-
-const listNewest: List = async (searched, account, from, filter, limit) => {
-  const head = await searched.log.head(account);
-  const { entries, position, more, read } = await scanNewestEvents(searched, account, from, filter, limit);
-  const nextCursor = more ? checkpointCursor(position, 'newest-events') : null;
-  return { entries, nextCursor, resumeCursor: checkpointCursor(head), read };
-};
 
 // Default number of subscriptions per page: each of them is looked at.
 const deliveriesLimit = 20;

@@ -31,14 +31,20 @@ export interface EventScan {
   readonly position: Checkpoint;
   /** Whether the log continues after `position`, in the direction of the scan. */
   readonly more: boolean;
-  /** Number of events that were read for it, those that did not pass the filter included. */
-  readonly read: number;
 }
 
 /** A log, and what is known of the sections of all logs. */
 export interface ScannedLog {
   readonly log: EventLog;
   readonly sections: LogSections;
+}
+
+/** The positions that a scan looks at: between the two, the newest first where `before` is given. */
+interface ScannedRange {
+  readonly after: Checkpoint;
+  readonly before: Checkpoint | null;
+  /** The last position that is wanted; Infinity for any. */
+  readonly last: number;
 }
 
 type OutlineScan = Omit<EventScan, 'entries'> & { readonly found: readonly OutlinedEntry[] };
@@ -56,66 +62,70 @@ export function matchesFilter(
 }
 
 /**
- * Up to `limit` events after a checkpoint, oldest first. It returns at most 8 MiB, and a search by type is
+ * Up to `limit` events after a checkpoint, oldest first; null starts with the oldest of all. It returns at most 8 MiB, and a search by type is
  * bounded (`scanTypes`), so it may return fewer events, or none, before the end of the log. After Redis was
  * set back it starts where the two logs diverge.
  */
 export async function scanEvents(
-  { log, sections }: ScannedLog,
-  account: string,
-  cursor: Checkpoint,
-  filter: EventFilter,
-  limit: number,
-): Promise<EventScan> {
-  const start = cursor.position === 0 ? cursor : await log.commonWith(account, cursor);
-  const { filingId, types, between = wholeLog } = filter;
-  const after = start.position < between.after.position ? between.after : start;
-  const last = between.upTo?.position ?? Infinity;
-  if (filingId === null && types !== null) {
-    const range = { patterns: types, after, before: null, last };
-    return load(log, account, fitPage(await scanTypes({ log, sections }, account, range, limit), limit));
-  }
-  if (filingId === null) {
-    const read = async (position: number, count: number) =>
-      (await log.outlineAfter(account, position, count)).filter((entry) => entry.position <= last);
-    return load(log, account, await scan(read, after, limit));
-  }
-  const head = await log.head(account);
-  const end = between.upTo !== null && between.upTo.position < head.position ? between.upTo : head;
-  const positions = await log.positionsOf(account, filingId);
-  const behind = positions.filter((position) => position > after.position && position <= last);
-  const found = await findAt(log, account, behind, filter, limit, after);
-  const position = found.more || end.position < found.position.position ? found.position : end;
-  return load(log, account, { ...found, position });
-}
-
-/** As `scanEvents`, but before a checkpoint and newest first; null starts with the newest of all. */
-export async function scanNewestEvents(
-  { log, sections }: ScannedLog,
+  searched: ScannedLog,
   account: string,
   cursor: Checkpoint | null,
   filter: EventFilter,
   limit: number,
 ): Promise<EventScan> {
-  const { filingId, types, between = wholeLog } = filter;
-  const newest = await newestBefore(log, account, cursor);
-  const { after, upTo } = between;
+  const { log } = searched;
+  const { after, upTo } = filter.between ?? wholeLog;
+  const start =
+    (cursor?.position ?? 0) === 0 ? logBeginning : await log.commonWith(account, cursor ?? logBeginning);
+  const begin = start.position < after.position ? after : start;
+  // Read first: what is appended while a filing's events are found stands behind it.
+  const head = filter.filingId === null ? null : await log.head(account);
+  const range = { after: begin, before: null, last: upTo?.position ?? Infinity };
+  const found = await scanRange(searched, account, filter, range, limit);
+  if (head === null || found.more) return found;
+  const end = upTo !== null && upTo.position < head.position ? upTo : head;
+  return end.position < found.position.position ? found : { ...found, position: end };
+}
+
+/** As `scanEvents`, but before a checkpoint and newest first; null starts with the newest of all. */
+export async function scanNewestEvents(
+  searched: ScannedLog,
+  account: string,
+  cursor: Checkpoint | null,
+  filter: EventFilter,
+  limit: number,
+): Promise<EventScan> {
+  const { after, upTo } = filter.between ?? wholeLog;
+  const newest = await newestBefore(searched.log, account, cursor);
   const before =
     upTo !== null && upTo.position < newest.position ? { position: upTo.position + 1, timeline: '' } : newest;
-  if (filingId === null && types !== null) {
-    const range = { patterns: types, after, before, last: Infinity };
-    return load(log, account, fitPage(await scanTypes({ log, sections }, account, range, limit), limit));
+  return scanRange(searched, account, filter, { after, before, last: Infinity }, limit);
+}
+
+async function scanRange(
+  searched: ScannedLog,
+  account: string,
+  filter: EventFilter,
+  range: ScannedRange,
+  limit: number,
+): Promise<EventScan> {
+  const { log } = searched;
+  const { types, filingId } = filter;
+  const { after, before, last } = range;
+  const from = before ?? after;
+  const isWithin = (position: number) =>
+    position > after.position && position < (before?.position ?? Infinity) && position <= last;
+  if (filingId !== null) {
+    const positions = (await log.positionsOf(account, filingId)).filter(isWithin);
+    const inOrder = before === null ? positions : positions.toReversed();
+    return load(log, account, await findAt(log, account, inOrder, filter, limit, from));
   }
-  if (filingId === null) {
-    const read = async (position: number, count: number) =>
-      (await log.outlineBefore(account, position, count)).filter((entry) => entry.position > after.position);
-    return load(log, account, await scan(read, before, limit));
-  }
-  const positions = await log.positionsOf(account, filingId);
-  const older = positions
-    .filter((position) => position < before.position && position > after.position)
-    .toReversed();
-  return load(log, account, await findAt(log, account, older, filter, limit, before));
+  if (types !== null)
+    return load(log, account, fitPage(await scanTypes(searched, account, types, range, limit), limit));
+  const read = before === null ? log.outlineAfter : log.outlineBefore;
+  const outlined = await read(account, from.position, limit + 1);
+  const found = outlined.filter(({ position }) => isWithin(position));
+  return load(log, account, fitPage({ found, position: found.at(-1) ?? from, more: false }, limit));
 }
 
 // After a set-back the last shared entry has not been listed yet; otherwise the entry at the cursor has.
@@ -124,21 +134,12 @@ async function newestBefore(log: EventLog, account: string, cursor: Checkpoint |
   return newest.position === cursor?.position ? cursor : { position: newest.position + 1, timeline: '' };
 }
 
-async function scan(
-  read: (position: number, count: number) => Promise<OutlinedEntry[]>,
-  from: Checkpoint,
-  limit: number,
-): Promise<OutlineScan> {
-  const found = await read(from.position, limit + 1);
-  return fitPage({ found, position: found.at(-1) ?? from, more: false, read: found.length }, limit);
-}
-
 // The events of one page; where some are left over, the next page begins behind them.
-function fitPage({ found, position, more, read }: OutlineScan, limit: number): OutlineScan {
+function fitPage({ found, position, more }: OutlineScan, limit: number): OutlineScan {
   const page = fitting(found.slice(0, limit), pageBytesMax);
   return page.length < found.length
-    ? { found: page, position: page.at(-1) ?? position, more: true, read }
-    : { found, position, more, read };
+    ? { found: page, position: page.at(-1) ?? position, more: true }
+    : { found, position, more };
 }
 
 // A filing's events are found by their positions, without reading the log between them.
@@ -157,7 +158,6 @@ async function findAt(
     found: page.filter((entry) => matchesFilter(filter, entry)),
     position: page.at(-1) ?? from,
     more,
-    read: looked.length,
   };
 }
 
@@ -166,36 +166,8 @@ async function load(log: EventLog, account: string, { found, ...rest }: OutlineS
   return { ...rest, entries: entries.filter((entry) => entry !== null) };
 }
 
-/** Events of some types, without their bodies. */
-export interface TypeScan {
-  readonly found: readonly OutlinedEntry[];
-  /** The last position that was examined. */
-  readonly position: Checkpoint;
-  /** Whether the log continues behind `position`, in the direction of the scan. */
-  readonly more: boolean;
-  /** Number of events that were read. */
-  readonly read: number;
-}
-
-/** A stretch of the log to be searched, and in which direction. */
-interface Range {
-  readonly first: number;
-  readonly last: number;
-  readonly newestFirst: boolean;
-}
-
 // Maximum number of events that are read in Redis for one page, besides those of the page.
 const readMax = 2_000;
-
-/** The events that a scan looks for: newest first where `before` is given. */
-export interface ScannedRange {
-  /** Types, exact or `prefix.*`. */
-  readonly patterns: readonly string[];
-  readonly after: Checkpoint;
-  readonly before: Checkpoint | null;
-  /** The last position that is wanted; Infinity for any. */
-  readonly last: number;
-}
 
 /**
  * Up to `limit` + 1 events of these types (exact, or `prefix.*`) within a range of positions. What is known
@@ -203,40 +175,38 @@ export interface ScannedRange {
  * fewer before the end of the range.
  */
 async function scanTypes(
-  { log, sections }: { readonly log: EventLog; readonly sections: LogSections },
+  { log, sections }: ScannedLog,
   account: string,
-  { patterns, after, before, last: lastWanted }: ScannedRange,
+  patterns: readonly string[],
+  { after, before, last: lastWanted }: ScannedRange,
   limit: number,
-): Promise<TypeScan> {
+): Promise<OutlineScan> {
   const searched = await sections.search(account);
   const [oldest] = await log.outlineAfter(account, after.position, 1);
   const last = Math.min(lastWanted, (before?.position ?? Infinity) - 1, searched.head.position);
   const from = before ?? after;
-  if (oldest === undefined || oldest.position > last)
-    return { found: [], position: from, more: false, read: 1 };
-  const range = { first: oldest.position, last, newestFirst: before !== null };
-  const { positions, reached, read } = await findPositions(searched, patterns, range, limit + 1);
+  if (oldest === undefined || oldest.position > last) return { found: [], position: from, more: false };
+  const [first, newestFirst] = [oldest.position, before !== null];
+  const { positions, reached } = await findPositions(
+    searched,
+    patterns,
+    { first, last, newestFirst },
+    limit + 1,
+  );
   const found = (await log.outlineAt(account, positions)).filter((entry) => entry !== null);
-  const end = range.newestFirst ? range.first : range.last;
-  if (found.length > limit) return { found, position: found[limit - 1] ?? from, more: true, read };
+  const end = newestFirst ? first : last;
+  if (found.length > limit) return { found, position: found[limit - 1] ?? from, more: true };
   const position = await checkpointAt(log, account, searched.head, reached);
-  return { found, position, more: reached !== end, read };
+  return { found, position, more: reached !== end };
 }
 
-interface Found {
-  readonly positions: readonly number[];
-  /** The last position that was examined. */
-  readonly reached: number;
-  /** Number of events that were read. */
-  readonly read: number;
-}
-
+// The positions of these types, and the last position that was examined.
 async function findPositions(
   searched: SearchedLog,
   patterns: readonly string[],
-  { first, last, newestFirst }: Range,
+  { first, last, newestFirst }: { first: number; last: number; newestFirst: boolean },
   count: number,
-): Promise<Found> {
+): Promise<{ positions: number[]; reached: number }> {
   const positions: number[] = [];
   const end = newestFirst ? first : last;
   let reached = newestFirst ? last + 1 : first - 1;
@@ -253,7 +223,7 @@ async function findPositions(
     positions.push(...(newestFirst ? found.toReversed() : found));
     read += to - from + 1;
   }
-  return { positions: positions.slice(0, count), reached: positions[count - 1] ?? reached, read };
+  return { positions: positions.slice(0, count), reached: positions[count - 1] ?? reached };
 }
 
 function mayHold({ kinds }: LogSection, patterns: readonly string[]): boolean {

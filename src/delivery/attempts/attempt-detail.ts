@@ -28,8 +28,6 @@ export interface AttemptDetail {
   /** The nearest attempts of the event for the same subscription, on both sides, newest first. */
   readonly earlier: readonly ListedAttempt[];
   readonly later: readonly ListedAttempt[];
-  /** Number of records read for it. */
-  readonly read: number;
 }
 
 /** Reads an attempt in full; null when there is none, or no longer. Throws UnreadableRecordError. */
@@ -56,25 +54,20 @@ export function createAttemptReader(
     key: string,
     { id, eventId }: ListedAttempt,
     order: ScannedStretch['order'],
-  ): Promise<{ attempts: ListedAttempt[]; read: number }> {
+  ): Promise<ListedAttempt[]> {
     const attempts: ListedAttempt[] = [];
     const to = order === 'oldest' ? '+' : '-';
+    const holding = [memberText('eventId', eventId)];
     let [from, read]: [string | null, number] = [id, 0];
     while (from !== null && read < searchedMax && attempts.length < nearMax) {
-      const stretch: ScannedStretch = {
-        order,
-        from: `(${from}`,
-        to,
-        holding: [memberText('eventId', eventId)],
-        readMax: scannedAtOnce,
-        wanted: nearMax - attempts.length,
-      };
+      const wanted = nearMax - attempts.length;
+      const stretch = { order, from: `(${from}`, to, holding, readMax: scannedAtOnce, wanted };
       const found = await scan(key, stretch);
       for (const each of found.found) attempts.push({ ...decode(key, each.id, each.text), id: each.id });
       ({ last: from } = found);
       read += found.read;
     }
-    return { attempts, read };
+    return attempts;
   }
 
   async function requestOf(
@@ -108,13 +101,7 @@ export function createAttemptReader(
       near(key, attempt, 'newest'),
       near(key, attempt, 'oldest'),
     ]);
-    return {
-      attempt,
-      request,
-      earlier: earlier.attempts,
-      later: later.attempts.toReversed(),
-      read: earlier.read + later.read,
-    };
+    return { attempt, request, earlier, later: later.toReversed() };
   };
 }
 

@@ -85,8 +85,6 @@ export interface AttemptPage {
   readonly items: readonly AttemptOf[];
   /** Where the next page begins; null at the end of the list. */
   readonly next: string | null;
-  /** Number of records read for it, those that did not pass the filter included. */
-  readonly read: number;
 }
 
 /** The attempts of an account. */
@@ -181,26 +179,18 @@ export function createAttemptList(
       let read = 0;
       for (;;) {
         const best = nextSource(opened, waiting);
-        if (best === null) return { items, next: null, read: read + waiting.length };
+        if (best === null) return { items, next: null };
         const found = best.found.shift();
         if (found !== undefined) {
           items.push(found);
           if (items.length < wanted) continue;
           const page = items.slice(0, limit);
-          return {
-            items: page,
-            next: placeText(placeOf(page.at(-1) as AttemptOf)),
-            read: read + waiting.length,
-          };
+          return { items: page, next: placeText(placeOf(page.at(-1) as AttemptOf)) };
         }
-        if (isFiltered && read >= readMax)
-          return { items, next: placeText(best.unread as Place), read: read + waiting.length };
-        const stretch = {
-          order: 'newest',
-          from: boundBehind(best.unread, best.subscription),
-          to: end,
-        } as const;
-        const scanned = await scan(best.key, { ...stretch, holding, readMax: atOnce, wanted: atOnce });
+        if (isFiltered && read >= readMax) return { items, next: placeText(best.unread as Place) };
+        const from = boundBehind(best.unread, best.subscription);
+        const stretch = { order: 'newest', from, to: end, holding, readMax: atOnce, wanted: atOnce } as const;
+        const scanned = await scan(best.key, stretch);
         read += scanned.read;
         best.unread =
           scanned.last === null ? null : placeOf({ id: scanned.last, subscription: best.subscription });

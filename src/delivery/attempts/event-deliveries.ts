@@ -26,8 +26,6 @@ export interface EventDelivery {
   readonly deliveredAt: number | null;
   /** When it is tried next; null where nothing is planned. */
   readonly nextAttemptAt: number | null;
-  /** Number of records read. */
-  readonly read: number;
 }
 
 /**
@@ -73,7 +71,7 @@ export function createDeliveryReader(
     eventId: string,
     { order, from, to, most }: Sought,
     enough: (record: T) => boolean,
-  ): Promise<{ found: (T & { readonly id: string })[]; read: number; isWhole: boolean }> {
+  ): Promise<{ found: (T & { readonly id: string })[]; isWhole: boolean }> {
     const found: (T & { readonly id: string })[] = [];
     const holding = [memberText('eventId', eventId)];
     let [begin, read]: [string | null, number] = [from, 0];
@@ -85,11 +83,11 @@ export function createDeliveryReader(
         const record = parseQuietly(text) as T | null;
         if (record === null || record.eventId !== eventId) continue;
         found.push({ ...record, id });
-        if (enough(record)) return { found, read, isWhole: false };
+        if (enough(record)) return { found, isWhole: false };
       }
       begin = scanned.last === null ? null : `(${scanned.last}`;
     }
-    return { found, read, isWhole: begin === null };
+    return { found, isWhole: begin === null };
   }
 
   // Whether records of the event may have been removed to stay within the account's bytes (settle.lua).
@@ -132,19 +130,19 @@ export function createDeliveryReader(
         to: String(written),
         most: searchedMax,
       } as const;
-      const { found, read } =
-        isFirst && lane.tried > 0
-          ? await find<ListedAttempt>(own.attempts, event.id, around, () => true)
-          : { found: [], read: 0 };
+      const isTried = isFirst && lane.tried > 0;
+      const tried = isTried
+        ? await find<ListedAttempt>(own.attempts, event.id, around, () => true)
+        : { found: [] };
       const attempts = isFirst ? lane.tried : 0;
-      const last = found[0] ?? null;
+      const last = tried.found[0] ?? null;
       // A retry that is asked for no longer is dropped when it is due.
-      if (!wants) return { ...outcomeOf('not_selected', last), attempts, read };
+      if (!wants) return { ...outcomeOf('not_selected', last), attempts };
       const nextAttemptAt = isFirst && delivery.enabled ? Math.max(lane.dueAt, delivery.pausedUntil) : null;
-      return { ...outcomeOf('waiting', last), attempts, nextAttemptAt, read };
+      return { ...outcomeOf('waiting', last), attempts, nextAttemptAt };
     }
     if (!createCursor(delivery.cursor, delivery.done).isDone(event.position)) {
-      return { ...outcomeOf(wants ? 'waiting' : 'not_selected', null), attempts: 0, read: 0 };
+      return { ...outcomeOf(wants ? 'waiting' : 'not_selected', null), attempts: 0 };
     }
     const { createdAt, updatedAt, from } = subscription;
     const hasChanged = updatedAt > createdAt && updatedAt >= event.recordedAt;
@@ -155,31 +153,28 @@ export function createDeliveryReader(
     const most = needsProof && wants && !isOlder ? provingMax : searchedMax;
     const tried = await find<ListedAttempt>(own.attempts, event.id, { ...since, most }, isDelivered);
     const last = tried.found.at(-1) ?? null;
-    if (last !== null && isDelivered(last))
-      return { ...outcomeOf('delivered', last), deliveredAt: last.at, read: tried.read };
+    if (last !== null && isDelivered(last)) return { ...outcomeOf('delivered', last), deliveredAt: last.at };
     const given = await find<DeadLetter>(own.dead, event.id, { ...since, most: Infinity }, () => true);
-    const read = tried.read + given.read;
     const [letter] = given.found;
     if (letter !== undefined) {
       const { attempts, lastOutcome } = letter;
-      return { ...outcomeOf('given_up', last), attempts, lastOutcome, read };
+      return { ...outcomeOf('given_up', last), attempts, lastOutcome };
     }
     if (delivery.replaying > 0 && isReplayed(await replays.list(account, subscription.id), event))
-      return { ...outcomeOf('waiting', last), attempts: last?.attempt ?? 0, read };
+      return { ...outcomeOf('waiting', last), attempts: last?.attempt ?? 0 };
     const isUnsent =
       needsProof &&
       tried.isWhole &&
       event.recordedAt >= keptFrom() &&
       !(await mayBeGone(account, own.attempts, 'attemptsDroppedAt', event));
     if (isUnsent || (last === null && (!wants || isOlder)))
-      return { ...outcomeOf('not_selected', last), attempts: last?.attempt ?? 0, read };
-    if (await mayBeGone(account, own.dead, 'deadLettersDroppedAt', event))
-      return { ...outcomeOf('given_up', last), read };
-    return { ...outcomeOf('delivered', null), read };
+      return { ...outcomeOf('not_selected', last), attempts: last?.attempt ?? 0 };
+    if (await mayBeGone(account, own.dead, 'deadLettersDroppedAt', event)) return outcomeOf('given_up', last);
+    return outcomeOf('delivered', null);
   };
 }
 
-function outcomeOf(state: DeliveryWord, last: ListedAttempt | null): Omit<EventDelivery, 'read'> {
+function outcomeOf(state: DeliveryWord, last: ListedAttempt | null): EventDelivery {
   return {
     state,
     attempts: last?.attempt ?? null,

@@ -4,12 +4,6 @@ import { logBeginning, type Checkpoint } from '../timeline.ts';
 // Number of entries that one step of the search looks at.
 const probesAtOnce = 15;
 
-/** The last event recorded before a time, and the number of events that were read to find it. */
-export interface FoundPosition {
-  readonly checkpoint: Checkpoint;
-  readonly read: number;
-}
-
 /**
  * The position of the last event that was recorded before `time` (ms, Redis's clock); before the first event
  * where all are newer. It is found by a search among positions: five steps in a million events. Where the
@@ -19,20 +13,17 @@ export async function positionBefore(
   log: Pick<EventLog, 'head' | 'outlineAfter' | 'outlineAt'>,
   account: string,
   time: number,
-): Promise<FoundPosition> {
+): Promise<Checkpoint> {
   const head = await log.head(account);
   const [oldest] = await log.outlineAfter(account, 0, 1);
-  if (oldest === undefined) return { checkpoint: head, read: 0 };
-  if (oldest.recordedAt >= time)
-    return { checkpoint: { ...logBeginning, position: oldest.position - 1 }, read: 1 };
+  if (oldest === undefined) return head;
+  if (oldest.recordedAt >= time) return { ...logBeginning, position: oldest.position - 1 };
   // Events up to `low` are older, those from `high` on are not.
   let low: Checkpoint = oldest;
   let high = head.position + 1;
-  let read = 1;
   while (high - low.position > 1) {
     const probes = spread(low.position, high);
     const found = await log.outlineAt(account, probes);
-    read += probes.length;
     // Events that were trimmed meanwhile are older than all that is left.
     const isOlder = (i: number) => (found[i]?.recordedAt ?? -Infinity) < time;
     const first = probes.findIndex((_, i) => !isOlder(i));
@@ -40,7 +31,7 @@ export async function positionBefore(
     if (first >= 0) high = probes[first] ?? high;
     if (last >= 0) low = { position: probes[last] ?? low.position, timeline: found[last]?.timeline ?? '' };
   }
-  return { checkpoint: { position: low.position, timeline: low.timeline }, read };
+  return { position: low.position, timeline: low.timeline };
 }
 
 // Positions between the two, at equal distances.
