@@ -78,7 +78,7 @@ export async function createParts(
       .map(({ name, tally, shards }) => ({
         name,
         tally,
-        keys: () => shards().map((queue) => (part: string) => queue.toKey(part)),
+        keys: shards.map((queue) => (part: string) => queue.toKey(part)),
       })),
     storeProblem: store.watch.problem,
     isConnected: () => connections.blocking().status === 'ready',

@@ -5,7 +5,7 @@ import { releaseLostJobs } from '../redis/jobs/lost-jobs.ts';
 import { workerSuffix } from '../redis/jobs/job-worker.ts';
 import { workersOf } from '../redis/jobs/queue-state.ts';
 import { createShardedQueue } from '../redis/jobs/sharded-queue.ts';
-import type { QueueShards } from '../redis/shards/queue-shards.ts';
+import type { QueueShards } from '../redis/jobs/queue-shards.ts';
 import type { DrainsOfAll } from './fair-share.ts';
 import { createHeldDrains, type DrainKeys, type SliceJob } from './slices/held-drains.ts';
 
@@ -29,7 +29,7 @@ export interface DrainJob {
  */
 export interface DrainQueue {
   /** The queues themselves, one of each shard, for reading. */
-  queues(): readonly [Queue<DrainJob>, ...Queue<DrainJob>[]];
+  readonly queues: readonly [Queue<DrainJob>, ...Queue<DrainJob>[]];
   /** Each fifty of them have a turn after the fifty before; `turn` (0) is that of the first. */
   wake(account: string, subscriptions: readonly string[], turn?: number): Promise<void>;
   /**
@@ -52,14 +52,9 @@ export interface DrainQueue {
    * Takes the drains of a slice for its job, which a worker has. Returns those taken; the others are under
    * way or wait elsewhere, and are woken alone.
    */
-  hold(job: Job<DrainJob>, shard: number, token: string): Promise<string[]>;
+  hold(job: Job<DrainJob>, token: string): Promise<string[]>;
   /** Gives drains back, for the next wake-up of each; returns those that were woken meanwhile. */
-  giveBack(
-    job: Job<DrainJob>,
-    shard: number,
-    token: string,
-    subscriptions: readonly string[],
-  ): Promise<ReadonlySet<string>>;
+  giveBack(job: Job<DrainJob>, token: string, subscriptions: readonly string[]): Promise<ReadonlySet<string>>;
   /** Wakes one subscription at a time (milliseconds on Redis's clock), which replaces the time set before. */
   wakeAt(account: string, subscription: string, at: number, now: number, turn?: number): Promise<void>;
   /**
@@ -67,10 +62,6 @@ export interface DrainQueue {
    * `releaseLostJobs`.
    */
   release(account: string, subscriptions: readonly string[]): Promise<number>;
-  /**
-   * Whether a worker holds a drain of this subscription in a shard; one whose worker is gone is not held.
-   */
-  isUnderWay(account: string, subscription: string, shard: number): Promise<boolean>;
   /** Number of wake-ups that wait for a worker, in all shards. */
   waiting(): Promise<number>;
   /**
@@ -138,10 +129,10 @@ export function createDrainQueue(
     wake,
     wakeMany: (account, subscriptions, turn) => wakeManyLater(account, subscriptions, 0, turn),
     wakeManyLater,
-    async hold(job, shard, token) {
+    async hold(job, token) {
       const { account, slice = [] } = job.data;
       const ids = slice.map((subscription) => drainId(account, subscription));
-      const others = await held.hold(keysOf(sharded.of(shard)), sliceJob(job, token), ids);
+      const others = await held.hold(keysOf(sharded.ofAccount(account)), sliceJob(job, token), ids);
       if (others.size === 0) return [...slice];
       await wake(
         account,
@@ -149,10 +140,10 @@ export function createDrainQueue(
       );
       return slice.filter((_, i) => !others.has(ids[i] ?? ''));
     },
-    async giveBack(job, shard, token, subscriptions) {
+    async giveBack(job, token, subscriptions) {
       const { account } = job.data;
       const ids = subscriptions.map((subscription) => drainId(account, subscription));
-      const woken = await held.release(keysOf(sharded.of(shard)), sliceJob(job, token), ids);
+      const woken = await held.release(keysOf(sharded.ofAccount(account)), sliceJob(job, token), ids);
       return new Set(subscriptions.filter((_, i) => woken.has(ids[i] ?? '')));
     },
     async wakeAt(account, subscription, at, now, turn = 0) {
@@ -168,25 +159,19 @@ export function createDrainQueue(
         },
       );
     },
-    async release(account, subscriptions) {
+    release(account, subscriptions) {
       const ids = subscriptions.flatMap((id) => [drainId(account, id), wakeId(account, id)]);
-      const released = sharded.allOfAccount(account).map((queue) => releaseLostJobs(queue, ids));
-      return sum(await Promise.all(released));
-    },
-    async isUnderWay(account, subscription, shard) {
-      const queue = sharded.of(shard);
-      const job = await queue.getDeduplicationJobId(drainId(account, subscription));
-      return job !== null && (await connection.exists(queue.toKey(`${job}:lock`))) === 1;
+      return releaseLostJobs(sharded.ofAccount(account), ids);
     },
     async waiting() {
       return sum(
-        await Promise.all(sharded.all().map((queue) => queue.getJobCountByTypes('waiting', 'prioritized'))),
+        await Promise.all(sharded.all.map((queue) => queue.getJobCountByTypes('waiting', 'prioritized'))),
       );
     },
     async ofAll(worker) {
-      const active = sharded.all().map((queue) => queue.getActiveCount());
+      const active = sharded.all.map((queue) => queue.getActiveCount());
       // The worker of the first shard waits under a name of that shard in each process.
-      const [workers, ...underWay] = await Promise.all([workersOf(sharded.of(0), connection), ...active]);
+      const [workers, ...underWay] = await Promise.all([workersOf(sharded.all[0], connection), ...active]);
       const names = workers.map(({ rawname = '' }) => rawname).toSorted();
       const before = names.findIndex((name) => name.endsWith(workerSuffix(worker)));
       return {

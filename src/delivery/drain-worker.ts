@@ -3,7 +3,7 @@ import { DelayedError, type Job } from 'bullmq';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import { clockStepMsMin } from '../redis/clock.ts';
 import { createJobWorker } from '../redis/jobs/job-worker.ts';
-import type { QueueShards } from '../redis/shards/queue-shards.ts';
+import type { QueueShards } from '../redis/jobs/queue-shards.ts';
 import { nameFailure } from '../redis/store-failure.ts';
 import type { DrainResult } from './drain/drain.ts';
 import { createAccountShares } from './account-shares.ts';
@@ -46,8 +46,6 @@ export interface DrainWorkerDeps {
   readonly onError: (error: Error) => void;
 }
 
-// Milliseconds until a drain is tried again that has to wait for one in another shard.
-const askAgainMs = 250;
 // Milliseconds until a drain of a slice that has failed begins again.
 const tryAgainMs = 1_000;
 // Minimum number of a slice's subscriptions that are woken as a slice again.
@@ -57,8 +55,8 @@ const handOverMs = 100;
 
 /**
  * Starts the workers of the queue `drain`. Its jobs are safe to run again: a killed one is repeated within 9
- * s. A job that finds its account in another shard only wakes the subscription there. After such a move a
- * drain begins when the one in the former shard, whose job it was, has ended.
+ * s. A job in a shard that is not its account's, as in a store copied from a single Redis into a cluster,
+ * only wakes its subscriptions in theirs.
  */
 export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
   const { queue, shards, concurrency } = deps;
@@ -74,26 +72,12 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     now: () => performance.now(),
   });
 
-  async function isDrainedInFormerShard({ account, subscription }: DrainJob): Promise<boolean> {
-    const former = shards.formerHomeOf(account);
-    if (former === null || former === shards.homeOf(account)) return false;
-    return shards.hasJustChanged() || queue.isUnderWay(account, subscription, former);
-  }
-
-  async function drain(job: Job<DrainJob>, token: string | undefined, shard: number): Promise<void> {
-    const { account, subscription, turn } = job.data;
-    const isElsewhere = () => shards.homeOf(account) !== shard;
-    await shards.known();
-    if (isElsewhere()) return queue.wake(account, [subscription], turn);
-    const laterMs = (await isDrainedInFormerShard(job.data))
-      ? askAgainMs
-      : share.isForOthers(subscription)
-        ? handOverMs
-        : shares.waitMs(account, 1);
+  async function drain(job: Job<DrainJob>, token: string | undefined): Promise<void> {
+    const { account, subscription } = job.data;
+    const laterMs = share.isForOthers(subscription) ? handOverMs : shares.waitMs(account, 1);
     if (laterMs > 0) return runLater(job, laterMs, token);
     let leaves = false;
     const othersWait = async () => {
-      if (isElsewhere()) return true;
       leaves ||= await share.mayLeave();
       return leaves || (shares.areTaken() && (await queue.waiting()) > 0);
     };
@@ -130,21 +114,12 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     throw new DelayedError();
   }
 
-  async function drainMany(job: Job<DrainJob>, token: string, shard: number): Promise<void> {
+  async function drainMany(job: Job<DrainJob>, token: string): Promise<void> {
     const { account, slice = [], turn } = job.data;
-    await shards.known();
-    const former = shards.formerHomeOf(account);
-    const isMoving = former !== null && former !== shards.homeOf(account);
-    // Each of them waits for its drain in the former shard by itself.
-    if (isMoving || shards.homeOf(account) !== shard) {
-      // A worker that was killed may have taken them for this job.
-      await queue.giveBack(job, shard, token, slice);
-      return queue.wake(account, slice, turn);
-    }
     const laterMs = shares.waitMs(account, slice.length);
     if (laterMs > 0) return runLater(job, laterMs, token);
     shares.take(account, slice.length);
-    const own = await queue.hold(job, shard, token).catch((error: unknown) => {
+    const own = await queue.hold(job, token).catch((error: unknown) => {
       shares.give(account, slice.length);
       throw error;
     });
@@ -174,7 +149,7 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
         .map(({ subscription, wakeAt }) => queue.wakeAt(account, subscription, wakeAt ?? now, now, turn));
       await allEnded([...wakeUps, queue.wakeManyLater(account, again, tryAgainMs, turn)]);
       const ids = idsOf(ended);
-      const woken = await queue.giveBack(job, shard, token, ids);
+      const woken = await queue.giveBack(job, token, ids);
       const isDue = ({ subscription, wakeAt }: EndedDrain) =>
         woken.has(subscription) || (wakeAt !== null && wakeAt <= now);
       const due = idsOf(ended.filter(isDue));
@@ -211,7 +186,9 @@ export function createDrainWorker(deps: DrainWorkerDeps): DrainWorker {
     stalledMs: 3_000,
     process(job, token, shard) {
       if (job.name === 'wake') return wake(job.data);
-      return job.name === 'slice' ? drainMany(job, token ?? '', shard) : drain(job, token, shard);
+      const { account, subscription, slice = [subscription], turn } = job.data;
+      if (shards.homeOf(account) !== shard) return queue.wake(account, slice, turn);
+      return job.name === 'slice' ? drainMany(job, token ?? '') : drain(job, token);
     },
     onError: deps.onError,
     onFailed: (job, error) =>

@@ -23,7 +23,7 @@ type QueueKey = (part: string) => string;
 export interface WatchedQueue {
   readonly name: QueueName;
   /** The keys of its shards. */
-  readonly keys: () => readonly QueueKey[];
+  readonly keys: readonly QueueKey[];
   readonly tally: Pick<WorkTally, 'read'>;
 }
 
@@ -96,7 +96,7 @@ function watchQueue(deps: WorkWatchDeps, { name, keys, tally }: WatchedQueue) {
     // Written even when there is nothing to add: a Redis that takes no writes hands out no work.
     const taken = await redis.hincrby(takenKey, name, moved ? 1 : 0);
     moved = false;
-    const seen = { taken, ...(await lookAtQueue(redis, keys(), deps.wallClock)) };
+    const seen = { taken, ...(await lookAtQueue(redis, keys, deps.wallClock)) };
     wait = nextWait(wait, seen, everyMs, now());
     skipped = waitedMs(wait) === 0 ? 0 : skipped + own.skipped;
     cause = causeOf(own, skipped, deps.isConnected());

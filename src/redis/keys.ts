@@ -11,7 +11,6 @@ import { tagsApart } from './slots-apart.ts';
  * | `P:probe`                     | string | a minute                      | readiness                     | none               |
  * | `P:aof:{<n>}`                 | string | a minute                      | AOF rewriter                  | none               |
  * | `P:taken`                     | hash   | for ever                      | work watch                    | work watch         |
- * | `P:shards`                    | string | from the first change on      | each process                  | each process       |
  * | `P:polled`                    | zset   | with the accounts             | after polls                   | monitoring         |
  * | `P:proxy-outage`            | string | two minutes                   | delivery                      | API                |
  * | `P:budget:{<host>}`           | hash   | seconds                       | take-turns.lua                | polling, API       |
@@ -66,11 +65,9 @@ export interface Keys {
   readonly prefix: string;
   /**
    * BullMQ's own prefix, of the first shard of queues; `~` cannot start an account's name, so the two never
-   * meet. `shardQueues` names the others.
+   * meet. `createQueueShards` names the others.
    */
   readonly queues: string;
-  /** The number of shards as the processes have agreed on it (src/redis/shards/shard-plan.ts). */
-  readonly shards: string;
   readonly store: string;
   readonly probe: string;
   /** Keys that are only written, one of them on each server of a cluster. */
@@ -204,7 +201,6 @@ export function createKeys(prefix: string, database: number = 0): Keys {
   return {
     prefix,
     queues: `${prefix}:{~queues}`,
-    shards: `${prefix}:shards`,
     store: `${prefix}:store`,
     probe: `${prefix}:probe`,
     aofMark: (n) => `${prefix}:aof:{${n}}`,
@@ -226,14 +222,6 @@ export function createKeys(prefix: string, database: number = 0): Keys {
     publishedCommitsApart: (account) =>
       tagsApart(account).map((tag) => `${prefix}:witness:{${tag}}:${account}`),
   };
-}
-
-/**
- * BullMQ's prefix of the queues of a shard, from that of the first one: each has a hash tag of its own, and
- * the first has the name that all queues had before there were shards.
- */
-export function shardQueues(queues: string, shard: number): string {
-  return shard === 0 ? queues : queues.replace('}', `${shard}}`);
 }
 
 function accountLists(base: string): AccountLists {

@@ -4,7 +4,7 @@ import { createDrainQueue } from '../../src/delivery/drain-queue.ts';
 import { createDrainWorker } from '../../src/delivery/drain-worker.ts';
 import { createRedisConnections } from '../../src/redis/connection/connect.ts';
 import { createKeys } from '../../src/redis/keys.ts';
-import { openQueueShards } from '../../src/redis/shards/queue-shards.ts';
+import { createQueueShards } from '../../src/redis/jobs/queue-shards.ts';
 import { answer, isChild, startChild } from './support/child.ts';
 import { startPrivateCluster, type PrivateCluster } from './support/private-cluster.ts';
 import { print } from './support/statistics.ts';
@@ -77,15 +77,7 @@ async function takeWakeUps(url: string, name: string, order: Order): Promise<Tak
   });
   await connections.untilReady(10_000);
   const keys = createKeys('bench');
-  const shards = await openQueueShards({
-    redis: connections.command(),
-    key: keys.shards,
-    queues: keys.queues,
-    wanted: order.shards,
-    fresh: true,
-    settleMs: 1_000,
-    now: Date.now,
-  });
+  const shards = createQueueShards(keys.queues, order.shards);
   const queue = createDrainQueue(connections.command(), shards, fail);
   let taken = 0;
   const worker = createDrainWorker({

@@ -6,7 +6,7 @@ import { freePort } from '../../src/demo/redis-process.ts';
 import { listenForCommits } from '../../src/filings/commit/commit-journal.ts';
 import { createRedisConnections, type RedisConnections } from '../../src/redis/connection/connect.ts';
 import { createJobWorker } from '../../src/redis/jobs/job-worker.ts';
-import { oneShard } from '../../src/redis/shards/queue-shards.ts';
+import { oneShard } from '../../src/redis/jobs/queue-shards.ts';
 import { startCluster, startClusterNode } from '../support/redis/topologies.ts';
 import type { PrivateRedis } from '../support/redis/test-redis.ts';
 import { startSilencingProxy } from '../support/connections/silencing-proxy.ts';

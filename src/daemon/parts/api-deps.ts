@@ -65,7 +65,7 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
     readQueues: () =>
       Promise.all(
         [pollQueue, drainQueue].map(({ queues }) =>
-          readQueueState(queues(), connections.failFast(), Date.now()),
+          readQueueState(queues, connections.failFast(), Date.now()),
         ),
       ),
     hooks: {

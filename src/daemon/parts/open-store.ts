@@ -19,18 +19,10 @@ import { checkDurability } from '../../redis/durability/check-durability.ts';
 import { checkPermissions } from '../../redis/durability/check-permissions.ts';
 import { createStoreWatch } from '../../redis/durability/store-watch.ts';
 import { shortenExpiries } from '../../redis/jobs/job-expiries.ts';
-import { createKeys, shardQueues, type Keys } from '../../redis/keys.ts';
-import { openQueueShards, type ChangingShards } from '../../redis/shards/queue-shards.ts';
-import { timeoutBounds } from '../../subscriptions/options/limits.ts';
+import { createKeys, type Keys } from '../../redis/keys.ts';
+import { clusterShards, createQueueShards } from '../../redis/jobs/queue-shards.ts';
 import { createSealer } from '../../secrets/seal.ts';
 import type { Overrides } from './overrides.ts';
-
-// Number of shards of the queues in a cluster, whose servers share them.
-const clusterShards = 16;
-// Minimum milliseconds for which drains in the former shards are waited for after a change of their number.
-const settleMsMin = 60_000;
-// Milliseconds beyond the time limit of a callback in which a drain has ended that begins no more callbacks.
-const recordMs = 30_000;
 
 export interface DaemonDeps {
   readonly version: string;
@@ -94,23 +86,16 @@ export async function openStore(
     logError(error);
     overrides.onError?.(error);
   };
-  let shards: ChangingShards | null = null;
+  const shards = createQueueShards(
+    keys.queues,
+    overrides.queueShards ?? (isCluster(config.redis.url) ? clusterShards : 1),
+  );
   const shorten = async () => {
-    for (let shard = 0; shard < (shards?.count() ?? 1); shard += 1)
+    for (let shard = 0; shard < shards.count; shard += 1)
       for (const queue of [pollQueueName, drainQueueName])
-        await shortenExpiries(redis, `${shardQueues(keys.queues, shard)}:${queue}`);
+        await shortenExpiries(redis, `${shards.prefix(shard)}:${queue}`);
   };
   const clock = await startClock(redis, shorten, observer.onStep, onError, overrides.now);
-  shards = await openQueueShards({
-    redis: connections.failFast(),
-    key: keys.shards,
-    queues: keys.queues,
-    wanted: overrides.queueShards ?? (isCluster(config.redis.url) ? clusterShards : 1),
-    fresh,
-    settleMs: Math.max(settleMsMin, Math.max(config.delivery.timeoutMs, timeoutBounds.max) + recordMs),
-    now: clock.now,
-    onChange: (change) => logger.info(change, 'queue.shards'),
-  });
   // The clock may have been set back while no process ran.
   if (overrides.now === undefined) await shorten();
   const wallClock = overrides.now ?? Date.now;

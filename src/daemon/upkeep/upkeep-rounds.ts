@@ -7,7 +7,6 @@ import type { Parts } from '../parts.ts';
 import { createAccountLooks, createPacedLooks } from './account-looks.ts';
 import { createAccountRounds } from './account-rounds.ts';
 import { clocksContradict } from './retention.ts';
-import { createShardUpkeep } from './shard-upkeep.ts';
 
 /** Upkeep that does not depend on events. */
 export interface UpkeepRound {
@@ -24,17 +23,13 @@ const caughtUpMs = 60_000;
 
 /** All upkeep of a process with these parts, and what processes with the role `poll` do for all. */
 export async function upkeepRounds(config: Config, parts: Parts): Promise<readonly UpkeepRound[]> {
-  const { secrets, rewriter, shards } = parts;
-  const shardUpkeep = createShardUpkeep(parts);
+  const { secrets, rewriter } = parts;
   const rounds: UpkeepRound[] = [
     { name: 'store', everyMs: 2_000, run: watchStore(parts) },
     { name: 'append-only file', everyMs: 2_000, run: rewriter.look },
     { name: 'clock', everyMs: synchroniseEveryMs, atOnce: true, run: watchClock(parts) },
     { name: 'secrets', everyMs: 60_000, atOnce: true, run: secrets.pass },
-    { name: 'shards', everyMs: 2_000, run: shards.look },
   ];
-  // Shards that have run empty since they were in use need no workers any more.
-  shardUpkeep.forgetUnused().catch(parts.onError);
   if (!config.roles.has('poll')) return rounds;
   const listen = await listenForCommits(parts.connections.listening(), parts.keys, parts.journal);
   const looks = createAccountLooks({
@@ -50,7 +45,6 @@ export async function upkeepRounds(config: Config, parts: Parts): Promise<readon
     { name: 'accounts', everyMs: 3_000, run: accounts.look },
     { name: 'commits of others', everyMs: 5_000, run: listen },
     { name: 'lost commits', everyMs: 5_000, run: () => restoreLost(parts) },
-    { name: 'schedules', everyMs: 2_000, run: shardUpkeep.moveSchedules },
   ];
 }
 

@@ -3,8 +3,8 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import { leavesNothing } from '../../redis/jobs/job-options.ts';
 import { releaseLostJobs } from '../../redis/jobs/lost-jobs.ts';
 import { createShardedQueue } from '../../redis/jobs/sharded-queue.ts';
-import type { QueueShards } from '../../redis/shards/queue-shards.ts';
-import { accountOf, scheduledIn, schedulerId } from './scheduler-id.ts';
+import type { QueueShards } from '../../redis/jobs/queue-shards.ts';
+import { accountOf, schedulerId } from './scheduler-id.ts';
 import { staggerOf, type PollMode } from './plan.ts';
 
 /** Data of the jobs in the queue `poll`. */
@@ -21,16 +21,10 @@ interface Scheduled {
   readonly pollIntervalMs: number;
 }
 
-interface Place {
-  readonly queue: Queue<PollJob>;
-  /** When the next poll is due, milliseconds. */
-  readonly nextAt: number;
-}
-
 /** Decides when accounts are polled: one BullMQ job scheduler each. */
 export interface PollQueue {
   /** The queues themselves, one of each shard, for readers. */
-  queues(): readonly [Queue<PollJob>, ...Queue<PollJob>[]];
+  readonly queues: readonly [Queue<PollJob>, ...Queue<PollJob>[]];
   /**
    * Polls an account every `everyMs` milliseconds from now on, staggered, and once now if it was not
    * scheduled before. Safe to repeat, also with another interval.
@@ -68,12 +62,6 @@ export interface PollQueue {
    */
   release(account: string): Promise<number>;
   unschedule(account: string): Promise<void>;
-  /**
-   * Moves every schedule that is not in its account's shard to that one, without a poll in between; it
-   * removes that of an account for which `everyMs` is null. Safe to repeat; a crash leaves some in both
-   * shards, where a poll too soon is left out. Reads all schedules, a few at a time.
-   */
-  moveSchedules(everyMs: (account: string) => Promise<number | null>): Promise<void>;
   /** Polls once, as soon as a worker is free; a second call before that changes nothing. */
   pollNow(account: string, mode: PollMode): Promise<void>;
   close(): Promise<void>;
@@ -98,34 +86,28 @@ export function createPollQueue(
   const queueOf = sharded.ofAccount;
 
   async function isScheduled(account: string): Promise<boolean> {
-    for (const queue of sharded.allOfAccount(account))
-      if ((await queue.getJobScheduler(schedulerId(account))) !== undefined) return true;
-    return false;
+    return (await queueOf(account).getJobScheduler(schedulerId(account))) !== undefined;
   }
 
-  // The queue in which each account is scheduled, and when its next poll is due; null for those that are not.
-  async function placesOf(accounts: readonly Scheduled[]) {
-    const found = new Map<string, Place>();
-    const searched = sharded.all().map(async (queue) => {
-      const names = accounts.map(({ account }) => account).filter((name) => isQueueOf(queue, name));
+  // When the next poll of each account is due; undefined for those that are not scheduled.
+  async function nextPolls(accounts: readonly Scheduled[]): Promise<(number | undefined)[]> {
+    const found = new Map<string, number>();
+    const searched = sharded.all.map(async (queue) => {
+      const names = accounts.map(({ account }) => account).filter((name) => queueOf(name) === queue);
       if (names.length === 0) return;
       const times = await connection.zmscore(queue.toKey('repeat'), ...names.map(schedulerId));
       for (const [i, name] of names.entries()) {
         const at = times[i] ?? null;
-        if (at === null || (found.has(name) && queue !== queueOf(name))) continue;
-        found.set(name, { queue, nextAt: Number(at) });
+        if (at !== null) found.set(name, Number(at));
       }
     });
     await Promise.all(searched);
-    return accounts.map(({ account }) => found.get(account) ?? null);
+    return accounts.map(({ account }) => found.get(account));
   }
-
-  const isQueueOf = (queue: Queue<PollJob>, account: string) => sharded.allOfAccount(account).includes(queue);
 
   const polls: PollQueue = {
     queues: sharded.all,
     async schedule(account, everyMs) {
-      await shards.known();
       const queue = queueOf(account);
       const isNew = !(await isScheduled(account));
       const data = { account, mode: 'delta' as const, asked: false };
@@ -135,21 +117,17 @@ export function createPollQueue(
         { name: 'poll', data, opts: leavesNothing },
       );
       if (isNew) await queue.add('poll', data, { deduplication: { id: onceId(account) } });
-      for (const former of sharded.allOfAccount(account))
-        if (former !== queue) await former.removeJobScheduler(schedulerId(account));
     },
     isScheduled,
     async suspects(accounts) {
-      const places = await placesOf(accounts);
-      return accounts.filter(({ pollIntervalMs }, i) =>
-        isSuspect(places[i]?.nextAt, pollIntervalMs, Date.now()),
-      );
+      const nextAt = await nextPolls(accounts);
+      return accounts.filter(({ pollIntervalMs }, i) => isSuspect(nextAt[i], pollIntervalMs, Date.now()));
     },
     async overdue(from, count) {
       const before = `(${Date.now() - overdueMs}`;
       const ids: string[] = [];
       let behind = from;
-      for (const queue of sharded.all()) {
+      for (const queue of sharded.all) {
         const schedulers = queue.toKey('repeat');
         const limit = ['LIMIT', behind, count - ids.length] as const;
         const some =
@@ -161,15 +139,15 @@ export function createPollQueue(
       return ids.flatMap((id) => accountOf(id) ?? []);
     },
     async outdated(accounts) {
-      const places = await placesOf(accounts);
+      const times = await nextPolls(accounts);
       const works = await Promise.all(
         accounts.map(async ({ account, pollIntervalMs }, i) => {
-          const place = places[i] ?? null;
-          if (place === null || isSuspect(place.nextAt, pollIntervalMs, Date.now())) return false;
-          const id = schedulerId(account);
+          const nextAt = times[i];
+          if (isSuspect(nextAt, pollIntervalMs, Date.now())) return false;
+          const scheduler = queueOf(account).toKey(`repeat:${schedulerId(account)}`);
           const [every, jobs] = await Promise.all([
-            connection.hget(place.queue.toKey(`repeat:${id}`), 'every'),
-            connection.exists(place.queue.toKey(`repeat:${id}:${place.nextAt}`)),
+            connection.hget(scheduler, 'every'),
+            connection.exists(`${scheduler}:${nextAt}`),
           ]);
           return Number(every) === pollIntervalMs && jobs === 1;
         }),
@@ -177,7 +155,7 @@ export function createPollQueue(
       return accounts.filter((_, i) => works[i] !== true);
     },
     async scheduledCount() {
-      const counts = sharded.all().map((queue) => connection.zcard(queue.toKey('repeat')));
+      const counts = sharded.all.map((queue) => connection.zcard(queue.toKey('repeat')));
       return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
     },
     async reschedule({ account, pollIntervalMs }) {
@@ -185,23 +163,14 @@ export function createPollQueue(
       await polls.unschedule(account);
       await polls.schedule(account, pollIntervalMs);
     },
-    async release(account) {
-      const ids = [onceId(account), askedId(account, 'delta'), askedId(account, 'sweep')];
-      const queues = sharded.allOfAccount(account);
-      const released = await Promise.all(queues.map((queue) => releaseLostJobs(queue, ids)));
-      return released.reduce((sum, count) => sum + count, 0);
-    },
+    release: (account) =>
+      releaseLostJobs(queueOf(account), [
+        onceId(account),
+        askedId(account, 'delta'),
+        askedId(account, 'sweep'),
+      ]),
     async unschedule(account) {
-      await Promise.all(sharded.all().map((queue) => queue.removeJobScheduler(schedulerId(account))));
-    },
-    async moveSchedules(everyMs) {
-      for (const [shard, queue] of sharded.all().entries())
-        for await (const account of scheduledIn(connection, queue.toKey('repeat'))) {
-          if (shards.homeOf(account) === shard) continue;
-          const interval = await everyMs(account);
-          if (interval !== null) await polls.schedule(account, interval);
-          await queue.removeJobScheduler(schedulerId(account));
-        }
+      await Promise.all(sharded.all.map((queue) => queue.removeJobScheduler(schedulerId(account))));
     },
     async pollNow(account, mode) {
       await queueOf(account).add(

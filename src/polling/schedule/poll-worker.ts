@@ -1,7 +1,7 @@
 import { DelayedError, type Job } from 'bullmq';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import { createJobWorker } from '../../redis/jobs/job-worker.ts';
-import type { QueueShards } from '../../redis/shards/queue-shards.ts';
+import type { QueueShards } from '../../redis/jobs/queue-shards.ts';
 import { nameFailure } from '../../redis/store-failure.ts';
 import { pollQueueName, type PollJob } from './poll-queue.ts';
 import type { PollingStore } from '../store/polling-store.ts';

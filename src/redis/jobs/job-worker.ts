@@ -2,7 +2,7 @@ import { createRedisBackend, type Job } from 'bullmq';
 import { Cluster } from 'ioredis';
 import type { RedisClient } from '../connection/connect.ts';
 import { openNode } from '../connection/open-client.ts';
-import type { QueueShards } from '../shards/queue-shards.ts';
+import type { QueueShards } from './queue-shards.ts';
 import { createJobPlaces, type JobRoom } from './job-places.ts';
 import { createMarkerWait, type MarkerWait } from './marker-wait.ts';
 import { PromptWorker } from './prompt-worker.ts';
@@ -43,19 +43,17 @@ export function workerSuffix(name: string): string {
 }
 
 /**
- * Starts a BullMQ worker for each shard, and for those that are added later. They go on within seconds after
- * any connection has failed or fallen silent. Jobs may be taken up again as often as need be. BullMQ's own
- * blocking connection is left out: it is disconnected and connected again when a read is late, and in a
- * cluster that connects only at the second attempt it waits for ever for the first. One connection waits for
- * the jobs of all shards; in a cluster, where a read names keys of one slot only, it is one for each shard.
+ * Starts a BullMQ worker for each shard. They go on within seconds after any connection has failed or fallen
+ * silent. Jobs may be taken up again as often as need be. BullMQ's own blocking connection is left out: it is
+ * disconnected and connected again when a read is late, and in a cluster that connects only at the second
+ * attempt it waits for ever for the first. One connection waits for the jobs of all shards; in a cluster,
+ * where a read names keys of one slot only, it is one for each shard.
  */
 export function createJobWorker<Data>(options: JobWorkerOptions<Data>): JobWorker {
   const { connection, shards, concurrency } = options;
   const suffix = options.name === undefined ? '' : workerSuffix(options.name);
   const places = createJobPlaces(concurrency);
-  const workers: PromptWorker<Data>[] = [];
   let shared: MarkerWait | null = null;
-  let isClosing = false;
 
   const createWait = (name: string) =>
     createMarkerWait({ open: (key) => openNode(connection, key, name), hasPlace: places.hasPlace });
@@ -90,16 +88,10 @@ export function createJobWorker<Data>(options: JobWorkerOptions<Data>): JobWorke
     return worker;
   }
 
-  function startAll(): void {
-    while (!isClosing && workers.length < shards.count()) workers.push(start(workers.length));
-  }
-
-  startAll();
-  shards.onGrown(startAll);
+  const workers = Array.from({ length: shards.count }, (_, shard) => start(shard));
   return {
     room: places.room,
     async close() {
-      isClosing = true;
       await Promise.all(workers.map((worker) => worker.close()));
     },
   };

@@ -83,12 +83,6 @@ async function readShard(queue: Queue, redis: RedisClient, now: number): Promise
 
 const noJobs = { waiting: 0, active: 0, delayed: 0, failed: 0 };
 
-/** Whether one shard of a queue holds no job and no scheduler; a job that moves meanwhile is seen. */
-export async function isUnused(queue: Queue, redis: RedisClient): Promise<boolean> {
-  const lists = ['wait', 'paused', 'active', 'delayed', 'prioritized', 'repeat'];
-  return (await redis.exists(...lists.map((part) => queue.toKey(part)))) === 0;
-}
-
 /**
  * The connections that wait for jobs of one shard of a queue, in all processes. Redis lists the clients of
  * all its databases, in which other deployments may have a queue of the same name. Rejects when Redis does.

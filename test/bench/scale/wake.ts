@@ -32,7 +32,7 @@ export async function deliverSome(stage: Stage, account: string, events: number)
 export async function untilDrained({ parts }: Stage, seconds: number): Promise<void> {
   const drains = async () => {
     const counts = await Promise.all(
-      parts.drainQueue.queues().map((queue) => queue.getJobCounts('waiting', 'active', 'prioritized')),
+      parts.drainQueue.queues.map((queue) => queue.getJobCounts('waiting', 'active', 'prioritized')),
     );
     return counts.reduce((sum, each) => sum + Object.values(each).reduce((a, b) => a + b, 0), 0);
   };

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { freePort } from '../../../src/demo/redis-process.ts';
 import { joinAsReplica, startCluster, startClusterNode } from '../../support/redis/topologies.ts';
-import { shardOf } from '../../../src/redis/shards/shard-of.ts';
+import { clusterShards, createQueueShards } from '../../../src/redis/jobs/queue-shards.ts';
 import { accounts } from '../../support/world/world.ts';
 import { moveSlot } from './move-slot.ts';
 import {
@@ -24,11 +24,10 @@ const settings = {
   'cluster-allow-replica-migration': 'no',
   'cluster-require-full-coverage': 'no',
 };
-// Number of shards of the queues in a cluster.
-const shards = 16;
 const args = [...syncAtOnce, ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])];
 // What the keys of an account, and those of its queues, are hashed by.
-const hashTags = [...accounts, ...accounts.map((account) => queuesTag(shardOf(account, shards)))];
+const shards = createQueueShards('{~queues}', clusterShards);
+const hashTags = [...accounts, ...accounts.map((account) => shards.prefix(shards.homeOf(account)))];
 
 /**
  * Three primaries with a replica each. The primary of a slot in use, picked at random, is stalled or killed
@@ -100,10 +99,6 @@ async function seesWhole(member: Member): Promise<'primary' | 'replica' | null> 
   if (!isWhole) return null;
   if (!(await isPrimary(member))) return (await isFollowing(member)) ? 'replica' : null;
   return /^connected_slaves:1\r?$/m.test(await member.client.info('replication')) ? 'primary' : null;
-}
-
-function queuesTag(shard: number): string {
-  return shard === 0 ? '~queues' : `~queues${shard}`;
 }
 
 type SlotRange = readonly [from: number, to: number, ...nodes: (readonly [host: string, port: number])[]];

@@ -3,7 +3,7 @@ import { createDrainQueue, type DrainQueue } from '../../../src/delivery/drain-q
 import { createPollQueue, type PollQueue } from '../../../src/polling/schedule/poll-queue.ts';
 import { readQueueState } from '../../../src/redis/jobs/queue-state.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
-import { oneShard } from '../../../src/redis/shards/queue-shards.ts';
+import { oneShard } from '../../../src/redis/jobs/queue-shards.ts';
 import { createApiFixture, type ApiFixture } from '../../support/api/api-fixture.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   drains = createDrainQueue(client, oneShard(queues), rethrow);
   api = await createApiFixture(client, redis.prefix, {
     readQueues: () =>
-      Promise.all([polls, drains].map((queue) => readQueueState(queue.queues(), client, Date.now()))),
+      Promise.all([polls, drains].map((queue) => readQueueState(queue.queues, client, Date.now()))),
   });
 });
 

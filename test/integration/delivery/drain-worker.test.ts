@@ -145,7 +145,7 @@ describe('the drain worker', () => {
     } finally {
       vi.useRealTimers();
     }
-    const jobs = await harness.queue.queues()[0].getPrioritized();
+    const jobs = await harness.queue.queues[0].getPrioritized();
     expect(jobs.map(({ data }) => data.subscription)).toEqual(['soon', 'late', 'after']);
   });
 
@@ -225,7 +225,7 @@ describe('the drain worker', () => {
     await harness.queue.wakeAt(harness.account, 'fails', Date.now(), Date.now());
     latch.open();
     await vi.waitFor(async () => {
-      const jobs = await harness.queue.queues()[0].getJobs(['delayed']);
+      const jobs = await harness.queue.queues[0].getJobs(['delayed']);
       expect(jobs.map(({ name }) => name).toSorted()).toEqual(['drain', 'wake']);
       expect(jobs.every(({ attemptsMade }) => attemptsMade > 0)).toBe(true);
       expect(jobs.map(({ stacktrace }) => stacktrace)).toEqual([[], []]);

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import { drainQueueName } from '../../../src/delivery/drain-queue.ts';
 import type { RedisClient } from '../../../src/redis/connection/open-client.ts';
 import { createJobWorker } from '../../../src/redis/jobs/job-worker.ts';
-import { oneShard } from '../../../src/redis/shards/queue-shards.ts';
+import { oneShard } from '../../../src/redis/jobs/queue-shards.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 import { createHarness } from './drain-harness.ts';
 
@@ -28,7 +28,7 @@ function idleWorker(prefix: string, connection: RedisClient, name: string | unde
 test('each process sees how many there are, and how many come before it in an order that is the same for all', async () => {
   await using harness = await createHarness(redis);
   await using stack = new AsyncDisposableStack();
-  const prefix = String(harness.queue.queues()[0].opts.prefix);
+  const prefix = String(harness.queue.queues[0].opts.prefix);
   for (const name of ['b', 'a', undefined, 'c']) {
     const connection = redis.connect();
     connection.options.maxRetriesPerRequest = null;
@@ -44,7 +44,7 @@ test('each process sees how many there are, and how many come before it in an or
 test('processes of another deployment in another database of the server are not counted', async () => {
   await using harness = await createHarness(redis);
   await using stack = new AsyncDisposableStack();
-  const prefix = String(harness.queue.queues()[0].opts.prefix);
+  const prefix = String(harness.queue.queues[0].opts.prefix);
   for (const [name, database] of [
     ['other', 1],
     ['own', 0],

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { createDrainQueue } from '../../../src/delivery/drain-queue.ts';
 import { createPollQueue } from '../../../src/polling/schedule/poll-queue.ts';
-import { oneShard } from '../../../src/redis/shards/queue-shards.ts';
+import { oneShard } from '../../../src/redis/jobs/queue-shards.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -16,9 +16,9 @@ test('a wake-up that stands in no list is freed, so that its subscription can be
   const queue = createDrainQueue(client, oneShard(redis.prefix), fail);
   try {
     await queue.wake('acme', ['lost', 'waiting']);
-    const job = (await queue.queues()[0].getDeduplicationJobId('drain.acme.lost')) ?? '';
+    const job = (await queue.queues[0].getDeduplicationJobId('drain.acme.lost')) ?? '';
     // As the script that adds a job leaves it when its last commands are not carried out.
-    expect(await client.zrem(queue.queues()[0].toKey('prioritized'), job)).toBe(1);
+    expect(await client.zrem(queue.queues[0].toKey('prioritized'), job)).toBe(1);
     await queue.wake('acme', ['lost', 'waiting']);
     expect(await queue.waiting()).toBe(1);
     expect(await queue.release('acme', ['lost', 'waiting', 'never'])).toBe(1);
@@ -35,12 +35,12 @@ test('a poll that was asked for and stands in no list is freed, so that it can b
   const polls = createPollQueue(client, oneShard(redis.prefix), fail);
   try {
     await polls.pollNow('acme', 'sweep');
-    expect(await client.del(polls.queues()[0].toKey('wait'))).toBe(1);
+    expect(await client.del(polls.queues[0].toKey('wait'))).toBe(1);
     await polls.pollNow('acme', 'sweep');
-    expect(await polls.queues()[0].getWaitingCount()).toBe(0);
+    expect(await polls.queues[0].getWaitingCount()).toBe(0);
     expect(await polls.release('acme')).toBe(1);
     await polls.pollNow('acme', 'sweep');
-    expect(await polls.queues()[0].getWaitingCount()).toBe(1);
+    expect(await polls.queues[0].getWaitingCount()).toBe(1);
   } finally {
     await polls.close();
   }

@@ -22,7 +22,7 @@ test('a thousand subscriptions disabled at once cost one reading of all, and wak
     Array.from({ length: 1_000 }, () => harness.waker.wakeMatching(harness.account, disabled)),
   );
   expect((await readings(harness.redis)) - before).toBe(1);
-  const jobs = await harness.queue.queues()[0].getJobs();
+  const jobs = await harness.queue.queues[0].getJobs();
   expect(jobs.map(({ data }) => data.subscription)).toEqual([asked]);
 });
 

@@ -9,7 +9,7 @@ import { createRedisConnections } from '../../../src/redis/connection/connect.ts
 import { createKeys } from '../../../src/redis/keys.ts';
 import { createWorkTally } from '../../../src/monitoring/work-tally.ts';
 import { createWorkWatch } from '../../../src/monitoring/work-watch.ts';
-import { oneShard } from '../../../src/redis/shards/queue-shards.ts';
+import { oneShard } from '../../../src/redis/jobs/queue-shards.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -48,12 +48,12 @@ function rig() {
       {
         name: 'poll',
         tally: tally.poll,
-        keys: () => polls.queues().map((queue) => (part: string) => queue.toKey(part)),
+        keys: polls.queues.map((queue) => (part: string) => queue.toKey(part)),
       },
       {
         name: 'drain',
         tally: tally.drain,
-        keys: () => drains.queues().map((queue) => (part: string) => queue.toKey(part)),
+        keys: drains.queues.map((queue) => (part: string) => queue.toKey(part)),
       },
     ] as const;
     const watch = createWorkWatch({
@@ -118,7 +118,7 @@ test('repairs of the schedule that go on and on do not hide that nobody polls', 
   const { polls } = deployment;
   const process = deployment.process();
   await polls.schedule('acme', everyMs);
-  await polls.queues()[0].drain();
+  await polls.queues[0].drain();
   process.expect('poll', everyMs);
   for (let repairs = 0; repairs < 20; repairs += 1) {
     await polls.schedule('acme', everyMs);
@@ -175,7 +175,7 @@ test.each([
     'were given to a worker that never heard of it',
     async ({ drains }: ReturnType<typeof rig>) => {
       await drains.wake('acme', ['a']);
-      const [queue] = drains.queues();
+      const [queue] = drains.queues;
       const [job = ''] = await client.zpopmin(queue.toKey('prioritized'));
       await client.lpush(queue.toKey('active'), job);
     },

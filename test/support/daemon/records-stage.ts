@@ -110,7 +110,6 @@ export const subscriptionCases: Record<keyof SubscriptionKeys, Case> = {
 export const deploymentKeys: Record<keyof Keys, string> = {
   prefix: 'no key',
   queues: "BullMQ's",
-  shards: 'a number; one that cannot be read is written again (src/redis/shards/queue-shards.ts)',
   store: 'tested below',
   probe: 'is only written',
   aofMark: 'is only written',

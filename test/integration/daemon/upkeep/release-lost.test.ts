@@ -17,8 +17,8 @@ test('wake-ups that were lost half-way are freed, although subscriptions or jobs
   const { subscriptions } = keys.account(accountName(0));
   await client.del(subscriptions);
   await client.set(subscriptions, 'garbage');
-  const drain = drainQueue.queues()[0].toKey(`de:drain.${accountName(2)}.sub_2`);
-  const pollOf = (i: number) => pollQueue.queues()[0].toKey(`de:${accountName(i)}.delta`);
+  const drain = drainQueue.queues[0].toKey(`de:drain.${accountName(2)}.sub_2`);
+  const pollOf = (i: number) => pollQueue.queues[0].toKey(`de:${accountName(i)}.delta`);
   const [poll, garbage, last] = [pollOf(0), pollOf(1), pollOf(2)];
   await client.mset(drain, 'no job', poll, 'no job', last, 'no job');
   await client.hset(garbage, 'of another', 'type');

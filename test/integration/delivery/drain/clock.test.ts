@@ -145,7 +145,7 @@ test('a wake-up that comes before its time wakes nobody, for it would come over 
   harness.startWorker();
   const now = rig.now();
   // As if the clock of the process that takes it up were ten hours ahead.
-  await harness.queue.queues()[0].add('wake', {
+  await harness.queue.queues[0].add('wake', {
     account: harness.account,
     subscription: 'early',
     at: now + 10 * hour,

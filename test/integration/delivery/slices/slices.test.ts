@@ -31,7 +31,7 @@ describe('an event for many subscriptions', () => {
     await harness.publish('a');
     // The same event once more before any slice is drained adds none.
     await harness.waker.wakeMatching(harness.account, [{ type: 'filing.pending', state: '', status: '' }]);
-    const jobs = await harness.queue.queues()[0].getJobs();
+    const jobs = await harness.queue.queues[0].getJobs();
     expect(jobs.map(({ data }) => data.slice?.length)).toEqual([40, 40, 40]);
     harness.startWorker();
     await vi.waitFor(() => expect(receiver.accepted).toHaveLength(subscriptions), 10_000);

@@ -2,7 +2,7 @@ import { Queue } from 'bullmq';
 import { expect, test } from 'vitest';
 import { createRedisConnections } from '../../../../src/redis/connection/connect.ts';
 import { createJobWorker } from '../../../../src/redis/jobs/job-worker.ts';
-import { oneShard } from '../../../../src/redis/shards/queue-shards.ts';
+import { oneShard } from '../../../../src/redis/jobs/queue-shards.ts';
 import { startPrivateRedis } from '../../../support/redis/test-redis.ts';
 import { startSilencingProxy } from '../../../support/connections/silencing-proxy.ts';
 

@@ -2,7 +2,7 @@ import { Queue } from 'bullmq';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { createJobWorker } from '../../../../src/redis/jobs/job-worker.ts';
 import { readQueueState } from '../../../../src/redis/jobs/queue-state.ts';
-import { oneShard } from '../../../../src/redis/shards/queue-shards.ts';
+import { oneShard } from '../../../../src/redis/jobs/queue-shards.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 
 const redis = testRedis();
