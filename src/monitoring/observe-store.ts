@@ -15,7 +15,6 @@ export interface StoreObserver
   onStep(ms: number): void;
   /** Commits that Redis had lost were restored. */
   onRestored(restoration: Restoration): void;
-  /** A log with half a transaction in it was repaired. */
 }
 
 /** An observer of the store; `waitReplicas` is the number of replicas that commits wait for. */

@@ -85,42 +85,39 @@ function createSeries(
 export function createAccountCounters(registry: Registry, now = () => performance.now()): AccountCounters {
   const changes = createSeries(knownStatuses, ['REJECTED'], rejectedMax, now);
   const records = createSeries([''], [''], quarantinedMax, now);
-  const common = (name: string, help: string) => ({
-    name: `filing_webhooks_${name}`,
-    help,
-    registers: [],
-  });
-  const ofChanges = new Counter({
-    ...common('filing_events_total', 'Changes of filings recorded in the log, by the resulting status.'),
-    labelNames: ['account', 'status'],
-    collect() {
-      this.reset();
-      for (const { account, label, value } of changes.samples()) this.inc({ account, status: label }, value);
+  const counter = (name: string, help: string, labelNames: readonly string[], collect?: () => void) => {
+    const settings = { name: `filing_webhooks_${name}`, help, labelNames, registers: [registry] };
+    return new Counter({ ...settings, ...(collect && { collect }) });
+  };
+  const ofChanges: Counter = counter(
+    'filing_events_total',
+    'Changes of filings recorded in the log, by the resulting status.',
+    ['account', 'status'],
+    () => {
+      ofChanges.reset();
+      for (const { account, label, value } of changes.samples())
+        ofChanges.inc({ account, status: label }, value);
     },
-  });
-  const allChanges = new Counter({
-    ...common('all_filing_events_total', 'Changes of filings of all accounts, by the resulting status.'),
-    labelNames: ['status'],
-  });
-  const ofRecords = new Counter({
-    ...common(
-      'quarantined_records_total',
-      'Records of the partner service that are not filings, or cannot be read, and were left out.',
-    ),
-    labelNames: ['account'],
-    collect() {
-      this.reset();
-      for (const { account, value } of records.samples()) this.inc({ account }, value);
-    },
-  });
-  const allRecords = new Counter(
-    common(
-      'all_quarantined_records_total',
-      'Records left out of all accounts, because they are no filings or cannot be read.',
-    ),
   );
-  for (const counter of [ofChanges, allChanges]) registry.registerMetric(counter);
-  for (const counter of [ofRecords, allRecords]) registry.registerMetric(counter);
+  const allChanges = counter(
+    'all_filing_events_total',
+    'Changes of filings of all accounts, by the resulting status.',
+    ['status'],
+  );
+  const ofRecords: Counter = counter(
+    'quarantined_records_total',
+    'Records of the partner service that are not filings, or cannot be read, and were left out.',
+    ['account'],
+    () => {
+      ofRecords.reset();
+      for (const { account, value } of records.samples()) ofRecords.inc({ account }, value);
+    },
+  );
+  const allRecords = counter(
+    'all_quarantined_records_total',
+    'Records left out of all accounts, because they are no filings or cannot be read.',
+    [],
+  );
   // From the start: rate() does not see the first increase of a new counter.
   for (const status of [...knownStatuses, 'removed', 'other']) allChanges.inc({ status }, 0);
 

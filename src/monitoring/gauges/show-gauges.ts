@@ -2,7 +2,7 @@ import type { Gauge } from 'prom-client';
 import { isIndexed, knownStatuses } from '../../partner/filing-statuses.ts';
 import type { HealthState } from '../../polling/health.ts';
 import type { Metrics } from '../metrics.ts';
-import { boundedCounts, type AccountFacts } from './account-facts.ts';
+import { boundedCounts, type AccountFacts, type SubscriptionFacts } from './account-facts.ts';
 
 /** Which accounts or subscriptions have series of their own: all, or those that need a person most. */
 export type Named = 'all' | 'worst';
@@ -34,35 +34,21 @@ const badness: Readonly<Record<HealthState, number>> = {
 };
 const healthStates = Object.keys(badness) as HealthState[];
 
-/** The gauges that come from the facts of accounts. */
-export type AccountGauges = Pick<
-  Metrics,
-  | 'accounts'
-  | 'accountHealth'
-  | 'allCertificateEnd'
-  | 'allFilings'
-  | 'allOldestFiling'
-  | 'allSubscriptionLag'
-  | 'certificateEnd'
-  | 'filings'
-  | 'lastCompletePoll'
-  | 'oldestFiling'
-  | 'pollAge'
-  | 'seriesPerAccount'
-  | 'subscriptionFailing'
-  | 'subscriptionLag'
-  | 'subscriptionLags'
-  | 'subscriptions'
-  | 'throttledSubscriptions'
->;
-
 /** A series of an account: its further labels, its value, and how much it needs a person, from 0 on. */
 type Sample = readonly [labels: Readonly<Record<string, string>>, value: number, score: number];
 
 interface PerAccountGauge {
-  readonly gauge: 'accountHealth' | 'certificateEnd' | 'filings' | 'lastCompletePoll' | 'oldestFiling';
+  readonly gauge:
+    | 'accountHealth'
+    | 'certificateEnd'
+    | 'filings'
+    | 'lastCompletePoll'
+    | 'oldestFiling'
+    | 'subscriptionFailing';
   /** Maximum number of series where only the worst are named. */
   readonly max: number;
+  /** Only the worst are named, also where all accounts are. */
+  readonly isOfWorst?: true;
   samples(facts: AccountFacts, at: ShowTime): readonly Sample[];
 }
 
@@ -113,6 +99,17 @@ const perAccount: readonly PerAccountGauge[] = [
       return since === undefined ? [] : [[{ status }, age(since, now), age(since, now)]];
     },
   })),
+  {
+    gauge: 'subscriptionFailing',
+    max: worstMax,
+    isOfWorst: true,
+    samples: ({ subscriptions }, { now }) =>
+      Array.from(subscriptions.failing, ([subscription, since]) => [
+        { subscription },
+        age(since, now),
+        age(since, now),
+      ]),
+  },
 ];
 
 /**
@@ -146,97 +143,92 @@ export function worstOf<T>(all: readonly T[], score: (each: T) => number, max: n
  * ones. Series of accounts and subscriptions that are gone are removed.
  */
 export function showGauges(
-  gauges: AccountGauges,
+  metrics: Metrics,
   accounts: readonly AccountFacts[],
   named: { readonly accounts: Named; readonly subscriptions: Named },
   at: ShowTime,
 ): void {
-  gauges.seriesPerAccount.set(named.accounts === 'all' ? 1 : 0);
-  showTotals(gauges, accounts, at.now);
-  for (const { gauge } of perAccount) gauges[gauge].reset();
-  for (const { gauge, max, samples } of perAccount) {
+  metrics.seriesPerAccount.set(named.accounts === 'all' ? 1 : 0);
+  showTotals(metrics, accounts, at.now);
+  for (const { gauge } of perAccount) metrics[gauge].reset();
+  for (const { gauge, max, isOfWorst = named.accounts === 'worst', samples } of perAccount) {
     const all = accounts.flatMap((facts) =>
       samples(facts, at).map(([labels, value, score]) => ({ account: facts.account, labels, value, score })),
     );
-    for (const { account, labels, value } of named.accounts === 'all'
-      ? all
-      : worstOf(all, ({ score }) => score, max))
-      (gauges[gauge] as Gauge).set({ account, ...labels }, value);
+    for (const { account, labels, value } of isOfWorst ? worstOf(all, ({ score }) => score, max) : all)
+      (metrics[gauge] as Gauge).set({ account, ...labels }, value);
   }
-  showLags(gauges, accounts, named);
-  gauges.subscriptionFailing.reset();
-  const failing = eachOf(accounts, ({ failing: since }) => since);
-  for (const { account, subscription, value } of worstOf(failing, (each) => at.now - each.value, worstMax))
-    gauges.subscriptionFailing.set({ account, subscription }, age(value, at.now));
+  showLags(metrics, accounts, named);
 }
 
-function showTotals(gauges: AccountGauges, accounts: readonly AccountFacts[], now: number): void {
-  const byHealth = new Map(healthStates.map((state) => [state, 0]));
-  const filings: Record<string, number> = {};
-  const oldest = new Map<string, number>();
-  const byState = { active: 0, failing: 0, unverified: 0, disabled: 0 };
-  let [waiting, throttled, certificateEnd] = [0, 0, Infinity];
-  gauges.pollAge.reset();
-  gauges.subscriptionLags.reset();
-  for (const { health, lastCompletePollAt, counts, subscriptions, ...facts } of accounts) {
-    byHealth.set(health, (byHealth.get(health) ?? 0) + 1);
-    for (const [status, count] of Object.entries(counts)) filings[status] = (filings[status] ?? 0) + count;
-    for (const [status, since] of facts.oldest)
-      oldest.set(status, Math.min(oldest.get(status) ?? since, since));
-    if (lastCompletePollAt > 0) gauges.pollAge.observe(age(lastCompletePollAt, now));
-    certificateEnd = Math.min(certificateEnd, facts.certificateEnd ?? Infinity);
-    for (const state of subscriptionStates) byState[state] += subscriptions.byState[state];
-    throttled += subscriptions.throttled;
-    waiting += subscriptions.waiting;
-    for (const lag of subscriptions.lags.values()) gauges.subscriptionLags.observe(lag);
-  }
-  for (const [state, count] of byHealth) gauges.accounts.set({ state }, count);
-  for (const state of subscriptionStates) gauges.subscriptions.set({ state }, byState[state]);
-  gauges.allFilings.reset();
-  for (const [status, count] of Object.entries(boundedCounts(filings)))
-    gauges.allFilings.set({ status }, count);
-  gauges.allOldestFiling.reset();
-  for (const [status, since] of oldest) gauges.allOldestFiling.set({ status }, age(since, now));
-  gauges.allSubscriptionLag.set(waiting);
-  gauges.allCertificateEnd.set(certificateEnd === Infinity ? NaN : certificateEnd / 1000);
-  gauges.throttledSubscriptions.set(throttled);
+function showTotals(metrics: Metrics, accounts: readonly AccountFacts[], now: number): void {
+  const sum = (a: number, b: number) => a + b;
+  const subscriptions = accounts.map((facts) => facts.subscriptions);
+  const total = (count: (facts: SubscriptionFacts) => number) => subscriptions.map(count).reduce(sum, 0);
+  const counts = merged(
+    accounts.map((facts) => Object.entries(facts.counts)),
+    sum,
+  );
+  const ages = accounts.map(({ oldest }) =>
+    Array.from(oldest, ([status, since]) => [status, age(since, now)] as const),
+  );
+  const health = (state: HealthState) => accounts.filter((facts) => facts.health === state).length;
+  for (const state of healthStates) metrics.accounts.set({ state }, health(state));
+  for (const state of subscriptionStates)
+    metrics.subscriptions.set(
+      { state },
+      total(({ byState }) => byState[state]),
+    );
+  metrics.allFilings.reset();
+  for (const [status, count] of Object.entries(boundedCounts(Object.fromEntries(counts))))
+    metrics.allFilings.set({ status }, count);
+  metrics.allOldestFiling.reset();
+  for (const [status, oldest] of merged(ages, Math.max)) metrics.allOldestFiling.set({ status }, oldest);
+  metrics.allSubscriptionLag.set(total(({ waiting }) => waiting));
+  metrics.throttledSubscriptions.set(total(({ throttled }) => throttled));
+  const ends = accounts.flatMap(({ certificateEnd }) => certificateEnd ?? []);
+  metrics.allCertificateEnd.set(ends.length === 0 ? NaN : ends.reduce((a, b) => Math.min(a, b)) / 1000);
+  metrics.pollAge.reset();
+  for (const { lastCompletePollAt: polledAt } of accounts)
+    if (polledAt > 0) metrics.pollAge.observe(age(polledAt, now));
+  metrics.subscriptionLags.reset();
+  for (const { lags } of subscriptions)
+    for (const lag of lags.values()) metrics.subscriptionLags.observe(lag);
 }
 
 const subscriptionStates = ['active', 'failing', 'unverified', 'disabled'] as const;
 
+// The values of all under each of their names.
+function merged(
+  all: readonly (readonly (readonly [name: string, value: number])[])[],
+  combine: (a: number, b: number) => number,
+): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const each of all)
+    for (const [name, value] of each) found.set(name, combine(found.get(name) ?? 0, value));
+  return found;
+}
+
 // The largest lags: of each account where all are named, else of all. The rest of a named account is `other`.
 function showLags(
-  { subscriptionLag }: AccountGauges,
+  { subscriptionLag }: Metrics,
   accounts: readonly AccountFacts[],
   named: { readonly accounts: Named; readonly subscriptions: Named },
 ): void {
   subscriptionLag.reset();
-  const ofAll = eachOf(accounts, ({ lags }) => lags);
+  const lags = accounts.map(({ account, subscriptions }) =>
+    Array.from(subscriptions.lags, ([subscription, value]) => ({ account, subscription, value })),
+  );
   const shown =
     named.subscriptions === 'all'
-      ? accounts.flatMap((facts) =>
-          eachOf([facts], ({ lags }) => lags)
-            .toSorted((a, b) => b.value - a.value)
-            .slice(0, namedOfAccountMax),
-        )
-      : worstOf(ofAll, ({ value }) => value, worstMax);
+      ? lags.flatMap((own) => own.toSorted((a, b) => b.value - a.value).slice(0, namedOfAccountMax))
+      : worstOf(lags.flat(), ({ value }) => value, worstMax);
   for (const { account, subscription, value } of shown) subscriptionLag.set({ account, subscription }, value);
   if (named.accounts === 'worst') return;
-  const isShown = new Set(shown.map(({ account, subscription }) => `${account} ${subscription}`));
-  const others = new Map<string, number>();
-  for (const { account, subscription, value } of ofAll)
-    if (!isShown.has(`${account} ${subscription}`)) others.set(account, (others.get(account) ?? 0) + value);
-  for (const [account, lag] of others)
-    subscriptionLag.set({ account, subscription: otherSubscriptions }, lag);
-}
-
-function eachOf(
-  accounts: readonly AccountFacts[],
-  valuesOf: (facts: AccountFacts['subscriptions']) => ReadonlyMap<string, number>,
-) {
-  return accounts.flatMap(({ account, subscriptions }) =>
-    Array.from(valuesOf(subscriptions), ([subscription, value]) => ({ account, subscription, value })),
-  );
+  const isShown = new Set(shown);
+  const others = lags.flat().filter((lag) => !isShown.has(lag));
+  for (const { account, value } of others)
+    subscriptionLag.inc({ account, subscription: otherSubscriptions }, value);
 }
 
 function age(since: number, now: number): number {
