@@ -47,12 +47,11 @@ export interface SearchQuery extends ListQuery {
  */
 export interface PartnerClient {
   /**
-   * `GET /partner/filings`. `onArrival` is called when a page has arrived and before it is parsed, so a
-   * request that it sends is under way meanwhile. A page that proves unreadable is requested again, and
-   * arrives again. So is one that is larger than an answer may be, with half the limit; the lower limit stays
-   * until pages leave room for twice as many records.
+   * `GET /partner/filings`. A page that proves unreadable is requested again. So is one that is larger than
+   * an answer may be, with half the limit; the lower limit stays until pages leave room for twice as many
+   * records.
    */
-  listFilings(query: ListQuery, signal: AbortSignal, onArrival?: () => void): Promise<PageAnswer>;
+  listFilings(query: ListQuery, signal: AbortSignal): Promise<PageAnswer>;
   /**
    * `GET /partner/filings?q=`: one request, never repeated, whose trouble does not slow down others. A
    * refusal (429) does.
@@ -187,13 +186,9 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
     once: false,
   } as const;
 
-  async function readPage(
-    query: ListQuery,
-    signal: AbortSignal,
-    onArrival?: () => void,
-  ): Promise<PageAnswer> {
+  async function readPage(query: ListQuery, signal: AbortSignal): Promise<PageAnswer> {
     const understand = kept(async (answer) => {
-      const page = await toPage(answer, onArrival);
+      const page = await toPage(answer);
       return { page, bytes: answer.body.length, release: answer.release };
     });
     const { read: answered, span } = await read(listRequest(query, rooms.pages), understand, signal);
@@ -201,11 +196,11 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
   }
 
   return {
-    async listFilings(query, signal, onArrival) {
+    async listFilings(query, signal) {
       for (;;) {
         const limit = Math.min(query.limit, fitting);
         try {
-          const answer = await readPage({ ...query, limit }, signal, onArrival);
+          const answer = await readPage({ ...query, limit }, signal);
           const isRoomLeft = answer.bytes * 2 < bodyBytesMax;
           if (limit === fitting && isRoomLeft) fitting = Math.min(pageSize, limit * 2);
           return answer;

@@ -56,7 +56,7 @@ export function createPatientClient({ client, budget, random, onRest }: PatientC
   }
 
   return {
-    listFilings: (query, signal, onArrival) => patiently(() => client.listFilings(query, signal, onArrival)),
+    listFilings: (query, signal) => patiently(() => client.listFilings(query, signal)),
     // People wait for it.
     searchFilings: client.searchFilings,
     countFilings: (signal) => patiently(() => client.countFilings(signal)),

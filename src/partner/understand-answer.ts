@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   faultOfFiling,
   faultOfPage,
@@ -13,17 +12,11 @@ import { AnswerExcess, kindOfStatus, PartnerError } from './partner-error.ts';
 import type { PartnerAnswer } from './partner-http.ts';
 
 /**
- * The page in an answer to `GET filings`. `onArrival` is called before it is parsed. Rejects with
- * PartnerError where the answer is not a page, and with AnswerExcess.
+ * The page in an answer to `GET filings`. Rejects with PartnerError where the answer is not a page, and with
+ * AnswerExcess.
  */
-export async function toPage(answer: PartnerAnswer, onArrival?: () => void): Promise<PartnerPage> {
+export async function toPage(answer: PartnerAnswer): Promise<PartnerPage> {
   expectOk(answer, 'filings');
-  if (onArrival !== undefined) {
-    onArrival();
-    // Requests are written in the next turns, and parsing a page takes as long as the service needs to
-    // answer.
-    await nextTurn();
-  }
   return parseOr('filings', answer, parsePage, faultOfPage);
 }
 

@@ -7,7 +7,7 @@ export type Answer = PageAnswer | PartnerError;
 
 /** The requests of one scan. They reject with PartnerError when a failure is about the whole account. */
 export interface ListRequests {
-  page(offset: number, onArrival?: () => void): Promise<Answer>;
+  page(offset: number): Promise<Answer>;
   /** A part of a page that could not be read, requested once. */
   part(offset: number, limit: number): Promise<Answer>;
   /** Asks once for a page of one record, which is not kept. */
@@ -24,9 +24,9 @@ export function createListRequests(
 ): ListRequests {
   let parts = 0;
 
-  async function ask(query: ListQuery, onArrival?: () => void): Promise<Answer> {
+  async function ask(query: ListQuery): Promise<Answer> {
     try {
-      return await listing.listFilings({ ...list, ...query }, signal, onArrival);
+      return await listing.listFilings({ ...list, ...query }, signal);
     } catch (error) {
       if (error instanceof PartnerError && consequence(error, 'list') === 'left_out') return error;
       throw error;
@@ -39,7 +39,7 @@ export function createListRequests(
   }
 
   return {
-    page: (offset, onArrival) => ask({ offset, limit: pageSize }, onArrival),
+    page: (offset) => ask({ offset, limit: pageSize }),
     part,
     async look(offset) {
       const answer = await part(offset, 1);

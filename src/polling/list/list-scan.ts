@@ -5,12 +5,10 @@ import { allEnded } from '../../waiting/all-ended.ts';
 import type { LeftOutRecord } from './gaps.ts';
 import { createListRequests, discard, type Answer } from './list-requests.ts';
 import type { IdPart, IdSet } from './id-set.ts';
-import { createPrefetch } from './prefetch.ts';
 import { splitRepeatedRows, type ShownPage } from './repeated-rows.ts';
 import {
   advance,
   expectTotal,
-  likelyNextOffset,
   mayEndHere,
   nextStep,
   skipPage,
@@ -71,8 +69,8 @@ export interface ScanRequest {
 /** One passage through a list. */
 export interface ListScan {
   /**
-   * The pages, to be read once. The next pages may be requested while the reader works on earlier ones. At a
-   * `barrier` the reader finishes that work before it asks for more. Throws PartnerError when not even the
+   * The pages, to be read once. The next page is requested while the reader works on earlier ones, never two
+   * at once: pages served out of order would hide rows that move from one to the other. At a `barrier` the reader finishes that work before it asks for more. Throws PartnerError when not even the
    * first page can be read, or when the service refuses the account. No request outlives the generator. The
    * reader releases each page.
    */
@@ -89,33 +87,34 @@ export function scanList({ listing, shown, inBetween, signal }: ScanDeps, reques
   const { status, isSweep = false } = request;
   const list = status === undefined ? { isSweep } : { isSweep, status };
   const requests = createListRequests(listing, list, signal);
-  const prefetch = createPrefetch<Answer>({ fetch: requests.page, inBetween, discard });
   const quarantined = new Set<string>();
   const leftOut: LeftOutRecord[] = [];
   let position = startPosition();
   let failure: PartnerError | null = null;
   let end: ScanEnd = 'broken';
   let unreadable = 0;
+  // The next page, requested while the one before it is compared.
+  let ahead: Promise<Answer> | null = null;
 
   async function* pages(): ReturnType<ListScan['pages']> {
     const ids = shown.part();
     try {
       yield* readOn(ids);
     } finally {
-      await prefetch.settled();
+      await ahead?.then(discard, () => undefined);
       ids.end();
     }
   }
 
   async function* readOn(ids: IdPart): ReturnType<ListScan['pages']> {
     for (;;) {
-      const answer = await prefetch.answer();
+      const answer = await (ahead ?? requests.page(position.offset));
+      ahead = null;
       const page = answer instanceof PartnerError ? null : accept(answer, ids);
       let step = answer instanceof PartnerError ? yield* goOn(answer, ids) : nextStep(position);
       if (step === 'early' && (await isLastShown())) step = leaveOutPage();
-      prefetch.expect(position.offset, likelyNextOffset(position));
-      const isPause = step === 'continue' && !prefetch.isRequested() && inBetween.isDue();
-      if (step === 'continue' && !isPause) prefetch.request();
+      const isPause = step === 'continue' && inBetween.isDue();
+      if (step === 'continue' && !isPause) requestAhead();
       if (page !== null) yield page;
       if (step !== 'continue' || isPause) yield 'barrier';
       if (isPause) await inBetween.pollIfDue();
@@ -123,6 +122,12 @@ export function scanList({ listing, shown, inBetween, signal }: ScanDeps, reques
       end = position.skipped > 0 ? 'broken' : step === 'early' ? 'short' : step;
       return;
     }
+  }
+
+  function requestAhead(): void {
+    ahead = requests.page(position.offset);
+    // It is awaited only when the work on the page before has ended, which may be later.
+    ahead.catch(() => undefined);
   }
 
   function accept(answer: PageAnswer, ids: IdPart): ShownPage {

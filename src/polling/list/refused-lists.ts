@@ -31,13 +31,13 @@ export function createListing({ client, refused, now, forMs }: RefusedListsDeps)
 
   return {
     isRefused: (status) => refusalOf(status) !== null,
-    async listFilings(query, signal, onArrival) {
+    async listFilings(query, signal) {
       const { status } = query;
-      if (status === undefined) return client.listFilings(query, signal, onArrival);
+      if (status === undefined) return client.listFilings(query, signal);
       const known = refusalOf(status);
       if (known !== null) throw known;
       try {
-        const listed = await client.listFilings(query, signal, onArrival);
+        const listed = await client.listFilings(query, signal);
         refused.delete(status);
         return listed;
       } catch (error) {

@@ -130,14 +130,6 @@ export function expectTotal(position: ScanPosition, total: number | null): ScanP
 }
 
 /**
- * Offset of the page after the next one if the list does not change; null where the list may end before it.
- */
-export function likelyNextOffset({ offset, pages, lastLength, total }: ScanPosition): number | null {
-  if (pages === 0 || total === null) return null;
-  return lastLength > 0 && offset + lastLength < total ? offset + lastLength : null;
-}
-
-/**
  * Whether and how to read on. The service's rule for the last page is `offset + limit >= total`
  * (docs/partner.md#lists), so nothing is requested at or behind the total. A list that has shown more than
  * its total, or has none, goes on until a page is empty.
