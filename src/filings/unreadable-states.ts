@@ -10,8 +10,8 @@ import { encodeState, isReadableState, type FilingState } from './detection/fili
 /** Puts an unknown state in place of one that cannot be read. */
 export interface UnreadableStates {
   /**
-   * Returns the state of a filing as stored afterwards; null when it was removed in the meantime. If another
-   * process was quicker, its state is returned.
+   * Returns the state of a filing as stored afterwards, the same if it can be read; null when it was removed
+   * in the meantime. If another process was quicker, its state is returned.
    */
   toReadable(account: string, id: string, text: string): Promise<string | null>;
 }

@@ -2,7 +2,6 @@ import { isIndexed, knownStatuses } from '../../partner/filing-statuses.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import type { OnUnreadable } from '../../redis/unreadable-record.ts';
-import { isOfOtherStatus } from '../detection/filing-state.ts';
 import { createFilingIndex } from './filing-index.ts';
 import { createFilingReader, type KnownFiling, type ListedFiling } from './filing-reader.ts';
 import { createOrderedWalk, type OrderedWalk } from './ordered-walk.ts';
@@ -94,20 +93,15 @@ export function createFilingListStore(
   const reader = createFilingReader(redis, keys, onUnreadable);
   const index = createFilingIndex(redis, keys);
 
-  async function readChunk(account: string, { status, glob }: Scanned, cursor: string) {
+  async function readChunk(account: string, glob: string | null, cursor: string) {
     const { filings } = keys.account(account);
     const [next, flat] =
       glob === null
         ? await redis.hscan(filings, cursor, 'COUNT', chunkSize)
         : await redis.hscan(filings, cursor, 'MATCH', glob, 'COUNT', matchedSize);
-    const [ids, texts]: [string[], string[]] = [[], []];
-    for (let i = 0; i < flat.length; i += 2) {
-      const [id = '', text = ''] = [flat[i], flat[i + 1]];
-      if (status !== null && isOfOtherStatus(text, status)) continue;
-      ids.push(id);
-      texts.push(text);
-    }
-    const known = await reader.decode(account, ids, texts);
+    // Ids and states take turns.
+    const [ids, texts] = [0, 1].map((side) => flat.filter((_, i) => i % 2 === side));
+    const known = await reader.decode(account, ids ?? [], texts ?? []);
     return {
       next,
       known: known.toSorted(([a], [b]) => (a < b ? -1 : 1)),
@@ -117,7 +111,7 @@ export function createFilingListStore(
 
   // Up to `room` filings of the list in one chunk of the hash, and where to go on.
   async function readPart(account: string, scanned: Scanned, { cursor, shownTo }: ScanPlace, room: number) {
-    const { next, known, read } = await readChunk(account, scanned, cursor);
+    const { next, known, read } = await readChunk(account, scanned.glob, cursor);
     const { status } = scanned;
     const wanted = known.filter(
       ([id, state]) =>

@@ -7,7 +7,7 @@ import {
   type OnUnreadable,
 } from '../../redis/unreadable-record.ts';
 import type { FilingDetails } from '../detection/filing-details.ts';
-import { decodeState, isPlainState, type FilingState } from '../detection/filing-state.ts';
+import { decodeState, type FilingState } from '../detection/filing-state.ts';
 import { markOf, maySee, type SeenMark } from '../detection/seen-mark.ts';
 import { createUnreadableStates } from '../unreadable-states.ts';
 
@@ -49,12 +49,6 @@ export interface FilingReader {
 export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable): FilingReader {
   const unreadable = createUnreadableStates(redis, keys, onUnreadable);
 
-  // Null if the state was removed after it was listed.
-  async function readState(account: string, id: string, text: string): Promise<FilingState | null> {
-    const readable = isPlainState(text) ? text : await unreadable.toReadable(account, id, text);
-    return readable === null ? null : decodeState(readable);
-  }
-
   function readDetails(account: string, id: string, text: string | null): FilingDetails | null {
     if (text === null) return null;
     const { details: key } = keys.account(account);
@@ -85,8 +79,9 @@ export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable:
     const known: KnownFiling[] = [];
     for (const [i, id] of ids.entries()) {
       const text = texts[i] ?? null;
-      const state = text === null ? null : await readState(account, id, text);
-      if (state !== null) known.push([id, state]);
+      // Null if the state was removed after it was listed.
+      const readable = text === null ? null : await unreadable.toReadable(account, id, text);
+      if (readable !== null) known.push([id, decodeState(readable)]);
     }
     return known;
   }
