@@ -1,7 +1,7 @@
 import type { Account, KeyedAccount } from '../accounts/account.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
 import type { UnsoundAccounts } from '../accounts/unsound-accounts.ts';
-import type { StayReads } from '../filings/stay-reads.ts';
+import type { FilingListStore } from '../filings/lists/filing-list-store.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
 import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
@@ -32,7 +32,7 @@ export interface AccountPollerDeps {
   readonly snapshot: SnapshotStore;
   readonly polling: PollingStore;
   readonly unsound: Pick<UnsoundAccounts, 'noteAgain'>;
-  readonly stays: StayReads;
+  readonly filings: Pick<FilingListStore, 'walk'>;
   readonly clock: Clock;
   readonly random: () => number;
   /** The clients of the accounts; a search may share them. */

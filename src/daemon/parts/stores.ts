@@ -16,7 +16,6 @@ import { createCountHistory } from '../../filings/count-history.ts';
 import { createRejectingAccounts } from '../../filings/rejecting-accounts.ts';
 import { createSeenStore } from '../../filings/seen-store.ts';
 import { createFilingListStore } from '../../filings/lists/filing-list-store.ts';
-import { createStayReads } from '../../filings/stay-reads.ts';
 import { createPresentFilings } from '../../filings/present-filings.ts';
 import { createSnapshotStore, type SnapshotOptions } from '../../filings/snapshot-store.ts';
 import { createPollingStore } from '../../polling/store/polling-store.ts';
@@ -44,7 +43,6 @@ export function createStores(
   const outline = log.outlineAfter;
   const replays = createReplayStore(redis, keys);
   const judge = createFilterJudge();
-  const filings = createFilingListStore(redis, keys, onUnreadable);
   const subscriptions = createSubscriptionStore(redis, keys, sealer, onUnreadable);
   const keptFrom = () => clock.now() - config.eventRetentionMs;
   return {
@@ -55,9 +53,8 @@ export function createStores(
     snapshot: createSnapshotStore(redis, keys, { ...committing, onUnreadable }),
     unsound: createUnsoundAccounts(redis, keys),
     rejecting: createRejectingAccounts(redis, keys),
-    filings,
+    filings: createFilingListStore(redis, keys, onUnreadable),
     present: createPresentFilings(redis, keys, config.filingBytesMax),
-    stays: createStayReads(filings),
     seen: createSeenStore(redis, keys),
     countHistory: createCountHistory(redis, keys),
     polling: createPollingStore(redis, keys, onUnreadable),

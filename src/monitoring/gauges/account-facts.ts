@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Account } from '../../accounts/account.ts';
 import type { EventLog } from '../../events/event-log.ts';
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
-import type { StayReads } from '../../filings/stay-reads.ts';
+import type { FilingListStore } from '../../filings/lists/filing-list-store.ts';
 import { isKnownStatus, knownStatuses } from '../../partner/filing-statuses.ts';
 import { healthState, type HealthState } from '../../polling/health.ts';
 import type { PollingStore } from '../../polling/store/polling-store.ts';
@@ -52,7 +52,7 @@ export interface SubscriptionFactsDeps {
 export interface AccountFactsDeps extends SubscriptionFactsDeps {
   readonly polling: Pick<PollingStore, 'read'>;
   readonly snapshot: Pick<SnapshotStore, 'counts'>;
-  readonly stays: Pick<StayReads, 'oldest'>;
+  readonly filings: Pick<FilingListStore, 'oldest'>;
   readonly certificates: Pick<CertificateWarnings, 'firstEnd'>;
 }
 
@@ -72,7 +72,7 @@ export async function readAccountFacts(
     const [marks, counts, oldest, subscriptions, certificateEnd] = await Promise.all([
       deps.polling.read(account),
       deps.snapshot.counts(account),
-      deps.stays.oldest(account),
+      deps.filings.oldest(account),
       unlessUnreadable(() => readSubscriptionFacts(deps, account)),
       unlessUnreadable(() => deps.certificates.firstEnd(account)),
     ]);

@@ -1,6 +1,7 @@
 import type { FilingState } from '../../filings/detection/filing-state.ts';
 import type { StayLimit, StayLimits } from '../../filings/detection/stay-limits.ts';
-import type { StayReads } from '../../filings/stay-reads.ts';
+import { writePlace } from '../../filings/detection/age-rank.ts';
+import type { FilingListStore } from '../../filings/lists/filing-list-store.ts';
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
 
 /** The filings of an account of which a poll may report that they stay for too long. */
@@ -42,10 +43,10 @@ interface Walk {
  * states, so a search that begins anew reports nothing twice.
  */
 export function createStalledSearch({
-  stays,
+  filings,
   snapshot,
 }: {
-  readonly stays: StayReads;
+  readonly filings: Pick<FilingListStore, 'walk'>;
   readonly snapshot: Pick<SnapshotStore, 'read'>;
 }): StalledSearch {
   let walks = new Map<string, Walk>();
@@ -65,22 +66,23 @@ export function createStalledSearch({
     await stillDue(account, walk, isDue);
     if (walk.due.size >= dueMax) return;
     let room = looksMax;
-    async function take(page: Promise<Awaited<ReturnType<StayReads['page']>>>) {
-      const { stays: found, next } = await page;
+    async function take(after: string) {
+      const query = { order: 'newest', after, limit: dueMax, readMax: dueMax } as const;
+      const { filings: found, next } = await filings.walk([{ account, status }], query);
       for (const { id, state } of found) if (isDue(state)) walk.due.add(id);
       room -= dueMax;
       return { next, since: found.at(-1)?.state.since ?? 0 };
     }
     const by = now - limit.ms;
-    let { next, since } = await take(stays.enteredBy(account, status, by, dueMax));
+    let { next, since } = await take(writePlace({ account, status, since: Math.trunc(by), id: '' }));
     while (next !== null && since > walk.top && room > 0 && walk.due.size < dueMax)
-      ({ next, since } = await take(stays.page(account, status, next, dueMax)));
+      ({ next, since } = await take(next));
     // Whatever lies between here and the former top is looked at again by the walk.
     if (next !== null && since > walk.top) walk.place = next;
     if (next === null) walk.place = null;
     walk.top = by;
     while (walk.place !== null && room > 0 && walk.due.size < dueMax)
-      walk.place = (await take(stays.page(account, status, walk.place, dueMax))).next;
+      walk.place = (await take(walk.place)).next;
   }
 
   return {

@@ -3,7 +3,6 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { createUnsoundAccounts } from '../../../src/accounts/unsound-accounts.ts';
 import { createAccountStore } from '../../../src/accounts/account-store.ts';
 import { createFilingListStore } from '../../../src/filings/lists/filing-list-store.ts';
-import { createStayReads } from '../../../src/filings/stay-reads.ts';
 import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createHostLookup } from '../../../src/names/host-lookup.ts';
 import { createPartnerConnections } from '../../../src/polling/partner-connections.ts';
@@ -55,7 +54,7 @@ async function watch(
     snapshot: createSnapshotStore(client, keys),
     polling,
     unsound: createUnsoundAccounts(client, keys),
-    stays: createStayReads(createFilingListStore(client, keys)),
+    filings: createFilingListStore(client, keys),
     clock,
     random: Math.random,
     onEvents: () => undefined,

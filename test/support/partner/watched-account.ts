@@ -5,7 +5,6 @@ import { reportHealth } from '../../../src/polling/health.ts';
 import { createEventLog, type EventLog } from '../../../src/events/event-log.ts';
 import type { RecordedEvent } from '../../../src/filings/observe-filings.ts';
 import { createFilingListStore } from '../../../src/filings/lists/filing-list-store.ts';
-import { createStayReads } from '../../../src/filings/stay-reads.ts';
 import { createSnapshotStore, type SnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createPartnerClient } from '../../../src/partner/partner-client.ts';
 import { createPatientClient } from '../../../src/partner/patient-client.ts';
@@ -145,7 +144,7 @@ export async function watchAccount(
     differences: new Map(),
     refused: new Map(),
     bodies: createBodyAllowance(),
-    stalled: createStalledSearch({ stays: createStayReads(createFilingListStore(redis, keys)), snapshot }),
+    stalled: createStalledSearch({ filings: createFilingListStore(redis, keys), snapshot }),
     largeFrom: options.largeFrom ?? 1,
     filingBytesMax: options.filingBytesMax ?? 262_144,
     doubtLimits: { ...defaultDoubtLimits, ...options.doubtLimits },
