@@ -8,10 +8,8 @@ import { readDelta } from './reads/delta.ts';
 import { readEverything, type ReadOutcome } from './reads/full.ts';
 import type { PollInput, ReadDeps } from './reads/poll-input.ts';
 import { createPollReads, type PollReads } from './reads/poll-reads.ts';
-import { nextPollMs } from './schedule/backoff.ts';
 import { isLarge, planPoll, staggerOf, type PollMode, type PollPlan } from './schedule/plan.ts';
-import { isEarly } from './schedule/poll-schedule.ts';
-import { timesAhead } from './schedule/times-ahead.ts';
+import { isEarly, nextPollMs, timesAhead } from './schedule/poll-schedule.ts';
 import { noStays, type DueStays, type StalledSearch } from './schedule/stalled-filings.ts';
 import type { MarksUpdate, PollingMarks } from './store/marks.ts';
 

@@ -4,7 +4,6 @@ import { leavesNothing } from '../../redis/jobs/job-options.ts';
 import { releaseLostJobs } from '../../redis/jobs/lost-jobs.ts';
 import { createShardedQueue } from '../../redis/jobs/sharded-queue.ts';
 import type { QueueShards } from '../../redis/jobs/queue-shards.ts';
-import { accountOf, schedulerId } from './scheduler-id.ts';
 import { staggerOf, type PollMode } from './plan.ts';
 
 /** Data of the jobs in the queue `poll`. */
@@ -208,4 +207,15 @@ function askedId(account: string, mode: PollMode): string {
 // BullMQ takes an offset of 0 for none and would align the account to the moment of its first run.
 function offsetOf(account: string, everyMs: number): number {
   return Math.max(1, Math.floor(staggerOf(account) * everyMs));
+}
+
+const idStart = 'poll-';
+/** Id of the scheduler of an account. Ids may not consist of digits alone, which an account's name may. */
+function schedulerId(account: string): string {
+  return idStart + account;
+}
+
+/** The account of a scheduler; null when it is none of an account. */
+function accountOf(id: string): string | null {
+  return id.startsWith(idStart) ? id.slice(idStart.length) : null;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextPollMs, longestBackoffMs } from '../../../../src/polling/schedule/backoff.ts';
+import { nextPollMs, longestBackoffMs } from '../../../../src/polling/schedule/poll-schedule.ts';
 
 describe('backoffMs', () => {
   it.each([

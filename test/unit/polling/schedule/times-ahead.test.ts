@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { timesAhead } from '../../../../src/polling/schedule/times-ahead.ts';
+import { timesAhead } from '../../../../src/polling/schedule/poll-schedule.ts';
 import { noMarks, type PollingMarks } from '../../../../src/polling/store/marks.ts';
 
 const now = 1_000_000_000;
