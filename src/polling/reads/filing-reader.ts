@@ -2,7 +2,7 @@ import type { PartnerClient } from '../../partner/partner-client.ts';
 import { aboutFilings, consequence, PartnerError } from '../../partner/partner-error.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
 import { isRetryDue, isSecondAbsence, missedByAbsence, missedByFailure } from '../beliefs/missed-reads.ts';
-import type { Absence, SingleReads } from '../doubt/careful-reads.ts';
+import { isHeldBack } from '../doubt/doubt.ts';
 import type { ListGuard } from '../doubt/list-guard.ts';
 import type { ReadSpan } from '../../partner/read-span.ts';
 import type { MissedRecord } from './missed-record.ts';
@@ -11,33 +11,64 @@ import type { PollInput } from './poll-input.ts';
 import type { Tally } from './tally.ts';
 
 /** Reads filings one by one, and keeps record of those that cannot be read. */
-export interface FilingReader extends SingleReads {
-  /** Number of filings that `collectAbsences` would return. */
+export interface FilingReader {
+  /**
+   * Requests each filing that is due. A filing that cannot be read is counted, and the others go on. Several
+   * such failures in a row reject with the last PartnerError, as does a refusal of the whole account.
+   */
+  read(ids: readonly string[]): Promise<void>;
+  /**
+   * As `read`. Filings that may no longer be the account's (its lists are doubted, or too many answer 404
+   * already) are sampled: a few are requested, and the others only when one of these exists.
+   */
+  readCarefully(ids: readonly string[]): Promise<void>;
+  /**
+   * Removes the filings that answered 404 on two polls. If the removal is doubted, they stay on record as
+   * missed.
+   */
+  removeAbsent(): Promise<void>;
+  /** Number of second 404s of this poll that wait for `removeAbsent`. */
   absent(): number;
+}
+
+/** A known filing that answered 404 on two polls, with the span of the second read. */
+interface Absence {
+  readonly id: string;
+  readonly span: ReadSpan;
+  /**
+   * Latest time (ms, Redis's clock) before the first 404 at which it is known to have been as stored. A list
+   * of the same poll may show it again before it is removed.
+   */
+  readonly notBefore: number;
 }
 
 export interface FilingReaderDeps {
   readonly client: Pick<PartnerClient, 'getFiling' | 'checkAccount'>;
+  readonly random: () => number;
   readonly now: () => number;
 }
 
 export interface FilingReaderParts {
   readonly observer: Observer;
   readonly missed: MissedRecord;
-  readonly guard: Pick<ListGuard, 'noteAccount'>;
+  readonly guard: Pick<ListGuard, 'noteAccount' | 'isClosed' | 'isListDoubted' | 'holdsRemovals'>;
   readonly tally: Tally;
 }
 
 // Maximum number of filings requested side by side.
 const readsAtOnce = 8;
 const failuresInARowMax = 5;
+// Maximum number of sampled filings that are requested without success in one poll.
+const samplesMax = 20;
+const removedAtOnce = 8;
 
 /** A reader for one poll. */
 export function createFilingReader(
-  { client, now }: FilingReaderDeps,
-  { account: { pollIntervalMs }, startedAt, signal, inBetween }: PollInput,
+  { client, random, now }: FilingReaderDeps,
+  { account: { pollIntervalMs }, marks, startedAt, signal, inBetween }: PollInput,
   { observer, missed, guard, tally }: FilingReaderParts,
 ): FilingReader {
+  const wasHeldBack = isHeldBack(marks);
   let failuresInARow = 0;
   let vouched: Promise<void> | undefined;
   let absences: Absence[] = [];
@@ -102,30 +133,53 @@ export function createFilingReader(
       await missed.remember(id, missedByFailure(missed.get(id), now(), notBefore, pollIntervalMs));
   }
 
+  async function read(ids: readonly string[]): Promise<void> {
+    const queue = ids.values();
+    let broken = false;
+    const work = async () => {
+      for (const id of queue) {
+        if (broken) return;
+        await inBetween.pollIfDue();
+        await readOne(id);
+      }
+    };
+    const workers = Array.from({ length: Math.min(readsAtOnce, ids.length) }, () =>
+      work().catch((error: unknown) => {
+        broken = true;
+        throw error;
+      }),
+    );
+    await allEnded(workers);
+  }
+
+  function isSuspect(id: string): boolean {
+    return guard.isListDoubted() || (wasHeldBack && missed.get(id)?.gone === true);
+  }
+
+  async function remove({ id, span, notBefore }: Absence): Promise<void> {
+    await observer.observe([{ id, filing: null }], span, { notBefore: () => notBefore });
+    await missed.forget([id]);
+  }
+
   return {
-    async read(ids) {
-      const queue = ids.values();
-      let broken = false;
-      const work = async () => {
-        for (const id of queue) {
-          if (broken) return;
-          await inBetween.pollIfDue();
-          await readOne(id);
-        }
-      };
-      const workers = Array.from({ length: Math.min(readsAtOnce, ids.length) }, () =>
-        work().catch((error: unknown) => {
-          broken = true;
-          throw error;
-        }),
-      );
-      await allEnded(workers);
+    read,
+    async readCarefully(ids) {
+      if (guard.isClosed()) return;
+      const suspects = ids.filter(isSuspect);
+      if (suspects.length <= samplesMax) return read(ids);
+      const from = Math.floor(random() * suspects.length);
+      const turned = [...suspects.slice(from), ...suspects.slice(0, from)];
+      const sample = turned.slice(0, samplesMax);
+      await read([...ids.filter((id) => !isSuspect(id)), ...sample]);
+      if (sample.some((id) => missed.get(id) === undefined)) await read(turned.slice(samplesMax));
     },
-    absent: () => absences.length,
-    collectAbsences() {
+    async removeAbsent() {
       const removed = absences;
       absences = [];
-      return removed;
+      if (guard.holdsRemovals()) return;
+      for (let from = 0; from < removed.length; from += removedAtOnce)
+        await allEnded(removed.slice(from, from + removedAtOnce).map(remove));
     },
+    absent: () => absences.length,
   };
 }

@@ -3,10 +3,10 @@ import type { HeldBack, SeenFilings } from '../../filings/observe-filings.ts';
 import { createdAtOf, type PartnerFiling } from '../../partner/filing-schema.ts';
 import type { ReadSpan } from '../../partner/read-span.ts';
 import { hiddenFilings } from '../beliefs/hidden-filings.ts';
-import type { SingleReads } from '../doubt/careful-reads.ts';
 import type { ListGuard } from '../doubt/list-guard.ts';
 import { unlessFailed } from '../list/refused-lists.ts';
 import type { ShownPage } from '../list/repeated-rows.ts';
+import type { FilingReader } from './filing-reader.ts';
 import type { MissedRecord } from './missed-record.ts';
 import type { Observer } from './observer.ts';
 import type { PollInput, ReadDeps } from './poll-input.ts';
@@ -26,7 +26,7 @@ export interface PageObserver {
 export interface PageObserverParts {
   readonly observer: Observer;
   readonly guard: Pick<ListGuard, 'count' | 'holds' | 'keep' | 'release'>;
-  readonly reader: Pick<SingleReads, 'read'>;
+  readonly reader: Pick<FilingReader, 'read'>;
   readonly missed: MissedRecord;
   readonly tally: Tally;
 }

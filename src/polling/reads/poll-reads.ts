@@ -1,6 +1,4 @@
 import { pageSize } from '../../partner/filing-schema.ts';
-import { createCarefulReads } from '../doubt/careful-reads.ts';
-import { isHeldBack } from '../doubt/doubt.ts';
 import { createListGuard, type ListGuard } from '../doubt/list-guard.ts';
 import { describeCut, describeLeftOut, nameOfList } from '../list/gaps.ts';
 import { createIdSet, type IdSet } from '../list/id-set.ts';
@@ -66,7 +64,7 @@ export interface PollReads {
 /** Prepares the reads of one poll of an account. */
 export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
   const { account, sweepIntervalMs } = input.account;
-  const { marks, signal, inBetween, isLong = false } = input;
+  const { signal, inBetween, isLong = false } = input;
   const shown = createIdSet();
   const listing = createListing({ ...deps, forMs: sweepIntervalMs });
   const tally = startTally(input.eventsBefore ?? 0);
@@ -74,11 +72,6 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
   const guard = createListGuard(deps, input, missed);
   const observer = createObserver(deps, input, { guard, missed, tally });
   const reader = createFilingReader(deps, input, { observer, guard, missed, tally });
-  const reads = createCarefulReads(
-    deps,
-    { isHeldBack: isHeldBack(marks) },
-    { reader, guard, missed, observer },
-  );
   const pages = createPageObserver(deps, input, { observer, guard, reader, missed, tally });
 
   async function readPage(offset: number, limit: number, status?: string): Promise<PageRead> {
@@ -136,8 +129,8 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
       }
       return null;
     },
-    readFilings: reads.read,
-    removeAbsent: reads.removeAbsent,
+    readFilings: reader.readCarefully,
+    removeAbsent: reader.removeAbsent,
     absent: reader.absent,
   };
 }
