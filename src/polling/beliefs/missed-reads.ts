@@ -76,26 +76,12 @@ export function encodeMissedRead({ gone, since, lastAt, notBefore, failures, ret
 
 /** Reads what `encodeMissedRead` wrote; null where it is anything else. */
 export function decodeMissedRead(text: string): MissedRead | null {
-  const [gone, since, lastAt, notBefore, failures, retryAt] = parseList(text);
-  const isMissedRead =
-    typeof gone === 'boolean' &&
-    isNumber(since) &&
-    isNumber(lastAt) &&
-    isNumber(notBefore) &&
-    isNumber(failures) &&
-    isNumber(retryAt);
-  return isMissedRead ? { gone, since, lastAt, notBefore, failures, retryAt } : null;
-}
-
-function parseList(text: string): readonly unknown[] {
   try {
-    const parsed: unknown = JSON.parse(text);
-    return Array.isArray(parsed) ? (parsed as unknown[]) : [];
+    const [gone, ...numbers] = JSON.parse(text) as [boolean, ...number[]];
+    const [since, lastAt, notBefore, failures, retryAt] = numbers as [number, number, number, number, number];
+    if (typeof gone !== 'boolean' || numbers.length !== 5 || !numbers.every(Number.isFinite)) return null;
+    return { gone, since, lastAt, notBefore, failures, retryAt };
   } catch {
-    return [];
+    return null;
   }
-}
-
-function isNumber(value: unknown): value is number {
-  return typeof value === 'number';
 }

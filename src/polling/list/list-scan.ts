@@ -70,9 +70,10 @@ export interface ScanRequest {
 export interface ListScan {
   /**
    * The pages, to be read once. The next page is requested while the reader works on earlier ones, never two
-   * at once: pages served out of order would hide rows that move from one to the other. At a `barrier` the reader finishes that work before it asks for more. Throws PartnerError when not even the
-   * first page can be read, or when the service refuses the account. No request outlives the generator. The
-   * reader releases each page.
+   * at once: pages served out of order would hide rows that move from one to the other. At a `barrier` the
+   * reader finishes that work before it asks for more. Throws PartnerError when not even the first page can
+   * be read, or when the service refuses the account. No request outlives the generator. The reader releases
+   * each page.
    */
   pages(): AsyncGenerator<ShownPage | 'barrier', void, undefined>;
   /** To be called once the pages have ended. */

@@ -1,36 +1,7 @@
 import { pageSize, type PartnerPage } from '../../partner/filing-schema.ts';
 
 /** The progress of paging through a list, from which `nextStep` decides. */
-export interface ScanPosition {
-  readonly offset: number;
-  /** Filings served, repeated ones and quarantined records included. */
-  readonly rows: number;
-  readonly pages: number;
-  /** Number of pages left out because they could not be read or were empty before the list's end. */
-  readonly skipped: number;
-  /** Number of records left out because they could not be read, even alone. */
-  readonly leftOut: number;
-  /** Non-empty pages in a row on which every id had been seen before. */
-  readonly repeatedPages: number;
-  /** Ids seen for the first time in this scan. */
-  readonly distinct: number;
-  readonly firstLength: number;
-  readonly lastLength: number;
-  /**
-   * Length of a full page as far as it is known. The service may lower the limit, with or without stating it.
-   */
-  readonly fullLength: number;
-  /** The last total the service gave; null when it gave none. */
-  readonly total: number | null;
-  /** The total on the first page; null when it gave none there. */
-  readonly firstTotal: number | null;
-  /** The highest total that the service gave. */
-  readonly totalMax: number | null;
-  /** The lowest total that the service gave with a page that was not empty. */
-  readonly totalMin: number | null;
-  /** True once two pages gave different totals. */
-  readonly totalMoved: boolean;
-}
+export type ScanPosition = Readonly<ReturnType<typeof startPosition>>;
 
 /** How a scan ended. Absence from the list has a meaning only after `complete`. */
 export type ScanEnd =
@@ -59,22 +30,33 @@ const rowsMax = pagesMax * pageSize;
 const believedMax = 25_000_000;
 
 /** The position before the first page. */
-export function startPosition(): ScanPosition {
+export function startPosition() {
   return {
     offset: 0,
+    /** Filings served, repeated ones and quarantined records included. */
     rows: 0,
     pages: 0,
+    /** Number of pages left out because they could not be read or were empty before the list's end. */
     skipped: 0,
+    /** Number of records left out because they could not be read, even alone. */
     leftOut: 0,
+    /** Non-empty pages in a row on which every id had been seen before. */
     repeatedPages: 0,
+    /** Ids seen for the first time in this scan. */
     distinct: 0,
     firstLength: 0,
     lastLength: 0,
+    /** Length of a full page as far as it is known: the service may lower the limit without stating it. */
     fullLength: pageSize,
-    total: null,
-    firstTotal: null,
-    totalMax: null,
-    totalMin: null,
+    /** The last total the service gave; null when it gave none. */
+    total: null as number | null,
+    /** The total on the first page; null when it gave none there. */
+    firstTotal: null as number | null,
+    /** The highest total that the service gave. */
+    totalMax: null as number | null,
+    /** The lowest total that the service gave with a page that was not empty. */
+    totalMin: null as number | null,
+    /** True once two pages gave different totals. */
     totalMoved: false,
   };
 }
