@@ -28,12 +28,11 @@ export function healthState(
   if (marks.authFailed) return 'auth_failed';
   // Findings stay held back until the operator looks at them, even while polls succeed.
   if (isHeldBack(marks)) return 'doubtful';
-  const { lastCompletePollAt, lastCompleteEndAt } = marks;
-  const lastComplete = Math.max(lastCompletePollAt, lastCompleteEndAt, createdAt);
-  // A poll may take as long as the one before.
-  const tookMs = Math.max(0, lastCompleteEndAt - lastCompletePollAt);
-  const isLate = now - lastComplete > staleAfterMs(pollIntervalMs) + tookMs;
-  if (isLate && (marks.baselined || marks.consecutiveFailures > 0)) return 'stale';
+  if (
+    now > timelyUntil(marks, pollIntervalMs, createdAt) &&
+    (marks.baselined || marks.consecutiveFailures > 0)
+  )
+    return 'stale';
   if (isFarBehind(marks, pollIntervalMs)) return 'stale';
   if (marks.backoffUntil > 0) return 'backing_off';
   return marks.baselined ? 'ok' : 'baselining';
@@ -50,9 +49,17 @@ export function soundUntil(
   now: number,
 ): number {
   if (marks.lastCompletePollAt === 0 || healthState(marks, pollIntervalMs, createdAt, now) !== 'ok') return 0;
-  const { lastCompletePollAt, lastCompleteEndAt } = marks;
-  const tookMs = Math.max(0, lastCompleteEndAt - lastCompletePollAt);
-  return Math.max(lastCompletePollAt, lastCompleteEndAt, createdAt) + staleAfterMs(pollIntervalMs) + tookMs;
+  return timelyUntil(marks, pollIntervalMs, createdAt);
+}
+
+// Until when the next complete poll has to end. It may take as long as the one before.
+function timelyUntil(
+  { lastCompletePollAt, lastCompleteEndAt }: PollingMarks,
+  pollIntervalMs: number,
+  createdAt: number,
+): number {
+  const lastComplete = Math.max(lastCompletePollAt, lastCompleteEndAt, createdAt);
+  return lastComplete + staleAfterMs(pollIntervalMs) + Math.max(0, lastCompleteEndAt - lastCompletePollAt);
 }
 
 /**

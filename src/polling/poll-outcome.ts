@@ -6,37 +6,25 @@ import { failureOf } from './reads/tally.ts';
 import type { PollMode } from './schedule/plan.ts';
 import type { MarksUpdate, PollingMarks } from './store/marks.ts';
 
+/** What a poll that read to its end has read. */
+interface EndedReads {
+  readonly mode: PollMode;
+  readonly events: number;
+  /** Known filings that could not be read one by one; each is tried again by itself. */
+  readonly unread: number;
+}
+
 /** How one poll ended. */
 export type PollOutcome =
-  | {
-      readonly kind: 'complete';
-      readonly mode: PollMode;
-      readonly events: number;
-      /** Known filings that could not be read one by one; each is tried again by itself. */
-      readonly unread: number;
-      /** True when the poll announced findings that would be doubted without the operator's acceptance. */
-      readonly accepted?: true;
-    }
+  /** `accepted`: it announced findings that would be doubted without the operator's acceptance. */
+  | (EndedReads & { readonly kind: 'complete'; readonly accepted?: true })
   /**
    * The lists that were read are not believed to be the account's own. The findings wait until they are
    * believed or accepted.
    */
-  | {
-      readonly kind: 'doubtful';
-      readonly mode: PollMode;
-      readonly events: number;
-      readonly unread: number;
-      readonly doubt: Doubt;
-      readonly message: string;
-    }
+  | (EndedReads & { readonly kind: 'doubtful'; readonly doubt: Doubt; readonly message: string })
   /** Part of the list could not be read. The rest is kept, and the next poll runs at its time. */
-  | {
-      readonly kind: 'incomplete';
-      readonly mode: PollMode;
-      readonly events: number;
-      readonly unread: number;
-      readonly message: string;
-    }
+  | (EndedReads & { readonly kind: 'incomplete'; readonly message: string })
   /**
    * The partner service could not be read. The filings read before are kept, and the next poll waits for
    * `retryInMs`.
@@ -56,38 +44,31 @@ export type PollOutcome =
 
 /** The outcome of a poll that read to its end. */
 export function outcomeOf(mode: PollMode, { guard, tally }: PollReads, { whole }: ReadOutcome): PollOutcome {
-  const { events, unread } = tally;
+  const read: EndedReads = { mode, events: tally.events, unread: tally.unread };
   const doubt = guard.found();
-  if (doubt !== null) return { kind: 'doubtful', mode, events, unread, doubt, message: describeDoubt(doubt) };
-  const accepted = guard.isOverridden() ? { accepted: true as const } : {};
-  if (whole) return { kind: 'complete', mode, events, unread, ...accepted };
-  return { kind: 'incomplete', mode, events, unread, message: failureOf(tally)?.message ?? brokenList };
+  if (doubt !== null) return { ...read, kind: 'doubtful', doubt, message: describeDoubt(doubt) };
+  if (!whole) return { ...read, kind: 'incomplete', message: failureOf(tally)?.message ?? brokenList };
+  return { ...read, kind: 'complete', ...(guard.isOverridden() ? { accepted: true as const } : {}) };
 }
 
 /** The marks after a poll that read to its end, at the time `now`. */
 export function marksAfter(reads: PollReads, { earned, whole }: ReadOutcome, now: number): MarksUpdate {
   const { startedAt, marks } = reads.input;
   const doubt = reads.guard.found();
+  const ended = { lastPollAt: startedAt, backoffUntil: 0 };
   if (reads.guard.isListDoubted() && doubt !== null) {
     // Lists that are not the account's own leave no marks.
-    const { sweepTriedAt } = earned;
-    return {
-      ...(sweepTriedAt === undefined ? {} : { sweepTriedAt }),
-      lastPollAt: startedAt,
-      consecutiveFailures: 0,
-      backoffUntil: 0,
-      lastError: describeDoubt(doubt),
-    };
+    const tried = earned.sweepTriedAt === undefined ? {} : { sweepTriedAt: earned.sweepTriedAt };
+    return { ...ended, ...tried, consecutiveFailures: 0, lastError: describeDoubt(doubt) };
   }
   const gaps = [...reads.tally.gaps.values()].filter(Boolean).join('; ');
   const leftOut = earned.sweepTriedAt === undefined ? marks.leftOut : gaps;
   return {
     ...earned,
+    ...ended,
     leftOut,
-    lastPollAt: startedAt,
     ...(whole ? { lastCompletePollAt: startedAt, lastCompleteEndAt: now } : {}),
     consecutiveFailures: whole ? 0 : marks.consecutiveFailures + 1,
-    backoffUntil: 0,
     // A filing that a list cannot show often cannot be read by itself either.
     lastError:
       (whole && doubt === null && (gaps || leftOut)) || errorOf(failureOf(reads.tally), whole, doubt),
