@@ -1,9 +1,4 @@
-import {
-  isIndexed,
-  isKnownStatus,
-  settledStatuses,
-  unsettledStatuses,
-} from '../../partner/filing-statuses.ts';
+import { isKnownStatus, settledStatuses, unsettledStatuses } from '../../partner/filing-statuses.ts';
 import { pageSize } from '../../partner/filing-schema.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
 import { concludeListSearch, isExplained, isSearchDue } from '../beliefs/count-differences.ts';
@@ -14,8 +9,8 @@ import { readFirstAndLastPage, type ReadOutcome } from './full.ts';
 import type { ReadDeps } from './poll-input.ts';
 import type { PollReads } from './poll-reads.ts';
 
-// The settled statuses whose filings the snapshot indexes: REJECTED. COMPLETED needs no count of its own.
-const countedStatuses = settledStatuses.filter(isIndexed);
+// COMPLETED, the other settled status, needs no count of its own.
+const countedStatus = 'REJECTED';
 
 /**
  * Reads the parts that may have changed since the last poll: the unsettled lists, the filings that left them,
@@ -119,23 +114,17 @@ async function findOnNewestPages(reads: PollReads, status: string, left: Set<str
  * the list; `sweep` when the search takes the whole list.
  */
 async function compareCounts(reads: PollReads, deps: ReadDeps): Promise<'none' | 'some' | 'sweep'> {
-  const [all, ...totals] = await allEnded([
-    reads.countOf(),
-    ...countedStatuses.map((status) => reads.countOf(status)),
-  ]);
+  const [all, counted] = await allEnded([reads.countOf(), reads.countOf(countedStatus)]);
   const known = await lookForBorn(reads, deps, { all, counts: await deps.snapshot.counts(reads.account) });
   const unknown = unknownFilings(reads, known);
   if (isSearchDue(deps.differences, '', unknown, false)) return 'sweep';
-  let isDifferent = unknown !== 0;
-  for (const [i, status] of countedStatuses.entries()) {
-    const moved = differenceIn(status, totals[i] ?? null, known.counts);
-    if (moved !== 0) isDifferent = true;
-    if (!isSearchDue(deps.differences, status, moved, false)) continue;
+  const moved = differenceIn(countedStatus, counted, known.counts);
+  if (isSearchDue(deps.differences, countedStatus, moved, false)) {
     const { events } = reads.tally;
-    const left = await searchList(reads, deps, status);
-    concludeListSearch(deps.differences, status, left, reads.tally.events > events);
+    const left = await searchList(reads, deps, countedStatus);
+    concludeListSearch(deps.differences, countedStatus, left, reads.tally.events > events);
   }
-  return isDifferent ? 'some' : 'none';
+  return unknown !== 0 || moved !== 0 ? 'some' : 'none';
 }
 
 /** The service's count of all filings, null when it gives none, and the known ones by status. */

@@ -1,6 +1,7 @@
 import type { FilingState } from '../../filings/detection/filing-state.ts';
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
 import { pageSize } from '../../partner/filing-schema.ts';
+import { knownStatuses } from '../../partner/filing-statuses.ts';
 import { isUnreadable } from '../../redis/unreadable-record.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
 import { concludeListSearch, isSearchDue, type CountDifferences } from '../beliefs/count-differences.ts';
@@ -16,7 +17,6 @@ import type { ScanResult } from '../list/list-scan.ts';
 import { unlessFailed } from '../list/refused-lists.ts';
 import { isSteady, reliableTotal } from '../list/scan-position.ts';
 import type { MarksUpdate } from '../store/marks.ts';
-import { readListsByStatus } from './by-status.ts';
 import type { ReadDeps } from './poll-input.ts';
 import type { PollReads } from './poll-reads.ts';
 
@@ -172,6 +172,31 @@ export async function readFirstAndLastPage(reads: PollReads, total: number): Pro
     unlessFailed(reads.readPage(Math.max(0, total - pageSize))),
   ]);
   return first === null ? total : first.total;
+}
+
+/**
+ * Reads the lists by status, which show what the whole list leaves out behind an offset that the service
+ * refuses, or behind a total that is too low. Given the `total` of the whole list, it reads only those whose
+ * count differs from what is known. Returns whether each list was read to its end.
+ */
+async function readListsByStatus(
+  reads: PollReads,
+  { snapshot }: Pick<ReadDeps, 'snapshot'>,
+  total: number | null | 'all',
+): Promise<boolean> {
+  const known = await snapshot.counts(reads.account);
+  const statuses = [...new Set([...knownStatuses, ...Object.keys(known)])];
+  const counts = total === 'all' ? [] : await allEnded(statuses.map((status) => reads.countOf(status)));
+  // A service that ignores `status` gives the same count everywhere.
+  if (counts.length > 0 && counts.every((count) => count === total)) return true;
+  let isWhole = true;
+  for (const [i, status] of statuses.entries()) {
+    const count = counts[i] ?? null;
+    if (total !== 'all' && (count === null || count === (known[status] ?? 0))) continue;
+    const scan = await unlessFailed(reads.readList({ status }));
+    isWhole &&= scan?.end === 'complete' || scan?.end === 'short';
+  }
+  return isWhole;
 }
 
 function isSearchWanted(differences: CountDifferences, pass: Pass): boolean {
