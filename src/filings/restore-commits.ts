@@ -1,8 +1,8 @@
 import type { EventLog } from '../events/event-log.ts';
 import { isSameCheckpoint, type Checkpoint } from '../events/timeline.ts';
 import type { CommitJournal } from './commit/commit-journal.ts';
-import type { PublishedEvent } from './commit/published-batch.ts';
-import type { FilingState, StoredState } from './detection/filing-state.ts';
+import type { PublishedEvent } from './commit/kept-commits.ts';
+import { showsTheSame, type FilingState, type StoredState } from './detection/filing-state.ts';
 import type { CommitWriter } from './commit/commit-writer.ts';
 import type { FilingCommit } from './detection/decide-commit.ts';
 import type { ReadStates } from './read-states.ts';
@@ -109,10 +109,6 @@ async function stillMissing(
       collided.push({ filingId: id, sequence, status: '' });
   });
   return { open, collided };
-}
-
-function showsTheSame(a: FilingState, b: FilingState): boolean {
-  return a.status === b.status && a.completedAt === b.completedAt && a.rejectionReason === b.rejectionReason;
 }
 
 // Raises the sequences of filings to those of events that may have been delivered, and makes the next read of

@@ -8,10 +8,9 @@ import {
   detectRemoval,
   detectStall,
   type Detection,
-  type ReadFiling,
 } from '../../src/filings/detection/detect-change.ts';
 import { toDetails } from '../../src/filings/detection/filing-details.ts';
-import type { FilingState } from '../../src/filings/detection/filing-state.ts';
+import type { FilingState, ShownState } from '../../src/filings/detection/filing-state.ts';
 import type { ReadSpan } from '../../src/partner/read-span.ts';
 import type { PollingMarks } from '../../src/polling/store/marks.ts';
 import type { Doubt } from '../../src/polling/doubt/doubt.ts';
@@ -40,7 +39,7 @@ const exampleTls = {
 const ids = { account: 'default', filingId: 'f_7f3a91c2' };
 
 /** A filing document of the partner service in the state that a read shows. */
-const documentOf = (read: ReadFiling) => ({
+const documentOf = (read: ShownState) => ({
   id: ids.filingId,
   filingType: 'NEW_BUSINESS',
   userId: 'u_20481',
@@ -67,14 +66,14 @@ const documentOf = (read: ReadFiling) => ({
   rejectionReason: read.rejectionReason,
 });
 
-const read = (status: string, rest: Partial<ReadFiling> = {}): ReadFiling => ({
+const read = (status: string, rest: Partial<ShownState> = {}): ShownState => ({
   status,
   completedAt: null,
   rejectionReason: null,
   ...rest,
 });
 
-const known = (sequence: number, state: ReadFiling, removed = false): FilingState => ({
+const known = (sequence: number, state: ShownState, removed = false): FilingState => ({
   ...state,
   sequence,
   since: 0,
@@ -86,7 +85,7 @@ const known = (sequence: number, state: ReadFiling, removed = false): FilingStat
 /** The event of a poll that starts at `at`, when the filing was last seen as before `unseenMs` earlier. */
 function filingEvent(
   before: FilingState | null,
-  after: ReadFiling | null,
+  after: ShownState | null,
   at: string,
   unseenMs = 15_000,
 ): Example {
@@ -102,7 +101,7 @@ function filingEvent(
 function eventOf(
   detection: Detection,
   before: FilingState | null,
-  after: ReadFiling | null,
+  after: ShownState | null,
   window: ReadSpan,
   unseenMs: number,
 ): Example {

@@ -6,8 +6,14 @@ import { listenTo } from '../../redis/connection/open-client.ts';
 import { connectAnew } from '../../redis/connection/switch-watch.ts';
 import type { OnUnreadable } from '../../redis/unreadable-record.ts';
 import type { FilingCommit } from '../detection/decide-commit.ts';
-import { createKeptCommits, type NewestKept } from './kept-commits.ts';
-import { outlineOf, parsePublished, type PublishedBatch, type PublishedEvent } from './published-batch.ts';
+import {
+  createKeptCommits,
+  outlineOf,
+  parsePublished,
+  type NewestKept,
+  type PublishedBatch,
+  type PublishedEvent,
+} from './kept-commits.ts';
 
 /** The commits of one script of this process. */
 export interface CommitBatch extends Omit<PublishedBatch, 'events'> {

@@ -2,7 +2,34 @@ import type { Checkpoint } from '../../events/timeline.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { asideMs, toUnreadable, type OnUnreadable } from '../../redis/unreadable-record.ts';
-import { parsePublished, type PublishedBatch, type PublishedEvent } from './published-batch.ts';
+import type { FilingCommit } from '../detection/decide-commit.ts';
+
+/** A filing's event as the process that committed it publishes it. */
+export interface PublishedEvent {
+  readonly filingId: string;
+  readonly sequence: number;
+  readonly status: string;
+}
+
+/** The commits of one script, as they are published to other processes. */
+export interface PublishedBatch {
+  readonly account: string;
+  readonly generation: string;
+  /** The newest event in the log after the batch. */
+  readonly head: Checkpoint;
+  readonly events: readonly PublishedEvent[];
+}
+
+/** The commits of a batch that are published. */
+interface OutlinedBatch extends Omit<PublishedBatch, 'events'> {
+  readonly commits: readonly FilingCommit[];
+}
+
+/** A batch in outline, as it is published by a process. */
+export function outlineOf(process: string, { account, generation, head, commits }: OutlinedBatch): string {
+  const events = commits.map(({ id, next }) => [id, next.sequence, next.status]);
+  return JSON.stringify([process, account, generation, head.position, head.timeline, events]);
+}
 
 /** The newest commits that the keys know. */
 export interface NewestKept {
@@ -118,4 +145,20 @@ export function createKeptCommits(redis: RedisClient, keys: Keys, onUnreadable: 
       });
     },
   };
+}
+
+/** The batch that `outlineOf` has written; null for any other text. */
+export function parsePublished(text: string): { by: string; batch: PublishedBatch } | null {
+  try {
+    const [by, account, generation, position, timeline, events] = JSON.parse(text) as [
+      ...[string, string, string, number, string],
+      (readonly [filingId: string, sequence: number, status: string])[],
+    ];
+    const isBatch = [by, account, generation, timeline].every((value) => typeof value === 'string');
+    if (!isBatch || typeof position !== 'number') return null;
+    const outlined = events.map(([filingId, sequence, status]) => ({ filingId, sequence, status }));
+    return { by, batch: { account, generation, head: { position, timeline }, events: outlined } };
+  } catch {
+    return null;
+  }
 }

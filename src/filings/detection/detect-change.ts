@@ -2,16 +2,9 @@ import type { FilingEventType } from '../../events/event-types.ts';
 import type { ReadSpan } from '../../partner/read-span.ts';
 import { filingStatuses, isSettled } from '../../partner/filing-statuses.ts';
 import { clockStepMsMin } from '../../redis/clock.ts';
-import type { FilingState } from './filing-state.ts';
+import type { FilingState, ShownState } from './filing-state.ts';
 import { isInstant, isSameInstant } from './same-instant.ts';
 import type { StayLimit } from './stay-limits.ts';
-
-/** The fields of a read filing that detection compares. */
-export interface ReadFiling {
-  readonly status: string;
-  readonly completedAt: string | null;
-  readonly rejectionReason: string | null;
-}
 
 /** A read's time span and the time of its comparison. */
 export interface ComparedSpan extends ReadSpan {
@@ -60,7 +53,7 @@ export type Detection =
  */
 export function detectChange(
   previous: FilingState | null,
-  read: ReadFiling,
+  read: ShownState,
   window: ComparedSpan,
   announceNew: boolean,
 ): Detection {
@@ -132,7 +125,7 @@ export function detectStall(previous: FilingState, limit: StayLimit, window: Com
   return { kind: 'change', type: 'filing.stalled', changed: [], inferred: false, next, stalledAfter: limit };
 }
 
-function firstSight(read: ReadFiling, window: ComparedSpan, announce: boolean): Detection {
+function firstSight(read: ShownState, window: ComparedSpan, announce: boolean): Detection {
   const next: FilingState = {
     ...pick(read),
     sequence: announce ? 1 : 0,
@@ -145,11 +138,11 @@ function firstSight(read: ReadFiling, window: ComparedSpan, announce: boolean): 
   return { kind: 'change', type: 'filing.created', changed: ['status'], inferred: false, next };
 }
 
-function pick({ status, completedAt, rejectionReason }: ReadFiling): ReadFiling {
+function pick({ status, completedAt, rejectionReason }: ShownState): ShownState {
   return { status, completedAt, rejectionReason };
 }
 
-function changedFields(previous: ReadFiling, read: ReadFiling): string[] {
+function changedFields(previous: ShownState, read: ShownState): string[] {
   const changed: string[] = [];
   if (previous.status !== read.status) changed.push('status');
   if (!isSameInstant(previous.completedAt, read.completedAt)) changed.push('completedAt');
@@ -197,7 +190,7 @@ function eventType(before: string, after: string, statusMoved: boolean): FilingE
 // The service sets `completedAt` when the status becomes COMPLETED (docs/partner.md#statuses). If it moved
 // although the status is the same, the filing has been through COMPLETED in between. A text that names no
 // moment proves nothing.
-function provesRoundTrip(previous: ReadFiling, read: ReadFiling): boolean {
+function provesRoundTrip(previous: ShownState, read: ShownState): boolean {
   if (!isInstant(read.completedAt) || isSameInstant(previous.completedAt, read.completedAt)) return false;
   return read.status === 'REJECTED' || isInstant(previous.completedAt);
 }

@@ -33,6 +33,11 @@ export interface FilingState {
 /** The part of a state that the partner service shows. */
 export type ShownState = Pick<FilingState, 'status' | 'completedAt' | 'rejectionReason'>;
 
+/** Whether the service shows two filings alike, letter by letter. */
+export function showsTheSame(a: ShownState, b: ShownState): boolean {
+  return a.status === b.status && a.completedAt === b.completedAt && a.rejectionReason === b.rejectionReason;
+}
+
 const format = 1;
 
 const restateMark = 'restate';
@@ -54,7 +59,7 @@ export function encodeState(state: FilingState): string {
   return `${startOf(state)},${rest.slice(1)}`;
 }
 
-// What the service shows of a filing, as a stored state begins with it.
+// The beginning of a stored state: the values that the service shows.
 function startOf({ status, completedAt, rejectionReason }: ShownState): string {
   const shown = [format, codeOf.get(status) ?? `=${status}`, completedAt, rejectionReason];
   return JSON.stringify(shown).slice(0, -1);

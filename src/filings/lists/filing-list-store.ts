@@ -34,7 +34,7 @@ export interface ScanQuery {
 
 /**
  * The filings of an account for people to look through; removed filings are not listed. A state that cannot
- * be read is rebuilt first, see `recoverState`; one of a newer format is not listed.
+ * be read is set aside first, see `UnreadableStates`.
  */
 export interface FilingListStore {
   /** A filing, removed or not; null when it was never seen. */

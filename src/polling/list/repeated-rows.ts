@@ -1,3 +1,4 @@
+import { showsTheSame } from '../../filings/detection/filing-state.ts';
 import type { PartnerFiling } from '../../partner/filing-schema.ts';
 import type { PageAnswer } from '../../partner/partner-client.ts';
 
@@ -30,14 +31,10 @@ export function splitRepeatedRows(
   // A filing that is new to the poll and stands twice on this page counts once if its copies are alike.
   for (const repeat of repeats) {
     const first = copies.get(repeat.id);
-    if (first === undefined || !isAlike(first, repeat)) repeated.add(repeat.id);
+    if (first === undefined || !showsTheSame(first, repeat)) repeated.add(repeat.id);
   }
   return {
     firstShown: [...copies.values()].filter(({ id }) => !repeated.has(id)),
     repeated: filings.filter(({ id }) => repeated.has(id)),
   };
-}
-
-function isAlike(a: PartnerFiling, b: PartnerFiling): boolean {
-  return a.status === b.status && a.completedAt === b.completedAt && a.rejectionReason === b.rejectionReason;
 }

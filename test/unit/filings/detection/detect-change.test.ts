@@ -3,16 +3,15 @@ import {
   comparedSpan,
   detectChange,
   detectRemoval,
-  type ReadFiling,
 } from '../../../../src/filings/detection/detect-change.ts';
-import type { FilingState } from '../../../../src/filings/detection/filing-state.ts';
+import type { FilingState, ShownState } from '../../../../src/filings/detection/filing-state.ts';
 
 const read = (status: string, completedAt: string | null = null, rejectionReason: string | null = null) => ({
   status,
   completedAt,
   rejectionReason,
 });
-const known = (from: ReadFiling, more: Partial<FilingState> = {}): FilingState => ({
+const known = (from: ShownState, more: Partial<FilingState> = {}): FilingState => ({
   ...from,
   sequence: 4,
   since: 500,
