@@ -6,7 +6,7 @@ import { failureOf } from './reads/tally.ts';
 import type { PollMode } from './schedule/plan.ts';
 import type { MarksUpdate, PollingMarks } from './store/marks.ts';
 
-/** What a poll that read to its end has read. */
+/** Counts of a poll that read to its end. */
 interface EndedReads {
   readonly mode: PollMode;
   readonly events: number;

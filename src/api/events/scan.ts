@@ -62,9 +62,9 @@ export function matchesFilter(
 }
 
 /**
- * Up to `limit` events after a checkpoint, oldest first; null starts with the oldest of all. It returns at most 8 MiB, and a search by type is
- * bounded (`scanTypes`), so it may return fewer events, or none, before the end of the log. After Redis was
- * set back it starts where the two logs diverge.
+ * Up to `limit` events after a checkpoint, oldest first; null starts with the oldest of all. It returns at
+ * most 8 MiB, and a search by type is bounded (`scanTypes`), so it may return fewer events, or none, before
+ * the end of the log. After Redis was set back it starts where the two logs diverge.
  */
 export async function scanEvents(
   searched: ScannedLog,
