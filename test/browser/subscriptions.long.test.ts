@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createKeys } from '../../src/redis/keys.ts';
+import { storedAccount } from '../support/redis/stored-account.ts';
 import { startCollector, type Collector } from '../support/receivers/collector.ts';
 import { setStage } from './stage.ts';
 
@@ -104,8 +106,10 @@ describe('a subscription', () => {
     const id = await subscribe();
     const reason = 'A stored secret was sealed with key "lost".';
     const block = { reason, since: Date.now(), times: 1, nextAt: Date.now() + 3_600_000 };
-    const { prefix } = stage.redis;
-    await stage.redis.connect().hset(`${prefix}:{default}:sub:${id}`, 'blocked', JSON.stringify(block));
+    const keys = createKeys(stage.redis.prefix).account('default');
+    await storedAccount(stage.redis.connect(), keys)
+      .of(id)
+      .setState({ blocked: JSON.stringify(block) });
     await using tab = await visit(id);
     await tab.page.getByText(`Nothing can be sent: ${reason}`).waitFor();
     await tab.page.getByText('failing', { exact: true }).waitFor();

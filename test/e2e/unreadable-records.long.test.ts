@@ -7,6 +7,7 @@ import {
   subscriptionCases,
   type RecordsStage,
 } from '../support/daemon/records-stage.ts';
+import { storedAccount, storedRecords } from '../support/redis/stored-account.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -38,9 +39,10 @@ test('a record that cannot be read hurts itself alone and is named', async () =>
 });
 
 test('an account whose record cannot be read is listed with the reason, and PUT writes it again', async () => {
-  const { daemon, client, keys, sandbox } = stage;
+  const { daemon, keys, sandbox } = stage;
+  const stored = storedRecords(stage.client, keys);
   const path = '/v1/accounts/head-garbage';
-  await client.hset(keys.accounts, 'head-garbage', 'garbage');
+  await stored.setAccount('head-garbage', 'garbage');
   const { items } = await daemon.api.ok<{ items: { account: string; health: { lastError: string } }[] }>(
     'GET',
     '/v1/accounts?limit=100',
@@ -51,20 +53,20 @@ test('an account whose record cannot be read is listed with the reason, and PUT 
     status: 503,
     body: { code: 'record_unreadable' },
   });
-  const before = await client.hget(keys.account('head-garbage').polling, 'generation');
+  const { generation } = await stored.of('head-garbage').polling();
   await daemon.api.ok('PUT', path, {
     baseUrl: sandbox.baseUrl,
     partnerKey: 'sandbox-key',
     pollIntervalMs: 1_000,
   });
   await stage.change('COMPLETED');
-  expect(await client.hget(keys.account('head-garbage').polling, 'generation')).toBe(before);
+  expect(await stored.of('head-garbage').polling()).toMatchObject({ generation });
 });
 
 test('a subscription whose record cannot be read is listed with the reason and can be removed', async () => {
   const { daemon, client, keys } = stage;
   const path = '/v1/accounts/state-garbage/subscriptions';
-  await client.hset(keys.account('state-garbage').subscriptions, 'sub_broken', '{"id":"sub_');
+  await storedAccount(client, keys.account('state-garbage')).setSubscription('sub_broken', '{"id":"sub_');
   const { items } = await daemon.api.ok<{ items: { id: string; unreadable: string | null }[] }>('GET', path);
   expect(items.map(({ unreadable }) => unreadable !== null)).toEqual([true, false, false]);
   expect(await daemon.api.call('GET', `${path}/sub_broken`)).toMatchObject({

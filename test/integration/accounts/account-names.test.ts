@@ -5,6 +5,7 @@ import { createKeys } from '../../../src/redis/keys.ts';
 import { createRandom } from '../../../src/sandbox/random.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
 import { rowsRead } from '../../support/redis/rows-read.ts';
+import { storedRecords } from '../../support/redis/stored-account.ts';
 import { startPrivateRedis, testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -23,7 +24,7 @@ function openStore(client: Redis, prefix: string) {
   const keys = createKeys(prefix);
   const store = createAccountStore({ redis: client, keys, sealer, defaults });
   return {
-    keys,
+    stored: storedRecords(client, keys),
     store,
     create: (account: string) => store.put(account, settings, Date.now()),
     async list(limit: number): Promise<string[]> {
@@ -63,16 +64,11 @@ test('a page costs as much beside two thousand accounts as beside twenty', async
   await using server = await startPrivateRedis();
   const client = new Redis(server.url);
   const costOf = async (accounts: number) => {
-    const { keys, create, store } = openStore(client, `n${accounts}`);
+    const { stored, create, store } = openStore(client, `n${accounts}`);
     await create('a');
-    const text = (await client.hget(keys.accounts, 'a')) ?? '';
+    const { a = '' } = await stored.accountTexts();
     const name = (i: number) => `a${String(i).padStart(5, '0')}`;
-    for (let i = 0; i < accounts; i += 1)
-      await client
-        .multi()
-        .hset(keys.accounts, name(i), text)
-        .zadd(keys.accountLists.names, 0, name(i))
-        .exec();
+    await stored.addAccounts(Object.fromEntries(Array.from({ length: accounts }, (_, i) => [name(i), a])));
     await store.page('', 10);
     return rowsRead(client, () => store.page(name(10), 10));
   };

@@ -146,7 +146,7 @@ test('what a crash has left of a removal goes at the next start, and the account
   expect(await keysOf('crashed')).toContain('filings');
   await accounts.finishRemovals();
   expect(await keysOf('crashed')).toEqual(['incarnation']);
-  expect(await client.pttl(keys.account('crashed').incarnation)).toBeGreaterThan(0);
+  expect(await stored.of('crashed').incarnationExpiresInMs()).toBeGreaterThan(0);
   expect(await stored.accountTexts()).not.toHaveProperty('crashed');
 });
 

@@ -30,13 +30,11 @@ const idsOf = ({ items }: Board) => items.map(({ account, filingId }) => `${acco
 const nameOf = (i: number) => `n${String(i).padStart(4, '0')}`;
 
 /** Accounts as they are after a complete poll. */
-async function addPolled({ deps, keys }: ApiFixture, client: Redis, from: number, to: number): Promise<void> {
+async function addPolled({ deps, stored }: ApiFixture, from: number, to: number): Promise<void> {
   for (let i = from; i < to; i += 1) {
     const settings = { ...accountInput, pollIntervalMs: null, sweepIntervalMs: null };
     await deps.accounts.put(nameOf(i), settings, Date.now());
-    const now = String(Date.now());
-    const marks = ['baselined', 'true', 'lastCompletePollAt', now, 'lastCompleteEndAt', now];
-    await client.hset(keys.account(nameOf(i)).polling, 'generation', 'g', ...marks);
+    await stored.of(nameOf(i)).completePoll('g');
     await deps.unsound.note(nameOf(i), Date.now() + 60_000);
   }
 }
@@ -48,7 +46,7 @@ test('the board costs as much beside many accounts without rejections as beside 
       [0, 250],
       [250, 500],
     ] as const) {
-      await addPolled(api, client, from, to);
+      await addPolled(api, from, to);
       if (from === 0)
         await api.putFilings(nameOf(7), [{ id: 'f_1', status: 'REJECTED', type: 'filing.rejected' }]);
       await board(api);
@@ -63,20 +61,14 @@ test('the board costs as much beside many accounts without rejections as beside 
   }));
 
 test('of many accounts those that are not ok come first, also where nothing polls them any more', () =>
-  stage(async (api, client) => {
-    await addPolled(api, client, 0, 230);
-    await client.hset(api.keys.account(nameOf(225)).polling, 'authFailed', 'true');
+  stage(async (api) => {
+    await addPolled(api, 0, 230);
+    await api.deps.polling.correct(nameOf(225), 'g', { authFailed: true });
     await api.deps.unsound.note(nameOf(225), 0);
     // Not polled for longer than it is stale after.
-    await client.hset(
-      api.keys.account(nameOf(228)).polling,
-      'lastCompletePollAt',
-      '1',
-      'lastCompleteEndAt',
-      '1',
-    );
-    const text = (await client.hget(api.keys.accounts, nameOf(228))) ?? '';
-    await client.hset(api.keys.accounts, nameOf(228), JSON.stringify({ ...JSON.parse(text), createdAt: 1 }));
+    await api.stored.of(nameOf(228)).completePoll('g', 1);
+    const { [nameOf(228)]: text = '' } = await api.stored.accountTexts();
+    await api.stored.setAccount(nameOf(228), JSON.stringify({ ...JSON.parse(text), createdAt: 1 }));
     await api.deps.unsound.note(nameOf(228), Date.now() - 1);
     const { accounts } = await board(api);
     expect(accounts.slice(0, 2)).toMatchObject([
@@ -84,7 +76,7 @@ test('of many accounts those that are not ok come first, also where nothing poll
       { account: nameOf(228), health: 'stale' },
     ]);
     expect(accounts).toHaveLength(200);
-    await client.hdel(api.keys.account(nameOf(225)).polling, 'authFailed');
+    await api.deps.polling.correct(nameOf(225), 'g', { authFailed: false });
     expect((await board(api)).accounts.slice(0, 2)).toMatchObject([
       { account: nameOf(228), health: 'stale' },
       { account: nameOf(0), health: 'ok' },
@@ -92,8 +84,8 @@ test('of many accounts those that are not ok come first, also where nothing poll
   }));
 
 test('pages go through accounts in the order of their oldest rejections, and open no others', () =>
-  stage(async (api, client) => {
-    await addPolled(api, client, 0, 130);
+  stage(async (api) => {
+    await addPolled(api, 0, 130);
     const expected: string[] = [];
     for (let i = 129; i >= 0; i -= 1) {
       await api.putFilings(nameOf(i), [{ id: 'f_1', status: 'REJECTED', type: 'filing.rejected' }]);
@@ -110,12 +102,11 @@ test('pages go through accounts in the order of their oldest rejections, and ope
 
 test('an account that no list names is found again, and an announced one that was never written does no harm', () =>
   stage(async (api, client) => {
-    await addPolled(api, client, 0, 2);
-    const { rejecting } = api.keys.accountLists;
+    await addPolled(api, 0, 2);
     await api.putFilings(nameOf(0), [{ id: 'f_1', status: 'REJECTED', type: 'filing.rejected' }]);
-    await client.zadd(rejecting, Date.now(), nameOf(1));
+    await api.stored.addRejecting(nameOf(1));
     expect(idsOf(await board(api))).toEqual([`${nameOf(0)}/f_1`]);
-    await client.del(rejecting);
+    await api.stored.dropRejecting();
     expect(idsOf(await board(api))).toEqual([]);
     const index = createRejectingAccounts(client, api.keys);
     const mend = (i: number) => index.mend(nameOf(i), Date.now());
@@ -136,12 +127,12 @@ test('an account that no list names is found again, and an announced one that wa
 
 test('a poll that is under way when its account is removed leaves no note of its rejections', () =>
   stage(async (api, client) => {
-    await addPolled(api, client, 0, 2);
+    await addPolled(api, 0, 2);
     await api.deps.accounts.remove(nameOf(0));
     const fields = { status: 'REJECTED', completedAt: null, rejectionReason: null, removed: false };
     const next = { ...fields, sequence: 0, since: 5, readFrom: 5, readAt: 5 };
     const commit = { id: 'f_1', previous: null, next, details: null, event: null };
     for (const i of [0, 1])
       await api.deps.snapshot.commit(nameOf(i), 'g', [commit], 5).catch(() => undefined);
-    expect(await client.zrange(api.keys.accountLists.rejecting, '0', '-1')).toEqual([nameOf(1)]);
+    expect(await createRejectingAccounts(client, api.keys).all()).toEqual([nameOf(1)]);
   }));

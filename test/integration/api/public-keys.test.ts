@@ -88,7 +88,7 @@ test('with v1a alone there is no secret, and the published key verifies its call
   expect(await signers(id, keys)).toEqual(keys.map(({ kid }) => kid));
   const stored = await api.deps.subscriptions.get(account, id);
   expect(stored?.subscription.secrets.map(({ text }) => text.slice(0, 5))).toEqual(['whsk_']);
-  const sealed = await client.hget(api.keys.account(account).subscriptions, id);
+  const sealed = await api.stored.of(account).subscriptionText(id);
   expect(JSON.parse(sealed ?? '')).toMatchObject({ signatures: ['v1a'] });
 });
 
@@ -96,7 +96,7 @@ test('plain subscriptions are stored as before, and have no keys', async () => {
   const { id, secret, signatures, publicKeys } = await register({ signatures: ['v1'] });
   expect({ signatures, publicKeys }).toEqual({ signatures: ['v1'], publicKeys: [] });
   expect(secret).toMatch(/^whsec_/);
-  const text = JSON.parse((await client.hget(api.keys.account(account).subscriptions, id)) ?? '') as object;
+  const text = JSON.parse((await api.stored.of(account).subscriptionText(id)) ?? '') as object;
   expect(text).not.toHaveProperty('signatures');
   expect(await published(id)).toMatchObject({ status: 404, body: { code: 'subscription_not_found' } });
   expect(await published(`sub_${'0'.repeat(32)}`)).toMatchObject({ status: 404 });
@@ -154,7 +154,7 @@ test('a secret that would sign nothing is refused', async () => {
   expect((await api.call('POST', `${path}/${id}/rotate-secret`, { secret })).status).toBe(422);
   const { items } = await api.ok('GET', path);
   expect(items).toHaveLength(1);
-  expect(await client.hexists(api.keys.signed.accounts, id)).toBe(1);
+  expect(await api.stored.signedBy()).toHaveProperty(id, account);
 });
 
 test('a repeated registration shows the same keys and registers nothing twice', async () => {
@@ -164,9 +164,8 @@ test('a repeated registration shows the same keys and registers nothing twice', 
   const again = await api.call('POST', path, body, { headers });
   expect(again.headers['idempotency-replayed']).toBe('true');
   expect(again.body).toEqual(first.body);
-  const ids = await client.hkeys(api.keys.signed.accounts);
-  const own = await client.hmget(api.keys.signed.accounts, ...ids);
-  expect(own.filter((name) => name === account)).toEqual([account]);
+  const signed = Object.values(await api.stored.signedBy());
+  expect(signed.filter((name) => name === account)).toEqual([account]);
 });
 
 test('a move to another origin with the token of the account makes new keys', async () => {
@@ -215,11 +214,11 @@ test('the list has the keys of all accounts and says nothing else of them', asyn
 
 test('a public key that was put into Redis by hand is never published', async () => {
   const { id } = await register({ signatures: ['v1a'] });
-  const key = api.keys.account(account).subscriptions;
-  const stored = JSON.parse((await client.hget(key, id)) ?? '') as object;
+  const stored = api.stored.of(account);
+  const record = JSON.parse((await stored.subscriptionText(id)) ?? '') as object;
   const text = publicKeyOf(`whpk_${Buffer.alloc(32, 1).toString('base64')}`);
   const privateSettings = JSON.stringify({ secrets: [{ text, expiresAt: null }], headers: {} });
-  await client.hset(key, id, JSON.stringify({ ...stored, privateSettings }));
+  await stored.setSubscription(id, JSON.stringify({ ...record, privateSettings }));
   const answer = await published(id);
   expect(answer).toMatchObject({ status: 503, body: { code: 'secret_unreadable' } });
   expect(answer.text).not.toContain(account);
@@ -227,24 +226,25 @@ test('a public key that was put into Redis by hand is never published', async ()
 
 test('a lost index is made again, and what is left of a removed account leaves it', async () => {
   const { id } = await register({ signatures: ['v1a'] });
-  await client.del(api.keys.signed.accounts, api.keys.signed.ages);
+  await api.stored.dropSigned();
   expect((await published(id)).status).toBe(404);
   const { mend } = api.deps.publicKeys;
   await mend(account);
   expect((await published(id)).status).toBe(200);
 
-  await client.del(api.keys.account(account).subscriptions);
-  const isKnown = () => client.hexists(api.keys.signed.accounts, id);
+  await api.stored.of(account).dropAllSubscriptions();
+  const isKnown = async () => id in (await api.stored.signedBy());
   // A registration might be under way.
-  expect([(await published(id)).status, await isKnown()]).toEqual([404, 1]);
-  await client.zadd(api.keys.signed.ages, Date.now() - 3_600_000, id);
-  expect([(await published(id)).status, await isKnown()]).toEqual([404, 0]);
-  expect(await client.zscore(api.keys.signed.ages, id)).toBeNull();
+  expect([(await published(id)).status, await isKnown()]).toEqual([404, true]);
+  const ages = await api.stored.signedAges();
+  await api.stored.setSignedSince(id, Date.now() - 3_600_000);
+  expect([(await published(id)).status, await isKnown()]).toEqual([404, false]);
+  expect(await api.stored.signedAges()).toBe(ages - 1);
 });
 
 test('a removed subscription has no keys any more', async () => {
   const { id } = await register({ signatures: ['v1a'] });
   await api.ok('DELETE', `${path}/${id}`);
   expect((await published(id)).status).toBe(404);
-  expect(await client.hexists(api.keys.signed.accounts, id)).toBe(0);
+  expect(await api.stored.signedBy()).not.toHaveProperty(id);
 });

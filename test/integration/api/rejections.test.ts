@@ -36,25 +36,6 @@ async function board(query = '', token = operatorToken): Promise<Board> {
 const idsOf = ({ items }: Pick<Board, 'items'>) =>
   items.map(({ account, filingId }) => `${account}/${filingId}`);
 
-/** Marks the account as read completely just now. */
-async function completePoll(account: string): Promise<void> {
-  const { generation } = await api.deps.polling.read(account);
-  const now = String(Date.now());
-  await redis
-    .connect()
-    .hset(
-      api.keys.account(account).polling,
-      'generation',
-      generation,
-      'baselined',
-      'true',
-      'lastCompletePollAt',
-      now,
-      'lastCompleteEndAt',
-      now,
-    );
-}
-
 async function reject(account: string, id: string, type = 'filing.rejected'): Promise<void> {
   await api.putFilings(account, [{ id, status: 'REJECTED', type }]);
   // Each has a time of its own.
@@ -118,7 +99,7 @@ test('an account that was never read is unknown, and says since when it is belie
     { account: 'new', health: 'unknown', asOf: null, rejections: null },
   ]);
   await api.putFilings('new', [{ id: 'f_1', status: 'PENDING' }]);
-  await completePoll('new');
+  await api.stored.of('new').completePoll((await api.deps.polling.read('new')).generation);
   expect((await board('?account=new')).accounts).toEqual([
     { account: 'new', health: 'ok', asOf: expect.any(String), rejections: 0 },
   ]);

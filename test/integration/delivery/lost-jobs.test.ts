@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import { createDrainQueue } from '../../../src/delivery/drain-queue.ts';
 import { createPollQueue } from '../../../src/polling/schedule/poll-queue.ts';
 import { oneShard } from '../../../src/redis/jobs/queue-shards.ts';
+import { storedQueue } from '../../support/redis/stored-queues.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -18,7 +19,7 @@ test('a wake-up that stands in no list is freed, so that its subscription can be
     await queue.wake('acme', ['lost', 'waiting']);
     const job = (await queue.queues[0].getDeduplicationJobId('drain.acme.lost')) ?? '';
     // As the script that adds a job leaves it when its last commands are not carried out.
-    expect(await client.zrem(queue.queues[0].toKey('prioritized'), job)).toBe(1);
+    expect(await storedQueue(client, queue.queues[0]).loseWaiting(job)).toBe(true);
     await queue.wake('acme', ['lost', 'waiting']);
     expect(await queue.waiting()).toBe(1);
     expect(await queue.release('acme', ['lost', 'waiting', 'never'])).toBe(1);
@@ -35,7 +36,7 @@ test('a poll that was asked for and stands in no list is freed, so that it can b
   const polls = createPollQueue(client, oneShard(redis.prefix), fail);
   try {
     await polls.pollNow('acme', 'sweep');
-    expect(await client.del(polls.queues[0].toKey('wait'))).toBe(1);
+    expect(await storedQueue(client, polls.queues[0]).loseAllWaiting()).toBe(true);
     await polls.pollNow('acme', 'sweep');
     expect(await polls.queues[0].getWaitingCount()).toBe(0);
     expect(await polls.release('acme')).toBe(1);

@@ -10,6 +10,7 @@ import { createKeys } from '../../../src/redis/keys.ts';
 import { createWorkTally } from '../../../src/monitoring/work-tally.ts';
 import { createWorkWatch } from '../../../src/monitoring/work-watch.ts';
 import { oneShard } from '../../../src/redis/jobs/queue-shards.ts';
+import { storedQueue } from '../../support/redis/stored-queues.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -175,9 +176,7 @@ test.each([
     'were given to a worker that never heard of it',
     async ({ drains }: ReturnType<typeof rig>) => {
       await drains.wake('acme', ['a']);
-      const [queue] = drains.queues;
-      const [job = ''] = await client.zpopmin(queue.toKey('prioritized'));
-      await client.lpush(queue.toKey('active'), job);
+      await storedQueue(client, drains.queues[0]).giveToNobody();
     },
   ],
 ])('drains that %s are told after a minute, and not once they were taken', async (_, prepare) => {

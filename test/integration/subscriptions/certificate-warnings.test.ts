@@ -52,8 +52,7 @@ async function stage(account: string, tls: Subscription['tls']) {
     const both = await Promise.all([one.warn(account), other.warn(account)]);
     return both.flat().map(({ event }) => (JSON.parse(event.body) as { data: unknown }).data);
   };
-  const key = fixture.keys.account(account);
-  return { id: String(id), change, warned, one, path, key };
+  return { id: String(id), change, warned, one, path, stored: fixture.stored.of(account) };
 }
 
 test('warns thirty days before and at the end, once each over all processes', async () => {
@@ -97,14 +96,14 @@ test('a certificate that is given again is not warned of again, another one is',
 
 test.each(['PATCH', 'DELETE', 'gone'])('nothing is warned of after %s', async (how) => {
   now = end;
-  const { id, change, warned, one, path, key } = await stage(
+  const { id, change, warned, one, path, stored } = await stage(
     `no-${how.toLowerCase()}`,
     withTls(certificate('alice')),
   );
   if (how === 'PATCH') await change(null);
   else if (how === 'DELETE') await fixture.ok('DELETE', `${path}/subscriptions/${id}`);
-  else await client.hdel(key.subscriptions, id);
+  else await stored.dropSubscriptions(id);
   expect(await warned()).toEqual([]);
   expect(await one.firstEnd(`no-${how.toLowerCase()}`)).toBeNull();
-  expect(await client.exists(key.certificates, key.certificateWarnings)).toBe(0);
+  expect(await stored.certificates()).toBe(0);
 });

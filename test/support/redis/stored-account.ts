@@ -1,16 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { RedisClient } from '../../../src/redis/connection/connect.ts';
 import type { AccountKeys, Keys } from '../../../src/redis/keys.ts';
+import { storedDelivery } from './stored-delivery.ts';
 import { rememberKeys } from './set-back.ts';
-
-/** A filing's lane as it is stored. */
-export interface StoredLane {
-  readonly positions: readonly number[];
-  readonly spent: number;
-  readonly tried: number;
-  readonly dueAt: number;
-  readonly decidedAt: number;
-}
 
 /** What the store holds for one account. Tests read and spoil it here, so that only this file knows its keys. */
 export type StoredAccount = ReturnType<typeof storedAccount>;
@@ -33,6 +25,8 @@ export function storedAccount(redis: RedisClient, keys: AccountKeys) {
     incarnationExpiresInMs: () => redis.pttl(keys.incarnation),
     /** Begins the account's history, as its first complete poll does. */
     begin: (generation: string) => redis.hset(keys.polling, 'generation', generation),
+    /** Puts a text in the place of the marks of polling. */
+    spoilPolling: () => redis.set(keys.polling, 'garbage'),
     /** The marks of polling. */
     polling: () => redis.hgetall(keys.polling),
     setPolling: (marks: Readonly<Record<string, string | number>>) => redis.hset(keys.polling, marks),
@@ -106,6 +100,22 @@ export function storedAccount(redis: RedisClient, keys: AccountKeys) {
     subscriptions: () => redis.hkeys(keys.subscriptions),
     /** Stored text of a subscription, null if there is none. */
     subscriptionText: (id: string) => redis.hget(keys.subscriptions, id),
+    /** Puts a text in the place of all subscriptions. */
+    async spoilSubscriptions(): Promise<void> {
+      await redis.del(keys.subscriptions);
+      await redis.set(keys.subscriptions, 'garbage');
+    },
+    dropAllSubscriptions: () => redis.del(keys.subscriptions),
+    /** Lists a subscription at an age (ms) that its record does not have. */
+    addToAgeOrder: (id: string, createdAt: number) => redis.zadd(keys.byAge, createdAt, id),
+    dropAgeOrder: () => redis.del(keys.byAge),
+    /** Lists certificates, `<subscription> cert` or `<subscription> ca`, with the times (ms) at which they end. */
+    addCertificates: (ends: Readonly<Record<string, number>>) =>
+      redis.zadd(keys.certificates, ...Object.entries(ends).flatMap(([name, end]) => [end, name])),
+    dropCertificates: () => redis.del(keys.certificates),
+    /** Number of certificates that are listed or to be warned of. */
+    certificates: async () =>
+      (await redis.zcard(keys.certificates)) + (await redis.zcard(keys.certificateWarnings)),
     setSubscriptions: (texts: Readonly<Record<string, string>>) => redis.hset(keys.subscriptions, texts),
     dropSubscriptions: (...ids: readonly string[]) => redis.hdel(keys.subscriptions, ...ids),
     /** Number of subscriptions that are listed by the token that made them. */
@@ -155,48 +165,7 @@ export function storedAccount(redis: RedisClient, keys: AccountKeys) {
     keys: async () =>
       (await redis.keys(`${keys.base}:*`)).map((key) => key.slice(keys.base.length + 1)).toSorted(),
     /** What is stored for one subscription's delivery. */
-    of(id: string) {
-      const own = keys.subscription(id);
-      return {
-        /** The keys of its delivery that exist. */
-        keys: async () => (await redis.keys(`${own.state}*`)).toSorted(),
-        /** The fields of its state. */
-        state: () => redis.hgetall(own.state),
-        setState: (fields: Readonly<Record<string, string | number>>) => redis.hset(own.state, fields),
-        /** Gives it to another drain. */
-        overtake: () => redis.hset(own.state, 'epoch', 'another drain'),
-        /** Its lanes by filing; those of replays are not among them. */
-        async lanes(): Promise<Record<string, StoredLane>> {
-          const texts = await redis.hgetall(own.lanes);
-          return Object.fromEntries(
-            Object.entries(texts).map(([filing, text]) => [filing, JSON.parse(text) as StoredLane]),
-          );
-        },
-        setLane: (filing: string, lane: StoredLane) => redis.hset(own.lanes, filing, JSON.stringify(lane)),
-        /** Number of lanes of replays. */
-        replayLanes: () => redis.hlen(own.replayLanes),
-        /** Number of dead letters. */
-        deadLetters: () => redis.xlen(own.dead),
-        addDeadLetter: (letter: object) => redis.xadd(own.dead, '*', 'd', JSON.stringify(letter)),
-        /** Stored attempts, oldest first. */
-        attempts: async () =>
-          (await redis.xrange(own.attempts, '-', '+')).map(
-            ([, [, text]]) => JSON.parse(text ?? '') as Record<string, unknown>,
-          ),
-        /** Stores attempts as they are given; each under this id of an entry, by default the next one. */
-        async addAttempts(attempts: readonly object[], entry = '*'): Promise<void> {
-          const pipeline = redis.pipeline();
-          for (const attempt of attempts) pipeline.xadd(own.attempts, entry, 'a', JSON.stringify(attempt));
-          await pipeline.exec();
-        },
-        dropAttempts: () => redis.del(own.attempts),
-        /** Puts a text in the place of its attempts. */
-        spoilAttempts: () => redis.set(own.attempts, 'no stream'),
-        /** Bytes that Redis uses for attempts or dead letters. */
-        memory: async (kind: 'attempts' | 'dead') =>
-          Number(await redis.memory('USAGE', own[kind], 'SAMPLES', 0)),
-      };
-    },
+    of: (id: string) => storedDelivery(redis, keys.subscription(id)),
   };
 }
 
@@ -215,6 +184,32 @@ export function storedRecords(redis: RedisClient, keys: Keys) {
     /** Puts a text in the place of the operator's sessions. */
     spoilSessions: () => redis.set(keys.sessions, 'garbage'),
     dropSessions: () => redis.del(keys.sessions),
+    /** Writes many accounts at once, and lists them. */
+    async addAccounts(texts: Readonly<Record<string, string>>): Promise<void> {
+      await redis.hset(keys.accounts, texts);
+      await redis.zadd(keys.accountLists.names, ...Object.keys(texts).flatMap((name) => ['0', name]));
+    },
+    dropAccounts: () => redis.del(keys.accounts),
+    /** Notes that an account may have rejections. */
+    addRejecting: (account: string) => redis.zadd(keys.accountLists.rejecting, Date.now(), account),
+    /** Forgets which accounts may have rejections. */
+    dropRejecting: () => redis.del(keys.accountLists.rejecting),
+    /** The account of each subscription that is listed with public keys, by the subscription's id. */
+    signedBy: () => redis.hgetall(keys.signed.accounts),
+    /** Makes a subscription seem listed with public keys since a time (ms). */
+    setSignedSince: (id: string, at: number) => redis.zadd(keys.signed.ages, at, id),
+    /** Number of subscriptions with public keys whose age is known. */
+    signedAges: () => redis.zcard(keys.signed.ages),
+    dropSigned: () => redis.del(keys.signed.accounts, keys.signed.ages),
+    /** Puts a text in the place of the turns at a partner host. */
+    spoilTurns: (host: string) => redis.set(keys.hostBudget(host), 'garbage'),
+    /** Has all turns at a partner host taken until a time (ms). */
+    takeTurnsUntil: (host: string, at: number) => redis.hset(keys.hostBudget(host), { free: at }),
+    /** Milliseconds until the turns at a partner host are forgotten. */
+    turnsExpireInMs: (host: string) => redis.pttl(keys.hostBudget(host)),
+    /** Puts a text in the place of the times of the last polls. */
+    spoilPollTimes: () => redis.set(keys.polled, 'garbage'),
+    dropPollTimes: () => redis.del(keys.polled),
     /** Number of accounts of which the time of the last poll is known. */
     pollTimes: () => redis.zcard(keys.polled),
   };

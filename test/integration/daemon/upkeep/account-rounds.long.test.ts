@@ -1,6 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
 import { createAccountRounds } from '../../../../src/daemon/upkeep/account-rounds.ts';
 import { createProduct, testConfig } from '../../../support/daemon/product.ts';
+import { storedRecords } from '../../../support/redis/stored-account.ts';
+import { storedSchedules } from '../../../support/redis/stored-queues.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -17,12 +19,13 @@ async function stage() {
   const { stores, pollQueue, clock, keys } = product.parts;
   const settings = { baseUrl: 'https://a.example', partnerKey: 'k', sweepIntervalMs: null };
   await stores.accounts.put('first', { ...settings, pollIntervalMs: 60_000 }, 1);
-  const text = (await client.hget(keys.accounts, 'first')) ?? '';
+  const stored = storedRecords(client, keys);
+  const schedules = storedSchedules(client, keys);
+  const { first = '' } = await stored.accountTexts();
   const names = ['first', ...Array.from({ length: accounts - 1 }, (_, i) => `account-${i}`)];
-  await client.hset(keys.accounts, Object.fromEntries(names.map((name) => [name, text])));
-  const repeat = `${keys.queues}:poll:repeat`;
+  await stored.addAccounts(Object.fromEntries(names.map((name) => [name, first])));
   const soon = Date.now() + 30_000;
-  await client.zadd(repeat, ...names.flatMap((name) => [soon, `poll-${name}`]));
+  await schedules.setDue(soon, ...names);
   const rescheduled: string[] = [];
   const maintained: string[] = [];
   let expected: number | null = null;
@@ -36,9 +39,8 @@ async function stage() {
   });
   return {
     rounds,
-    keys,
-    stores,
-    repeat,
+    stored,
+    schedules,
     soon,
     rescheduled,
     maintained,
@@ -61,18 +63,18 @@ test('a look reads a part of the accounts, and a round all of them', async () =>
 
 test('a poll that is overdue is scheduled anew with the next look, whatever part its account is in', async () => {
   await using staged = await stage();
-  const { rounds, repeat, rescheduled, soon } = staged;
+  const { rounds, schedules, rescheduled, soon } = staged;
   const late = ['first', 'account-7', 'account-1100'];
-  await client.zadd(repeat, ...late.flatMap((name) => [soon - 60_000, `poll-${name}`]));
+  await schedules.setDue(soon - 60_000, ...late);
   await rounds.look();
   expect(rescheduled.toSorted()).toEqual(late.toSorted());
 });
 
 test('schedules that are missing are found with the next look, however many there are', async () => {
   await using staged = await stage();
-  const { rounds, repeat, rescheduled } = staged;
+  const { rounds, schedules, rescheduled } = staged;
   const lost = ['first', 'account-7', 'account-1100'];
-  await client.zrem(repeat, ...lost.map((name) => `poll-${name}`));
+  await schedules.drop(...lost);
   await rounds.look();
   expect(rescheduled.toSorted()).toEqual(lost.toSorted());
 });
@@ -81,12 +83,11 @@ test.each(['missing', 'overdue'])(
   'a schedule that is %s is repaired although the marks of its polls cannot be read, and so are the others',
   async (fault) => {
     await using staged = await stage();
-    const { rounds, keys, repeat, rescheduled, soon } = staged;
+    const { rounds, stored, schedules, rescheduled, soon } = staged;
     const broken = ['first', 'account-7', 'account-1100'];
-    const ids = broken.map((name) => `poll-${name}`);
-    if (fault === 'missing') await client.zrem(repeat, ...ids);
-    else await client.zadd(repeat, ...ids.flatMap((id) => [soon - 60_000, id]));
-    await client.set(keys.account('account-7').polling, 'garbage');
+    if (fault === 'missing') await schedules.drop(...broken);
+    else await schedules.setDue(soon - 60_000, ...broken);
+    await stored.of('account-7').spoilPolling();
     await rounds.look();
     expect(rescheduled.toSorted()).toEqual(broken.toSorted());
   },
@@ -94,8 +95,8 @@ test.each(['missing', 'overdue'])(
 
 test('the overdue schedule of an account that is gone is removed', async () => {
   await using staged = await stage();
-  const { rounds, repeat, soon } = staged;
-  await client.zadd(repeat, soon - 60_000, 'poll-gone');
+  const { rounds, schedules, soon } = staged;
+  await schedules.setDue(soon - 60_000, 'gone');
   await rounds.look();
-  expect(await client.zscore(repeat, 'poll-gone')).toBeNull();
+  expect(await schedules.due('gone')).toBeNull();
 });

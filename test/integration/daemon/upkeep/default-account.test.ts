@@ -10,11 +10,12 @@ const redis = testRedis();
 afterAll(() => redis.cleanup());
 const client = redis.connect();
 const keys = createKeys(redis.prefix);
+const stored = storedRecords(client, keys);
 const settings = { baseUrl: 'https://partner.example/v1', partnerKey: 'key-of-the-environment' };
 
 let calls: unknown[];
 beforeEach(async () => {
-  await client.unlink(keys.accounts);
+  await stored.dropAccounts();
   calls = [];
 });
 
@@ -53,7 +54,7 @@ it('seals the key of the environment anew where the stored one does not open', a
 
 it('writes the account anew where its record is garbage', async () => {
   const accounts = storeWith('a');
-  await storedRecords(client, keys).setAccount('default', 'garbage');
+  await stored.setAccount('default', 'garbage');
   await putInto(accounts);
   expect(await accounts.getKeyed('default')).toMatchObject(settings);
 });

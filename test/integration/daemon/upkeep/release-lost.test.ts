@@ -2,6 +2,8 @@ import { afterAll, expect, test } from 'vitest';
 import { releaseLost } from '../../../../src/daemon/upkeep/release-lost.ts';
 import { createProduct, testConfig } from '../../../support/daemon/product.ts';
 import { accountName, writeAccounts } from '../../../support/daemon/written-accounts.ts';
+import { storedAccount } from '../../../support/redis/stored-account.ts';
+import { storedQueue } from '../../../support/redis/stored-queues.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -14,19 +16,19 @@ test('wake-ups that were lost half-way are freed, although subscriptions or jobs
   await writeAccounts(parts, 3);
   const names = (await stores.accounts.all()).accounts.map(({ account }) => account);
   expect(names).toEqual([accountName(0), accountName(1), accountName(2)]);
-  const { subscriptions } = keys.account(accountName(0));
-  await client.del(subscriptions);
-  await client.set(subscriptions, 'garbage');
-  const drain = drainQueue.queues[0].toKey(`de:drain.${accountName(2)}.sub_2`);
-  const pollOf = (i: number) => pollQueue.queues[0].toKey(`de:${accountName(i)}.delta`);
-  const [poll, garbage, last] = [pollOf(0), pollOf(1), pollOf(2)];
-  await client.mset(drain, 'no job', poll, 'no job', last, 'no job');
-  await client.hset(garbage, 'of another', 'type');
+  await storedAccount(client, keys.account(accountName(0))).spoilSubscriptions();
+  const drains = storedQueue(client, drainQueue.queues[0]);
+  const polls = storedQueue(client, pollQueue.queues[0]);
+  const drain = `drain.${accountName(2)}.sub_2`;
+  const pollsOf = [0, 2].map((i) => `${accountName(i)}.delta`);
+  await drains.block(drain);
+  await polls.block(...pollsOf);
+  await polls.spoilBlock(`${accountName(1)}.delta`);
 
   const released: object[] = [];
   const logger = { warn: (facts: object) => void released.push(facts) } as never;
   await releaseLost({ ...stores, drainQueue, pollQueue, logger });
-  expect(await client.exists(drain, poll, last)).toBe(0);
+  expect([await drains.blocked(drain), await polls.blocked(...pollsOf)]).toEqual([0, 0]);
   expect(released).toEqual([
     { account: accountName(0), released: 1 },
     { account: accountName(2), released: 2 },

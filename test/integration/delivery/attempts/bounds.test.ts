@@ -183,7 +183,7 @@ test('pings alone stay within the bytes of the account too', async () => {
   const id = await harness.subscribe(url);
   for (let n = 0; n < 1_500; n += 1)
     await harness.delivery.addTest(harness.account, id, attempt(n, 'x'.repeat(1_000)), Date.now());
-  const bytes = await harness.redis.memory('USAGE', harness.keys.subscription(id).attempts);
+  const bytes = await harness.stored.of(id).memory('attempts');
   expect(bytes).toBeLessThan(bytesMax);
   const { items } = await harness.delivery.attempts(harness.account, id, null, 1);
   expect(items[0]?.eventId).toBe('evt_1499');

@@ -7,9 +7,8 @@ const redis = testRedis();
 afterAll(() => redis.cleanup());
 
 /** Changes the settings as they are stored, past the store that would notice. */
-async function rewrite({ redis: client, keys }: Harness, id: string, change: (text: string) => string) {
-  const text = await client.hget(keys.subscriptions, id);
-  await client.hset(keys.subscriptions, id, change(text ?? ''));
+async function rewrite({ stored }: Harness, id: string, change: (text: string) => string) {
+  await stored.setSubscription(id, change((await stored.subscriptionText(id)) ?? ''));
 }
 
 const loseKey = (harness: Harness, id: string) =>
@@ -74,7 +73,7 @@ describe('a subscription that cannot be opened', () => {
     expect(await harness.drain(id)).toEqual({ wakeAt: null });
     expect(receiver.accepted).toHaveLength(1);
     expect((await harness.state(id)).blocked).toBeNull();
-    expect(await harness.redis.exists(harness.keys.resting)).toBe(0);
+    expect(await harness.stored.resting()).toBe(0);
   });
 
   test('is left alone by what wakes others until its time, but not by a process that starts', async () => {
@@ -121,7 +120,7 @@ describe('a subscription that cannot be opened', () => {
     expect(wakeAt).toBeLessThanOrEqual(Date.now());
     expect((await harness.state(id)).blocked).toBeNull();
     // As a drain of another process disables it, without a change of the settings.
-    afterClaim(harness, () => harness.redis.hset(harness.keys.subscription(id).state, 'enabled', 0));
+    afterClaim(harness, () => harness.stored.of(id).setState({ enabled: 0 }));
     await harness.drain(id);
     expect((await harness.state(id)).blocked).toBeNull();
     expect(await harness.drain(id)).toEqual({ wakeAt: null });

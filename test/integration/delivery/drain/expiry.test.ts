@@ -137,7 +137,7 @@ test('a renewal during the look counts', async () => {
 test('one that is gone is told as such, and one that cannot be read is left alone', async () => {
   const { harness, look } = await createStage();
   await using _ = harness;
-  await harness.redis.hset(harness.keys.subscriptions, 'garbage', 'garbage');
+  await harness.stored.setSubscription('garbage', 'garbage');
   expect(await look('gone')).toBe(true);
   expect(await look('garbage')).toBe(false);
 });

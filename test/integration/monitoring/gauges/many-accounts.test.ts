@@ -5,6 +5,7 @@ import { createGauges } from '../../../../src/monitoring/gauges/gauges.ts';
 import { createProgressReads } from '../../../../src/subscriptions/store/progress-reads.ts';
 import { createProduct, testConfig } from '../../../support/daemon/product.ts';
 import { accountName, writeAccounts } from '../../../support/daemon/written-accounts.ts';
+import { storedAccount, storedRecords } from '../../../support/redis/stored-account.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -38,6 +39,8 @@ function scraperOf(of: Parts): typeof scrape {
   };
 }
 
+const storedIn = ({ redis: client, keys }: Parts, i: number) =>
+  storedAccount(client, keys.account(accountName(i)));
 const namesOf = (samples: ReadonlyMap<string, number>, metric: string) =>
   [...samples.keys()].filter((name) => name.startsWith(`${metric}{`)).toSorted();
 const sample = async (name: string) => (await scrape()).get(name);
@@ -74,14 +77,14 @@ test('beyond a hundred accounts there are totals, and series of the worst only',
 });
 
 test('what has changed shows at a later scrape, and an account that is gone does not', async () => {
-  const { stores, keys } = parts;
+  const { stores } = parts;
   await eventually('accounts{state="stale"}').toBe(3);
   const account = accountName(7);
   const { generation } = await stores.polling.read(account);
   await stores.polling.correct(account, generation, { authFailed: true });
   await eventually('accounts{state="auth_failed"}').toBe(1);
   expect(await sample(`account_health{account="${account}",state="auth_failed"}`)).toBe(1);
-  await parts.redis.hset(keys.account(account).subscription('sub_7').state, { parked: '40' });
+  await storedIn(parts, 7).of('sub_7').setState({ parked: 40 });
   await eventually('all_subscription_lag').toBe(44);
   await stores.accounts.remove(account);
   await eventually('all_subscription_lag').toBe(4);
@@ -91,26 +94,17 @@ test('what has changed shows at a later scrape, and an account that is gone does
 });
 
 test('the first end of a certificate is shown of the accounts that use any, and over all', async () => {
-  const { keys, redis: client } = parts;
   expect(await sample('all_certificate_end_timestamp_seconds')).toBeNaN();
   for (const i of [11, 12]) {
     const [later, first] = [3_000_000_000_000 + i, 2_000_000_000_000 + i * 1_000];
-    await client.zadd(
-      keys.account(accountName(i)).certificates,
-      later,
-      `sub_${i} ca`,
-      first,
-      `sub_${i} cert`,
-    );
+    await storedIn(parts, i).addCertificates({ [`sub_${i} ca`]: later, [`sub_${i} cert`]: first });
   }
   await eventually('all_certificate_end_timestamp_seconds').toBe(2_000_000_011);
   const samples = await scrape();
   expect(namesOf(samples, 'certificate_end_timestamp_seconds').map((name) => samples.get(name))).toEqual([
     2_000_000_011, 2_000_000_012,
   ]);
-  for (const i of [11, 12]) {
-    await client.del(keys.account(accountName(i)).certificates);
-  }
+  for (const i of [11, 12]) await storedIn(parts, i).dropCertificates();
   await eventually('all_certificate_end_timestamp_seconds').toBeNaN();
 });
 
@@ -177,15 +171,14 @@ test('a scrape waits for a short round over the accounts only, and one round ser
 test('a key of one account that cannot be read stops the gauges of no other', async () => {
   await using own = await createProduct(testConfig(`${redis.prefix}-unreadable`, redis.url), {});
   const { stores, keys, redis: client } = own.parts;
+  const stored = storedRecords(client, keys);
   await writeAccounts(own.parts, 2);
   const { beforeScrape } = createProbes(own.parts);
-  const { subscriptions } = keys.account(accountName(0));
-  await client.del(subscriptions);
-  await client.set(subscriptions, 'garbage');
-  await client.set(keys.polled, 'garbage');
+  await stored.of(accountName(0)).spoilSubscriptions();
+  await stored.spoilPollTimes();
   await expect(beforeScrape()).resolves.toBeUndefined();
   const samples = await scraperOf(own.parts)();
   expect(namesOf(samples, 'last_complete_poll_timestamp_seconds')).toHaveLength(2);
-  await client.del(keys.polled);
+  await stored.dropPollTimes();
   for (const i of [0, 1]) await stores.accounts.remove(accountName(i));
 });

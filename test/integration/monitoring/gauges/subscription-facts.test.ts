@@ -5,6 +5,7 @@ import { createKeys } from '../../../../src/redis/keys.ts';
 import { createLagReader } from '../../../../src/subscriptions/lag.ts';
 import { createProgressReads } from '../../../../src/subscriptions/store/progress-reads.ts';
 import { appendEvent, paidEvent } from '../../../support/redis/append-script.ts';
+import { storedAccount } from '../../../support/redis/stored-account.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -22,14 +23,13 @@ async function put(
   eventTypes: readonly string[],
   state: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const stored = { id, url: 'https://a.example/', eventTypes, states: null };
-  const key = keys.account(account);
-  await client.hset(
-    key.subscriptions,
+  const stored = storedAccount(client, keys.account(account));
+  const settings = { id, url: 'https://a.example/', eventTypes, states: null };
+  await stored.setSubscription(
     id,
-    JSON.stringify({ ...stored, createdAt: 1, updatedAt: 1, privateSettings: 'sealed' }),
+    JSON.stringify({ ...settings, createdAt: 1, updatedAt: 1, privateSettings: 'sealed' }),
   );
-  await client.hset(key.subscription(id).state, { cursor: '0', ...state });
+  await stored.of(id).setState({ cursor: '0', ...state });
 }
 
 async function append(account: string, count: number): Promise<void> {

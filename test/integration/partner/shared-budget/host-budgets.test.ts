@@ -7,11 +7,13 @@ import {
 import { createTurnLimiter } from '../../../../src/partner/shared-budget/turn-limiter.ts';
 import type { Urgency } from '../../../../src/partner/shared-budget/fair-queue.ts';
 import { createKeys } from '../../../../src/redis/keys.ts';
+import { storedRecords } from '../../../support/redis/stored-account.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 
 const redis = testRedis();
 const client = redis.connect();
 const keys = createKeys(redis.prefix);
+const stored = storedRecords(client, keys);
 afterAll(() => redis.cleanup());
 
 const never = new AbortController().signal;
@@ -84,10 +86,10 @@ describe('the budgets of hosts', () => {
   it('are one for each host, and begin anew after a key that cannot be read', async () => {
     const budgets = budgetsOf(1);
     const [first, second] = [newHost(), newHost()];
-    await client.set(keys.hostBudget(hostOf(second)), 'garbage');
+    await stored.spoilTurns(hostOf(second));
     for (const baseUrl of [first, second])
       await budgets.turn({ account: 'a', baseUrl, urgency: 'change' }, never);
-    expect(await client.pttl(keys.hostBudget(hostOf(second)))).toBeGreaterThan(0);
+    expect(await stored.turnsExpireInMs(hostOf(second))).toBeGreaterThan(0);
   });
 
   it('let a request go that is aborted while it waits', async () => {
@@ -105,11 +107,9 @@ describe('the budgets of hosts', () => {
   it('give turns again at once when the clock of Redis was set back', async () => {
     const budgets = budgetsOf(10);
     const asker = { account: 'a', baseUrl: newHost(), urgency: 'change' } as const;
-    await client.hset(keys.hostBudget(hostOf(asker.baseUrl)), { free: Date.now() + 3_600_000 });
-    await budgets.turn(asker, never);
-    const [, free = '0'] =
-      Object.entries(await client.hgetall(keys.hostBudget(hostOf(asker.baseUrl))))[0] ?? [];
-    expect(Number(free)).toBeLessThan(Date.now() + 60_000);
+    await stored.takeTurnsUntil(hostOf(asker.baseUrl), Date.now() + 3_600_000);
+    for (let turns = 0; turns < 2; turns += 1) await budgets.turn(asker, never);
+    expect(await stored.turnsExpireInMs(hostOf(asker.baseUrl))).toBeLessThan(60_000);
   });
 
   it('reject as Redis does', async () => {

@@ -6,6 +6,7 @@ import { createSealer } from '../../../../src/secrets/seal.ts';
 import type { Subscription } from '../../../../src/subscriptions/subscription.ts';
 import { createSubscriptionStore } from '../../../../src/subscriptions/store/subscription-store.ts';
 import { rowsRead } from '../../../support/redis/rows-read.ts';
+import { storedAccount } from '../../../support/redis/stored-account.ts';
 import { startPrivateRedis, testRedis } from '../../../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -36,7 +37,7 @@ function openStore(client: Redis, prefix: string, account: string) {
   const store = createSubscriptionStore(client, keys, sealer);
   const ages = new Map<string, number>();
   return {
-    key: keys.account(account),
+    stored: storedAccount(client, keys.account(account)),
     store,
     async create(id: string, createdAt: number, description = ''): Promise<void> {
       await store.create(subscription(account, id, createdAt, description), null);
@@ -87,10 +88,9 @@ test('a place in the list stays one when its subscription is removed', async () 
 });
 
 test('a lost order is made again with the first list, while others add and remove', async () => {
-  const client = redis.connect();
-  const opened = openStore(client, redis.prefix, 'former');
+  const opened = openStore(redis.connect(), redis.prefix, 'former');
   for (let i = 0; i < 300; i += 1) await opened.create(`sub_${i}`, 1_000 - i);
-  await client.del(opened.key.byAge);
+  await opened.stored.dropAgeOrder();
   const listing = opened.list(50);
   for (let i = 0; i < 20; i += 1) {
     await opened.create(`new_${i}`, 2_000 + i);
@@ -103,14 +103,13 @@ test('a lost order is made again with the first list, while others add and remov
 });
 
 test('what another program has added or removed is listed as it is', async () => {
-  const client = redis.connect();
-  const opened = openStore(client, redis.prefix, 'other');
+  const opened = openStore(redis.connect(), redis.prefix, 'other');
   for (let i = 0; i < 5; i += 1) await opened.create(`sub_${i}`, i);
-  await client.hdel(opened.key.subscriptions, 'sub_2');
+  await opened.stored.dropSubscriptions('sub_2');
   expect(await opened.list(2)).toEqual(['sub_0', 'sub_1', 'sub_3', 'sub_4']);
-  await client.hset(opened.key.subscriptions, 'sub_9', 'garbage');
+  await opened.stored.setSubscription('sub_9', 'garbage');
   expect((await opened.list(2)).toSorted()).toEqual(['sub_0', 'sub_1', 'sub_3', 'sub_4', 'sub_9']);
-  await client.zadd(opened.key.byAge, 3, 'garbage');
+  await opened.stored.addToAgeOrder('garbage', 3);
   expect(await opened.list(2)).toHaveLength(5);
 });
 

@@ -6,6 +6,7 @@ import { listSealedSubscriptions } from '../../../../src/subscriptions/store/sea
 import { openSubscription } from '../../../../src/subscriptions/store/stored-subscription.ts';
 import { createSubscriptionStore } from '../../../../src/subscriptions/store/subscription-store.ts';
 import type { Subscription } from '../../../../src/subscriptions/subscription.ts';
+import { storedAccount } from '../../../support/redis/stored-account.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -32,13 +33,13 @@ const subscription: Subscription = {
   updatedAt: 1,
   createdBy: 'tok_1',
 };
-const stored = (id: string) => client.hget(keys.account('acme').subscriptions, id);
+const stored = storedAccount(client, keys.account('acme'));
 
 test('keeps neither secrets nor header values in clear, and gives both back', async () => {
   await store.create(subscription, { key: 'once', request: 'r' });
-  const values = await client.dump(keys.account('acme').subscriptions);
-  expect(await stored('sub_1')).not.toMatch(/of-the-receiver|Authorization/);
-  expect(values).not.toContain('of-the-receiver');
+  const texts = [await stored.subscriptionText('sub_1'), ...(await stored.registrations())];
+  expect(texts).toHaveLength(2);
+  for (const text of texts) expect(text).not.toMatch(/of-the-receiver|Authorization/);
   expect((await store.get('acme', 'sub_1'))?.subscription).toEqual(subscription);
   const again = await store.create({ ...subscription, id: 'sub_x' }, { key: 'once', request: 'r' });
   expect(again).toEqual({ kind: 'replayed', subscription });
@@ -64,7 +65,7 @@ test('a new encryption key seals private settings anew', async () => {
   const records = listSealedSubscriptions(client, keys, ['acme']);
   expect(await resealOld(rotated, records)).toBeGreaterThan(1);
   const [onlyNew] = keyring.map((key) => createSealer([key]));
-  const text = (await stored('sub_4')) ?? '';
+  const text = (await stored.subscriptionText('sub_4')) ?? '';
   if (onlyNew === undefined) throw new Error('no key');
   expect(openSubscription(onlyNew, 'acme', text).auth).toEqual(auth);
 });
