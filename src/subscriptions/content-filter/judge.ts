@@ -1,7 +1,7 @@
 import { createBodyMemo } from '../../events/body-memo.ts';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
 import { compileFilter, type ContentFilter, type Verdict } from './cel/compile-filter.ts';
-import { contextOf, type Context } from './cel/evaluator.ts';
+import { contextOf, type Context } from './cel/language.ts';
 
 // Maximum characters of the filters that are kept compiled: a character takes less than 100 bytes.
 const compiledMax = 1_000_000;

@@ -1,7 +1,7 @@
 import { equal, ok } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { compileFilter } from '../../../src/subscriptions/content-filter/cel/compile-filter.ts';
-import { contextOf } from '../../../src/subscriptions/content-filter/cel/evaluator.ts';
+import { contextOf } from '../../../src/subscriptions/content-filter/cel/language.ts';
 import { eventWith, expressions, usualFiling } from '../../support/filter-expressions.ts';
 import type { FuzzTarget } from './fuzz.ts';
 

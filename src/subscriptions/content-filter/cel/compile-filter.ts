@@ -1,23 +1,18 @@
-import { ParseError } from '@marcbachmann/cel-js';
-import { checkExpression, FilterError, type Replacement } from './check-expression.ts';
-import { language, type Context } from './evaluator.ts';
-import { explainSyntax } from './syntax-errors.ts';
+import { ParseError, type ASTNode, type TypeError as CelTypeError } from '@marcbachmann/cel-js';
+import { eventNames, isOpen, shapeOf, unknownField, unknownFunction, unknownName } from './event-fields.ts';
+import { anyFields, knownFields, language, typeName, type Context } from './language.ts';
 
 /** Maximum characters of a filter. */
 export const filterLengthMax = 2_000;
 
-/** Maximum number of names, values and operators of a filter, and of its nesting. */
+// Maximum number of names, values and operators of a filter, of its nesting, and of its functions: each may
+// read a long text.
 const nodesMax = 500;
 const depthMax = 24;
+const functionsMax = 20;
 
 const grammar = language.clone({
-  limits: {
-    maxAstNodes: nodesMax,
-    maxDepth: depthMax,
-    maxListElements: nodesMax,
-    maxMapEntries: 1,
-    maxCallArguments: 3,
-  },
+  limits: { maxAstNodes: nodesMax, maxDepth: depthMax, maxListElements: nodesMax, maxCallArguments: 3 },
 });
 
 /** A verdict on an event; `undecided` ones pass. */
@@ -43,22 +38,18 @@ export function compileFilter(text: string): ContentFilter | FilterProblem {
   if (text.length > filterLengthMax)
     return { at: filterLengthMax + 1, message: `it has more than ${filterLengthMax} characters` };
   try {
-    const replacements = checkExpression(grammar.parse(text).ast);
-    let evaluated = text;
-    for (const { start, end, by } of replacements.toSorted(lastFirst))
-      evaluated = evaluated.slice(0, start) + by + evaluated.slice(end);
+    const { ast } = grammar.parse(text);
+    const { evaluated, typed, isKnown } = prepare(ast, text);
+    const { type = 'dyn', error } = (isKnown ? knownFields : anyFields).check(typed);
+    if (error !== undefined) return problemOf(text, error);
+    if (type !== 'bool' && type !== 'dyn')
+      refuse(ast, `it gives ${type}, and a filter must be true or false; compare it with a value`);
     const evaluate = language.parse(evaluated);
-    const { valid, error } = evaluate.check();
-    if (!valid) return shortened({ at: 1, message: mismatch(error) });
     return { judge: (event) => verdictOf(() => evaluate(event) as unknown) };
   } catch (error) {
-    return shortened(problemOf(text, error));
+    if (error instanceof ParseError) return problemOf(text, error);
+    throw error;
   }
-}
-
-// A replaced piece comes before a piece that is inserted in front of it.
-function lastFirst(a: Replacement, b: Replacement): number {
-  return b.start - a.start || b.end - a.end;
 }
 
 function verdictOf(evaluate: () => unknown): Verdict {
@@ -71,25 +62,136 @@ function verdictOf(evaluate: () => unknown): Verdict {
   }
 }
 
-function problemOf(text: string, error: unknown): FilterProblem {
-  if (error instanceof FilterError) return { at: error.at + 1, message: error.message };
-  if (error instanceof ParseError) return explainSyntax(text, error, { nodesMax, depthMax });
-  throw error;
+function refuse(node: ASTNode, message: string): never {
+  throw new ParseError({ code: 'refused', message, node });
 }
 
-function mismatch(error: { readonly summary: string } | undefined): string {
-  const { summary = 'its parts do not suit each other' } = error ?? {};
-  return `${summary.charAt(0).toLowerCase()}${summary.slice(1)}`;
+const functions = ['has', 'size', 'double'];
+const methods = ['contains', 'startsWith', 'endsWith', 'lowerAscii', 'upperAscii'];
+
+/**
+ * The forms that the library gets of an expression: `evaluated` judges events, and `typed` is for the check
+ * of types, with each part at its position in the text. `isKnown` says that all fields are known. Throws a
+ * ParseError about what filters lack.
+ */
+function prepare(ast: ASTNode, text: string) {
+  let [typed, evaluated, done] = [text, '', 0];
+  let [isKnown, names, calls] = [true, 0, 0];
+
+  // Pieces are put in the order of the text.
+  function put(start: number, end: number, by: string): void {
+    evaluated += text.slice(done, start) + by;
+    done = end;
+  }
+
+  function visit(node: ASTNode): void {
+    // The size of the library is no double, and `+` would join two texts or two lists.
+    const wrapped = node.op === 'call' && node.args[0] === 'size' ? node : null;
+    if (wrapped !== null) put(node.start, node.start, 'double(');
+    check(node);
+    for (const part of partsOf(node)) {
+      const isSummand = node.op === '+' && part === node.args[0] && !'+-*'.includes(part.op);
+      if (isSummand) put(part.start, part.start, 'double(');
+      visit(part);
+      if (isSummand) put(part.end, part.end, ')');
+    }
+    if (wrapped !== null) put(node.end, node.end, ')');
+  }
+
+  function check(node: ASTNode): void {
+    const { op, args } = node;
+    if (op === 'value') checkLiteral(node);
+    else if (op === 'id') checkName(node, args);
+    else if (op === '.') checkField(node, ...args);
+    else if (op === '[]') checkField(node, args[0], args[1].args);
+    else if (op === 'call') checkCall(node, functions, args[0], args[1][0]);
+    else if (op === 'rcall') checkCall(node, methods, args[0], args[2][0]);
+    else if (op === '/' || op === '%')
+      refuse(node, 'filters do not divide; multiply, as in filing.premium * 0.05 > 500');
+    else if (op === 'map') refuse(node, 'filters make no objects; a list is written ["TX", "CA"]');
+    else if (op === '+' && args.some((part) => part.op === 'value' && typeof part.args === 'string'))
+      refuse(node, '+ is for numbers');
+  }
+
+  function checkName(node: ASTNode, name: string): void {
+    names += 1;
+    if (!Object.hasOwn(eventNames, name)) refuse(node, unknownName(name));
+    if (name !== 'type') return;
+    typed = typed.slice(0, node.start) + typeName + typed.slice(node.end);
+    put(node.start, node.end, typeName);
+  }
+
+  function checkCall(node: ASTNode, known: readonly string[], name: string, argument?: ASTNode): void {
+    if (!known.includes(name)) refuse(node, unknownFunction(name, known));
+    if (name !== 'has') calls += 1;
+    else if (argument?.op !== '.') refuse(node, 'has() takes a field, such as has(filing.premium)');
+    if (calls > functionsMax) refuse(node, `it has more than ${functionsMax} functions`);
+    // A search takes the product of both lengths at worst, so the sought text is part of the filter.
+    if (name === 'contains' && argument?.op !== 'value')
+      refuse(node, 'contains takes a text in quotes: contains("…")');
+  }
+
+  // Numbers of JSON are doubles, and so is each literal.
+  function checkLiteral(node: ASTNode): void {
+    const { args: value, start, end } = node;
+    if (value === null) typed = `${typed.slice(0, start)}any ${typed.slice(end)}`;
+    else if (typeof value === 'bigint') {
+      if (!Number.isSafeInteger(Number(value)))
+        refuse(node, 'the number has too many digits; compare with a text in quotes');
+      put(start, end, `${value}.0`);
+    } else if (typeof value === 'object')
+      refuse(node, 'a value is a number, a text in quotes, true, false, null or a list of these');
+  }
+
+  function checkField(node: ASTNode, object: ASTNode, name: unknown): void {
+    const fields = shapeOf(object);
+    if (typeof name !== 'string' || typeof fields !== 'object' || Object.hasOwn(fields, name)) return;
+    isKnown = false;
+    if (node.op === '[]' && isOpen(fields)) return;
+    const wrong = unknownField(fields, text.slice(object.start, object.end), name);
+    if (wrong !== null) refuse(node, wrong);
+  }
+
+  visit(ast);
+  if (names === 0) refuse(ast, 'it is the same for every event, so it selects nothing');
+  return { evaluated: evaluated + text.slice(done), typed, isKnown };
 }
 
-// Maximum characters of a name in a message, and of a message.
-const namedMax = 60;
+function partsOf({ args }: ASTNode): ASTNode[] {
+  return [args as unknown].flat(2).filter(isNode);
+}
+
+function isNode(part: unknown): part is ASTNode {
+  return typeof part === 'object' && part !== null && 'op' in part;
+}
+
+// Operators of other languages, with those of this one.
+const elsewhere = new Map(
+  Object.entries({ and: '&&', or: '||', not: '!', in: 'in', is: '==', '=': '==', '&': '&&', '|': '||' }),
+);
+
+// Maximum characters of a name in a message, and of a message: it repeats names of the text.
+const longName = /(?<name>\w{60})\w+/g;
 const messageMax = 500;
 
-// A message repeats names of the text, which may be one long name.
-function shortened({ at, message }: FilterProblem): FilterProblem {
-  const named = message.replaceAll(/\w+/g, (name) =>
-    name.length > namedMax ? `${name.slice(0, namedMax)}…` : name,
-  );
-  return { at, message: named.length > messageMax ? `${named.slice(0, messageMax)}…` : named };
+function problemOf(text: string, { code, summary, range }: ParseError | CelTypeError): FilterProblem {
+  const start = range?.start ?? 0;
+  const message = explained(code, summary, text.slice(start));
+  return { at: start + 1, message: message.replaceAll(longName, '$<name>…').slice(0, messageMax) };
+}
+
+/** What is wrong `here`, at the rest of the text, in words for its author. */
+function explained(code: string, summary: string, here: string): string {
+  if (code === 'refused') return summary;
+  if (code === 'limit_exceeded')
+    return `a filter has at most ${nodesMax} names, values and operators, and ${depthMax} levels`;
+  if (here.trim() === '') return 'it ends before a value or a closing bracket';
+  const [word = ''] = /^(?:\w+|[=&|])/.exec(here) ?? [];
+  const meant = elsewhere.get(word.toLowerCase());
+  if (/^(?:un)?expected/.test(code))
+    return meant === undefined
+      ? `${JSON.stringify(here.slice(0, 12))} is not expected here`
+      : `write ${meant} for ${word}`;
+  const words = summary.replace('no such overload', 'these do not go together').replaceAll('$', '');
+  return `${words.charAt(0).toLowerCase()}${words.slice(1)}`;
 }

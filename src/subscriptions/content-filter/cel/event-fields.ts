@@ -1,101 +1,144 @@
-/** The value of a field: a type, the fields of an object, or (in a list of one) the items of a list. */
-export type Shape = 'string' | 'number' | 'bool' | { readonly [name: string]: Shape } | readonly [Shape];
+import type { ASTNode } from '@marcbachmann/cel-js';
+import { closest, distance } from 'fastest-levenshtein';
 
-const file = {
-  id: 'string',
-  name: 'string',
-  fileName: 'string',
-  filePath: 'string',
-  createdAt: 'string',
-  updatedAt: 'string',
-} as const;
+/** The type of a field in the words of the language, or the fields of an object. */
+type Shape = string | Fields;
+
+/** The fields of an object. */
+export interface Fields {
+  readonly [name: string]: Shape;
+}
+
+const texts = (names: string): Fields => Object.fromEntries(names.split(' ').map((name) => [name, 'string']));
+
+// The type of the list of a filing's files.
+const fileList = 'list<file>';
+/** The fields of one of a filing's files. */
+export const file = texts('id name fileName filePath createdAt updatedAt');
 
 /**
  * The fields of a filing that the partner service is known to send (docs/partner.md). It may send others, and
  * a filter may ask for them.
  */
-const filing = {
-  id: 'string',
-  filingType: 'string',
-  userId: 'string',
-  filingStateId: 'string',
-  filingState: { id: 'string', name: 'string', stateAbbr: 'string' },
-  policyNumber: 'string',
-  insuredsName: 'string',
-  carriersName: 'string',
-  policyEffectiveDate: 'string',
-  premium: 'number',
-  status: 'string',
-  userFiles: [file],
-  createdAt: 'string',
-  completedAt: 'string',
-  rejectionReason: 'string',
-} as const;
+const filing: Fields = {
+  ...texts('id filingType userId filingStateId policyNumber insuredsName carriersName policyEffectiveDate'),
+  ...texts('status createdAt completedAt rejectionReason'),
+  filingState: texts('id name stateAbbr'),
+  premium: 'double',
+  userFiles: fileList,
+};
 
 /** The fields of `data` in the events of filings (docs/webhooks.md#what-arrives). Others do not occur. */
-const data = {
-  account: 'string',
-  filingId: 'string',
-  status: 'string',
-  previousStatus: 'string',
-  rejectionReason: 'string',
-  completedAt: 'string',
-  sequence: 'number',
-  changed: ['string'],
-  observed: { notBefore: 'string', notAfter: 'string' },
+const data: Fields = {
+  ...texts('account filingId status previousStatus rejectionReason completedAt omitted'),
+  sequence: 'double',
+  changed: 'list<string>',
+  observed: texts('notBefore notAfter'),
   inferred: 'bool',
-  stalled: { status: 'string', since: 'string', after: 'string' },
-  omitted: 'string',
-  details: {
-    policyNumber: 'string',
-    insuredsName: 'string',
-    stateAbbr: 'string',
-    filingType: 'string',
-    premium: 'number',
-  },
+  stalled: texts('status since after'),
+  details: { ...texts('policyNumber insuredsName stateAbbr filingType'), premium: 'double' },
   filing,
-} as const;
+};
 
 /** The event, as its callbacks carry it. */
-const event = { type: 'string', timestamp: 'string', data } as const;
+const event: Fields = { type: 'string', timestamp: 'string', data };
 
 /** The names with which an expression begins: `event`, its members, and `filing` for `data.filing`. */
-export const eventNames = { event, ...event, filing } as const satisfies Record<string, Shape>;
+export const eventNames: Fields = { event, ...event, filing };
+
+/** The type of a part of an expression, or the fields of an object; undefined if nothing is known of it. */
+export function shapeOf(node: ASTNode): Shape | undefined {
+  if (node.op === 'id') return eventNames[node.args];
+  if (node.op !== '.' && node.op !== '[]') return undefined;
+  const of = shapeOf(node.args[0]);
+  if (node.op === '[]') return of === fileList ? file : undefined;
+  return typeof of === 'object' && Object.hasOwn(of, node.args[1]) ? of[node.args[1]] : undefined;
+}
 
 /** Whether the partner service may send fields in this object that are not known. */
-export function isOpen(shape: Shape): boolean {
-  return shape === filing || shape === filing.filingState || shape === file;
+export function isOpen(fields: Fields): boolean {
+  return fields === filing || fields === filing['filingState'] || fields === file;
 }
 
 // Other words that people use for a field of a filing.
-const otherWords: Readonly<Record<string, string>> = {
+const otherWords = {
   state: 'filing.filingState.stateAbbr',
   stateAbbr: 'filing.filingState.stateAbbr',
   carrier: 'filing.carriersName',
-  carrierName: 'filing.carriersName',
   insured: 'filing.insuredsName',
-  insuredName: 'filing.insuredsName',
   policy: 'filing.policyNumber',
   effectiveDate: 'filing.policyEffectiveDate',
   files: 'filing.userFiles',
 };
 
-/** The fields' paths, each by its last name; of several with one name the first: `filing.premium`. */
-export function pathsByName(): ReadonlyMap<string, string> {
-  const { filing: _, details, ...own } = data;
-  // What is in every event comes first.
-  const paths = new Map(Object.keys({ ...own, details }).map((name) => [name, `data.${name}`]));
-  addPaths(paths, filing, 'filing');
-  addPaths(paths, own, 'data');
-  for (const [word, path] of Object.entries(otherWords)) paths.set(word, path);
-  return paths;
+// The fields' paths, each by its last name; of several with one name that of every event is first.
+const paths = new Map([
+  ...[...pathsIn(filing, 'filing'), ...pathsIn(data, 'data')].toReversed(),
+  ...Object.keys(data).map((name) => [name, `data.${name}`] as const),
+  ...Object.entries(otherWords),
+]);
+
+function pathsIn(fields: Fields, before: string): (readonly [string, string])[] {
+  return Object.entries(fields).flatMap(([name, shape]) => {
+    const path = `${before}.${name}`;
+    return [[name, path], ...(typeof shape === 'object' && shape !== filing ? pathsIn(shape, path) : [])];
+  });
 }
 
-function addPaths(paths: Map<string, string>, fields: Readonly<Record<string, Shape>>, before: string): void {
-  for (const [name, shape] of Object.entries(fields)) {
-    const path = `${before}.${name}`;
-    if (!paths.has(name)) paths.set(name, path);
-    if (typeof shape === 'object' && !Array.isArray(shape))
-      addPaths(paths, shape as Readonly<Record<string, Shape>>, path);
-  }
+/** What is wrong with a name that no event has, and a name that it is likely meant to be. */
+export function unknownName(name: string): string {
+  const names = Object.keys(eventNames);
+  const meant = paths.get(name) ?? nearest(name, names) ?? paths.get(nearest(name, [...paths.keys()]) ?? '');
+  return `${name} is not known${didYouMean(meant)} A path begins with one of ${names.join(', ')}`;
+}
+
+/**
+ * What is wrong with a field that is not among those known of the object at a path; null if the partner
+ * service may send it.
+ */
+export function unknownField(fields: Fields, path: string, name: string): string | null {
+  const known = Object.keys(fields);
+  const near = nearest(name, known);
+  const elsewhere = paths.get(name);
+  const meant = near === null ? elsewhere : `${path}.${near}`;
+  if (!isOpen(fields)) return `${path} has no field ${name}${didYouMean(meant)} Known: ${known.join(', ')}`;
+  // A file, too, may have a field that the filing has, and the filing one that `data` has.
+  if (meant === undefined) return null;
+  if (near === null && (fields !== filing || !meant.startsWith('filing.'))) return null;
+  const anyway = `write ${path}["${name}"] if the partner service really sends that`;
+  return `${path} has no known field ${name}${didYouMean(meant)} Otherwise ${anyway}`;
+}
+
+const loops =
+  'filters have no loops over lists, because nothing bounds what these take; use `in`, size(…) or one item, as in filing.userFiles[0].name';
+
+// Parts of the language that filters lack, with the text to write in their place.
+const notHere: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(['all', 'exists', 'exists_one', 'filter', 'map'].map((name) => [name, loops])),
+  matches:
+    'filters have no regular expressions, because a search with one may take any time; use contains, startsWith or endsWith',
+  timestamp: 'filters have no times; compare the texts, as in filing.policyEffectiveDate >= "2026-11-01"',
+};
+
+/** What is wrong with a function that is not among those known, and what to write in its place. */
+export function unknownFunction(name: string, known: readonly string[]): string {
+  if (Object.hasOwn(notHere, name)) return `${name}: ${notHere[name]}`;
+  return `there is no function ${name}${didYouMean(nearest(name, known))} Known: ${known.join(', ')}`;
+}
+
+function didYouMean(meant: string | null | undefined): string {
+  return meant == null ? '.' : `; did you mean ${meant}?`;
+}
+
+// Maximum characters of a name for which a similar one is looked for.
+const comparedMax = 64;
+
+// The known word that another one is likely meant to be; null if none is near.
+function nearest(word: string, known: readonly string[]): string | null {
+  if (word.length > comparedMax) return null;
+  const plain = word.toLowerCase();
+  const lower = known.map((name) => name.toLowerCase());
+  const near = closest(plain, lower);
+  const isNear = distance(plain, near) <= Math.min(3, Math.floor(plain.length / 3));
+  return isNear ? (known[lower.indexOf(near)] ?? null) : null;
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { compileFilter } from '../../../../src/subscriptions/content-filter/cel/compile-filter.ts';
-import { contextOf } from '../../../../src/subscriptions/content-filter/cel/evaluator.ts';
+import { contextOf } from '../../../../src/subscriptions/content-filter/cel/language.ts';
 
 const page = readFileSync(new URL('../../../../docs/endpoints/filters.md', import.meta.url), 'utf8');
 
