@@ -84,7 +84,6 @@ const folders: Readonly<Record<string, Folder>> = {
   config: { may: ['proxy', 'redis', 'polling/doubt', 'secrets', 'tracing', 'words'] },
   accounts: { may: [...below, 'secrets'] },
   partner: { may: [...below, 'names', 'proxy', 'waiting'], has: ['got'] },
-  'partner/shared-budget': { may: ['redis', 'memory'], own: [], has: ['rate-limiter-flexible'] },
   events: { may: below },
   filings: { may: [...below, 'events', 'partner'] },
   'filings/detection': { may: [...below, 'events', 'partner'], own: [], pure: true },

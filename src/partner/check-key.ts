@@ -3,7 +3,7 @@ import type { ProxyAgents } from '../proxy/proxy-agents.ts';
 import { createPartnerClient } from './partner-client.ts';
 import { PartnerError } from './partner-error.ts';
 import { createRequestBudget } from './request-budget.ts';
-import type { HostBudgets } from './shared-budget/host-budgets.ts';
+import type { HostBudgets } from './host-budgets.ts';
 
 /** The outcome of asking a partner service whether it takes an account's key. */
 export interface KeyCheck {

@@ -10,7 +10,7 @@ import type { Verdict } from './pace.ts';
 import { spanOf, type ReadSpan } from './read-span.ts';
 import type { RequestBudget } from './request-budget.ts';
 import { repeatDelayMs } from './repeat-request.ts';
-import type { Urgency } from './shared-budget/fair-queue.ts';
+import type { Urgency } from './host-budgets.ts';
 import { kept, released, toFiling, toIdentity, toPage } from './understand-answer.ts';
 
 /** A page and how it was read. */

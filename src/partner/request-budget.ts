@@ -1,6 +1,6 @@
 import PQueue from 'p-queue';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Urgency } from './shared-budget/fair-queue.ts';
+import type { Urgency } from './host-budgets.ts';
 import { nextPace, rpsOf, untriedPace, type Pace, type Verdict } from './pace.ts';
 
 /**

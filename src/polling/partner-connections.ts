@@ -8,7 +8,7 @@ import {
   type RequestLimits,
   type Turn,
 } from '../partner/request-budget.ts';
-import type { HostBudgets } from '../partner/shared-budget/host-budgets.ts';
+import type { HostBudgets } from '../partner/host-budgets.ts';
 import type { ProxyAgents } from '../proxy/proxy-agents.ts';
 import type { Clock } from '../redis/clock.ts';
 import type { CountDifferences } from './beliefs/count-differences.ts';

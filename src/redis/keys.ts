@@ -78,7 +78,7 @@ export interface Keys {
   readonly polled: string;
   /** Why callbacks wait for the forward proxy (src/delivery/held.ts). */
   readonly proxyOutage: string;
-  /** The turns that requests to a partner host have taken (src/partner/shared-budget). */
+  /** The time from which a partner host's next turn is free (src/partner/host-budgets.ts). */
   hostBudget(host: string): string;
   /** The questions to endpoints of a minute, of an account or to a host (src/delivery/ownership). */
   proofs(kind: 'account' | 'host', name: string): string;

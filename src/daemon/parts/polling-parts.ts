@@ -5,8 +5,7 @@ import type { HostLookup } from '../../names/host-lookup.ts';
 import { createWorkTally } from '../../monitoring/work-tally.ts';
 import { boundedCounts } from '../../monitoring/gauges/account-facts.ts';
 import { observePolling } from '../../monitoring/observe-polling.ts';
-import { createHostBudgets, type HostBudgets } from '../../partner/shared-budget/host-budgets.ts';
-import { createTurnLimiter } from '../../partner/shared-budget/turn-limiter.ts';
+import { createHostBudgets, type HostBudgets } from '../../partner/host-budgets.ts';
 import { defaultDoubtLimits } from '../../polling/doubt/doubt-policy.ts';
 import { createPartnerConnections } from '../../polling/partner-connections.ts';
 import { createAccountPoller } from '../../polling/pollers.ts';
@@ -118,7 +117,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
   return { pollQueue, polls, partners, agents, partnerTunnels: tunnels, hostBudgets, startPolling };
 }
 
-function shareBudget({ polling }: Config, { redis, keys, random }: OpenStore): HostBudgets | null {
+function shareBudget({ polling }: Config, { redis, keys }: OpenStore): HostBudgets | null {
   if (polling.totalRps === null) return null;
-  return createHostBudgets({ limiter: createTurnLimiter(redis, keys, polling.totalRps), random });
+  return createHostBudgets({ redis, keys, totalRps: polling.totalRps });
 }

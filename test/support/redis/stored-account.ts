@@ -204,7 +204,8 @@ export function storedRecords(redis: RedisClient, keys: Keys) {
     /** Puts a text in the place of the turns at a partner host. */
     spoilTurns: (host: string) => redis.set(keys.hostBudget(host), 'garbage'),
     /** Has all turns at a partner host taken until a time (ms). */
-    takeTurnsUntil: (host: string, at: number) => redis.hset(keys.hostBudget(host), { free: at }),
+    takeTurnsUntil: (host: string, at: number) => redis.set(keys.hostBudget(host), at),
+    turnsTakenUntil: async (host: string) => Number(await redis.get(keys.hostBudget(host))),
     /** Milliseconds until the turns at a partner host are forgotten. */
     turnsExpireInMs: (host: string) => redis.pttl(keys.hostBudget(host)),
     /** Puts a text in the place of the times of the last polls. */

@@ -3,12 +3,11 @@ import {
   createHostBudgets,
   hostOf,
   type HostBudgets,
-} from '../../../../src/partner/shared-budget/host-budgets.ts';
-import { createTurnLimiter } from '../../../../src/partner/shared-budget/turn-limiter.ts';
-import type { Urgency } from '../../../../src/partner/shared-budget/fair-queue.ts';
-import { createKeys } from '../../../../src/redis/keys.ts';
-import { storedRecords } from '../../../support/redis/stored-account.ts';
-import { testRedis } from '../../../support/redis/test-redis.ts';
+  type Urgency,
+} from '../../../src/partner/host-budgets.ts';
+import { createKeys } from '../../../src/redis/keys.ts';
+import { storedRecords } from '../../support/redis/stored-account.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
 const client = redis.connect();
@@ -22,8 +21,7 @@ const newHost = () => {
   hosts += 1;
   return `http://host-${hosts}.test/v1`;
 };
-const budgetsOf = (totalRps: number): HostBudgets =>
-  createHostBudgets({ limiter: createTurnLimiter(client, keys, totalRps), random: Math.random });
+const budgetsOf = (totalRps: number): HostBudgets => createHostBudgets({ redis: client, keys, totalRps });
 
 /** Keeps a request waiting all the time, and counts its turns. */
 function spend(budgets: HostBudgets, baseUrl: string, account: string, urgency: Urgency) {
@@ -42,6 +40,19 @@ function spend(budgets: HostBudgets, baseUrl: string, account: string, urgency: 
       await done;
     },
   };
+}
+
+/** The order in which requests that wait together have their turns. */
+async function orderOf(...requests: readonly (readonly [name: string, urgency: Urgency])[]) {
+  const budgets = budgetsOf(100);
+  const baseUrl = newHost();
+  const order: string[] = [];
+  const turns = requests.map(async ([name, urgency]) => {
+    await budgets.turn({ account: name.charAt(0), baseUrl, urgency }, never);
+    order.push(name);
+  });
+  await Promise.all(turns);
+  return order;
 }
 
 /** The largest number of these times in any second, wherever it begins. */
@@ -71,7 +82,7 @@ describe('the budgets of hosts', () => {
   it('let changes go before sweeps over processes, and leave sweeps a share', async () => {
     const baseUrl = newHost();
     const [one, two] = [budgetsOf(100), budgetsOf(100)];
-    const sweeps = ['a', 'b', 'c'].map((account) => spend(one, baseUrl, account, 'sweep'));
+    const sweeps = Array.from({ length: 20 }, (_, i) => spend(one, baseUrl, `a${i}`, 'sweep'));
     await expect.poll(() => sweeps.flatMap(({ times }) => times).length).toBeGreaterThan(20);
     const before = sweeps.flatMap(({ times }) => times).length;
     // More of them than turns are ahead, so that they always wait.
@@ -81,6 +92,35 @@ describe('the budgets of hosts', () => {
     await Promise.all([...sweeps, ...changes].map((each) => each.stop()));
     expect(swept).toBeGreaterThan(0);
     expect(swept).toBeLessThan(30);
+  });
+
+  it('go round the accounts, however many requests one has', async () => {
+    const accounts = ['a1', 'a2', 'a3', 'b1', 'c1', 'c2'];
+    const order = await orderOf(...accounts.map((name) => [name, 'change'] as const));
+    expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
+  });
+
+  it('put changes before sweeps, but for one turn in ten', async () => {
+    const names = Array.from({ length: 20 }, (_, i) => `${String.fromCharCode(97 + i)}1`);
+    const order = await orderOf(
+      ['x1', 'sweep'],
+      ['y1', 'sweep'],
+      ['z1', 'sweep'],
+      ...names.map((name) => [name, 'change'] as const),
+    );
+    expect(order.flatMap((name, i) => (names.includes(name) ? [] : [i]))).toEqual([9, 19, 22]);
+  });
+
+  it('put people first, but not twice in a row while changes wait', async () => {
+    const order = await orderOf(
+      ['a1', 'change'],
+      ['a2', 'change'],
+      ['b1', 'person'],
+      ['b2', 'person'],
+      ['c1', 'person'],
+      ['d1', 'sweep'],
+    );
+    expect(order).toEqual(['b1', 'a1', 'c1', 'a2', 'b2', 'd1']);
   });
 
   it('are one for each host, and begin anew after a key that cannot be read', async () => {
@@ -104,18 +144,24 @@ describe('the budgets of hosts', () => {
     expect(budgets.waiting()).toBe(0);
   });
 
+  it('take a request that comes as the last one goes', async () => {
+    const budgets = budgetsOf(100);
+    const asker = { account: 'a', baseUrl: newHost(), urgency: 'change' } as const;
+    for (let i = 0; i < 20; i += 1) await budgets.turn(asker, never);
+    expect(budgets.waiting()).toBe(0);
+  });
+
   it('give turns again at once when the clock of Redis was set back', async () => {
     const budgets = budgetsOf(10);
     const asker = { account: 'a', baseUrl: newHost(), urgency: 'change' } as const;
     await stored.takeTurnsUntil(hostOf(asker.baseUrl), Date.now() + 3_600_000);
-    for (let turns = 0; turns < 2; turns += 1) await budgets.turn(asker, never);
-    expect(await stored.turnsExpireInMs(hostOf(asker.baseUrl))).toBeLessThan(60_000);
+    await budgets.turn(asker, never);
+    expect(await stored.turnsTakenUntil(hostOf(asker.baseUrl))).toBeLessThan(Date.now() + 60_000);
   });
 
   it('reject as Redis does', async () => {
     const away = redis.connect();
-    const limiter = createTurnLimiter(away, keys, 10);
-    const budgets = createHostBudgets({ limiter, random: Math.random });
+    const budgets = createHostBudgets({ redis: away, keys, totalRps: 10 });
     away.disconnect();
     const turn = budgets.turn({ account: 'a', baseUrl: newHost(), urgency: 'change' }, never);
     await expect(turn).rejects.toThrow('Connection is closed');
