@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+
 /**
  * Exit codes of the process: those of sysexits.h where they fit, 1 for a negative result, 130 after a Ctrl-C.
  */
@@ -22,5 +24,15 @@ export class CliError extends Error {
   constructor(failure: Failure, message: string) {
     super(message);
     this.exitCode = exitCodes[failure];
+  }
+}
+
+/** The bytes of a file that an option names. Throws a CliError where it cannot be read. */
+export async function readNamed(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? String(error);
+    throw new CliError('noInput', `${file} cannot be read (${code}): check its name.`);
   }
 }

@@ -3,9 +3,8 @@ import { parseArgs } from 'node:util';
 import packageJson from '../../package.json' with { type: 'json' };
 import { readEnvironment, UnreadableFileError } from '../config/environment.ts';
 import { CliError, exitCodes } from './cli-error.ts';
-import type { Command, Context, Input } from './command.ts';
+import { type Command, type Context, type Input, type Option } from './command.ts';
 import { meant, quoted } from '../words/near-name.ts';
-import { commonOptions, helpOf, overview } from './help.ts';
 
 /**
  * Runs the command that the first word names and resolves to the exit code. Failures are written to standard
@@ -97,4 +96,49 @@ function parse(command: Command, words: readonly string[]) {
       `${what}${hint === '' ? ':' : hint} See filing-webhooks ${command.name} --help.`,
     );
   }
+}
+
+/** The options that every command has. */
+const commonOptions: Readonly<Record<string, Option>> = {
+  'env-file': {
+    value: 'FILE',
+    text: 'read variables from this file instead of the .env of the installation',
+  },
+};
+
+/** The commands of the command line. */
+function overview(commands: readonly Command[]): string {
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  return [
+    'filing-webhooks COMMAND [OPTIONS]: a running filing-webhooks daemon from the terminal',
+    '',
+    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+    '',
+    'filing-webhooks COMMAND --help shows its options and examples.',
+    'The daemon: FILING_WEBHOOKS_URL (default http://127.0.0.1:3000) and FILING_WEBHOOKS_TOKEN or API_TOKEN, from the',
+    'environment, the .env where filing-webhooks is installed, or a file that --env-file names.',
+    '',
+    'Exit codes: 0 done, 1 the answer is no (not genuine, replay with failures, something is wrong, no such thing), 64 the command is wrong,',
+    '66 a file cannot be read, 69 the daemon or the sandbox does not answer, 77 the token was refused, 130 interrupted.',
+  ].join('\n');
+}
+
+/** The usage of one command. */
+function helpOf({ name, summary, usage, options, examples }: Command): string {
+  const rows = Object.entries({ ...options, ...commonOptions, help: { text: 'this text' } }).map(
+    ([option, about]) => [optionText(option, about), about.text] as const,
+  );
+  const width = Math.max(...rows.map(([option]) => option.length));
+  return [
+    `filing-webhooks ${name}${usage === '' ? '' : ` ${usage}`} [OPTIONS]: ${summary}`,
+    '',
+    ...rows.map(([option, text]) => `  ${option.padEnd(width)}  ${text}`),
+    '',
+    'Examples',
+    ...examples.map((example) => `  ${example}`),
+  ].join('\n');
+}
+
+function optionText(name: string, { value }: Option): string {
+  return value === undefined ? `--${name}` : `--${name} ${value}`;
 }

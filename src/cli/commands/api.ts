@@ -1,7 +1,6 @@
 import { apiOptions, createApiClient } from '../daemon/api-client.ts';
-import { CliError, exitCodes } from '../cli-error.ts';
+import { CliError, exitCodes, readNamed } from '../cli-error.ts';
 import { agree, yesOption, type Command, type Context, type Input } from '../command.ts';
-import { readNamed } from '../read-file.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 

@@ -4,10 +4,12 @@ import { apiOptions, createApiClient } from '../daemon/api-client.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { atMost, receiverUrl, type Command, type Input } from '../command.ts';
 import { eventLine } from '../events/event-line.ts';
-import { followEvents, type FollowedEvent } from '../events/follow-events.ts';
-import { followingOf, followingOptions, reportStream, sayIfUnknown } from '../events/following-options.ts';
-import { forwardEvent, type Forwarded } from '../events/forward-event.ts';
-import { readSigningKey } from '../events/signing-key.ts';
+import { type FollowedEvent, callbackBody } from '../events/follow-events.ts';
+import { followingOptions, showEvents } from '../events/following-options.ts';
+import { readSigningKey } from '../events/callback-keys.ts';
+import { type KeyObject } from 'node:crypto';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { signedHeaders } from '../../callbacks/sign.ts';
 
 /** `listen`: relays an account's events to a receiver that the daemon cannot or must not reach. */
 export const listen: Command = {
@@ -41,24 +43,17 @@ export const listen: Command = {
     // A given secret is not printed: the user knows it.
     const made = given === null ? generateSecret() : null;
     const key = readSigningKey(given ?? made ?? '');
-    const following = followingOf(input);
     const client = createApiClient(input, context);
     const asJson = input.flag('json');
-    const news = reportStream(
-      context,
-      `Events of account ${client.account} at ${client.url} go to ${to}; Ctrl-C ends.
+    await showEvents(client, input, context, {
+      ready: `Events of account ${client.account} at ${client.url} go to ${to}; Ctrl-C ends.
 ${made === null ? 'They are signed with the secret that was given.' : `Secret for your receiver: ${made}`}`,
-    );
-    await sayIfUnknown(client, following, context);
-    let cursor = input.text('cursor');
-    for await (const event of followEvents(client, following, context.signal, news)) {
-      const forwarded = await forwardEvent(event, to, key, context.signal);
-      if (context.signal.aborted) break;
-      ({ cursor } = event);
-      context.out(asJson ? JSON.stringify({ id: event.id, ...forwarded }) : forwardedLine(event, forwarded));
-    }
-    const sameSecret = made === null ? '' : ` --secret ${made}`;
-    if (cursor !== null) context.note(`Continue from here with --cursor ${cursor}${sameSecret}`);
+      again: made === null ? '' : ` --secret ${made}`,
+      async line(event) {
+        const forwarded = await forwardEvent(event, to, key, context.signal);
+        return asJson ? JSON.stringify({ id: event.id, ...forwarded }) : forwardedLine(event, forwarded);
+      },
+    });
     return exitCodes.ok;
   },
 };
@@ -79,4 +74,52 @@ function forwardedLine({ json }: FollowedEvent, forwarded: Forwarded): string {
   const { status, durationMs } = forwarded;
   const colour = status >= 200 && status < 300 ? 'green' : 'red';
   return eventLine(json, styleText(colour, `→ ${status} in ${durationMs} ms`));
+}
+
+/** The response of a local receiver to an event. */
+type Forwarded =
+  | { readonly kind: 'answered'; readonly status: number; readonly durationMs: number }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+const timeoutMs = 15_000;
+
+/**
+ * Posts an event as the daemon would post it (docs/webhooks.md), signed now with the key. A redirect is a
+ * response like any other.
+ */
+async function forwardEvent(
+  event: FollowedEvent,
+  to: string,
+  key: KeyObject,
+  signal: AbortSignal,
+): Promise<Forwarded> {
+  const body = Buffer.from(callbackBody(event));
+  const startedAt = performance.now();
+  try {
+    const response = await fetch(to, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': `filing-webhooks/${packageJson.version}`,
+        ...signedHeaders([key], event.id, Math.floor(Date.now() / 1000), body),
+      },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    });
+    await response.body?.cancel();
+    return {
+      kind: 'answered',
+      status: response.status,
+      durationMs: Math.round(performance.now() - startedAt),
+    };
+  } catch (error) {
+    return { kind: 'failed', reason: reasonOf(error) };
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { name, message, cause } = error as Error & { cause?: { code?: string; message?: string } };
+  if (name === 'TimeoutError') return `no answer within ${timeoutMs / 1000} seconds`;
+  return cause?.code === 'ECONNREFUSED' ? 'nothing listens there' : (cause?.message ?? message);
 }

@@ -2,8 +2,7 @@ import { apiOptions, createApiClient } from '../daemon/api-client.ts';
 import { exitCodes } from '../cli-error.ts';
 import { atMost, type Command } from '../command.ts';
 import { eventLine } from '../events/event-line.ts';
-import { followEvents } from '../events/follow-events.ts';
-import { followingOf, followingOptions, reportStream, sayIfUnknown } from '../events/following-options.ts';
+import { followingOptions, showEvents } from '../events/following-options.ts';
 
 /** `tail`: prints each event as it arrives, until the user stops it. */
 export const tail: Command = {
@@ -22,17 +21,12 @@ export const tail: Command = {
   ],
   async run(input, context) {
     atMost(input, 0);
-    const following = followingOf(input);
     const client = createApiClient(input, context);
     const asJson = input.flag('json');
-    const news = reportStream(context, `Events of account ${client.account} at ${client.url}; Ctrl-C ends.`);
-    await sayIfUnknown(client, following, context);
-    let cursor = input.text('cursor');
-    for await (const event of followEvents(client, following, context.signal, news)) {
-      context.out(asJson ? event.json : eventLine(event.json, null));
-      ({ cursor } = event);
-    }
-    if (cursor !== null) context.note(`Continue from here with --cursor ${cursor}`);
+    await showEvents(client, input, context, {
+      ready: `Events of account ${client.account} at ${client.url}; Ctrl-C ends.`,
+      line: ({ json }) => (asJson ? json : eventLine(json, null)),
+    });
     return exitCodes.ok;
   },
 };

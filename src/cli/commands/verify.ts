@@ -1,12 +1,10 @@
-import type { KeyObject } from 'node:crypto';
+import { type KeyObject } from 'node:crypto';
 import { styleText } from 'node:util';
 import { printable } from '../../demo/callback-line.ts';
-import { CliError, exitCodes } from '../cli-error.ts';
+import { CliError, exitCodes, readNamed } from '../cli-error.ts';
 import { atMost, type Command, type Context, type Input } from '../command.ts';
 import { parseHeaders, verifyCallback } from '../events/verify-callback.ts';
-import { readKeySet, readPublicKey } from '../events/public-keys.ts';
-import { readSigningKey } from '../events/signing-key.ts';
-import { readNamed } from '../read-file.ts';
+import { readKeySet, readPublicKey, readSigningKey } from '../events/callback-keys.ts';
 
 /** `verify`: whether a captured callback is genuine, and the reason if not. */
 export const verify: Command = {

@@ -21,7 +21,7 @@ export interface Following {
 }
 
 /** The state of a stream, for its follower. */
-export interface StreamNews {
+interface StreamNews {
   /** A stream is open: no event is missed from now on. */
   opened(): void;
   /** The stream broke or could not be reopened; another attempt follows. */

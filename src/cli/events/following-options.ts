@@ -3,7 +3,7 @@ import { unknownWord } from '../../words/near-name.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import type { Context, Input, Option } from '../command.ts';
 import type { ApiClient } from '../daemon/api-client.ts';
-import type { Following, StreamNews } from './follow-events.ts';
+import { followEvents, type FollowedEvent, type Following } from './follow-events.ts';
 
 /** The options that choose events of the log and where to begin. */
 export const followingOptions = {
@@ -14,7 +14,7 @@ export const followingOptions = {
 } satisfies Record<string, Option>;
 
 /** The values of `followingOptions`. Throws CliError for a type that no event of the log has. */
-export function followingOf(input: Input): Following {
+function followingOf(input: Input): Following {
   const types = input.text('types');
   for (const type of types?.split(',') ?? []) refuseUnlogged(type.trim());
   return {
@@ -37,7 +37,7 @@ function refuseUnlogged(type: string): void {
 }
 
 /** Notes that the filing to follow was never seen: its events may come, or its id is misspelt. */
-export async function sayIfUnknown(
+async function sayIfUnknown(
   client: ApiClient,
   { filingId }: Following,
   { note }: Pick<Context, 'note'>,
@@ -51,17 +51,43 @@ export async function sayIfUnknown(
     note(`No poll of account ${client.account} has seen a filing ${filingId}: check the id, or wait for it.`);
 }
 
-/** Notes for the user on the state of the stream; `ready` when it opens for the first time. */
-export function reportStream(context: Context, ready: string): StreamNews {
+/** How a command shows the events that it follows. */
+interface Shown {
+  /** The note when the stream opens for the first time. */
+  readonly ready: string;
+  /** Options to give again, beside the cursor, to continue. */
+  readonly again?: string;
+  /** The line about an event. */
+  readonly line: (event: FollowedEvent) => string | Promise<string>;
+}
+
+/**
+ * Prints a line about each event that the options choose, until the user stops it, and then how to continue
+ * from there.
+ */
+export async function showEvents(
+  client: ApiClient,
+  input: Input,
+  context: Context,
+  { ready, again = '', line }: Shown,
+): Promise<void> {
+  const following = followingOf(input);
+  await sayIfUnknown(client, following, context);
+  let { cursor } = following;
   let isOpened = false;
-  return {
+  const news = {
     opened() {
       // Streams end every quarter of an hour, so a later opening is no news.
       if (!isOpened) context.note(ready);
       isOpened = true;
     },
-    broken(reason) {
-      context.note(`${reason} Trying again.`);
-    },
+    broken: (reason: string) => context.note(`${reason} Trying again.`),
   };
+  for await (const event of followEvents(client, following, context.signal, news)) {
+    const text = await line(event);
+    if (context.signal.aborted) break;
+    context.out(text);
+    ({ cursor } = event);
+  }
+  if (cursor !== null) context.note(`Continue from here with --cursor ${cursor}${again}`);
 }

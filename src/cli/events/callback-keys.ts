@@ -1,7 +1,7 @@
-import type { KeyObject } from 'node:crypto';
+import { type KeyObject } from 'node:crypto';
 import { InvalidKeyError, parsePublicKey, publicKeyPrefix } from '../../subscriptions/ed25519-key.ts';
-import { CliError } from '../cli-error.ts';
-import { readNamed } from '../read-file.ts';
+import { CliError, readNamed } from '../cli-error.ts';
+import { InvalidSecretError, parseSecret } from '../../subscriptions/signing-secret.ts';
 
 // Milliseconds within which a server must have answered.
 const timeoutMs = 10_000;
@@ -60,4 +60,14 @@ async function fetchText(address: string, signal: AbortSignal): Promise<string> 
     status = cause?.message ?? message;
   }
   throw new CliError('unavailable', `The keys at ${address} cannot be read (${status}): check the address.`);
+}
+
+/** Reads a signing secret. Throws a CliError that describes a valid one. */
+export function readSigningKey(text: string): KeyObject {
+  try {
+    return parseSecret(text);
+  } catch (error) {
+    if (!(error instanceof InvalidSecretError)) throw error;
+    throw new CliError('usage', `The secret is not valid: ${error.message}.`);
+  }
 }
