@@ -19,9 +19,10 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import { createEgressPolicy } from '../../egress/address-policy.ts';
 import { createWorkTally } from '../../monitoring/work-tally.ts';
 import { observeDelivery, type DeliveryObserver } from '../../monitoring/observe-delivery.ts';
+import type { Outage } from '../../proxy/proxy-watch.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import { clientEndMs, type Part } from '../stop-parts.ts';
-import { createEgressTunnels } from './proxies.ts';
+import { createProxyTunnels } from './proxies.ts';
 import type { OpenStore } from './open-store.ts';
 import type { Overrides } from './overrides.ts';
 import type { Stores } from './stores.ts';
@@ -60,11 +61,13 @@ export function createDeliveryParts(
   const waker = createSubscriptionWaker({ ...stores, matching, laggards, queue: drainQueue });
   const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
   const outages = createOutageStore(redis, keys);
-  const tunnels = createEgressTunnels(config, deps, (outage) => {
-    Promise.all([outages.write(outage?.detail ?? null), outage === null ? held.release() : null]).catch(
+  const { egress: proxy, egressResolves: resolves, noProxy } = config.proxies;
+  const { timeoutMs } = config.delivery;
+  const onOutage = (outage: Outage | null) =>
+    void Promise.all([outages.write(outage?.detail ?? null), outage === null ? held.release() : null]).catch(
       onError,
     );
-  });
+  const tunnels = createProxyTunnels('egress', proxy, { noProxy, resolves, timeoutMs, onOutage }, deps);
   const held = createHeldSubscriptions({
     isHeld: (url) => tunnels !== null && tunnels.outage() !== null && tunnels.takesUrl(url),
     wake: drainQueue.wake,
@@ -76,7 +79,7 @@ export function createDeliveryParts(
     tunnels: tunnels ?? undefined,
     lookup,
     allowHttp: config.delivery.allowHttp,
-    timeoutMs: config.delivery.timeoutMs,
+    timeoutMs,
     userAgent: `filing-webhooks/${version}`,
   });
   closing.push(
@@ -88,7 +91,7 @@ export function createDeliveryParts(
   const drainsAtOnce = overrides.drainsAtOnce ?? drainsAtOnceMax;
   const drains = createWorkTally({
     busyFrom: drainsAtOnce,
-    requestMs: Math.max(config.delivery.timeoutMs, timeoutBounds.max),
+    requestMs: Math.max(timeoutMs, timeoutBounds.max),
     now: () => performance.now(),
   });
   const attemptsMax = config.delivery.retryMs.length + 1;
@@ -177,7 +180,6 @@ export function createDeliveryParts(
     waker,
     egress,
     tunnels,
-    outages,
     callbacks,
     drains,
     drainer,

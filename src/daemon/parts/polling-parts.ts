@@ -5,7 +5,7 @@ import type { HostLookup } from '../../names/host-lookup.ts';
 import { createWorkTally } from '../../monitoring/work-tally.ts';
 import { boundedCounts } from '../../monitoring/gauges/account-facts.ts';
 import { observePolling } from '../../monitoring/observe-polling.ts';
-import { createHostBudgets, type HostBudgets } from '../../partner/host-budgets.ts';
+import { createHostBudgets } from '../../partner/host-budgets.ts';
 import { defaultDoubtLimits } from '../../polling/doubt/doubt-policy.ts';
 import { createPartnerConnections } from '../../polling/partner-connections.ts';
 import { createAccountPoller } from '../../polling/pollers.ts';
@@ -16,7 +16,7 @@ import { connectMsOf } from '../../partner/partner-http.ts';
 import { createProxyAgents } from '../../proxy/proxy-agents.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import { clientEndMs, type Part } from '../stop-parts.ts';
-import { createPartnerTunnels } from './proxies.ts';
+import { createProxyTunnels } from './proxies.ts';
 import type { OpenStore } from './open-store.ts';
 import type { Stores } from './stores.ts';
 
@@ -43,19 +43,28 @@ export interface PollingPartsDeps extends OpenStore {
 export function createPollingParts(config: Config, deps: PollingPartsDeps, closing: Part[]) {
   const { connections, shards, clock, stores, tracing, waker, watch, onError } = deps;
   const { logger, metrics, lookup, reportStanding } = deps;
-  const { filingBytesMax } = config;
+  const { filingBytesMax, proxies } = config;
+  const { timeoutMs } = config.polling;
   const pollQueue = createPollQueue(connections.failFast(), shards, onError);
   closing.push({ name: 'poll queue', deadlineMs: clientEndMs, needsRedis: true, stop: pollQueue.close });
   const polls = createWorkTally({
     busyFrom: 1,
-    requestMs: config.polling.timeoutMs,
+    requestMs: timeoutMs,
     now: () => performance.now(),
   });
 
   const observer = observePolling({ logger, metrics, tracing, tally: polls, filingBytesMax });
-  const hostBudgets = shareBudget(config, deps);
-  const tunnels = createPartnerTunnels(config, deps);
-  const agents = createProxyAgents(tunnels, connectMsOf(config.polling.timeoutMs));
+  const { totalRps } = config.polling;
+  const hostBudgets =
+    totalRps === null ? null : createHostBudgets({ redis: deps.redis, keys: deps.keys, totalRps });
+  // The proxy resolves names: no policy applies to the addresses of the partner service.
+  const tunnels = createProxyTunnels(
+    'partner',
+    proxies.partner,
+    { noProxy: proxies.noProxy, resolves: true, timeoutMs },
+    deps,
+  );
+  const agents = createProxyAgents(tunnels, connectMsOf(timeoutMs));
   if (tunnels !== null)
     closing.push({ name: 'partner proxy', deadlineMs: clientEndMs, needsRedis: false, stop: tunnels.close });
   const partners = createPartnerConnections({
@@ -115,9 +124,4 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     return { name: 'polling', deadlineMs: endMs, needsRedis: true, stop: worker.close };
   }
   return { pollQueue, polls, partners, agents, partnerTunnels: tunnels, hostBudgets, startPolling };
-}
-
-function shareBudget({ polling }: Config, { redis, keys }: OpenStore): HostBudgets | null {
-  if (polling.totalRps === null) return null;
-  return createHostBudgets({ redis, keys, totalRps: polling.totalRps });
 }
