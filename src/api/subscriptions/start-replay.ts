@@ -48,38 +48,22 @@ async function orProblem<T>(
   }
 }
 
-function problemOf({ reason, eventIds }: ReplayRefusedError, request: ReplayRequest): Problem {
-  switch (reason) {
-    case 'no_subscription':
-      return subscriptionNotFound();
-    case 'too_many':
-      return tooManyReplays();
-    case 'unknown_events':
-      return unknownEvents(
-        eventIds,
-        request,
-        request.filingId === null
-          ? 'is no event in the log of this account'
-          : 'is no event of the filing in filingId',
-      );
-    case 'log_too_long':
-      return unknownEvents(
-        eventIds,
-        request,
-        'is not among the newest half a million events; give filingId with the filing of the events',
-      );
+function problemOf({ reason, eventIds: ids }: ReplayRefusedError, request: ReplayRequest): Problem {
+  if (reason === 'no_subscription') return subscriptionNotFound();
+  if (reason === 'too_many') {
+    const detail = 'Wait until a replay of this subscription has finished.';
+    return new Problem('too_many_replays', detail, { headers: { 'retry-after': '60' } });
   }
-}
-
-function unknownEvents(ids: readonly string[], { eventIds = [] }: ReplayRequest, text: string): Problem {
+  const { eventIds = [], filingId } = request;
+  const unknown =
+    filingId === null ? 'no event in the log of this account' : 'no event of the filing in filingId';
+  const text = {
+    unknown_events: unknown,
+    log_too_long: 'not among the newest half a million events; give filingId with the filing of the events',
+  }[reason];
   return invalidRequest(
-    ids.map((id) => ({ path: `eventIds.${eventIds.indexOf(id)}`, message: `${id} ${text}` })),
+    ids.map((id) => ({ path: `eventIds.${eventIds.indexOf(id)}`, message: `${id} is ${text}` })),
   );
-}
-
-function tooManyReplays(): Problem {
-  const detail = 'Wait until a replay of this subscription has finished.';
-  return new Problem('too_many_replays', detail, { headers: { 'retry-after': '60' } });
 }
 
 /** Starts to send each filing as it is. Throws a Problem as `startReplay` does. */
