@@ -39,10 +39,9 @@ export interface Tls {
 /** Which certificates of a subscription end: its own, and the first of the authorities that it trusts. */
 export const certificateKinds = ['cert', 'ca'] as const;
 
-// Maximum characters: a chain of four certificates, a key of RSA with 4096 bits, a dozen authorities.
-const certLengthMax = 16_384;
-const keyLengthMax = 8_192;
-const caLengthMax = 32_768;
+function pemInput(maxLength: number, text: string) {
+  return Type.Optional(nullable(Type.String({ minLength: 1, maxLength }), { description: text }));
+}
 
 const description =
   'Mutual TLS and private authorities of an https endpoint; null = as for all others. PATCH replaces it as a whole: what is left out is gone.';
@@ -50,22 +49,18 @@ const description =
 /** `tls` in requests. */
 export const tlsInput = nullable(
   record({
-    cert: Type.Optional(
-      nullable(Type.String({ minLength: 1, maxLength: certLengthMax }), {
-        description:
-          'The certificate that callbacks show to the endpoint, followed by its intermediate certificates (PEM).',
-      }),
+    // A chain of four certificates, a key of RSA with 4096 bits, a dozen authorities.
+    cert: pemInput(
+      16_384,
+      'The certificate that callbacks show to the endpoint, followed by its intermediate certificates (PEM).',
     ),
-    key: Type.Optional(
-      nullable(Type.String({ minLength: 1, maxLength: keyLengthMax }), {
-        description: 'The private key of the certificate (PEM, without a passphrase). Never shown again.',
-      }),
+    key: pemInput(
+      8_192,
+      'The private key of the certificate (PEM, without a passphrase). Never shown again.',
     ),
-    ca: Type.Optional(
-      nullable(Type.String({ minLength: 1, maxLength: caLengthMax }), {
-        description:
-          'The authorities (PEM) that may have issued the certificate of the endpoint, instead of all public ones.',
-      }),
+    ca: pemInput(
+      32_768,
+      'The authorities (PEM) that may have issued the certificate of the endpoint, instead of all public ones.',
     ),
   }),
   { description },
@@ -210,20 +205,17 @@ function readKey(text: string): KeyObject {
       'key',
       'is encrypted with a passphrase: give it without (openssl pkey -in KEY); it is sealed here',
     );
-  const key = readPrivateKey(text);
+  let key: KeyObject;
+  try {
+    key = createPrivateKey(text);
+  } catch {
+    throw new Mistake('key', 'cannot be read');
+  }
   if (!keyTypes.has(key.asymmetricKeyType ?? ''))
     throw new Mistake('key', 'is neither RSA nor EC nor Ed25519');
   if ((key.asymmetricKeyDetails?.modulusLength ?? 0) > rsaBitsMax)
     throw new Mistake('key', `has more than ${rsaBitsMax} bits`);
   return key;
-}
-
-function readPrivateKey(text: string): KeyObject {
-  try {
-    return createPrivateKey(text);
-  } catch {
-    throw new Mistake('key', 'cannot be read');
-  }
 }
 
 function checkContext(tls: Tls | null | undefined): void {
@@ -265,9 +257,9 @@ export function tlsOf({ tls }: { readonly tls?: TlsInput | Tls }): { readonly tl
   return {
     tls: {
       // Without anything between them.
-      cert: leaf === undefined ? null : own.map(String).join(''),
+      cert: own.map(String).join('') || null,
       key: tls.key ?? null,
-      ca: first === undefined ? null : trusted.map(String).join(''),
+      ca: trusted.map(String).join('') || null,
       shown: {
         cert: leaf === undefined ? null : describeCertificate(leaf),
         ca: first === undefined ? null : { certificates: trusted.length, ...describeCertificate(first) },
