@@ -19,6 +19,7 @@ import { changedSecrets, newSecrets, secretErrors } from '../../subscriptions/op
 import { enabledAfter, enablingErrors } from '../../subscriptions/options/expires-at.ts';
 import { isOfHeaders } from '../../subscriptions/options/headers.ts';
 import { certificatesIn } from '../../subscriptions/options/tls.ts';
+import { given } from '../../subscriptions/options/option.ts';
 import { judgeUrl, urlErrors } from '../../subscriptions/options/url.ts';
 import type { subscriptionInputSchema, subscriptionPatchSchema } from './schema.ts';
 
@@ -126,17 +127,11 @@ export function applyPatch(
   const { subscription, delivery, unreadable } = record;
   // Keys that cannot be read are lost with the settings that they are sealed with.
   const losesKeys = unreadable !== null && patch.headers !== undefined;
-  const { description, eventTypes, states, statuses, format, payload, url } = patch;
   refuseAny(secretErrors(patch, subscription));
   const changed: Subscription = {
     ...subscription,
-    ...(url === undefined ? {} : { url }),
-    ...(eventTypes === undefined ? {} : { eventTypes }),
-    ...(states === undefined ? {} : { states }),
-    ...(statuses === undefined ? {} : { statuses: toStatuses(statuses) }),
-    ...(description === undefined ? {} : { description }),
-    ...(format === undefined ? {} : { format }),
-    ...(payload === undefined ? {} : { payload }),
+    ...given(patch, 'url', 'eventTypes', 'states', 'description', 'format', 'payload'),
+    ...(patch.statuses === undefined ? {} : { statuses: toStatuses(patch.statuses) }),
     ...storedOptions(patch, subscription),
     secrets: changedSecrets(subscription, patch, renewsKeys || losesKeys, now),
     updatedAt: now,

@@ -3,7 +3,7 @@ import type { FieldError } from '../../json/validation-problems.ts';
 import { compileFilter, filterLengthMax } from '../content-filter/cel/compile-filter.ts';
 import { nullable } from '../../json/schema-parts.ts';
 import type { Subscription } from '../subscription.ts';
-import type { Option } from './option.ts';
+import { given, type Option } from './option.ts';
 
 const example = 'filing.premium > 10000 && filing.filingState.stateAbbr in ["TX", "CA"]';
 
@@ -28,6 +28,6 @@ export const filter = {
   input: { filter: Type.Optional(filterSchema) },
   shown: { filter: filterSchema },
   errors: filterErrors,
-  stored: ({ filter: given }: Pick<Subscription, 'filter'>) => (given === undefined ? {} : { filter: given }),
+  stored: (body: Pick<Subscription, 'filter'>) => given(body, 'filter'),
   show: ({ filter: set = null }: Pick<Subscription, 'filter'>) => ({ filter: set }),
 } satisfies Option;

@@ -9,7 +9,7 @@ import {
 } from '../../egress/header-policy.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
 import type { Subscription } from '../subscription.ts';
-import type { Option } from './option.ts';
+import { given, type Option } from './option.ts';
 
 /** The text that responses show instead of a header's value: values are often credentials. */
 export const maskedHeader = '***';
@@ -45,10 +45,10 @@ function textsOf(value: unknown): Readonly<Record<string, string>> | null {
 // The errors of custom headers in a body, one for each header; pure. No message repeats a value. They stand
 // in place of `known`, those of the schema, where the headers are a map of texts.
 function headerErrors(
-  { headers: given }: { readonly headers?: unknown },
+  { headers: value }: { readonly headers?: unknown },
   known: readonly FieldError[],
 ): FieldError[] {
-  const headers = textsOf(given);
+  const headers = textsOf(value);
   if (headers === null) return known.filter(({ path }) => isOfHeaders(path));
   const check = checkCustomHeaders(headers);
   const problems = check.ok ? [] : check.problems;
@@ -79,7 +79,6 @@ export const headers = {
   input: { headers: Type.Optional(headersSchema) },
   shown: { headers: headersShown },
   earlyErrors: headerErrors,
-  stored: ({ headers: given }: { readonly headers?: Subscription['headers'] }) =>
-    given === undefined ? {} : { headers: given },
+  stored: (body: Partial<Pick<Subscription, 'headers'>>) => given(body, 'headers'),
   show: showHeaders,
 } satisfies Option;

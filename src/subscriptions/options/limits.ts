@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { nullable } from '../../json/schema-parts.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
-import type { Option } from './option.ts';
+import { given, type Option } from './option.ts';
 
 /** A subscription's own bounds of delivery. Null or missing means the daemon's own. */
 export interface DeliveryLimits {
@@ -25,13 +25,8 @@ const inFlightMax = 1_000;
 const rateBounds = { min: 0.01, max: 1_000 } as const;
 
 /** The limits that a body names. */
-export function limitsOf({ timeoutMs, retryMs, maxInFlight, rate }: DeliveryLimits): DeliveryLimits {
-  return {
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(retryMs === undefined ? {} : { retryMs }),
-    ...(maxInFlight === undefined ? {} : { maxInFlight }),
-    ...(rate === undefined ? {} : { rate }),
-  };
+export function limitsOf(body: DeliveryLimits): DeliveryLimits {
+  return given(body, 'timeoutMs', 'retryMs', 'maxInFlight', 'rate');
 }
 
 const settings = {

@@ -36,3 +36,14 @@ export interface Option {
   /** The fields as the API shows them; never a secret. */
   readonly show: (subscription: Subscription) => object;
 }
+
+/** Those of some fields that a body names; null is a value. */
+export function given<Body extends object, Name extends keyof Body>(
+  body: Body,
+  ...names: readonly Name[]
+): { [Each in Name]?: Exclude<Body[Each], undefined> } {
+  const named = names.filter((name) => body[name] !== undefined);
+  return Object.fromEntries(named.map((name) => [name, body[name]])) as {
+    [Each in Name]?: Exclude<Body[Each], undefined>;
+  };
+}
