@@ -31,7 +31,6 @@ import { addStreamRoutes } from './events/stream-routes.ts';
 import { addPreviewRoute } from './subscriptions/preview/routes.ts';
 import { addSubscriptionRoutes } from './subscriptions/routes.ts';
 import { addLinkRoutes, addTokenRoutes } from './tokens/routes.ts';
-import { addVerifyRoute } from './delivery/verify-route.ts';
 import { addOwnCheck } from './tokens/own-subscriptions.ts';
 
 const nestingMax = 20;
@@ -132,7 +131,6 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   addSubscriptionRoutes(app, deps);
   addPreviewRoute(app, deps);
   addDeliveryRoutes(app, deps);
-  addVerifyRoute(app, deps);
   addAttemptRoutes(app, deps);
   addReplayRoutes(app, deps);
   addEventRoutes(app, deps);

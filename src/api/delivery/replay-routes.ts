@@ -68,39 +68,19 @@ export function addReplayRoutes(app: Api, deps: ApiDeps): void {
     },
   );
 
-  app.get(
-    '/accounts/:account/subscriptions/:id/replays/:replay',
-    { schema: getSubscriptionReplay },
-    async ({ params: { account, id, replay } }) => {
-      if (splitReplayId(replay).subscription !== id) throw replayNotFound();
-      return progress(deps, account, replay);
-    },
-  );
-
-  app.get(
-    '/accounts/:account/replays/:replay',
-    { schema: getReplay },
-    async ({ params: { account, replay } }) => progress(deps, account, replay),
-  );
-
-  app.delete(
-    '/accounts/:account/subscriptions/:id/replays/:replay',
-    { schema: cancelSubscriptionReplay },
-    async ({ params: { account, id, replay } }, reply) => {
-      if (splitReplayId(replay).subscription !== id) throw replayNotFound();
-      await cancel(deps, account, replay);
-      return reply.code(204).send(null);
-    },
-  );
-
-  app.delete(
-    '/accounts/:account/replays/:replay',
-    { schema: cancelReplay },
-    async ({ params: { account, replay } }, reply) => {
-      await cancel(deps, account, replay);
-      return reply.code(204).send(null);
-    },
-  );
+  // A replay is found below its account as well as below its subscription.
+  const below = '/accounts/:account/subscriptions/:id/replays/:replay';
+  const alone = '/accounts/:account/replays/:replay';
+  app.get(below, { schema: getSubscriptionReplay }, async ({ params }) => progress(deps, params));
+  app.get(alone, { schema: getReplay }, async ({ params }) => progress(deps, params));
+  app.delete(below, { schema: cancelSubscriptionReplay }, async ({ params }, reply) => {
+    await cancel(deps, params);
+    return reply.code(204).send(null);
+  });
+  app.delete(alone, { schema: cancelReplay }, async ({ params }, reply) => {
+    await cancel(deps, params);
+    return reply.code(204).send(null);
+  });
 }
 
 function toRequest(body: Static<typeof replayInputSchema>): ReplayRequest {
@@ -122,22 +102,31 @@ function toRequest(body: Static<typeof replayInputSchema>): ReplayRequest {
   };
 }
 
-async function progress(deps: ApiDeps, account: string, replay: string) {
-  const { subscription, id } = splitReplayId(replay);
-  const found =
-    (await deps.subscriptions.get(account, subscription)) === null
-      ? null
-      : await deps.hooks.replayProgress(account, subscription, id);
+interface ReplayParams {
+  readonly account: string;
+  /** The subscription in the path, which has to be that of the replay; missing below the account. */
+  readonly id?: string;
+  readonly replay: string;
+}
+
+async function progress(deps: ApiDeps, params: ReplayParams) {
+  const { subscription, id } = await splitReplay(deps, params);
+  const found = await deps.hooks.replayProgress(params.account, subscription, id);
   if (found === null) throw replayNotFound();
   return replayView(found, subscription);
 }
 
-async function cancel({ subscriptions, hooks }: ApiDeps, account: string, replay: string): Promise<void> {
-  const { subscription, id } = splitReplayId(replay);
-  const isKnown =
-    (await subscriptions.get(account, subscription)) !== null &&
-    (await hooks.replayCancel(account, subscription, id));
-  if (!isKnown) throw replayNotFound();
+async function cancel(deps: ApiDeps, params: ReplayParams): Promise<void> {
+  const { subscription, id } = await splitReplay(deps, params);
+  if (!(await deps.hooks.replayCancel(params.account, subscription, id))) throw replayNotFound();
+}
+
+// The parts of a replay's id; throws the problem 404 where there is no such subscription.
+async function splitReplay({ subscriptions }: ApiDeps, { account, id: expected, replay }: ReplayParams) {
+  const [id = '', subscription = ''] = replay.split('.', 2);
+  if (expected !== undefined && expected !== subscription) throw replayNotFound();
+  if ((await subscriptions.get(account, subscription)) === null) throw replayNotFound();
+  return { id, subscription };
 }
 
 function replayView(found: ReplayProgress, subscription: string) {
@@ -169,9 +158,4 @@ function timeShown(ms: number | null): string | null {
 // The id contains the subscription's, so a replay can be found below the account as well.
 function replayId(id: string, subscription: string): string {
   return `${id}.${subscription}`;
-}
-
-function splitReplayId(replay: string): { id: string; subscription: string } {
-  const [id = '', subscription = ''] = replay.split('.', 2);
-  return { id, subscription };
 }

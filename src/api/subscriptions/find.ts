@@ -1,7 +1,10 @@
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import { isExpired } from '../../subscriptions/options/expires-at.ts';
+import { isUnverified } from '../../subscriptions/options/verification.ts';
+import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { ApiDeps } from '../deps.ts';
 import { subscriptionNotFound } from '../shared/not-found.ts';
+import { Problem } from '../shared/problem.ts';
 
 /** The subscription with its delivery state; throws the problem 404 if there is none. */
 export async function requireSubscription(
@@ -13,4 +16,13 @@ export async function requireSubscription(
   if (found === null || (isExpired(found.subscription, now()) && (await hooks.endExpired(account, id))))
     throw subscriptionNotFound();
   return found;
+}
+
+/** Refuses a test call while nothing may be sent. */
+export function requireVerified(subscription: Subscription): void {
+  if (!isUnverified(subscription)) return;
+  throw new Problem(
+    'subscription_unverified',
+    'Nothing is sent to this endpoint before it is verified: POST …/verify asks it now.',
+  );
 }
