@@ -41,10 +41,9 @@ interface ListenersMax {
   readonly inAll: number;
 }
 
+/** A listener; it is none of its account's followers any more once it has made way for another one. */
 interface Follower {
   readonly token: string | null;
-  /** Its place was given to a listener of another account. */
-  hasMadeWay: boolean;
   /** The checkpoint at which the logs diverge if Redis was set back since the last `next`, else null. */
   partsAt: Checkpoint | null;
 }
@@ -78,18 +77,11 @@ const wokenAtOnce = 10;
  */
 export function createLogFollower(log: EventLog, followMs: number, max: ListenersMax): LogFollower {
   const tails = new Map<string, Tail>();
-  let followers = 0;
   let stopped = false;
 
   function open(account: string): Tail {
-    const tail: Tail = {
-      account,
-      followers: new Set(),
-      head: null,
-      recent: [],
-      waiting: new Set(),
-      timer: undefined,
-    };
+    const [followers, waiting] = [new Set<Follower>(), new Set<() => void>()];
+    const tail: Tail = { account, followers, head: null, recent: [], waiting, timer: undefined };
     tails.set(account, tail);
     lookSoon(tail, 0);
     return tail;
@@ -111,16 +103,13 @@ export function createLogFollower(log: EventLog, followMs: number, max: Listener
     if (largest === null || largest.followers.size <= own + 1) return false;
     const newest = [...largest.followers].at(-1);
     if (newest === undefined) return false;
-    newest.hasMadeWay = true;
     leave(largest, newest);
     void wake(largest);
     return true;
   }
 
   function leave(tail: Tail, follower: Follower): void {
-    if (!tail.followers.delete(follower)) return;
-    followers -= 1;
-    if (tail.followers.size > 0) return;
+    if (!tail.followers.delete(follower) || tail.followers.size > 0) return;
     tails.delete(tail.account);
     clearTimeout(tail.timer);
   }
@@ -132,9 +121,10 @@ export function createLogFollower(log: EventLog, followMs: number, max: Listener
     waitMs: number,
     signal: AbortSignal,
   ): Promise<Following | null> {
-    if (!isBehind(tail, after) && follower.partsAt === null && !stopped && !follower.hasMadeWay)
+    const isOver = () => stopped || !tail.followers.has(follower);
+    if (!isBehind(tail, after) && follower.partsAt === null && !isOver())
       await untilChanged(tail, waitMs, signal);
-    if (stopped || follower.hasMadeWay) return null;
+    if (isOver()) return null;
     const { partsAt } = follower;
     follower.partsAt = null;
     if (partsAt !== null && partsAt.position < after.position) return { entries: [], position: partsAt };
@@ -150,10 +140,10 @@ export function createLogFollower(log: EventLog, followMs: number, max: Listener
       const ofToken = ofTokens.filter((one) => one.token === token);
       if (token !== null && (ofTokens.length >= max.perAccount || ofToken.length >= max.perToken))
         return null;
-      if (own.length >= max.toOne || (followers >= max.inAll && !makeWay(own.length))) return null;
+      const inAll = [...tails.values()].reduce((sum, { followers }) => sum + followers.size, 0);
+      if (own.length >= max.toOne || (inAll >= max.inAll && !makeWay(own.length))) return null;
       const tail = tails.get(account) ?? open(account);
-      const follower: Follower = { token, hasMadeWay: false, partsAt: null };
-      followers += 1;
+      const follower: Follower = { token, partsAt: null };
       tail.followers.add(follower);
       return {
         next: (after, waitMs, signal) => next(tail, follower, after, waitMs, signal),
