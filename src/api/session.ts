@@ -93,25 +93,20 @@ export const sessionSchema = record(
   { $id: 'Session' },
 );
 
+const credential = (description: string, prefix: string) =>
+  Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      writeOnly: true,
+      description,
+      examples: [`${prefix}_8f14e45fceea167a5a36dedd4bea2543aabbccddeeff.default`],
+    }),
+  );
+
 const sessionInputSchema = record({
-  token: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 1024,
-      writeOnly: true,
-      description: 'The operator token or an account token.',
-      examples: ['fwa_8f14e45fceea167a5a36dedd4bea2543aabbccddeeff.default'],
-    }),
-  ),
-  link: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 1024,
-      writeOnly: true,
-      description: 'In place of `token`: what follows `#/link/` in a link.',
-      examples: ['fwl_8f14e45fceea167a5a36dedd4bea2543aabbccddeeff.default'],
-    }),
-  ),
+  token: credential('The operator token or an account token.', 'fwa'),
+  link: credential('In place of `token`: what follows `#/link/` in a link.', 'fwl'),
 });
 
 /** Request and responses of GET /v1/session. */
@@ -119,7 +114,7 @@ const getSession = {
   tags: ['Session'],
   operationId: 'getSession',
   summary: 'What the token or session of this request opens',
-  description: 'The kind of access, its account, whether it may change anything, and its expiry.',
+  description: 'The account, the rights and their end.',
   response: { 200: answer('Session', 'What it opens.'), ...problems() },
 };
 

@@ -270,9 +270,6 @@ export const savedAccountSchema = record(
   { $id: 'SavedAccount' },
 );
 
-/** Response of GET /v1/accounts. */
-const accountListSchema = listOf(Type.Unsafe({ $ref: 'Account#' }), 'Accounts by name.');
-
 /** Query of GET …/counts. */
 const countsQuerySchema = record({
   hours: Type.Optional(
@@ -309,10 +306,7 @@ const pollQuerySchema = record({
 /** Response of POST …/poll. */
 const pollAnswerSchema = record(
   { account: Type.String(), mode: oneOf(['delta', 'sweep']) },
-  {
-    description:
-      'The poll starts as soon as a worker is free; the health of the account says when it is done.',
-  },
+  { description: 'The poll starts as soon as a worker is free.' },
 );
 
 /** The problem with the address of a partner service, null for a valid one; pure. */
@@ -331,9 +325,9 @@ export const listAccounts = {
   tags: ['Accounts'],
   operationId: 'listAccounts',
   summary: 'List accounts',
-  description: 'By name. A page holds settings, counts and health of each account, never its key.',
+  description: 'By name.',
   querystring: record(pageQuery),
-  response: { 200: accountListSchema, ...problems(422) },
+  response: { 200: listOf(Type.Unsafe({ $ref: 'Account#' }), 'Accounts by name.'), ...problems(422) },
 };
 
 /** Request and responses of PUT /v1/accounts/{account}. */
@@ -371,8 +365,7 @@ export const getAccount = {
   tags: ['Accounts'],
   operationId: 'getAccount',
   summary: 'Settings, counts and health of an account',
-  description:
-    'Counts and health are as of the last complete poll; before the first one nothing is known, and the counts are zero.',
+  description: 'Counts and health are as of the last complete poll.',
   params: inAccount,
   response: { 200: answer('Account', 'The account.'), ...problems() },
 };

@@ -6,6 +6,7 @@ import {
   accountParams,
   answer,
   bodyProblems,
+  filingIdIn,
   listOf,
   nullable,
   oneOf,
@@ -26,9 +27,7 @@ export const replayInputSchema = record({
     instantSchema('Events recorded earlier than this time, which is later than `after`.'),
   ),
   eventTypes: Type.Optional(eventTypesSchema),
-  filingId: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 256, description: 'Events of this filing.' }),
-  ),
+  filingId: filingIdIn('Events of this filing.'),
   deadLettersOnly: Type.Optional(
     Type.Boolean({ default: false, description: 'Only events that were given up.' }),
   ),
@@ -122,9 +121,8 @@ const replayParams = Type.Object({
 
 /** Path of a replay under its subscription. */
 const subscriptionReplayParams = Type.Object({
-  ...accountParams,
+  ...replayParams.properties,
   id: Type.String({ description: 'Id of the subscription.' }),
-  replay: Type.String({ description: 'Id of the replay.' }),
 });
 
 /** Request and responses of POST /v1/accounts/{account}/subscriptions/{id}/replay. */
@@ -146,32 +144,29 @@ export const replayEvents = {
   },
 };
 
-/** Request and responses of GET /v1/accounts/{account}/subscriptions/{id}/replays/{replay}. */
-export const getSubscriptionReplay = {
+const progress = {
   tags: ['Delivery'],
-  operationId: 'getSubscriptionReplay',
   summary: 'How far a replay has got',
   description: 'The counts follow the attempts of the replay. Fifty replays of a subscription are kept.',
-  params: subscriptionReplayParams,
   response: { 200: answer('Replay', 'The progress of the replay.'), ...problems() },
 };
 
-/** Request and responses of GET /v1/accounts/{account}/replays/{replay}. */
-export const getReplay = {
-  tags: ['Delivery'],
-  operationId: 'getReplay',
-  summary: 'How far a replay has got',
-  description: 'The counts follow the attempts of the replay. Fifty replays of a subscription are kept.',
-  params: replayParams,
-  response: { 200: answer('Replay', 'The progress of the replay.'), ...problems() },
+/** Request and responses of GET /v1/accounts/{account}/subscriptions/{id}/replays/{replay}. */
+export const getSubscriptionReplay = {
+  ...progress,
+  operationId: 'getSubscriptionReplay',
+  params: subscriptionReplayParams,
 };
+
+/** Request and responses of GET /v1/accounts/{account}/replays/{replay}. */
+export const getReplay = { ...progress, operationId: 'getReplay', params: replayParams };
 
 /** Request and responses of GET /v1/accounts/{account}/subscriptions/{id}/replays. */
 export const listReplays = {
   tags: ['Delivery'],
   operationId: 'listReplays',
   summary: 'List replays, newest first',
-  description: 'Running and ended replays with their conditions and their progress.',
+  description: 'Running and ended ones.',
   params: subscriptionParams,
   querystring: record(pageQuery),
   response: { 200: replayListSchema, ...problems(422) },

@@ -7,6 +7,7 @@ import { subscriptionIdPattern } from '../shared/patterns.ts';
 import {
   accountParams,
   answer,
+  filingIdIn,
   listOf,
   nullable,
   oneOf,
@@ -18,8 +19,12 @@ import {
 } from '../shared/schema.ts';
 import { subscriptionParams } from '../subscriptions/schema.ts';
 
+const outcomes = Object.keys(outcomeKinds);
+// Outcomes of events that were given up: some without an attempt.
+const lastOutcomes = [...outcomes, 'expired', 'unreadable'];
+
 /** Outcome of an attempt. */
-const outcome = oneOf(Object.keys(outcomeKinds), {
+const outcome = oneOf(outcomes, {
   description: 'The outcome; docs/callback-outcomes.md says what each leads to.',
   examples: ['http_error'],
 });
@@ -33,7 +38,8 @@ const durationMs = Type.Number({
 });
 
 const response = nullable(Type.String(), {
-  description: 'The first 1 KiB of the response as text; null if there was none.',
+  description:
+    'The first 1 KiB of the response as text; null if there was none, and in lists for a read-only token: responses often repeat the path or the headers of the request.',
 });
 
 /** The event that a record is about. */
@@ -48,7 +54,7 @@ export const deadLetterSchema = record(
   {
     ...event,
     attempts: Type.Integer({ description: 'Number of attempts.' }),
-    lastOutcome: oneOf([...Object.keys(outcomeKinds), 'expired', 'unreadable'], {
+    lastOutcome: oneOf(lastOutcomes, {
       description:
         'Outcome of the last attempt; `expired` if the event was trimmed from the log for its age before delivery. Then its id and type may be empty.',
       examples: ['http_error'],
@@ -114,10 +120,7 @@ const attempt = {
   outcome,
   statusCode,
   durationMs,
-  response: nullable(Type.String(), {
-    description:
-      'The first 1 KiB of the response as text; null if there was none, and for a read-only token: responses often repeat the path or the headers of the request.',
-  }),
+  response,
   reason: nullable(Type.String(), {
     description:
       'Why it failed and what to do, for `token_error`, `tls_error`, `proxy_refused` and `proxy_error`; 200 characters at most. Null otherwise.',
@@ -179,14 +182,9 @@ const filters = {
   eventId: Type.Optional(
     Type.String({ minLength: 1, maxLength: 128, description: 'Only attempts to deliver this event.' }),
   ),
-  filingId: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 256, description: 'Only those of events of this filing.' }),
-  ),
+  filingId: filingIdIn('Only those of events of this filing.'),
   outcome: Type.Optional(
-    oneOf(Object.keys(outcomeKinds), {
-      description: 'Only those with this outcome.',
-      examples: ['http_error'],
-    }),
+    oneOf(outcomes, { description: 'Only those with this outcome.', examples: ['http_error'] }),
   ),
   after: Type.Optional(instantSchema('Only those that ended at this time or later.')),
   before: Type.Optional(instantSchema('Only those that ended earlier than this time.')),
@@ -204,12 +202,6 @@ const accountAttemptsQuerySchema = record({
   ...filters,
 });
 
-/** Path of an attempt. */
-const attemptParams = Type.Object({ ...accountParams, attempt: attemptId });
-
-/** Path of what belongs to an account alone. */
-const ofAccountParams = Type.Object(accountParams);
-
 /** Delivery of an event to one subscription. */
 export const eventDeliverySchema = record(
   {
@@ -226,9 +218,9 @@ export const eventDeliverySchema = record(
     attempts: nullable(Type.Integer(), {
       description: 'Number of attempts so far; null if they are no longer kept.',
     }),
-    lastOutcome: nullable(oneOf([...Object.keys(outcomeKinds), 'expired', 'unreadable']), {
+    lastOutcome: nullable(oneOf(lastOutcomes), {
       description: 'Outcome of the last attempt; null if there was none or it is no longer kept.',
-      enum: [...Object.keys(outcomeKinds), 'expired', 'unreadable', null],
+      enum: [...lastOutcomes, null],
     }),
     lastStatusCode: statusCode,
     lastReason: nullable(Type.String(), {
@@ -267,9 +259,8 @@ export const listAccountAttempts = {
   tags: ['Delivery'],
   operationId: 'listAccountAttempts',
   summary: 'List attempts of all subscriptions, newest first',
-  description:
-    'Filters are combined. With a filter a page may hold fewer attempts than `limit`, or none, and still have a next one.',
-  params: ofAccountParams,
+  description: 'Filters are combined.',
+  params: Type.Object(accountParams),
   querystring: accountAttemptsQuerySchema,
   response: { 200: attemptListSchema, ...problems(422) },
 };
@@ -281,7 +272,7 @@ export const getAttempt = {
   summary: 'Read an attempt with its request and its response',
   description:
     'The request is written once more from the event, as long as that is in the log. Values of custom headers are masked.',
-  params: attemptParams,
+  params: Type.Object({ ...accountParams, attempt: attemptId }),
   response: {
     200: answer('AttemptDetail', 'The attempt, and those of the same event for the same subscription.'),
     ...problems(),

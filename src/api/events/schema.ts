@@ -1,5 +1,14 @@
 import { Type } from 'typebox';
-import { accountParams, answer, nullable, oneOf, pageQuery, problems, record } from '../shared/schema.ts';
+import {
+  accountParams,
+  answer,
+  filingIdIn,
+  nullable,
+  oneOf,
+  pageQuery,
+  problems,
+  record,
+} from '../shared/schema.ts';
 import { typesPattern } from '../shared/patterns.ts';
 import { instantSchema } from '../../json/instant.ts';
 
@@ -12,9 +21,7 @@ const filters = {
       examples: ['filing.completed,filing.rejected'],
     }),
   ),
-  filingId: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 256, description: 'Only events of this filing.' }),
-  ),
+  filingId: filingIdIn('Only events of this filing.'),
 };
 
 /** Query of GET …/events. */
@@ -76,13 +83,8 @@ export const eventParams = Type.Object({
 
 /** Query of what is about one event. */
 export const eventQuerySchema = {
-  filingId: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 256,
-      description:
-        'The filing of the event, if that is known: it is found at once then. Without it the newest half a million events are searched.',
-    }),
+  filingId: filingIdIn(
+    'The filing of the event, if that is known: it is found at once then. Without it the newest half a million events are searched.',
   ),
 };
 
@@ -129,7 +131,7 @@ export const getEvent = {
   tags: ['Events'],
   operationId: 'getEvent',
   summary: 'Read an event',
-  description: 'As in the list of events: the body of its callbacks and its id.',
+  description: 'As in the list of events.',
   params: eventParams,
   querystring: record(eventQuerySchema),
   response: { 200: answer('Event', 'The event, byte for byte as its callbacks have it.'), ...problems(422) },

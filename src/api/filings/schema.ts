@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { seenByMax, seenNoteMax } from '../../filings/seen-store.ts';
 import { unknownWord } from '../../words/near-name.ts';
@@ -10,6 +9,7 @@ import {
   listWith,
   nullable,
   oneOf,
+  pageOrTable,
   pageQuery,
   problems,
   record,
@@ -79,9 +79,6 @@ function columnsProblem(text: string): string | null {
   const wrong = text.split(',').find((name) => !known.includes(name));
   return wrong === undefined ? null : unknownWord(wrong, 'column', known);
 }
-
-/** Path of an account's filings. */
-const filingsParams = Type.Object(accountParams);
 
 /** Path of a filing. */
 const filingParams = Type.Object({
@@ -178,20 +175,10 @@ export const listFilings = {
     'With `Accept: text/csv` the whole list for a spreadsheet (RFC 4180, UTF-8); `limit` and `cursor` have no effect. With `q` it holds at ' +
     'most the first thousand COMPLETED filings that the partner service finds; where that cannot be asked, the answer is 503 or ends early. Texts that a ' +
     'spreadsheet would take for a formula have an apostrophe in front.',
-  params: filingsParams,
+  params: Type.Object(accountParams),
   querystring: filingsQuerySchema,
   response: {
-    200: {
-      description: 'A page as JSON, or the whole list as CSV.',
-      content: {
-        'application/json': { schema: filingListSchema },
-        'text/csv': {
-          schema: Type.Unsafe<Readable>(
-            Type.String({ description: 'A header line and a line for each filing.' }),
-          ),
-        },
-      },
-    },
+    200: pageOrTable(filingListSchema, 'filing'),
     ...problems(422),
   },
 };
@@ -201,7 +188,7 @@ export const getFiling = {
   tags: ['Filings'],
   operationId: 'getFiling',
   summary: 'A filing as last seen, and its events',
-  description: 'The events are the latest ones that the log still holds, oldest first.',
+  description: 'The latest events that the log still holds.',
   params: filingParams,
   response: { 200: filingWithEventsSchema, ...problems() },
 };

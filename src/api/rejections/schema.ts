@@ -1,11 +1,11 @@
-import type { Readable } from 'node:stream';
-import { Type } from 'typebox';
+import { type TInteger, type TString, Type } from 'typebox';
 import { accountNamePattern } from '../../accounts/account.ts';
 import { seenShown } from '../filings/schema.ts';
 import {
   listWith,
   nullable,
   oneOf,
+  pageOrTable,
   pageQuery,
   problems,
   record,
@@ -87,13 +87,9 @@ const group = <T extends string>(field: T, description: string) =>
     record({
       [field]: nullable(Type.String(), { description: 'Null = none is known.' }),
       count: Type.Integer(),
-    } as Record<T, ReturnType<typeof nullableText>> & { count: ReturnType<typeof Type.Integer> }),
+    } as Record<T, ReturnType<typeof nullable<TString>>> & { count: TInteger }),
     { description },
   );
-
-function nullableText() {
-  return nullable(Type.String());
-}
 
 /** Response of GET /v1/rejections. */
 const boardSchema = listWith(
@@ -124,17 +120,7 @@ export const listRejections = {
     'have no effect.',
   querystring: rejectionsQuerySchema,
   response: {
-    200: {
-      description: 'A page as JSON, or the whole list as CSV.',
-      content: {
-        'application/json': { schema: boardSchema },
-        'text/csv': {
-          schema: Type.Unsafe<Readable>(
-            Type.String({ description: 'A header line and a line for each rejection.' }),
-          ),
-        },
-      },
-    },
+    200: pageOrTable(boardSchema, 'rejection'),
     ...problems(422),
   },
 };

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 import { nullable, oneOf, record } from '../../json/schema-parts.ts';
@@ -146,3 +147,22 @@ export function answer(id: string, description: string, headers: Readonly<Record
     ...(described.length === 0 ? {} : { headers: Object.fromEntries(described) as object }),
   };
 }
+
+/**
+ * The 200 of a list that clients may also take as a table: a page as JSON, and the whole list as CSV with a
+ * line for each of `items`.
+ */
+export function pageOrTable<T extends TSchema>(page: T, items: string) {
+  const table = Type.String({ description: `A header line and a line for each ${items}.` });
+  return {
+    description: 'A page as JSON, or the whole list as CSV.',
+    content: {
+      'application/json': { schema: page },
+      'text/csv': { schema: Type.Unsafe<Readable>(table) },
+    },
+  };
+}
+
+/** The id of a filing in a query. */
+export const filingIdIn = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 256, description }));

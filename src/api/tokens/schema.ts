@@ -80,9 +80,6 @@ export const newTokenSchema = record(
   { $id: 'NewToken' },
 );
 
-/** Response of GET …/tokens. */
-const tokenListSchema = listOf(Type.Unsafe({ $ref: 'Token#' }), 'Tokens and links, oldest first.');
-
 const inAccount = Type.Object(accountParams);
 
 /** Request and responses of POST /v1/accounts/{account}/tokens. */
@@ -102,10 +99,16 @@ export const listTokens = {
   tags: ['Tokens'],
   operationId: 'listTokens',
   summary: 'List tokens',
-  description: 'Oldest first, expired ones included, never with their text.',
+  description: 'Oldest first.',
   params: inAccount,
   querystring: record(pageQuery),
-  response: { 200: tokenListSchema, ...problems(422) },
+  response: {
+    200: listOf(
+      Type.Unsafe({ $ref: 'Token#' }),
+      'Tokens and links, oldest first, expired ones included, never with their text.',
+    ),
+    ...problems(422),
+  },
 };
 
 /** Request and responses of DELETE /v1/accounts/{account}/tokens/{id}. */
@@ -182,7 +185,7 @@ export const createLink = {
   summary: 'Create a link that opens the page for this account',
   description:
     'The link opens the page without a token, for one account. It stands in the list of tokens, where it is revoked. Its secret is behind the `#`, which browsers send to no server.',
-  params: Type.Object(accountParams),
+  params: inAccount,
   body: linkInputSchema,
   response: { 201: answer('Link', 'The link.'), ...problems(...bodyProblems) },
 };
