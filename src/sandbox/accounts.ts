@@ -1,6 +1,5 @@
 import { defaultOwner, enabledStatesOf, secondKey, secondOwner } from './decisions.ts';
-import { filingStates } from './filings/filing-states.ts';
-import type { FilingState } from './filings/filing-states.ts';
+import { filingStates, type FilingState } from './filings/filing-states.ts';
 
 /** A key of the service and the account it opens; several keys may open the same account. */
 export interface PartnerKey {

@@ -1,16 +1,20 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify';
-import type { Account, Accounts } from './accounts.ts';
+import { type IncomingMessage, type ServerResponse } from 'node:http';
+import { type TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  type RawServerDefault,
+} from 'fastify';
+import { type Account, type Accounts } from './accounts.ts';
 import { SandboxError } from './errors.ts';
-import type { FaultInjector } from './faults/faults.ts';
-import type { FilingStore } from './filings/filing-store.ts';
-import { findState } from './filings/filing-states.ts';
-import type { FilingState } from './filings/filing-states.ts';
-import type { Random } from './random.ts';
-import type { RequestCounter } from './server/request-counter.ts';
-import type { Simulator } from './simulation/simulator.ts';
-import type { Uploads } from './filings/uploads.ts';
+import { type FaultInjector } from './faults/faults.ts';
+import { type FilingStore } from './filings/filing-store.ts';
+import { findState, type FilingState } from './filings/filing-states.ts';
+import { type Random } from './random.ts';
+import { type RequestCounter } from './server/request-counter.ts';
+import { type Simulator } from './simulation/simulator.ts';
+import { type Uploads } from './filings/uploads.ts';
 
 /** The Fastify instance of the routes: bodies and parameters have the types of their schemas. */
 export type SandboxApp = FastifyInstance<

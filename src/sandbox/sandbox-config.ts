@@ -1,5 +1,4 @@
-import { builtInKeys } from './accounts.ts';
-import type { PartnerKey } from './accounts.ts';
+import { builtInKeys, type PartnerKey } from './accounts.ts';
 import { defaultKey } from './decisions.ts';
 
 /** The configuration of `npm run sandbox`. */

@@ -1,15 +1,14 @@
 import { setMaxListeners } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import { type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Accounts } from '../accounts.ts';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type Accounts } from '../accounts.ts';
 import { endpointOf } from '../server/endpoints.ts';
 import { errorBody } from '../errors.ts';
-import { cutBody, dripBody } from './fault-bodies.ts';
-import { noFault } from './faults.ts';
-import { keyHeader } from '../server/key-check.ts';
-import type { FaultOutcome, FaultPlan } from './faults.ts';
-import type { SandboxApp, SandboxDeps } from '../sandbox-app.ts';
+import { noFault, type FaultOutcome, type FaultPlan } from './faults.ts';
+import { keyHeader } from '../server/scope-hooks.ts';
+import { type SandboxApp, type SandboxDeps } from '../sandbox-app.ts';
+import { Readable } from 'node:stream';
 
 const htmlPage = '<!DOCTYPE html><html><body><h1>We will be right back</h1></body></html>';
 
@@ -92,4 +91,38 @@ function answerInstead(
     case 'drip':
   }
   return undefined;
+}
+
+const cutAfterMs = 20;
+const dripsPerSecond = 10;
+
+/**
+ * Half of a body. `connection`: the whole length is announced and the connection ends in the middle. `json`:
+ * only the half is announced, and only a parser notices.
+ */
+function cutBody(payload: string, how: 'connection' | 'json', reply: FastifyReply): Buffer | Readable {
+  const whole = Buffer.from(payload);
+  const half = whole.subarray(0, Math.floor(whole.length / 2));
+  reply.header('content-length', how === 'json' ? half.length : whole.length);
+  return how === 'json' ? half : Readable.from(thenFail(half));
+}
+
+/** The whole body at a number of bytes per second; the rest comes at once when the signal aborts. */
+function dripBody(payload: string, bytesPerSecond: number, hurry: AbortSignal): Readable {
+  return Readable.from(drops(Buffer.from(payload), bytesPerSecond, hurry));
+}
+
+async function* thenFail(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+  await delay(cutAfterMs);
+  throw new Error('the body is cut on purpose');
+}
+
+async function* drops(bytes: Buffer, bytesPerSecond: number, hurry: AbortSignal): AsyncGenerator<Buffer> {
+  const size = Math.ceil(bytesPerSecond / dripsPerSecond);
+  for (let at = 0; at < bytes.length; at += size) {
+    yield bytes.subarray(at, at + size);
+    // oxlint-disable-next-line no-await-in-loop -- slowness is the point
+    await delay((size / bytesPerSecond) * 1_000, undefined, { signal: hurry }).catch(() => undefined);
+  }
 }

@@ -1,7 +1,6 @@
-import type { Endpoint } from '../server/endpoints.ts';
-import type { Faults, ListFaults } from './faults-schema.ts';
-import { pick, wholeNumber } from '../random.ts';
-import type { Random } from '../random.ts';
+import { type Endpoint } from '../server/endpoints.ts';
+import { type Faults, type ListFaults } from './faults-schema.ts';
+import { pick, wholeNumber, type Random } from '../random.ts';
 
 /**
  * The fate of one request: first the latency, then the outcome. With `none`, `cut` and `drip` it is handled.

@@ -1,10 +1,8 @@
-import type { Problem } from '../errors.ts';
-import { documentsFor } from './filing-states.ts';
-import type { FilingState } from './filing-states.ts';
-import { dateAsTimestamp, pairOf } from './filing.ts';
-import type { Filing } from './filing.ts';
-import type { CreateFilingInput } from './input-schema.ts';
-import type { Upload } from './uploads.ts';
+import { type Problem } from '../errors.ts';
+import { documentsFor, type FilingState } from './filing-states.ts';
+import { dateAsTimestamp, pairOf, type Filing } from './filing.ts';
+import { type CreateFilingInput } from './input-schema.ts';
+import { type Upload } from './uploads.ts';
 
 /** Looks up the upload at a storage path. */
 export type FindUpload = (storagePath: string) => Upload | undefined;

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
-import { pairOf } from './filing.ts';
-import type { FilingType } from './filing.ts';
-import type { RateConfiguration } from './rates.ts';
-import { stateTable } from './state-table.ts';
-import type { PairRow, StateRow } from './state-table.ts';
+import { pairOf, type FilingType } from './filing.ts';
+import { type RateConfiguration } from './rates.ts';
+import { stateTable, type PairRow, type StateRow } from './state-table.ts';
 
 /** A document to gather before filing; it describes what to upload and is no file itself. */
 export interface RequiredDocument {

@@ -1,7 +1,6 @@
 import { folded } from '../../words/folded.ts';
-import type { Filing } from './filing.ts';
-import { createSortedRecords } from './sorted-records.ts';
-import type { Position, SortedRecords } from './sorted-records.ts';
+import { type Filing } from './filing.ts';
+import { createSortedRecords, type Position, type SortedRecords } from './sorted-records.ts';
 
 /** A choice of filings: without an owner those of all owners, without a status those in any. */
 interface FilingSelection {

@@ -1,8 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { uploadUrlLifetimeMs } from '../decisions.ts';
 import { SandboxError } from '../errors.ts';
-import { hexDigits } from '../random.ts';
-import type { Random } from '../random.ts';
+import { hexDigits, type Random } from '../random.ts';
 
 /** A file whose bytes were sent or may still be sent. The bytes themselves are counted and thrown away. */
 export interface Upload {

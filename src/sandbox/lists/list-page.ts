@@ -1,8 +1,7 @@
-import type { ListFaults } from '../faults/faults-schema.ts';
-import type { Filing } from '../filings/filing.ts';
-import type { FilingView } from '../filings/filing-store.ts';
-import { sampleIndexes, shuffled } from '../random.ts';
-import type { Random } from '../random.ts';
+import { type ListFaults } from '../faults/faults-schema.ts';
+import { type Filing } from '../filings/filing.ts';
+import { type FilingView } from '../filings/filing-store.ts';
+import { sampleIndexes, shuffled, type Random } from '../random.ts';
 
 /** The body of `GET /partner/filings`; `total` is a number unless a fault made it something else. */
 export interface ListBody {

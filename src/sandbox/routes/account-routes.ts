@@ -4,8 +4,7 @@ import { SandboxError } from '../errors.ts';
 import { quotePolicy } from '../filings/pricing.ts';
 import { ratesFor } from '../filings/filing-states.ts';
 import { CalculateBody } from '../filings/input-schema.ts';
-import { accountOf, enabledState } from '../sandbox-app.ts';
-import type { SandboxApp } from '../sandbox-app.ts';
+import { accountOf, enabledState, type SandboxApp } from '../sandbox-app.ts';
 
 const StatesQuery = Type.Object({ state: Type.Optional(Type.String()) });
 const RatesParams = Type.Object({ state: Type.String(), type: Type.String() });

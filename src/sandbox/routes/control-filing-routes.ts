@@ -1,14 +1,12 @@
-import { Type } from 'typebox';
-import type { Static } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { statesOf } from '../accounts.ts';
 import { endpoints } from '../server/endpoints.ts';
 import { SandboxError, filingNotFound, invalidInput } from '../errors.ts';
-import { withStatus } from '../filings/filing.ts';
-import type { Filing } from '../filings/filing.ts';
+import { withStatus, type Filing } from '../filings/filing.ts';
 import { listPage } from '../lists/list-page.ts';
 import { parseListQuery } from '../lists/list-query.ts';
 import { sampleFiling } from '../simulation/sample-filings.ts';
-import type { SandboxApp, SandboxDeps } from '../sandbox-app.ts';
+import { type SandboxApp, type SandboxDeps } from '../sandbox-app.ts';
 
 const NullableText = Type.Union([Type.Null(), Type.String()]);
 const IdParams = Type.Object({ id: Type.String({ minLength: 1 }) });

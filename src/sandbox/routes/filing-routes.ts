@@ -1,18 +1,16 @@
-import type { FastifyRequest } from 'fastify';
+import { type FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { filingProblems, newFiling } from '../filings/create-filing.ts';
 import { SandboxError, filingNotFound, invalidInput } from '../errors.ts';
 import { faultPlanOf } from '../faults/fault-hooks.ts';
-import type { Filing } from '../filings/filing.ts';
-import { filingStatuses } from '../filings/filing.ts';
-import type { FilingStore } from '../filings/filing-store.ts';
+import { type Filing, filingStatuses } from '../filings/filing.ts';
+import { type FilingStore } from '../filings/filing-store.ts';
 import { findStateById } from '../filings/filing-states.ts';
 import { CreateFilingBody } from '../filings/input-schema.ts';
 import { listPage } from '../lists/list-page.ts';
 import { parseListQuery } from '../lists/list-query.ts';
-import { accountOf, assertEnabled } from '../sandbox-app.ts';
-import type { SandboxApp, SandboxDeps } from '../sandbox-app.ts';
-import { unusedId } from '../simulation/unused-id.ts';
+import { accountOf, assertEnabled, type SandboxApp, type SandboxDeps } from '../sandbox-app.ts';
+import { unusedId } from '../simulation/sample-filings.ts';
 
 const IdParams = Type.Object({ id: Type.String() });
 const AnyQuery = Type.Record(Type.String(), Type.Unknown());

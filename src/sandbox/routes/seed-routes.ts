@@ -1,13 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Type } from 'typebox';
-import type { Static } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { statesOf } from '../accounts.ts';
 import { seedCountMax } from '../decisions.ts';
-import type { Filing } from '../filings/filing.ts';
+import { type Filing } from '../filings/filing.ts';
 import { createRandom } from '../random.ts';
-import { sampleCreation, sampleFiling, sampleStatus } from '../simulation/sample-filings.ts';
-import type { SandboxApp, SandboxDeps } from '../sandbox-app.ts';
-import { unusedId } from '../simulation/unused-id.ts';
+import { sampleCreation, sampleFiling, sampleStatus, unusedId } from '../simulation/sample-filings.ts';
+import { type SandboxApp, type SandboxDeps } from '../sandbox-app.ts';
 
 const SeedBody = Type.Object(
   {

@@ -1,14 +1,12 @@
-import type { FastifyRequest } from 'fastify';
+import { type FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { uploadBytesMax } from '../decisions.ts';
 import { SandboxError, filingNotFound } from '../errors.ts';
-import { withStatus } from '../filings/filing.ts';
-import type { Filing } from '../filings/filing.ts';
+import { withStatus, type Filing } from '../filings/filing.ts';
 import { ownFiling } from './filing-routes.ts';
 import { UploadBody } from '../filings/input-schema.ts';
-import { accountOf } from '../sandbox-app.ts';
-import type { SandboxApp, SandboxDeps } from '../sandbox-app.ts';
-import type { Upload } from '../filings/uploads.ts';
+import { accountOf, type SandboxApp, type SandboxDeps } from '../sandbox-app.ts';
+import { type Upload } from '../filings/uploads.ts';
 
 const uploadType = 'application/octet-stream';
 const SignatureQuery = Type.Object({ expires: Type.String(), signature: Type.String() });

@@ -1,12 +1,10 @@
-import type { Socket } from 'node:net';
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { type Socket } from 'node:net';
+import { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import { errorStatus } from '../decisions.ts';
-import { SandboxError, errorBody } from '../errors.ts';
-import type { ErrorCode, Problem } from '../errors.ts';
+import { SandboxError, errorBody, type ErrorCode, type Problem } from '../errors.ts';
 import { patternMeanings } from '../filings/input-schema.ts';
-import { fieldErrors } from '../../json/validation-problems.ts';
-import type { SchemaViolation } from '../../json/validation-problems.ts';
-import type { SandboxApp } from '../sandbox-app.ts';
+import { fieldErrors, type SchemaViolation } from '../../json/validation-problems.ts';
+import { type SandboxApp } from '../sandbox-app.ts';
 
 // Failures that Fastify finds before a route sees the request, by its error code.
 const frameworkCodes: ReadonlyMap<string, FrameworkCode> = new Map([

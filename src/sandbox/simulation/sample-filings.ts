@@ -1,16 +1,16 @@
-import { documentsFor } from '../filings/filing-states.ts';
-import type { FilingState } from '../filings/filing-states.ts';
-import { dateAsTimestamp, filingTypes, pairOf, withStatus } from '../filings/filing.ts';
-import type { Filing, FilingStatus, FilingType, UserFile } from '../filings/filing.ts';
-import { hexDigits, pick, pickWeighted, wholeNumber } from '../random.ts';
-import type { Random } from '../random.ts';
+import { documentsFor, type FilingState } from '../filings/filing-states.ts';
 import {
-  carriers,
-  companyForms,
-  insuredFirstWords,
-  insuredSecondWords,
-  rejectionReasons,
-} from './sample-words.ts';
+  dateAsTimestamp,
+  filingTypes,
+  pairOf,
+  withStatus,
+  type Filing,
+  type FilingStatus,
+  type FilingType,
+  type UserFile,
+} from '../filings/filing.ts';
+import { hexDigits, pick, pickWeighted, wholeNumber, type Random } from '../random.ts';
+import { type FilingStore } from '../filings/filing-store.ts';
 
 /** The given parts of a sample filing; all others are drawn at random. `states` may not be empty. */
 export interface SampleRequest {
@@ -131,4 +131,70 @@ function sampleFiles(
     const filePath = `uploads/${owner}/${id}/${fileName}`;
     return { id: `file_${id}_${index + 1}`, name, fileName, filePath, createdAt: at, updatedAt: at };
   });
+}
+
+/** Words that sample filings are made of. All companies are invented. */
+const insuredFirstWords = [
+  'Bluebonnet',
+  'Harbor Point',
+  'Red Canyon',
+  'Silver Creek',
+  'Juniper',
+  'Lakeshore',
+  'Pelican Bay',
+  'Granite State',
+  'Sunny Slope',
+  'O’Malley & Sons',
+  'Nuñez',
+  'Twin Pines',
+  'Old Mill',
+  'Cascade',
+  'Prairie Wind',
+  'Copper Ridge',
+] as const;
+
+const insuredSecondWords = [
+  'Roofing',
+  'Logistics',
+  'Marine Services',
+  'Apartments',
+  'Brewing',
+  'Scaffolding',
+  'Day Care',
+  'Hotel',
+  'Cold Storage',
+  'Fireworks',
+  'Demolition',
+  'Trucking',
+  'Orchards',
+  'Urgent Care',
+] as const;
+
+const companyForms = ['LLC', 'Inc.', 'LP', 'Corp.', 'Partners'] as const;
+
+const carriers = [
+  'Northgate Specialty Insurance Company',
+  'Meridian Excess & Surplus Ltd.',
+  'Ironbark Indemnity',
+  'Tidewater Surety and Casualty',
+  'Atlas Lantern Insurance SE',
+  'Quarry Hill Underwriters',
+] as const;
+
+const rejectionReasons = [
+  'Affidavit is not signed',
+  'Premium on the declarations page differs from the premium filed',
+  'Declarations page is missing the policy period',
+  'Carrier is not on the eligible surplus lines insurer list on the effective date',
+  'Diligent effort form names fewer than three declining carriers',
+  'Insured’s address is outside the state',
+  'Duplicate of a filing already reported under this policy number',
+  'Uploaded document is unreadable; scan it again',
+] as const;
+
+/** A new filing id that no filing has; a seeded source may draw one a second time. */
+export function unusedId(store: Pick<FilingStore, 'get'>, random: Random): string {
+  let id = sampleId(random);
+  while (store.get(id) !== undefined) id = sampleId(random);
+  return id;
 }

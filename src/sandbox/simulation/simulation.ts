@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
-import type { Filing, StatusChange } from '../filings/filing.ts';
-import type { FilingView } from '../filings/filing-store.ts';
-import { pick, sampleIndexes } from '../random.ts';
-import type { Random } from '../random.ts';
+import { type Filing, type StatusChange } from '../filings/filing.ts';
+import { type FilingView } from '../filings/filing-store.ts';
+import { pick, sampleIndexes, type Random } from '../random.ts';
 import { sampleRejectionReason } from './sample-filings.ts';
 
 const Rate = Type.Number({ minimum: 0, maximum: 1 });

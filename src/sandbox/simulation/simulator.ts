@@ -1,13 +1,9 @@
-import type { Accounts } from '../accounts.ts';
-import { statesOf } from '../accounts.ts';
-import type { FilingStore } from '../filings/filing-store.ts';
-import { createRandom } from '../random.ts';
-import type { Random } from '../random.ts';
-import { sampleFiling } from './sample-filings.ts';
-import { defaultSimulation, planTick } from './simulation.ts';
-import type { SimulationSettings, SimulationStep } from './simulation.ts';
+import { type Accounts, statesOf } from '../accounts.ts';
+import { type FilingStore } from '../filings/filing-store.ts';
+import { createRandom, type Random } from '../random.ts';
+import { sampleFiling, unusedId } from './sample-filings.ts';
+import { defaultSimulation, planTick, type SimulationSettings, type SimulationStep } from './simulation.ts';
 import { withStatus } from '../filings/filing.ts';
-import { unusedId } from './unused-id.ts';
 
 /** The state of the simulation: its settings, and its effects since they were set. */
 export interface SimulationState extends SimulationSettings {
