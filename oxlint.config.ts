@@ -124,11 +124,12 @@ const folders: Readonly<Record<string, Folder>> = {
   },
   'delivery/slices': { may: delivery, own: ['drain/drain.ts'] },
   'delivery/lagging': { may: delivery, own: ['schedule', 'blocked'] },
-  'delivery/pace': { may: ['redis', 'memory'], own: ['schedule'] },
   'delivery/window': { may: ['memory'], own: ['schedule'], pure: true },
   'delivery/store': { may: delivery, own: ['schedule'] },
-  'delivery/replay': { may: delivery, own: ['schedule', 'store', '*.ts'] },
-  'delivery/snapshot': { may: delivery, own: ['schedule', 'store', 'replay', '*.ts'] },
+  'delivery/replay': {
+    may: [...delivery, 'filings/present-filings.ts'],
+    own: ['schedule', 'store', '*.ts'],
+  },
   'delivery/attempts': { may: delivery, own: ['schedule', 'store', 'replay'] },
   tracing: {
     may: ['polling', 'filings', 'delivery', 'subscriptions/subscription.ts'],

@@ -13,7 +13,7 @@ import type { DeliveryStore } from '../delivery/store/delivery-store.ts';
 import type { EndExpired } from '../delivery/expiry.ts';
 import type { Verified } from '../delivery/ownership.ts';
 import type { ReplayRequest } from '../delivery/replay/replay.ts';
-import type { ReplayProgress } from '../delivery/replay/replay-progress.ts';
+import type { ReplayProgress } from '../delivery/replay/replay.ts';
 import type { Sent } from '../callbacks/send-callback.ts';
 import type { FilterJudge } from '../subscriptions/content-filter/judge.ts';
 import type { ReadLags } from '../subscriptions/lag.ts';

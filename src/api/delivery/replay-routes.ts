@@ -1,5 +1,5 @@
 import type { ReplayRequest } from '../../delivery/replay/replay.ts';
-import type { ReplayProgress } from '../../delivery/replay/replay-progress.ts';
+import type { ReplayProgress } from '../../delivery/replay/replay.ts';
 import type { Static } from 'typebox';
 import type { Api } from '../server/api-instance.ts';
 import type { ApiDeps } from '../deps.ts';

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { replaysKept } from '../../delivery/replay/replay-store.ts';
+import { replaysKept } from '../../delivery/replay/replay.ts';
 import { instantSchema } from '../../json/instant.ts';
 import { eventIdPattern } from '../shared/patterns.ts';
 import {

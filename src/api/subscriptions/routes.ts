@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { requestOfAll } from '../../delivery/replay/replay.ts';
-import { firstSnapshot } from '../../delivery/snapshot/start-snapshot.ts';
+import { firstSnapshot } from '../../delivery/replay/replay.ts';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import type { ReadSubscription, SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { SubscriptionChange } from '../../subscriptions/store/subscription-store.ts';

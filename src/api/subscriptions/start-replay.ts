@@ -1,5 +1,5 @@
 import { requestOfAll, type ReplayRequest } from '../../delivery/replay/replay.ts';
-import { ReplayRefusedError } from '../../delivery/replay/start-replay.ts';
+import { ReplayRefusedError } from '../../delivery/replay/replay.ts';
 import type { ApiDeps } from '../deps.ts';
 import { requireSubscription } from './find.ts';
 import { subscriptionNotFound } from '../shared/not-found.ts';

@@ -4,7 +4,6 @@ import type { Config } from '../../config/config.ts';
 import { checkKey } from '../../partner/check-key.ts';
 import { createOutageStore, type OutageStore } from '../../delivery/held.ts';
 import { createReplayer } from '../../delivery/replay/start-replay.ts';
-import { createSnapshotter } from '../../delivery/snapshot/start-snapshot.ts';
 import { createHostCheck } from '../../egress/host-check.ts';
 import { checkCallbackUrl } from '../../egress/url-policy.ts';
 import { createServiceSearch } from '../../polling/service-search.ts';
@@ -28,14 +27,9 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
   const checkHost = createHostCheck({ policy, lookup, timeoutMs: resolveMs });
   const replayer = createReplayer({
     ...stores,
-    queue: drainQueue,
-    countMax: overrides.replayCountMax ?? replayCountMax,
-    now: clock.now,
-  });
-  const snapshotter = createSnapshotter({
-    ...stores,
     known: stores.snapshot.known,
     queue: drainQueue,
+    countMax: overrides.replayCountMax ?? replayCountMax,
     now: clock.now,
   });
   const verifier = parts.verifierOver(stores, connections.failFast());
@@ -96,7 +90,7 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       endExpired: parts.endExpiredOver(stores, connections.failFast()),
       replay: replayer.start,
       replayProgress: replayer.progress,
-      snapshot: snapshotter.start,
+      snapshot: replayer.snapshot,
       replayCount: replayer.count,
       replayList: replayer.list,
       replayCancel: replayer.cancel,

@@ -8,13 +8,10 @@ import {
 } from '../../subscriptions/content-filter/selection.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { HeldSubscriptions } from '../held.ts';
-import { noReplays } from '../replay/no-replays.ts';
-import { createReplaySource, type ReplaySource } from '../replay/replay-source.ts';
-import type { ReplayStore } from '../replay/replay-store.ts';
+import { createReplaySource, type ReplaySourceDeps } from '../replay/replay-source.ts';
 import { healthOf, pauseAt } from '../schedule/endpoint-health.ts';
 import { createScheduler, type SchedulerRules } from '../schedule/scheduler.ts';
 import { aheadMsOf } from '../schedule/stepped-clock.ts';
-import { createSnapshotReader, type FilingsNow } from '../snapshot/snapshot-source.ts';
 import type { DeliveryStore } from '../store/delivery-store.ts';
 import type { Claim, CurrentSettings } from '../store/replies.ts';
 import type { Settlement } from '../store/settle-arguments.ts';
@@ -37,13 +34,12 @@ export interface ReadySubscription {
   readonly send: CallbackSender;
 }
 
-export interface SessionDeps extends SchedulerRules, SelectionDeps {
+export interface SessionDeps
+  extends SchedulerRules, SelectionDeps, Pick<ReplaySourceDeps, 'replays' | 'filings'> {
   /** Maximum number of callbacks in flight. */
   readonly maxInFlight: number;
   readonly store: DeliveryStore;
-  readonly replays: Pick<ReplayStore, 'load' | 'state' | 'lanes'>;
   readonly log: EventLog;
-  readonly filings: FilingsNow;
   /** Opens a subscription from its settings as stored. Equal settings give the same sender. */
   readonly open: (account: string, id: string, settings: string) => ReadySubscription;
   /** Milliseconds on Redis's clock. */
@@ -144,23 +140,35 @@ export function openSession(
   const { wants } = selection;
   const isThrough = ({ position: at, filingId }: LogEntry) =>
     cursor.isDone(at) && lanes.get(filingId)?.positions.includes(at) !== true;
-  const wantsAgain = (entry: LogEntry) => wants(entry) && isThrough(entry);
   const batch = entriesAtOnce(deps.maxInFlight);
   const othersRead = () => deps.othersRead(account);
   const reader = createLogReader(
     { log, account, scheduler, batch, now, othersRead, cursor, wants: selection.accepts },
     { position, timeline },
   );
-  let replays = claim.replays.length === 0 && replay === null ? noReplays : openReplays(claim.replays);
-  const send = createSend({
-    log,
-    account,
-    replays: () => replays,
-    wants,
-    inEffect: () => inEffect,
-  });
+  const replays = createReplaySource(
+    {
+      account,
+      subscription: id,
+      log,
+      replays: deps.replays,
+      delivery: deps.store,
+      filings: deps.filings,
+      scheduler,
+      batch,
+      now,
+      wants,
+      isThrough,
+      hasRead: reader.hasRead,
+      readTo: () => reader.known().position,
+      aheadMs: () => wasAheadMs,
+    },
+    claim.replays,
+    replay,
+  );
+  const send = createSend({ log, account, replay: replays.current, wants, inEffect: () => inEffect });
   const state = createStateChanges(cursor, lanes, scheduler, reader, {
-    replays: () => replays,
+    snapshotsLeft: replays.snapshotsLeft,
     undecided: selection.undecided,
     throttledUntil: rate.nextAt,
     restsUntil: () => restsUntil,
@@ -175,15 +183,6 @@ export function openSession(
     dirty = true;
   }
   reader.headIs(claim.head);
-
-  function openReplays(ids: readonly string[]): ReplaySource {
-    const readTo = () => reader.known().position;
-    const own = { account, subscription: id, scheduler, batch, now };
-    const readSnapshot = createSnapshotReader({ ...own, filings: deps.filings, wants, readTo });
-    const stores = { log, replays: deps.replays, delivery: deps.store };
-    const source = { ...own, ...stores, wants: wantsAgain, hasRead: reader.hasRead, readSnapshot };
-    return createReplaySource(source, ids, replay);
-  }
 
   function effectOf({ settings, delivery: { version, endpointVersion } }: CurrentSettings) {
     const opened = deps.open(account, id, settings);
@@ -205,10 +204,7 @@ export function openSession(
   function takeUp(changed: CurrentSettings): void {
     inEffect = effectOf(changed);
     state.forgetEndpoint();
-    if (replays === noReplays && changed.replays.length > 0) {
-      replays = openReplays(changed.replays);
-      replays.setBack(wasAheadMs);
-    } else if (replays.set(changed.replays)) dirty = true;
+    if (replays.follow(changed.replays)) dirty = true;
     if (changed.delivery.release) retryNow();
   }
 
@@ -217,7 +213,6 @@ export function openSession(
     const aheadMs = aheadMsOf(settledAt, at);
     if (aheadMs > 0) {
       scheduler.setBack(aheadMs, at);
-      replays.setBack(aheadMs);
       wasAheadMs = aheadMs;
       dirty = true;
     } else if (expectedAt > 0) scheduler.resume(expectedAt, at);
@@ -235,7 +230,6 @@ export function openSession(
       reader.accept(stretch);
       dirty = true;
     }
-    if (replays === noReplays) return null;
     for (let reads = 0; reads < readsMax && (await replays.readOn()); reads += 1) dirty = true;
     return null;
   }
@@ -249,8 +243,7 @@ export function openSession(
     places.answered(evidenceOf(results), at);
     const { nextState, writes, notices } = conclude(results, at);
     for (const { work, verdict } of nextState.verdicts) scheduler.settle(work, verdict, at);
-    replays.count(nextState.replayed);
-    const settlement = settlementOf(writes, at);
+    const settlement = { ...settlementOf(writes, at), replay: replays.removeChanges(nextState.replayed) };
     dirty = false;
     const stop = await write(settlement, at);
     for (const result of results) scheduler.unblock(result.work);
@@ -261,14 +254,17 @@ export function openSession(
   }
 
   function conclude(results: readonly SendResult[], at: number): BatchResult {
-    const { current, letterAt } = replays;
+    const replayed = replays.current();
     const { retryMs } = inEffect.subscription;
     const [health, usual] = [scheduler.health(), scheduler.verdictRules()];
     const rules = retryMs == null ? usual : { ...usual, retryMs };
-    return concludeBatch(results, { health, rules, laneOf, replay: current(), letterAt, disableAfterMs }, at);
+    return concludeBatch(results, { health, rules, laneOf, replayed, disableAfterMs }, at);
   }
 
-  function settlementOf({ attempts, recovered, ...writes }: BatchResult['writes'], at: number): Settlement {
+  function settlementOf(
+    { attempts, recovered, ...writes }: BatchResult['writes'],
+    at: number,
+  ): Omit<Settlement, 'replay'> {
     const deadLetters = [...reader.removeGivenUp(), ...writes.deadLetters];
     const { subscription, version } = inEffect;
     return {
@@ -277,7 +273,6 @@ export function openSession(
       attempts,
       deadLetters,
       recovered,
-      replay: replays.removeChanges(),
       ...operationalNotices(subscription, version, deadLetters, writes.disablingReason, at),
     };
   }
@@ -314,7 +309,7 @@ export function openSession(
   return {
     heldUntil: () => deps.heldUntil?.(account, id, inEffect.subscription.url) ?? null,
     fillsPlaces: scheduler.live.fillsPlaces,
-    mayRead: () => replays !== noReplays || reader.mayRead(),
+    mayRead: () => replays.hasAny() || reader.mayRead(),
     readOn,
     startAll() {
       if (isExpired(inEffect.subscription, now())) return 'expired';

@@ -1,4 +1,4 @@
-import type { OpenReplay } from '../replay/replay-reader.ts';
+import type { OpenReplay } from '../replay/replay-source.ts';
 import type { Lanes } from '../schedule/lanes.ts';
 import type { DrainFence } from '../store/delivery-store.ts';
 

@@ -8,7 +8,8 @@ import type { SendResult } from './settlement.ts';
 export interface SendDeps {
   readonly log: Pick<EventLog, 'readAt'>;
   readonly account: string;
-  readonly replays: () => Pick<ReplaySource, 'make'>;
+  /** The replay that is worked on. */
+  readonly replay: ReplaySource['current'];
   /** Whether the subscription asks for the event. */
   readonly wants: (entry: Selectable) => boolean;
   /** The subscription as it is now. */
@@ -18,14 +19,14 @@ export interface SendDeps {
 /**
  * Makes one attempt: the event comes from the scheduler, from the log again, or from what a filing is now.
  */
-export function createSend({ log, account, replays, wants, inEffect }: SendDeps) {
+export function createSend({ log, account, replay, wants, inEffect }: SendDeps) {
   async function read({ position }: Work): Promise<LogEntry | null> {
     const { entries } = await log.readAt(account, [position]);
     return entries[0] ?? null;
   }
 
   async function prepare(work: Work): Promise<SendResult> {
-    const made = work.track === 'replay' ? await replays().make(work) : null;
+    const made = work.track === 'replay' ? await replay()?.reader.make(work) : null;
     if (made?.kind === 'waits') return { kind: 'waits', work, until: made.until };
     if (made?.kind === 'unwanted') return { kind: 'unwanted', work };
     const entry = made?.entry ?? work.entry ?? (await read(work));

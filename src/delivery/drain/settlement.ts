@@ -3,7 +3,7 @@ import type { Sent } from '../../callbacks/send-callback.ts';
 import type { LogEntry } from '../../events/event-log.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import { buildDisabledEvent, buildFellBehindEvent } from '../operational-events.ts';
-import type { ReplayCounts } from '../replay/replay-reader.ts';
+import type { ReplayCounts, ReplaySource } from '../replay/replay-source.ts';
 import { disablingReason, type EndpointHealth } from '../schedule/endpoint-health.ts';
 import type { Lane, Wait } from '../schedule/lanes.ts';
 import type { Work } from '../schedule/track.ts';
@@ -66,10 +66,8 @@ export interface BatchState {
   readonly rules: VerdictRules;
   /** The lane of an event in flight; undefined on its first attempt. */
   readonly laneOf: (work: Work) => Lane | undefined;
-  /** Id of the current replay; null when there is none. */
-  readonly replay: string | null;
-  /** Id of the dead letter that is settled once the replayed event at a position is delivered, or null. */
-  readonly letterAt: (position: number) => string | null;
+  /** The replay that is worked on; null when there is none. */
+  readonly replayed: ReturnType<ReplaySource['current']>;
   /** Milliseconds without any success after which a failure disables the subscription. */
   readonly disableAfterMs: number;
 }
@@ -141,21 +139,22 @@ export function concludeBatch(results: readonly SendResult[], state: BatchState,
 function concludeSent(
   { work, entry, sent, subscription }: SentResult,
   health: EndpointHealth,
-  { rules, laneOf, replay, letterAt }: BatchState,
+  { rules, laneOf, replayed }: BatchState,
   now: number,
 ): ResultOfOne {
   const lane = laneOf(work);
   const verdict = verdictOn(work, sent.outcome, { health, lane }, rules, now);
   const nextAttemptAt = nextAttemptAfter(verdict, work, lane);
   const isReplay = work.track === 'replay';
-  const attempt = toAttempt(work, entry, { sent, called: subscription }, now, isReplay ? replay : null);
+  const replay = isReplay ? replayed : null;
+  const attempt = toAttempt(work, entry, { sent, called: subscription }, now, replay?.id ?? null);
   const deadLetter = verdict.fate === 'given_up' && !isReplay ? toDeadLetter(work, entry, sent, now) : null;
   return {
     work,
     verdict,
     report: { subscription, entry, attempt, sent, deadLetter: deadLetter !== null, nextAttemptAt },
     deadLetter,
-    recovered: verdict.fate === 'done' && isReplay ? letterAt(work.position) : null,
+    recovered: verdict.fate === 'done' ? (replay?.reader.letterAt?.(work.position) ?? null) : null,
   };
 }
 

@@ -15,7 +15,7 @@ export interface StateChanges {
 
 /** Parts of the state that other parts of the drain know; times in milliseconds, 0 = never. */
 export interface ChangingState {
-  readonly replays: () => Pick<ReplaySource, 'snapshotsLeft'>;
+  readonly snapshotsLeft: ReplaySource['snapshotsLeft'];
   readonly undecided: () => string | null;
   /** When the rate allows another attempt. */
   readonly throttledUntil: () => number;
@@ -29,7 +29,7 @@ export function createStateChanges(
   lanes: Lanes,
   scheduler: SendScheduler,
   reader: LogReader,
-  { replays, undecided, throttledUntil, restsUntil }: ChangingState,
+  { snapshotsLeft, undecided, throttledUntil, restsUntil }: ChangingState,
 ): StateChanges {
   let progress: ProgressFields | null = null;
   let endpoint: EndpointFields | null = null;
@@ -38,7 +38,7 @@ export function createStateChanges(
       const former = { progress, endpoint };
       const position = cursor.position();
       const timeline = reader.timelineAt(position);
-      const snapshots = replays().snapshotsLeft();
+      const snapshots = snapshotsLeft();
       const health = scheduler.health();
       progress = {
         cursor: position,

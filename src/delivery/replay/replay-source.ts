@@ -1,15 +1,49 @@
+import type { PresentFilings } from '../../filings/present-filings.ts';
 import type { EventLog, LogEntry, LogRead } from '../../events/event-log.ts';
 import { takeTurns } from '../../json/turns.ts';
-import { createCursor } from '../../subscriptions/cursor.ts';
-import { createLanes, type Lane } from '../schedule/lanes.ts';
+import type { Selectable } from '../../subscriptions/content-filter/selection.ts';
+import { createCursor, type Cursor } from '../../subscriptions/cursor.ts';
+import { createLanes, type Lanes } from '../schedule/lanes.ts';
 import type { SendScheduler } from '../schedule/scheduler.ts';
 import { correctedLane } from '../schedule/stepped-clock.ts';
 import type { Work } from '../schedule/track.ts';
 import type { ReplayChanges } from '../store/settle-arguments.ts';
-import { findLettersAmong, type LettersDeps } from './find-letters.ts';
-import { isAskedFor, isAtRest, type LettersAmong, type Replay, type ReplayState } from './replay.ts';
-import type { Made, OpenReplay, ReplayCounts, ReplayReader } from './replay-reader.ts';
-import type { ReplayRecord, ReplayStore } from './replay-store.ts';
+import { isAskedFor, type ReplayRecord, type ReplayState } from './replay.ts';
+import type { ReplayStore } from './replay-store.ts';
+import { findLettersAmong, type LettersDeps } from './select-events.ts';
+import { readSnapshot } from './snapshot.ts';
+
+/** A replay with its lanes, as a drain works on it. */
+export interface OpenReplay extends ReplayRecord {
+  readonly lanes: Lanes;
+}
+
+/** Numbers of a replay's events that were delivered or failed for good. */
+export interface ReplayCounts {
+  readonly delivered: number;
+  /** Given up once more. */
+  readonly failed: number;
+}
+
+/** The event of an attempt that is made when it starts. */
+export type Made =
+  | { readonly kind: 'made'; readonly entry: LogEntry }
+  | { readonly kind: 'unwanted' } // there is nothing to send, or nothing that is asked for
+  | { readonly kind: 'waits'; readonly until: number }; // milliseconds on Redis's clock
+
+/** Reads the events of one replay into the scheduler. */
+export interface ReplayReader {
+  /** Reads on while there is room; true when it accepted any event. */
+  read(): Promise<boolean>;
+  /** Makes the event of an attempt; null where the log has it. */
+  make(work: Work): Promise<Made | null>;
+  /** Id of the dead letter that a delivery of the event at `position` makes up for; missing in a snapshot. */
+  readonly letterAt?: (position: number) => string | undefined;
+  /** Number of filings still to be sent; missing where it sends events of the log. */
+  readonly left?: () => number;
+  /** What is kept of its reading beside the cursor, and whether all events behind the lanes are done. */
+  progress(): Pick<ReplayState, 'snapshot'> & { readonly isRead: boolean };
+}
 
 /** Brings the events of a subscription's replays into a drain's scheduler, one replay after the other. */
 export interface ReplaySource {
@@ -17,25 +51,17 @@ export interface ReplaySource {
    * The unfinished replays, oldest first. A current replay that is not among them was cancelled: none of its
    * events is started any more, and the next replay begins once none is in flight. Returns whether one was.
    */
-  set(ids: readonly string[]): boolean;
-  /**
-   * Takes note that Redis's clock was ahead by `aheadMs` when replays opened from now on were last written.
-   */
-  setBack(aheadMs: number): void;
+  follow(ids: readonly string[]): boolean;
+  /** Whether there is any replay. */
+  hasAny(): boolean;
   /** Reads on in the current replay while there is room; true when it accepted any event. */
   readOn(): Promise<boolean>;
-  /** Id of the current replay, or null. */
-  current(): string | null;
-  /** Makes the event of a replayed attempt; null where the log has it. */
-  make(work: Work): Promise<Made | null>;
+  /** The replay that is worked on; null when there is none. */
+  current(): { readonly id: string; readonly reader: Pick<ReplayReader, 'make' | 'letterAt'> } | null;
   /** Number of filings that the current replay still has to send; null unless it is a snapshot. */
   snapshotsLeft(): number | null;
-  /** Id of the dead letter that a delivery of the event at `position` makes up for, or null. */
-  letterAt(position: number): string | null;
-  /** Counts events of the current replay that were delivered or failed for good. */
-  count(ended: ReplayCounts): void;
-  /** The changes of the current replay since the last call, to be written; null when there is none. */
-  removeChanges(): ReplayChanges | null;
+  /** The changes of the current replay since the last call, with these counts, to be written. */
+  removeChanges(ended: ReplayCounts): ReplayChanges | null;
   /** The changes that `removeChanges` returned are written; a finished replay makes room for the next one. */
   written(changes: ReplayChanges | null): void;
   /** The current replay for the next drain, once all of it is written; null when there is none. */
@@ -45,19 +71,33 @@ export interface ReplaySource {
 export interface ReplaySourceDeps extends LettersDeps {
   readonly replays: Pick<ReplayStore, 'load' | 'state' | 'lanes'>;
   readonly log: EventLog;
+  readonly filings: PresentFilings;
   readonly account: string;
   readonly subscription: string;
-  /** Whether the subscription asks for the event and no longer waits for it anyway. */
-  readonly wants: (entry: LogEntry) => boolean;
+  /** Whether the subscription asks for the event. */
+  readonly wants: (event: Selectable) => boolean;
+  /** Whether the subscription no longer waits for an event of the log. */
+  readonly isThrough: (entry: LogEntry) => boolean;
   /** Whether the drain has read all events of the log up to the position. */
   readonly hasRead: (position: number) => boolean;
+  /** The newest position of the log that the drain has read. */
+  readonly readTo: () => number;
   readonly scheduler: SendScheduler;
-  /** Begins to read a snapshot. */
-  readonly readSnapshot: (opened: OpenReplay) => ReplayReader;
   /** Number of entries read at a time. */
   readonly batch: number;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
+  /** Milliseconds by which Redis's clock was ahead when replays opened from now on were last written. */
+  readonly aheadMs: () => number;
+}
+
+/** The replay that is worked on, as it was last written. */
+interface Current extends OpenReplay {
+  readonly id: string;
+  readonly cursor: Cursor;
+  readonly reader: ReplayReader;
+  state: ReplayState;
+  written: string;
 }
 
 /**
@@ -72,8 +112,7 @@ export function createReplaySource(
   let waiting = ids;
   let unused = kept;
   let resting: { readonly id: string; readonly state: ReplayState } | null = null;
-  let aheadMs = 0;
-  let current: ReplayReader | null = null;
+  let current: Current | null = null;
   let isCancelled = false;
 
   function end(): void {
@@ -88,33 +127,46 @@ export function createReplaySource(
       const state = await replays.state(account, subscription, id);
       resting = state === null ? null : { id, state };
     }
-    if (resting === null || aheadMs > 0) return false;
-    if (!isAtRest(resting.state, scheduler.releasedAt(), now())) return false;
-    scheduler.restReplay(resting.state.restsUntil);
+    if (resting === null || deps.aheadMs() > 0) return false;
+    const { restsUntil, releasedAt } = resting.state;
+    if (now() >= restsUntil || releasedAt !== scheduler.releasedAt()) return false;
+    scheduler.restReplay(restsUntil);
     return true;
   }
 
   async function open(id: string): Promise<OpenReplay | null> {
-    if (unused?.replay.id === id) return upToDate(unused, scheduler.releasedAt());
+    const releasedAt = scheduler.releasedAt();
+    if (unused?.replay.id === id) {
+      const { state, lanes } = unused;
+      // Everything may have been made due at once since the replay was kept.
+      return state.releasedAt === releasedAt
+        ? unused
+        : { ...unused, lanes: createLanes(lanes.all(), releasedAt) };
+    }
     if (await rests(id)) return null;
     const [record, lanes] = await Promise.all([
       replays.load(account, subscription, id),
       replays.lanes(account, subscription),
     ]);
-    return record === null ? null : openReplay(record, lanes, scheduler.releasedAt());
+    return record === null ? null : { ...record, lanes: createLanes(lanes, scheduler.releasedAt()) };
   }
 
-  async function begin(): Promise<void> {
-    const [id] = waiting;
-    const opened = id === undefined ? null : await open(id);
+  async function begin(id: string): Promise<void> {
+    const opened = await open(id);
     unused = null;
     if (opened === null) return;
-    if (aheadMs > 0) opened.lanes.correct((lane) => correctedLane(lane, aheadMs, now()));
-    current = opened.replay.source === 'filings' ? deps.readSnapshot(opened) : await readReplay(deps, opened);
+    const { replay, state, lanes } = opened;
+    const aheadMs = deps.aheadMs();
+    if (aheadMs > 0) lanes.correct((lane) => correctedLane(lane, aheadMs, now()));
+    const cursor = createCursor(state.cursor, state.done);
+    const reading = { ...opened, cursor };
+    const reader =
+      replay.source === 'filings' ? readSnapshot(deps, reading) : await readEvents(deps, reading);
+    current = { id, ...reading, reader, written: JSON.stringify(state) };
   }
 
   return {
-    set(unfinished) {
+    follow(unfinished) {
       waiting = unfinished;
       const isGone = (id: string | undefined) => id !== undefined && !waiting.includes(id);
       const rested = isGone(resting?.id);
@@ -126,68 +178,77 @@ export function createReplaySource(
       if (isCancelled) scheduler.cancelReplay();
       return isCancelled || rested;
     },
-    setBack(ms) {
-      aheadMs = ms;
-    },
+    hasAny: () => waiting.length > 0 || current !== null,
     async readOn() {
       if (isCancelled) {
         if (scheduler.hasReplayInFlight()) return false;
         end();
       }
-      if (waiting.length === 0 || scheduler.isPaused(now())) return false;
-      if (current === null) await begin();
-      return current === null ? false : current.read();
+      const [next] = waiting;
+      if (next === undefined || scheduler.isPaused(now())) return false;
+      if (current === null) await begin(next);
+      return current === null ? false : current.reader.read();
     },
-    current: () => current?.id ?? null,
-    make: async (work) => (await current?.make(work)) ?? null,
-    snapshotsLeft: () => (isCancelled ? null : (current?.left?.() ?? null)),
-    letterAt: (position) => current?.letterAt(position) ?? null,
-    count: (ended) => current?.count(ended),
-    removeChanges: () => (isCancelled ? null : (current?.removeChanges() ?? null)),
+    current: () => current,
+    snapshotsLeft: () => (current === null || isCancelled ? null : (current.reader.left?.() ?? null)),
+    removeChanges(ended) {
+      if (current === null || isCancelled) return null;
+      const { id, cursor, lanes, state, written } = current;
+      const { isRead, ...progress } = current.reader.progress();
+      const finished = isRead && lanes.all().size === 0;
+      current.state = {
+        cursor: cursor.position(),
+        done: cursor.done(),
+        delivered: state.delivered + ended.delivered,
+        failed: state.failed + ended.failed,
+        finished,
+        restsUntil: isRead ? scheduler.replayRestsUntil() : 0,
+        releasedAt: scheduler.releasedAt(),
+        ...progress,
+      };
+      current.written = JSON.stringify(current.state);
+      const isNew = current.written !== written;
+      return { id, state: isNew ? current.written : null, lanes: lanes.removeChanges(), finished };
+    },
     written(changes) {
       if (changes?.finished !== true) return;
       waiting = waiting.filter((id) => id !== changes.id);
       end();
     },
-    leave: () => (current === null ? unused : isCancelled ? null : current.leave()),
+    leave() {
+      if (current === null) return unused;
+      const { replay, state, lanes } = current;
+      return isCancelled ? null : { replay, state, lanes };
+    },
   };
 }
 
-// Everything may have been made due at once since the replay was kept.
-function upToDate(kept: OpenReplay, releasedAt: number): OpenReplay {
-  return kept.state.releasedAt === releasedAt ? kept : openReplay(kept, kept.lanes.all(), releasedAt);
-}
-
-function openReplay(record: ReplayRecord, stored: ReadonlyMap<string, Lane>, releasedAt: number): OpenReplay {
-  const lanes = createLanes(stored, releasedAt);
-  return { ...record, lanes };
-}
-
-// Begins to send one replay from where its state left it.
-async function readReplay(
+// Reads the events of the log that one replay sends.
+async function readEvents(
   deps: ReplaySourceDeps,
-  { replay, state, lanes }: OpenReplay,
+  { replay, state, lanes, cursor }: OpenReplay & { readonly cursor: Cursor },
 ): Promise<ReplayReader> {
-  const { log, account, subscription, wants, hasRead, batch, scheduler, now } = deps;
-  const { id, first, last, positions } = replay;
-  const letters = byPosition(lettersOf(replay));
-  let newestLetter = replay.lettersAmong?.newest;
+  const { log, account, subscription, wants, isThrough, hasRead, batch, scheduler, now } = deps;
+  const { first, last, positions, request } = replay;
+  const letters = new Map<number, string>();
+  let newestLetter = replay.letters?.newest;
+  addLetters(replay.letters?.positions ?? positions ?? [], replay.letters?.ids ?? []);
   await findNewLetters();
-  const cursor = createCursor(state.cursor, state.done);
   const intake = scheduler.startReplay({ cursor, lanes }, isBlocked);
-  let { delivered, failed } = state;
   let readTo = Math.max(state.cursor, first - 1);
-  let current: ReplayState = state;
-  let written = JSON.stringify(state);
+
+  function addLetters(at: readonly number[], ids: readonly string[]): void {
+    for (const [i, id] of ids.entries()) letters.set(at[i] ?? 0, id);
+  }
 
   // An event that waited when the replay was begun is sent by it too once it was given up.
   async function findNewLetters(): Promise<void> {
     if (newestLetter === undefined) return;
     // Letters of other events do no harm.
-    const range = { ...replay, positions: null };
+    const range = { first, last, positions: null };
     const found = await findLettersAmong(deps, account, subscription, range, newestLetter);
     if (found === null) return;
-    for (const [position, letter] of byPosition(found)) letters.set(position, letter);
+    addLetters(found.positions, found.ids);
     newestLetter = found.newest;
   }
 
@@ -201,16 +262,14 @@ async function readReplay(
   async function readBatch(): Promise<{ entries: readonly LogEntry[]; upTo: number }> {
     if (positions === null) {
       const read = await log.readAfter(account, { position: readTo, timeline: '' }, batch);
-      const { entries } = read;
-      const end = read.more ? Math.max(readTo, lastOf(read)) : last;
-      return { entries: entries.filter(({ position }) => position <= last), upTo: Math.min(end, last) };
+      const end = read.more ? lastOf(read) : last;
+      return { entries: read.entries.filter(({ position }) => position <= last), upTo: Math.min(end, last) };
     }
-    const start = indexOfFirst(positions, readTo + 1);
-    const next = positions.slice(start, start + batch);
+    const start = positions.findIndex((position) => position > readTo);
+    const next = start < 0 ? [] : positions.slice(start, start + batch);
     const read = await log.readAt(account, next);
-    const { entries } = read;
-    if (read.more) return { entries, upTo: Math.max(readTo, lastOf(read)) };
-    return { entries, upTo: next.length < batch ? last : (next.at(-1) ?? last) };
+    const end = next.length < batch ? last : (next.at(-1) ?? last);
+    return { entries: read.entries, upTo: read.more ? lastOf(read) : end };
   }
 
   function passOver(to: number): void {
@@ -218,21 +277,7 @@ async function readReplay(
     readTo = Math.max(readTo, to);
   }
 
-  function stateNow(): ReplayState {
-    const isRead = cursor.position() >= last;
-    return {
-      cursor: cursor.position(),
-      done: cursor.done(),
-      delivered,
-      failed,
-      finished: isRead && lanes.all().size === 0,
-      restsUntil: isRead ? scheduler.replayRestsUntil() : 0,
-      releasedAt: scheduler.releasedAt(),
-    };
-  }
-
   return {
-    id,
     async read(): Promise<boolean> {
       if (readTo >= last || !intake.hasRoom()) return false;
       const [{ entries, upTo }] = await Promise.all([readBatch(), findNewLetters()]);
@@ -243,7 +288,7 @@ async function readReplay(
         passOver(entry.position - 1);
         readTo = entry.position;
         if (!cursor.isDone(entry.position))
-          intake.accept(entry, isAskedFor(replay.request, entry) && wants(entry));
+          intake.accept(entry, isAskedFor(request, entry) && wants(entry) && isThrough(entry));
       }
       passOver(upTo);
       return true;
@@ -251,45 +296,12 @@ async function readReplay(
     // It goes into its lane, which is started as soon as it is no longer blocked.
     make: ({ filingId, position }) =>
       Promise.resolve(isBlocked(filingId, position) ? { kind: 'waits', until: now() } : null),
-    letterAt: (position) => letters.get(position) ?? null,
-    count(ended: ReplayCounts): void {
-      delivered += ended.delivered;
-      failed += ended.failed;
-    },
-    removeChanges(): ReplayChanges {
-      current = stateNow();
-      const text = JSON.stringify(current);
-      const isNew = text !== written;
-      written = text;
-      return { id, state: isNew ? text : null, lanes: lanes.removeChanges(), finished: current.finished };
-    },
-    leave: () => ({ replay, state: current, lanes }),
+    letterAt: (position) => letters.get(position),
+    progress: () => ({ isRead: cursor.position() >= last }),
   };
 }
 
 // The last position that was read; 0 where all of them were trimmed meanwhile.
 function lastOf({ entries, lost = [] }: LogRead): number {
   return Math.max(entries.at(-1)?.position ?? 0, lost.at(-1)?.position ?? 0);
-}
-
-// Those known when the replay was begun.
-function lettersOf({ positions, letters, lettersAmong }: Replay): LettersAmong {
-  if (letters !== null && positions !== null) return { positions, letters };
-  return lettersAmong ?? { positions: [], letters: [] };
-}
-
-function byPosition({ positions, letters }: LettersAmong): Map<number, string> {
-  return new Map(positions.map((position, i) => [position, letters[i] ?? '']));
-}
-
-// Index of the first of these positions, which are in order, that is at `position` or later.
-function indexOfFirst(positions: readonly number[], position: number): number {
-  let low = 0;
-  let high = positions.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((positions[middle] ?? 0) < position) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -6,13 +6,15 @@ import { committing, loadScript } from '../../redis/scripts.ts';
 import { decodeRecord, isUnreadable, parseShaped } from '../../redis/unreadable-record.ts';
 import type { Lane } from '../schedule/lanes.ts';
 import { parseLane } from '../store/delivery-records.ts';
-import { newReplayState, replayText, type Replay, type ReplayState } from './replay.ts';
-
-/** A replay and its progress. */
-export interface ReplayRecord {
-  readonly replay: Replay;
-  readonly state: ReplayState;
-}
+import {
+  newReplayState,
+  ReplayRefusedError,
+  replaysKept,
+  replayText,
+  type Replay,
+  type ReplayRecord,
+  type ReplayState,
+} from './replay.ts';
 
 /**
  * The replays of all subscriptions. Drains write the states of the replays that they work on, under their
@@ -21,10 +23,10 @@ export interface ReplayRecord {
 export interface ReplayStore {
   /**
    * Adds a replay behind those that are unfinished; atomic. Returns its id, or that of an unfinished replay
-   * of the same request, which takes its place. Its events were chosen from the log up to `cursor`. Throws
-   * AccountQuotaError.
+   * of the same request, which takes its place. Its events were chosen from the log up to `cursor`; null and
+   * nothing is added where the log is another one now. Throws ReplayRefusedError and AccountQuotaError.
    */
-  add(account: string, subscription: string, replay: Replay, cursor: Checkpoint): Promise<AddedReplay>;
+  add(account: string, subscription: string, replay: Replay, cursor: Checkpoint): Promise<string | null>;
   /** Null when there is none, or no longer: finished replays make room for newer ones. */
   load(account: string, subscription: string, id: string): Promise<ReplayRecord | null>;
   /** The state alone; null when there is no such replay. */
@@ -37,13 +39,6 @@ export interface ReplayStore {
   lanes(account: string, subscription: string): Promise<ReadonlyMap<string, Lane>>;
 }
 
-/** Whether a replay was added, and why not. */
-export type AddedReplay =
-  | { readonly kind: 'added'; readonly id: string }
-  | { readonly kind: 'no_subscription' }
-  | { readonly kind: 'set_back' } // the log is not the one that its events were chosen from: choose again
-  | { readonly kind: 'too_many' }; // as many as are kept wait to be worked on
-
 function parseReplay(text: string): Replay | null {
   return parseShaped<Replay>(text, { id: 'string', request: 'object', first: 'number', last: 'number' });
 }
@@ -52,15 +47,15 @@ function parseReplayState(text: string): ReplayState | null {
   return parseShaped<ReplayState>(text, { cursor: 'number', done: 'string', finished: 'boolean' });
 }
 
-/** Replays kept of one subscription, finished ones included. */
-export const replaysKept = 50;
-
 /** Replays in one hash per subscription, the lanes of the one that is worked on in another. */
 export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
   const addScript = committing(loadScript(new URL('add-replay.lua', import.meta.url)));
   const cancelScript = committing(loadScript(new URL('cancel-replay.lua', import.meta.url)));
 
-  function toRecord(key: string, id: string, replay: string, state: string): ReplayRecord {
+  async function load(account: string, subscription: string, id: string): Promise<ReplayRecord | null> {
+    const key = keys.account(account).subscription(subscription).replays;
+    const [replay, state] = await redis.hmget(key, id, `${id}:state`);
+    if (replay == null || state == null) return null;
     return {
       replay: decodeRecord(key, id, replay, parseReplay),
       state: decodeRecord(key, `${id}:state`, state, parseReplayState),
@@ -70,65 +65,36 @@ export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
   return {
     async add(account, subscription, replay, cursor) {
       const key = keys.account(account);
-      const own = key.subscription(subscription);
-      const state = newReplayState(replay);
+      const { subscriptions, head, events, quota, registrations, tokens, lagging } = key;
+      const { state, replays } = key.subscription(subscription);
+      const begun = newReplayState(replay);
+      const { position, timeline } = cursor;
+      const snapshot = replay.source === 'filings' ? replay.matched : '';
+      const texts = [replayText(replay), JSON.stringify(replay), JSON.stringify(begun)];
+      const bounds = [begun.finished ? '1' : '', replaysKept, position, timeline, quotaBytesMax];
       const reply = await addScript.run(
         redis,
-        [
-          key.subscriptions,
-          own.state,
-          own.replays,
-          key.head,
-          key.events,
-          key.quota,
-          key.registrations,
-          key.tokens,
-          key.lagging,
-        ],
-        [
-          subscription,
-          replay.id,
-          replayText(replay),
-          JSON.stringify(replay),
-          JSON.stringify(state),
-          state.finished ? '1' : '',
-          replaysKept,
-          cursor.position,
-          cursor.timeline,
-          quotaBytesMax,
-          replay.source === 'filings' ? replay.matched : '',
-        ],
+        [subscriptions, state, replays, head, events, quota, registrations, tokens, lagging],
+        [subscription, replay.id, ...texts, ...bounds, snapshot],
       );
       throwIfOverQuota(reply);
-      if (reply === 0) return { kind: 'no_subscription' };
-      if (reply === 2) return { kind: 'set_back' };
-      return reply === 1 ? { kind: 'too_many' } : { kind: 'added', id: String(reply) };
+      if (reply === 0) throw new ReplayRefusedError('no_subscription');
+      if (reply === 1) throw new ReplayRefusedError('too_many');
+      return reply === 2 ? null : String(reply);
     },
-    async load(account, subscription, id) {
-      const key = keys.account(account).subscription(subscription).replays;
-      const [replay, state] = await redis.hmget(key, id, `${id}:state`);
-      return replay == null || state == null ? null : toRecord(key, id, replay, state);
-    },
+    load,
     async list(account, subscription) {
       const key = keys.account(account).subscription(subscription).replays;
       const kept = (await redis.hget(key, 'kept')) ?? '';
       const ids = kept.split(' ').filter((id) => id !== '');
-      if (ids.length === 0) return [];
-      const texts = await redis.hmget(key, ...ids.flatMap((id) => [id, `${id}:state`]));
-      const records = ids.flatMap((id, i) => {
-        const [replay, state] = [texts[2 * i] ?? null, texts[2 * i + 1] ?? null];
-        return replay === null || state === null ? [] : readable(() => toRecord(key, id, replay, state));
-      });
-      return records.toReversed();
+      const records = await Promise.all(ids.map((id) => load(account, subscription, id).catch(leaveOut)));
+      return records.filter((record) => record !== null).toReversed();
     },
     async cancel(account, subscription, id) {
       const key = keys.account(account);
-      const own = key.subscription(subscription);
-      const reply = await cancelScript.run(
-        redis,
-        [key.subscriptions, own.state, own.replays, own.replayLanes],
-        [subscription, id],
-      );
+      const { state, replays, replayLanes } = key.subscription(subscription);
+      const used = [key.subscriptions, state, replays, replayLanes];
+      const reply = await cancelScript.run(redis, used, [subscription, id]);
       return reply === 0 ? 'unknown' : reply === 1 ? 'cancelled' : 'ended';
     },
     async state(account, subscription, id) {
@@ -147,11 +113,7 @@ export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
 }
 
 // The drain that works on it reports the one that cannot be read.
-function readable(read: () => ReplayRecord): ReplayRecord[] {
-  try {
-    return [read()];
-  } catch (error) {
-    if (isUnreadable(error)) return [];
-    throw error;
-  }
+function leaveOut(error: unknown): null {
+  if (isUnreadable(error)) return null;
+  throw error;
 }

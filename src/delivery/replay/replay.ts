@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import type { LogEntry } from '../../events/event-log.ts';
 import { matchesType } from '../../subscriptions/matches-event.ts';
+import type { FirstReplay } from '../../subscriptions/store/subscription-store.ts';
 
 /** Selects the events to deliver again; null does not restrict. Times are milliseconds on Redis's clock. */
 export interface ReplayRequest {
@@ -43,32 +45,25 @@ export interface Replay {
    * match.
    */
   readonly positions: readonly number[] | null;
-  /**
-   * Ids of the dead letters at those positions, for a replay of dead letters: they leave the list when their
-   * events are delivered. Null for other replays.
-   */
-  readonly letters: readonly string[] | null;
-  /**
-   * Dead letters among the events of another replay, which leave the list likewise; missing if there are
-   * none.
-   */
-  readonly lettersAmong?: LettersAmong;
+  /** The dead letters of its events; null where it was begun without looking for them. */
+  readonly letters: ReplayedLetters | null;
 }
 
-/** Dead letters of some events: the positions in order, and the id of the letter at each. */
-export interface LettersAmong {
-  readonly positions: readonly number[];
-  readonly letters: readonly string[];
+/** Dead letters among the events of a replay: they leave the list when their events are delivered. */
+export interface ReplayedLetters {
+  /** The positions of their events, in order; missing where they are those of the replay itself. */
+  readonly positions?: readonly number[];
+  /** The id of the letter at each position. */
+  readonly ids: readonly string[];
   /**
    * Id of the newest letter of the list when they were looked for: later ones are those of events that waited
-   * then.
+   * then. Missing in a replay of dead letters, which has no other events.
    */
   readonly newest?: string;
 }
 
 /**
- * The progress of a replay. Its size does not depend on the number of events, because the lanes are stored
- * apart.
+ * How far a replay is. Its size does not depend on the number of events, because the lanes are stored apart.
  */
 export interface ReplayState {
   readonly cursor: number;
@@ -110,18 +105,6 @@ export function newReplayState({
   return { ...nothingDone, finished: isEmpty, restsUntil: 0, releasedAt: 0 };
 }
 
-/**
- * Whether a replay has nothing to do now and its lanes need not be read; pure. `releasedAt` is the
- * subscription's.
- */
-export function isAtRest(
-  state: Pick<ReplayState, 'restsUntil' | 'releasedAt'>,
-  releasedAt: number,
-  now: number,
-): boolean {
-  return now < state.restsUntil && state.releasedAt === releasedAt;
-}
-
 /** Whether a request selects an event of the log, whatever the subscription itself asks for; pure. */
 export function isAskedFor(
   request: ReplayRequest,
@@ -146,4 +129,85 @@ export function requestText(request: ReplayRequest): string {
   const types = eventTypes === null ? null : [...new Set(eventTypes)].toSorted();
   const ids = eventIds === undefined ? [] : [[...new Set(eventIds)].toSorted()];
   return JSON.stringify([after, before, types, filingId, deadLettersOnly, ...ids]);
+}
+
+/** A replay and its progress. */
+export interface ReplayRecord {
+  readonly replay: Replay;
+  readonly state: ReplayState;
+}
+
+/**
+ * The progress of a replay. `delivered` and `failed` need not add up to `matched`, which includes events that
+ * are passed over later and, in very long logs, events that do not match.
+ */
+export interface ReplayProgress extends Pick<Replay, 'id' | 'request' | 'source' | 'matched' | 'createdAt'> {
+  readonly state: 'running' | 'finished' | 'cancelled';
+  readonly delivered: number;
+  /** Given up once more. */
+  readonly failed: number;
+}
+
+/** The progress of a stored replay; pure. */
+export function progressOf({ replay, state }: ReplayRecord): ReplayProgress {
+  const { id, request, source, matched, createdAt } = replay;
+  const { delivered, failed, finished, cancelled = false } = state;
+  const word = cancelled ? 'cancelled' : finished ? 'finished' : 'running';
+  const progress = { id, request, state: word, matched, delivered, failed, createdAt } as const;
+  return source === undefined ? progress : { ...progress, source };
+}
+
+/** The id of another replay. */
+export function newReplayId(): string {
+  return `rpl_${randomBytes(12).toString('hex')}`;
+}
+
+/** A snapshot of an account with `known` filings, to be sent as a replay is. */
+export function newSnapshot(known: number, now: number): Replay {
+  return {
+    id: newReplayId(),
+    source: 'filings',
+    request: requestOfAll,
+    createdAt: now,
+    matched: known,
+    // It has no positions of the log.
+    first: 1,
+    last: 0,
+    positions: null,
+    letters: null,
+  };
+}
+
+/** A snapshot as it is stored with the subscription that begins with it. */
+export function firstSnapshot(known: number, now: number): FirstReplay {
+  const replay = newSnapshot(known, now);
+  return {
+    id: replay.id,
+    request: replayText(replay),
+    replay: JSON.stringify(replay),
+    state: JSON.stringify(newReplayState(replay)),
+    filings: known,
+  };
+}
+
+/** Replays kept of one subscription, finished ones included. */
+export const replaysKept = 50;
+
+/**
+ * Why a replay cannot be begun. `log_too_long`: the events were not found in the newest part of the log,
+ * which was searched.
+ */
+export type ReplayRefusal = 'no_subscription' | 'too_many' | 'unknown_events' | 'log_too_long';
+
+/** A replay cannot be begun; `eventIds` are those that were not found. */
+export class ReplayRefusedError extends Error {
+  override readonly name = 'ReplayRefusedError';
+  readonly reason: ReplayRefusal;
+  readonly eventIds: readonly string[];
+
+  constructor(reason: ReplayRefusal, eventIds: readonly string[] = []) {
+    super(`no replay: ${reason}`);
+    this.reason = reason;
+    this.eventIds = eventIds;
+  }
 }

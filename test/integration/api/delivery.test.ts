@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { toExpiredLetter } from '../../../src/delivery/store/delivery-records.ts';
-import { ReplayRefusedError } from '../../../src/delivery/replay/start-replay.ts';
+import { ReplayRefusedError } from '../../../src/delivery/replay/replay.ts';
 import type { Sent } from '../../../src/callbacks/send-callback.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 import { createApiFixture, hookUrl, type ApiFixture } from '../../support/api/api-fixture.ts';

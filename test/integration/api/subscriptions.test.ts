@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseSecret } from '../../../src/subscriptions/signing-secret.ts';
-import { ReplayRefusedError } from '../../../src/delivery/replay/start-replay.ts';
+import { ReplayRefusedError } from '../../../src/delivery/replay/replay.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 import { createApiFixture, hookUrl, type ApiFixture } from '../../support/api/api-fixture.ts';
 

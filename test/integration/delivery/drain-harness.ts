@@ -11,7 +11,7 @@ import type { DeliveryStore } from '../../../src/delivery/store/delivery-store.t
 import type { DrainQueue } from '../../../src/delivery/drain-queue.ts';
 import type { ReplayRequest } from '../../../src/delivery/replay/replay.ts';
 import type { Replayer } from '../../../src/delivery/replay/start-replay.ts';
-import { firstSnapshot } from '../../../src/delivery/snapshot/start-snapshot.ts';
+import { firstSnapshot } from '../../../src/delivery/replay/replay.ts';
 import type { SubscriptionWaker } from '../../../src/delivery/wake.ts';
 import { buildFilingEvent } from '../../../src/events/event.ts';
 import type { EventLog } from '../../../src/events/event-log.ts';
@@ -173,6 +173,7 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
       start: hooks.replay,
       progress: hooks.replayProgress,
       count: hooks.replayCount,
+      snapshot: hooks.snapshot,
       list: async (of, id) => [...(await hooks.replayList(of, id))],
       cancel: hooks.replayCancel,
     },

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { createApi } from '../../../src/api/api.ts';
 import type { ApiDeps, ApiHooks } from '../../../src/api/deps.ts';
 import { createApiDeps } from '../../../src/daemon/parts/api-deps.ts';
-import type { ReplayProgress } from '../../../src/delivery/replay/replay-progress.ts';
+import type { ReplayProgress } from '../../../src/delivery/replay/replay.ts';
 import type { Overrides } from '../../../src/daemon/parts/overrides.ts';
 import { buildFilingEvent } from '../../../src/events/event.ts';
 import { isInIndex } from '../../../src/filings/detection/age-rank.ts';

@@ -71,15 +71,18 @@ function stateOf(lanes: Record<string, Lane> = {}, rest: Partial<BatchState> = {
     },
     rules: { retryMs: [100], random: () => 0.5, round: 0 },
     laneOf: ({ filingId }) => lanes[filingId],
-    replay: null,
-    letterAt: () => null,
+    replayed: null,
     disableAfterMs: 86_400_000,
     ...rest,
   };
 }
 
 describe('the conclusion of a batch', () => {
-  const replay = { replay: 'rpl_1', letterAt: (position: number) => `letter ${position}` };
+  const reader = {
+    make: () => Promise.resolve(null),
+    letterAt: (position: number) => `letter ${position}`,
+  };
+  const replay = { replayed: { id: 'rpl_1', reader } };
   const ofReplay = { track: 'replay' } as const;
   interface Case {
     readonly title: string;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   isAskedFor,
-  isAtRest,
   newReplayState,
   requestText,
   type ReplayRequest,
@@ -46,12 +45,4 @@ describe('what a replay asks for', () => {
 it('a replay of nothing is finished before it begins', () => {
   expect(newReplayState({ first: 1, last: 0 }).finished).toBe(true);
   expect(newReplayState({ first: 5, last: 5 })).toMatchObject({ finished: false, cursor: 4, done: '' });
-});
-
-it.each([
-  { when: 'before its first lane is due', releasedAt: 0, now: 99, atRest: true },
-  { when: 'when that lane is due', releasedAt: 0, now: 100, atRest: false },
-  { when: 'after a release of the subscription', releasedAt: 50, now: 99, atRest: false },
-])('a replay $when: at rest $atRest', ({ releasedAt, now, atRest }) => {
-  expect(isAtRest({ restsUntil: 100, releasedAt: 0 }, releasedAt, now)).toBe(atRest);
 });

@@ -1,0 +1,203 @@
+import type { EventLog, OutlinedEntry } from '../../events/event-log.ts';
+import type { FindEvents } from '../../events/search/find-events.ts';
+import { positionBefore } from '../../events/search/position-at.ts';
+import { wantedAmong, type JudgedLog } from '../../subscriptions/content-filter/wanted-entries.ts';
+import type { Cursor } from '../../subscriptions/cursor.ts';
+import type { Subscription } from '../../subscriptions/subscription.ts';
+import type { ListedDeadLetter } from '../store/delivery-records.ts';
+import type { DeliveryStore, Listed } from '../store/delivery-store.ts';
+import {
+  isAskedFor,
+  ReplayRefusedError,
+  type Replay,
+  type ReplayedLetters,
+  type ReplayRequest,
+} from './replay.ts';
+
+/** The part of a replay that its request selects. */
+export type Selection = Pick<Replay, 'matched' | 'first' | 'last' | 'positions' | 'letters'>;
+
+/** Whether the caller that asks for a replay sees events of this type. */
+export type IsSeen = (type: string) => boolean;
+
+export interface LettersDeps {
+  readonly delivery: Pick<DeliveryStore, 'deadLetters'>;
+  readonly log: Pick<EventLog, 'outlineAt'>;
+}
+
+export interface SelectionDeps extends LettersDeps, JudgedLog {
+  readonly log: EventLog;
+  readonly findEvents: FindEvents;
+  /**
+   * Maximum number of events that are read to be matched, so that a request is answered in seconds however
+   * long the log is. Those behind count as matching.
+   */
+  readonly countMax: number;
+}
+
+/** A subscription, and the positions of the log that it has settled. */
+export interface SettledRecord {
+  readonly subscription: Subscription;
+  readonly settled: Pick<Cursor, 'last' | 'isDone'>;
+}
+
+// Maximum number of events whose bodies are read for a filter: a few seconds. Those behind count as matching.
+const judgedMax = 20_000;
+const readAtOnce = 200;
+// Maximum number of dead letters in one replay, the oldest; the others are left to another one.
+const lettersMax = 10_000;
+const lettersAtOnce = 100;
+// The id before that of any letter.
+const noLetter = '0-0';
+
+/**
+ * Selects the settled events that a request asks for and the subscription gets. An event that the request
+ * names is unknown where `isSeen` is false of its type. Throws ReplayRefusedError.
+ */
+export async function selectEvents(
+  deps: SelectionDeps,
+  { subscription, settled }: SettledRecord,
+  request: ReplayRequest,
+  isSeen?: IsSeen,
+): Promise<Selection> {
+  const { account } = subscription;
+  const { eventIds, filingId } = request;
+  if (request.deadLettersOnly) return selectDeadLetters(deps, subscription, request);
+  if (eventIds === undefined && filingId === null)
+    return selectRange(deps, { subscription, settled }, request);
+  let found: readonly (OutlinedEntry | null)[];
+  if (eventIds === undefined) {
+    found = await deps.log.outlineAt(account, await deps.log.positionsOf(account, filingId ?? ''));
+  } else {
+    const { entries, complete } = await deps.findEvents(account, eventIds, filingId, isSeen);
+    const unknown = eventIds.filter((id) => !entries.has(id));
+    if (unknown.length > 0)
+      throw new ReplayRefusedError(complete ? 'unknown_events' : 'log_too_long', unknown);
+    found = [...entries.values()];
+  }
+  const past = found.filter((entry) => entry !== null).filter(({ position }) => settled.isDone(position));
+  const matching = await wantedOf(deps, subscription, request, past);
+  return ofPositions(matching.map(({ position }) => position).toSorted((a, b) => a - b));
+}
+
+async function selectDeadLetters(
+  deps: SelectionDeps,
+  subscription: Subscription,
+  request: ReplayRequest,
+): Promise<Selection> {
+  const letters = new Map<number, string>();
+  for await (const page of eachPageOfLetters(deps, subscription.account, subscription.id)) {
+    const entries = page.map(({ entry }) => entry);
+    const matching = new Set(await wantedOf(deps, subscription, request, entries));
+    for (const { id, entry } of page) if (matching.has(entry)) letters.set(entry.position, id);
+  }
+  const { positions, ids } = inOrder(letters);
+  return { ...ofPositions(positions.slice(0, lettersMax)), letters: { ids: ids.slice(0, lettersMax) } };
+}
+
+function ofPositions(positions: readonly number[]): Selection {
+  const [first = 1, last = 0] = [positions[0], positions.at(-1)];
+  return { matched: positions.length, first, last, positions, letters: null };
+}
+
+// Counts the events of a stretch of the log.
+async function selectRange(
+  deps: SelectionDeps,
+  { subscription, settled }: SettledRecord,
+  request: ReplayRequest,
+): Promise<Selection> {
+  const { account, filter = null } = subscription;
+  const { log } = deps;
+  const countMax = filter === null ? deps.countMax : Math.min(deps.countMax, judgedMax);
+  const lastBefore = async (time: number) => (await positionBefore(log, account, time)).position;
+  const { after, before } = request;
+  const end = Math.min(settled.last(), before === null ? Infinity : await lastBefore(before));
+  let at = after === null ? 0 : await lastBefore(after);
+  let [matched, first, last, read] = [0, 1, 0, 0];
+  while (at < end && read < countMax) {
+    const entries = await log.outlineAfter(account, at, readAtOnce);
+    const past = entries.filter(({ position }) => position <= end && settled.isDone(position));
+    const found = await wantedOf(deps, subscription, request, past);
+    if (matched === 0) first = found[0]?.position ?? first;
+    last = found.at(-1)?.position ?? last;
+    matched += found.length;
+    read += entries.length;
+    at = entries.at(-1)?.position ?? end;
+  }
+  const ofRange = { positions: null, letters: null };
+  if (at < end)
+    return { matched: matched + end - at, first: matched === 0 ? at + 1 : first, last: end, ...ofRange };
+  return matched === 0 ? ofPositions([]) : { matched, first, last, ...ofRange };
+}
+
+// Those of these entries that are asked for and that the subscription gets.
+function wantedOf(
+  deps: SelectionDeps,
+  subscription: Subscription,
+  request: ReplayRequest,
+  entries: readonly OutlinedEntry[],
+): Promise<OutlinedEntry[]> {
+  const asked = entries.filter((entry) => isAskedFor(request, entry));
+  return wantedAmong(deps, subscription.account, subscription, asked);
+}
+
+/**
+ * The dead letters among the events of a replay that is not one of dead letters: those of the newest
+ * `lettersMax` of the list, and only those written after the one whose id is `after`, if given. Null for a
+ * replay without events.
+ */
+export async function findLettersAmong(
+  deps: LettersDeps,
+  account: string,
+  id: string,
+  { first, last, positions }: Pick<Selection, 'first' | 'last' | 'positions'>,
+  after?: string,
+): Promise<Required<ReplayedLetters> | null> {
+  if (last < first) return null;
+  const chosen = positions === null ? null : new Set(positions);
+  const found = new Map<number, string>();
+  let newest: string | null = null;
+  let pages = 0;
+  for await (const page of eachPageOfLetters(deps, account, id, after)) {
+    newest ??= page[0]?.id ?? null;
+    for (const { id: letter, entry } of page) {
+      const { position } = entry;
+      if (chosen?.has(position) ?? (position >= first && position <= last)) found.set(position, letter);
+    }
+    pages += 1;
+    if (found.size === chosen?.size || pages * lettersAtOnce >= lettersMax) break;
+  }
+  return { ...inOrder(found), newest: newest ?? after ?? noLetter };
+}
+
+// The dead letters of a subscription whose events the log still has, the latest first, page by page.
+async function* eachPageOfLetters(
+  { delivery, log }: LettersDeps,
+  account: string,
+  id: string,
+  after?: string,
+): AsyncGenerator<readonly { readonly id: string; readonly entry: OutlinedEntry }[], void, undefined> {
+  let before: string | null = null;
+  do {
+    // Each page begins where the one before ended.
+    const page: Listed<ListedDeadLetter> = await delivery.deadLetters(
+      account,
+      id,
+      before,
+      lettersAtOnce,
+      after,
+    );
+    const positions = page.items.map(({ position }) => position);
+    const entries = await log.outlineAt(account, positions);
+    yield page.items.flatMap((letter, i) => {
+      const { [i]: entry = null } = entries;
+      return entry?.id === letter.eventId ? [{ id: letter.id, entry }] : [];
+    });
+    before = page.next;
+  } while (before !== null);
+}
+
+function inOrder(letters: ReadonlyMap<number, string>): { positions: number[]; ids: string[] } {
+  const sorted = [...letters].toSorted(([a], [b]) => a - b);
+  return { positions: sorted.map(([position]) => position), ids: sorted.map(([, id]) => id) };
+}
