@@ -56,7 +56,7 @@ export function sampleCreation(random: Random, status: string, nowMs: number): n
 }
 
 /** A new filing id; its form is the sandbox's own. */
-export function sampleId(random: Random): string {
+function sampleId(random: Random): string {
   return `f_${hexDigits(random, 16)}`;
 }
 
