@@ -12,7 +12,7 @@ export interface FormerVersion {
 }
 
 /** The versions that this one is run beside; a release puts its own commit first. */
-export const versionsBefore: readonly FormerVersion[] = [{ name: 'before this one', commit: 'b1fcd1fe' }];
+export const versionsBefore: readonly FormerVersion[] = [{ name: 'before this one', commit: '179feaec' }];
 
 /** The sources of a former version, with what they need installed. */
 export interface FormerTree extends AsyncDisposable {
