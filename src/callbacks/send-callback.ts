@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { heavyBytes } from '../events/body-memo.ts';
 import type { LogEntry } from '../events/event-log.ts';
 import { parseSigner, validSecrets, versionOf, type SigningSecret } from '../subscriptions/signing-secret.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
@@ -11,6 +12,7 @@ import { formatBody, type CallbackBody } from './body-formats.ts';
 import { signedHeaders, signedHeadersInThreads, type SignedHeaders } from './sign.ts';
 import { identityOf } from '../subscriptions/options/tls.ts';
 import { cutText } from '../json/cut-text.ts';
+import { takeTurns } from '../json/turns.ts';
 
 /** Which attempts keep more than their outcome: their request, and the headers of the response. */
 export type AttemptDetails = 'none' | 'failures' | 'all';
@@ -64,9 +66,25 @@ export interface SendCallbackDeps {
  * has failed just now. Rejects only once the client is closed, which is no attempt, and where Redis fails.
  */
 export function createCallbackSender(
-  { client, bearers, wallClock, now, attemptDetails = 'failures', publicUrl = null }: SendCallbackDeps,
+  deps: SendCallbackDeps,
   subscription: Subscription,
   eager = false,
+): CallbackSender {
+  const send = createSender(deps, subscription, eager);
+  if (subscription.format !== 'slack' && subscription.format !== 'teams') return send;
+  // A message shows members of the filing. Parsing a heavy one takes milliseconds, so each has a turn.
+  return (entry) =>
+    entry.body.length < heavyBytes
+      ? send(entry)
+      : takeTurns()
+          .next()
+          .then(() => send(entry));
+}
+
+function createSender(
+  { client, bearers, wallClock, now, attemptDetails = 'failures', publicUrl = null }: SendCallbackDeps,
+  subscription: Subscription,
+  eager: boolean,
 ): CallbackSender {
   const { account, url, headers, secrets, auth, timeoutMs = null } = subscription;
   const keysAt = createKeyring(secrets);
