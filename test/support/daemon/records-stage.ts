@@ -229,11 +229,15 @@ export async function startRecordsStage(
 
   async function expectNamed({ account, damage, case: of, keyOf, own }: World): Promise<void> {
     if (of.silent?.includes(damage) !== true) {
-      const named = daemon.logs.filter(
-        ({ msg, account: whose, key }) =>
-          msg === 'record.unreadable' && whose === account && key === keyOf(own),
-      );
-      expect([account, named.length > 0]).toEqual([account, true]);
+      const isNamed = () =>
+        daemon.logs.some(
+          ({ msg, account: whose, key }) =>
+            msg === 'record.unreadable' && whose === account && key === keyOf(own),
+        );
+      await vi.waitFor(() => expect([account, isNamed()]).toEqual([account, true]), {
+        timeout: 10_000,
+        interval: 50,
+      });
     }
     const waits = of.waits[damage];
     if (waits === 'nobody') return;
