@@ -45,8 +45,7 @@ import { tagsApart } from './slots-apart.ts';
  * | `P:{a}:settings-version`      | string | with the account              | sub. store, waking            | waking             |
  * | `P:{a}:registrations`         | zset   | 24 hours after the last       | subscription store            | subscription store |
  * | `P:{a}:quota`                 | string | a day, then counted again     | stores of what clients store  | these stores, API  |
- * | `P:{a}:by-age`                | zset   | with the account              | subscription store            | API                |
- * | `P:{a}:by-maker`            | zset   | with the account              | subscription store            | API                |
+ * | `P:{a}:order`                 | zset   | with the account              | subscription store            | API                |
  * | `P:{a}:lagging`               | zset   | while it has subscriptions    | after polls                   | after polls        |
  * | `P:{a}:resting`               | hash   | while any rests               | settle, set-block, sub. store | waking             |
  * | `P:{a}:certificates`          | zset   | while subscriptions have any  | subscription store            | gauges             |
@@ -155,15 +154,10 @@ export interface AccountKeys {
   readonly unreadable: string;
   readonly subscriptions: string;
   /**
-   * Ids of the subscriptions by the time of their creation; and '' while the order is whole, or ' ' while it
-   * is being made.
+   * The order of the subscriptions: ` <age> <id>` of all, and `<token> <age> <id>` of those of tokens that
+   * manage only their own (`orderMembers`).
    */
-  readonly byAge: string;
-  /**
-   * `<token> <age> <id>` of the subscriptions of tokens that manage only their own
-   * (src/subscriptions/store/subscription-list.ts).
-   */
-  readonly byMaker: string;
+  readonly order: string;
   /** Another text after each change of the subscriptions' settings (src/subscriptions/matching). */
   readonly settingsVersion: string;
   readonly resting: string;
@@ -249,8 +243,7 @@ function accountKeys(base: string): AccountKeys {
     sessions: `${base}:sessions`,
     unreadable: `${base}:unreadable`,
     subscriptions: `${base}:subscriptions`,
-    byAge: `${base}:by-age`,
-    byMaker: `${base}:by-maker`,
+    order: `${base}:order`,
     settingsVersion: `${base}:settings-version`,
     resting: `${base}:resting`,
     lagging: `${base}:lagging`,

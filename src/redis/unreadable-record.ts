@@ -128,7 +128,7 @@ function keysOf(error: Error): string[] {
 // By their names; all others are hashes.
 const types: readonly (readonly [string, RegExp])[] = [
   ['string', /:(incarnation|head|lease|quota|settings-version|idempotency:[^:]+)$/],
-  ['zset', /:(index|by-age|by-maker|lagging|certificates|certificate-warnings|registrations)$/],
+  ['zset', /:(index|order|lagging|certificates|certificate-warnings|registrations)$/],
   ['stream', /:(log|count-history|unreadable|attempts|dead)$/],
 ];
 

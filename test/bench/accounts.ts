@@ -81,7 +81,7 @@ async function memory(client: Redis, daemon: DaemonProcess, settings: object): P
   print(`${step} subscriptions in one account`, { 'bytes each': used / step });
   for (const account of ['many', 'account-0']) {
     const keys = await client.keys(`fw:{${account}}:*`);
-    const ofDelivery = keys.filter((key) => /:(sub:.*|subscriptions|by-age|lagging)$/.test(key));
+    const ofDelivery = keys.filter((key) => /:(sub:.*|subscriptions|order|lagging)$/.test(key));
     const others = keys.filter((key) => !ofDelivery.includes(key));
     const subscriptions = await client.hlen(`fw:{${account}}:subscriptions`);
     print(`keys of ${account}`, {

@@ -1,13 +1,13 @@
 -- Registers a subscription, once per idempotency key.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 head  4 idempotency key  5 events  6 incarnation  7 quota
---       8 registrations  9 tokens  10 by age  11 resting  12 replays  13 lagging  14 certificates
---       15 certificate warnings  16 by maker  17 version of the settings
+--       8 registrations  9 tokens  10 order  11 resting  12 replays  13 lagging  14 certificates
+--       15 certificate warnings  16 version of the settings
 -- ARGV  id, subscription (JSON), 'now', 'earliest' or 'state', idempotency record ('' = none asked for), its
 --       lifetime (ms), maximum number of an account, maximum bytes of an account, maximum number of
---       idempotency records, created at (ms), reason of being disabled ('' = enabled), block (JSON, '' =
---       none), id of its first replay ('' = none), request, JSON and state of it, number of its filings, its
---       member among those of its maker ('' = none), version of the settings from now on, its certificates
+--       idempotency records, its members in the order of all and of its maker ('' = none), reason of being
+--       disabled ('' = enabled), block (JSON, '' = none), id of its first replay ('' = none), request, JSON
+--       and state of it, number of its filings, version of the settings from now on, its certificates
 --       (note_ends)
 -- Reply '' when it was created, 'gone' when the account is removed, 'full' when there are as many as may be,
 --       'quota <bytes stored>' when the account would store too much, 'keys' when it has used too many
@@ -22,7 +22,7 @@ if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[6]) then return 'full' end
 
 local stored, now = stored_bytes(KEYS[7], KEYS[1], KEYS[8], KEYS[9])
 local remembered = ARGV[4] ~= '' and registration_bytes(#ARGV[4]) or 0
-local first_replay = ARGV[12] ~= '' and replay_bytes(#ARGV[14], #ARGV[13]) or 0
+local first_replay = ARGV[13] ~= '' and replay_bytes(#ARGV[15], #ARGV[14]) or 0
 local bytes = subscription_bytes(#ARGV[2]) + remembered + first_replay
 if stored + bytes > tonumber(ARGV[7]) then return 'quota ' .. string.format('%d', stored) end
 if remembered > 0 then
@@ -39,21 +39,21 @@ if ARGV[3] == 'earliest' then
   timeline = timeline_at(KEYS[3], KEYS[5], cursor)
 end
 redis.call('HSET', KEYS[2], 'version', 1, 'cursor', cursor, 'timeline', timeline, 'enabled', 1)
-if ARGV[10] ~= '' then
-  redis.call('HSET', KEYS[2], 'enabled', 0, 'disabledReason', ARGV[10])
+if ARGV[11] ~= '' then
+  redis.call('HSET', KEYS[2], 'enabled', 0, 'disabledReason', ARGV[11])
   redis.call('HSET', KEYS[11], ARGV[1], 'disabled')
 end
-if ARGV[11] ~= '' then redis.call('HSET', KEYS[2], 'blocked', ARGV[11]) end
-if ARGV[12] ~= '' then
-  local replay = ARGV[12]
-  redis.call('HSET', KEYS[12], replay, ARGV[14], replay .. ':request', ARGV[13], replay .. ':state', ARGV[15], 'kept',
+if ARGV[12] ~= '' then redis.call('HSET', KEYS[2], 'blocked', ARGV[12]) end
+if ARGV[13] ~= '' then
+  local replay = ARGV[13]
+  redis.call('HSET', KEYS[12], replay, ARGV[15], replay .. ':request', ARGV[14], replay .. ':state', ARGV[16], 'kept',
     replay, 'running', replay)
-  redis.call('HSET', KEYS[2], 'replaying', 1, 'snapshots', ARGV[16])
+  redis.call('HSET', KEYS[2], 'replaying', 1, 'snapshots', ARGV[17])
 end
-redis.call('ZADD', KEYS[10], ARGV[9], ARGV[1])
+redis.call('ZADD', KEYS[10], 0, ARGV[9])
+if ARGV[10] ~= '' then redis.call('ZADD', KEYS[10], 0, ARGV[10]) end
 redis.call('UNLINK', KEYS[13])
 note_ends(KEYS[14], KEYS[15], ARGV[1], 19)
-if ARGV[17] ~= '' then redis.call('ZADD', KEYS[16], 0, ARGV[17]) end
-redis.call('SET', KEYS[17], ARGV[18])
+redis.call('SET', KEYS[16], ARGV[18])
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return ''

@@ -1,36 +1,59 @@
+import { takeTurns } from '../../json/turns.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import { scanHash } from '../../redis/hash-fields.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { isUnreadable, toUnreadable } from '../../redis/unreadable-record.ts';
-import type { OnUnreadable, UnreadableRecordError } from '../../redis/unreadable-record.ts';
+import type { OnUnreadable } from '../../redis/unreadable-record.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import { parseDeliveryState, unreadableState } from '../delivery-state.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
-import { parseStored, readSubscription, wantedOf } from './stored-subscription.ts';
+import { readSubscription, wantedOf } from './stored-subscription.ts';
 import type { ReadSubscription, SubscriptionRecord, Wanted } from './stored-subscription.ts';
 
-// Number of subscriptions that are read at once: each may have ten KB.
-const readAtOnce = 100;
+/** A page of subscriptions; `next` is null at the end of the list. */
+export interface SubscriptionPage {
+  readonly subscriptions: ReadSubscription[];
+  readonly next: string | null;
+}
 
 /** Reads stored subscriptions, and reports those that cannot be read. */
 export interface SubscriptionReads {
-  /** With its stored text; null when there is none. Throws UnreadableRecordError. */
-  one(account: string, id: string): Promise<(SubscriptionRecord & { readonly text: string }) | null>;
-  /** When a stored subscription was created (ms); 0 where it cannot be read. */
-  createdAt(account: string, id: string, text: string): number;
   /**
-   * The wishes of all of an account, in no order, read in parts. Unreadable ones are reported and left out.
+   * With its settings as stored; null when there is no such subscription. Throws UnreadableRecordError.
    */
-  wanted(account: string): Promise<Wanted[]>;
+  get(account: string, id: string): Promise<(SubscriptionRecord & { readonly text: string }) | null>;
+  /**
+   * A page of an account's subscriptions, oldest first; `after` is the `next` of the page before. Only those
+   * of the page are read. Unreadable ones have nothing but their id and the reason. A page may be shorter
+   * than `limit` where some are removed during the call. Throws RangeError when `after` is no such text. With
+   * a `maker` only those of this token, which manages only its own.
+   */
+  list(
+    account: string,
+    after: string | null,
+    limit: number,
+    maker?: string | null,
+  ): Promise<SubscriptionPage>;
+  /** Whether there is such a subscription and this token made it; it opens nothing sealed. */
+  isMadeBy(account: string, id: string, token: string): Promise<boolean>;
+  /** The ids of all subscriptions of a token that manages only its own, oldest first. */
+  idsMadeBy(account: string, token: string): Promise<string[]>;
+  /**
+   * The filters of an account's subscriptions, in no order, read in parts; secrets stay sealed. Unreadable
+   * ones are reported and left out.
+   */
+  filters(account: string): Promise<Wanted[]>;
   /** Those of these subscriptions, by their ids: undefined where one is unreadable, none where it is gone. */
-  wantedBy(account: string, ids: readonly string[]): Promise<Map<string, Wanted | undefined>>;
+  filtersOf(account: string, ids: readonly string[]): Promise<ReadonlyMap<string, Wanted | undefined>>;
   /**
-   * From its stored text; with nothing but its id and the reason when it cannot be read, which is reported.
+   * Delivery states of these subscriptions, in their order; one that cannot be read is reported and shows as
+   * blocked.
    */
-  listed(account: string, id: string, text: string): ReadSubscription;
-  /** One that cannot be read is reported and shows as blocked. */
-  delivery(account: string, id: string): Promise<DeliveryState>;
+  deliveries(account: string, ids: readonly string[]): Promise<DeliveryState[]>;
 }
+
+// Number of subscriptions that are read at once: each may have ten KB.
+const readAtOnce = 100;
 
 /** Reads over one connection. */
 export function createSubscriptionReads(
@@ -39,85 +62,132 @@ export function createSubscriptionReads(
   sealer: Sealer,
   onUnreadable: OnUnreadable,
 ): SubscriptionReads {
-  const state = (account: string, id: string) => keys.account(account).subscription(id).state;
+  const textsOf = async (account: string, ids: readonly string[]) =>
+    ids.length === 0 ? [] : redis.hmget(keys.account(account).subscriptions, ...ids);
   const place = (account: string, id: string) => ({ key: keys.account(account).subscriptions, field: id });
 
+  // The texts of the order behind one of them, or from the first on; -1 for all.
+  async function readOrder(account: string, maker: string, after: string | null, count: number) {
+    const from = after === null ? `[${maker} ` : `(${maker} ${after}`;
+    const { order } = keys.account(account);
+    // The character behind the blank ends the members of this maker.
+    const found = await redis.zrange(order, from, `(${maker}!`, 'BYLEX', 'LIMIT', 0, count);
+    return found.map((member) => member.slice(maker.length + 1));
+  }
+
+  function filterOf(account: string, id: string, text: string): Wanted | undefined {
+    const wanted = wantedOf(text, place(account, id));
+    if (!(wanted instanceof Error)) return wanted;
+    onUnreadable(account, wanted, 'left_out');
+    return undefined;
+  }
+
+  function listed(account: string, id: string, text: string): ReadSubscription {
+    try {
+      return readSubscription(sealer, account, text, place(account, id));
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      onUnreadable(account, error, 'left_out');
+      return { subscription: { ...unknownSubscription, id, account }, unreadable: error };
+    }
+  }
+
+  async function delivery(account: string, id: string): Promise<DeliveryState> {
+    const key = keys.account(account).subscription(id).state;
+    try {
+      return parseDeliveryState(await redis.hgetall(key), key);
+    } catch (error) {
+      const unreadable = toUnreadable(error);
+      if (unreadable === null) throw error;
+      onUnreadable(account, unreadable, 'stands');
+      return unreadableState(unreadable);
+    }
+  }
+
   return {
-    createdAt(account, id, text) {
-      try {
-        return parseStored(text, place(account, id)).createdAt;
-      } catch (error) {
-        if (!isUnreadable(error)) throw error;
-        return 0;
-      }
-    },
-    async one(account, id) {
-      const [text, fields] = await Promise.all([
-        redis.hget(keys.account(account).subscriptions, id),
-        redis.hgetall(state(account, id)),
-      ]);
+    async get(account, id) {
+      const { state } = keys.account(account).subscription(id);
+      const [[text = null], fields] = await Promise.all([textsOf(account, [id]), redis.hgetall(state)]);
       if (text === null) return null;
-      return {
-        text,
-        ...readSubscription(sealer, account, text, place(account, id)),
-        delivery: parseDeliveryState(fields, state(account, id)),
-      };
+      const read = readSubscription(sealer, account, text, place(account, id));
+      return { text, ...read, delivery: parseDeliveryState(fields, state) };
     },
-    async wanted(account) {
+    async list(account, after, limit, maker = null) {
+      if (after !== null && !ageKeyPattern.test(after))
+        throw new RangeError('not a place in the list of subscriptions');
+      const found = await readOrder(account, maker ?? '', after, limit + 1);
+      const page = found.slice(0, limit);
+      const texts = await textsOf(account, page.map(idOf));
+      const subscriptions: ReadSubscription[] = [];
+      // Subscriptions with ten KB each take long to open.
+      const turns = takeTurns();
+      await turns.next();
+      for (const [i, ageKey] of page.entries()) {
+        if (turns.isOver()) await turns.next();
+        const text = texts[i] ?? null;
+        // One that was removed in between has no text.
+        if (text !== null) subscriptions.push(listed(account, idOf(ageKey), text));
+      }
+      return { subscriptions, next: found.length > limit ? (page.at(-1) ?? null) : null };
+    },
+    async isMadeBy(account, id, token) {
+      const [text = null] = await textsOf(account, [id]);
+      return text !== null && makerOf(text) === token;
+    },
+    idsMadeBy: async (account, token) => (await readOrder(account, token, null, -1)).map(idOf),
+    async filters(account) {
       // One may come twice while others are added.
-      const found = new Map<string, Wanted | UnreadableRecordError>();
+      const found = new Map<string, string>();
       for await (const some of scanHash(redis, keys.account(account).subscriptions, readAtOnce))
-        for (const [id, text] of some) found.set(id, wantedOf(text, place(account, id)));
-      const wanted: Wanted[] = [];
-      for (const each of found.values())
-        if (each instanceof Error) onUnreadable(account, each, 'left_out');
-        else wanted.push(each);
-      return wanted;
+        for (const [id, text] of some) found.set(id, text);
+      return [...found].flatMap(([id, text]) => filterOf(account, id, text) ?? []);
     },
-    async wantedBy(account, ids) {
-      const found = new Map<string, Wanted | undefined>();
-      if (ids.length === 0) return found;
-      const texts = await redis.hmget(keys.account(account).subscriptions, ...ids);
-      for (const [i, id] of ids.entries()) {
-        const { [i]: text = null } = texts;
-        if (text === null) continue;
-        const wanted = wantedOf(text, place(account, id));
-        if (wanted instanceof Error) onUnreadable(account, wanted, 'left_out');
-        found.set(id, wanted instanceof Error ? undefined : wanted);
-      }
-      return found;
+    async filtersOf(account, ids) {
+      const texts = await textsOf(account, ids);
+      return new Map(
+        ids.flatMap((id, i) => {
+          const text = texts[i] ?? null;
+          return text === null ? [] : [[id, filterOf(account, id, text)] as const];
+        }),
+      );
     },
-    listed(account, id, text) {
-      try {
-        return readSubscription(sealer, account, text, place(account, id));
-      } catch (error) {
-        if (!isUnreadable(error)) throw error;
-        onUnreadable(account, error, 'left_out');
-        return { subscription: { ...unknownSubscription, id, account }, unreadable: error };
-      }
-    },
-    async delivery(account, id) {
-      const key = state(account, id);
-      try {
-        return parseDeliveryState(await redis.hgetall(key), key);
-      } catch (error) {
-        const unreadable = toUnreadable(error);
-        if (unreadable === null) throw error;
-        onUnreadable(account, unreadable, 'stands');
-        return unreadableState(unreadable);
-      }
-    },
+    deliveries: (account, ids) => Promise.all(ids.map((id) => delivery(account, id))),
   };
 }
 
+/**
+ * The members of a subscription in the order of its account, which sort by age and then by id: one among all,
+ * and one among those of its token where that manages only its own; empty otherwise. remove-subscription.lua
+ * makes them too.
+ */
+export function orderMembers(
+  made: Pick<Subscription, 'id' | 'createdAt' | 'createdBy' | 'confined'>,
+): readonly [ofAll: string, ofMaker: string] {
+  const { id, createdAt, createdBy, confined } = made;
+  const ageKey = `${String(createdAt).padStart(15, '0')} ${id}`;
+  return [` ${ageKey}`, confined === true && createdBy != null ? `${createdBy} ${ageKey}` : ''];
+}
+
+const ageKeyPattern = /^\d{15} [^]+$/;
+
+function idOf(ageKey: string): string {
+  return ageKey.slice(ageKey.indexOf(' ') + 1);
+}
+
+// Garbage has no maker.
+function makerOf(text: string): string | null {
+  try {
+    return (JSON.parse(text) as Pick<Subscription, 'createdBy'> | null)?.createdBy ?? null;
+  } catch {
+    return null;
+  }
+}
+
 // Shown in place of one that cannot be read.
-const unknownSubscription: Subscription = {
-  id: '',
-  account: '',
+const unknownSubscription: Omit<Subscription, 'id' | 'account'> = {
   url: '',
   eventTypes: [],
   states: null,
-  statuses: null,
   description: null,
   headers: {},
   format: 'standard',

@@ -8,14 +8,13 @@ import type { OnUnreadable } from '../../redis/unreadable-record.ts';
 import { readResting } from '../matching/resting.ts';
 import { changedEnds } from '../certificate-warnings.ts';
 import { byRequest, firstBlock } from '../subscription.ts';
-import type { DeliveryState, Subscription } from '../subscription.ts';
+import type { Subscription } from '../subscription.ts';
 import { keyDigest, recallRegistration, rememberRegistration } from './registration.ts';
 import type { Registration } from './registration.ts';
 import { sealSubscription } from './stored-subscription.ts';
-import type { SubscriptionRecord, Wanted } from './stored-subscription.ts';
+import type { SubscriptionRecord } from './stored-subscription.ts';
 import { createKeyIndex } from '../public-keys.ts';
-import { createSubscriptionList, madeByMember, type SubscriptionList } from './subscription-list.ts';
-import { createSubscriptionReads } from './subscription-reads.ts';
+import { createSubscriptionReads, orderMembers, type SubscriptionReads } from './subscription-reads.ts';
 
 /** Maximum number of subscriptions of an account. */
 export const subscriptionsMax = 20_000;
@@ -62,7 +61,7 @@ export interface SubscriptionChange {
 }
 
 /** The subscriptions of all accounts. */
-export interface SubscriptionStore extends SubscriptionList {
+export interface SubscriptionStore extends SubscriptionReads {
   /**
    * Registers a subscription with its cursor at `from`; atomic, once per idempotency key. A disabled one
    * keeps that place until it is enabled. Throws AccountQuotaError.
@@ -73,26 +72,10 @@ export interface SubscriptionStore extends SubscriptionList {
     beginning?: Beginning,
   ): Promise<CreateResult>;
   /**
-   * With its settings as stored; null when there is no such subscription. Throws UnreadableRecordError.
-   */
-  get(account: string, id: string): Promise<(SubscriptionRecord & { readonly text: string }) | null>;
-  /**
-   * The filters of an account's subscriptions, in no order; secrets stay sealed. Unreadable ones are reported
-   * and left out.
-   */
-  filters(account: string): Promise<Wanted[]>;
-  /** Those of these subscriptions, by their ids: undefined where one is unreadable, none where it is gone. */
-  filtersOf(account: string, ids: readonly string[]): Promise<ReadonlyMap<string, Wanted | undefined>>;
-  /**
    * Milliseconds on Redis's clock until which subscriptions rest; Infinity while disabled. A subscription
    * without an entry, or with a time that has passed, may be called.
    */
   resting(account: string): Promise<ReadonlyMap<string, number>>;
-  /**
-   * Delivery states of these subscriptions, in their order; one that cannot be read is reported and shows as
-   * blocked.
-   */
-  deliveries(account: string, ids: readonly string[]): Promise<DeliveryState[]>;
   /**
    * Applies a change to the stored subscription, again after a concurrent change; null when there is none,
    * and where `change` is null.
@@ -151,13 +134,12 @@ export function createSubscriptionStore(
           key.quota,
           key.registrations,
           key.tokens,
-          key.byAge,
+          key.order,
           key.resting,
           key.subscription(id).replays,
           key.lagging,
           key.certificates,
           key.certificateWarnings,
-          key.byMaker,
           key.settingsVersion,
         ],
         [
@@ -169,7 +151,7 @@ export function createSubscriptionStore(
           subscriptionsMax,
           quotaBytesMax,
           registrationsMax,
-          subscription.createdAt,
+          ...orderMembers(subscription),
           enabled ? '' : byRequest,
           blockText(subscription),
           snapshot?.id ?? '',
@@ -177,7 +159,6 @@ export function createSubscriptionStore(
           snapshot?.replay ?? '',
           snapshot?.state ?? '',
           snapshot?.filings ?? 0,
-          madeByMember(subscription),
           randomUUID(),
           ...changedEnds(null, subscription.tls),
         ],
@@ -190,15 +171,11 @@ export function createSubscriptionStore(
       const earlier = recallRegistration(sealer, String(first), remembered, idempotency, subscription);
       return earlier === null ? { kind: 'key_reused' } : { kind: 'replayed', subscription: earlier };
     },
-    get: reads.one,
-    ...createSubscriptionList(redis, keys, reads),
-    filters: reads.wanted,
-    filtersOf: reads.wantedBy,
+    ...reads,
     resting: (account) => readResting(redis, keys, account),
-    deliveries: (account, ids) => Promise.all(ids.map((id) => reads.delivery(account, id))),
     async update(account, id, change) {
       for (;;) {
-        const before = await reads.one(account, id);
+        const before = await reads.get(account, id);
         if (before === null) return null;
         const changed = change(before);
         if (changed === null) return null;
@@ -234,7 +211,7 @@ export function createSubscriptionStore(
         );
         throwIfOverQuota(written);
         if (written !== 1) continue;
-        return reads.one(account, id);
+        return reads.get(account, id);
       }
     },
     async remove(account, id, expected = '') {
@@ -248,10 +225,9 @@ export function createSubscriptionStore(
           key.subscriptions,
           key.resting,
           key.quota,
-          key.byAge,
+          key.order,
           key.certificates,
           key.certificateWarnings,
-          key.byMaker,
           key.settingsVersion,
           ...gone,
         ],

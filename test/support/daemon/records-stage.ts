@@ -77,8 +77,7 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
   },
   certificates: { garbage: addMember, waits: nobodyWaits, silent: byApi },
   certificateWarnings: { garbage: addMember, waits: nobodyWaits, silent: byApi },
-  byAge: { garbage: addMember, waits: nobodyWaits, silent: byApi },
-  byMaker: { garbage: addMember, waits: nobodyWaits, silent: byApi },
+  order: { garbage: addMember, waits: nobodyWaits, silent: byApi },
   settingsVersion: { garbage: spoilText, waits: nobodyWaits, silent: byApi },
   resting: {
     garbage: (redis, key, own) => redis.hset(key, own, 'garbage'),

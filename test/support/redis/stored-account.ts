@@ -106,9 +106,6 @@ export function storedAccount(redis: RedisClient, keys: AccountKeys) {
       await redis.set(keys.subscriptions, 'garbage');
     },
     dropAllSubscriptions: () => redis.del(keys.subscriptions),
-    /** Lists a subscription at an age (ms) that its record does not have. */
-    addToAgeOrder: (id: string, createdAt: number) => redis.zadd(keys.byAge, createdAt, id),
-    dropAgeOrder: () => redis.del(keys.byAge),
     /** Lists certificates, `<subscription> cert` or `<subscription> ca`, with the times (ms) at which they end. */
     addCertificates: (ends: Readonly<Record<string, number>>) =>
       redis.zadd(keys.certificates, ...Object.entries(ends).flatMap(([name, end]) => [end, name])),
@@ -119,7 +116,7 @@ export function storedAccount(redis: RedisClient, keys: AccountKeys) {
     setSubscriptions: (texts: Readonly<Record<string, string>>) => redis.hset(keys.subscriptions, texts),
     dropSubscriptions: (...ids: readonly string[]) => redis.hdel(keys.subscriptions, ...ids),
     /** Number of subscriptions that are listed by the token that made them. */
-    subscriptionsOfTokens: () => redis.zcard(keys.byMaker),
+    subscriptionsOfTokens: () => redis.zlexcount(keys.order, '[tok_', '+'),
     /** Stored texts of all subscriptions. */
     subscriptionTexts: () => redis.hvals(keys.subscriptions),
     /** Replaces the stored text of a subscription. */
