@@ -7,8 +7,8 @@ import { createReadiness } from '../monitoring/readiness.ts';
 import { readAgain } from '../polling/store/missed-read-store.ts';
 import type { Tunnels } from '../proxy/tunnels.ts';
 import { createAofRewriter } from '../redis/durability/aof-rewriter.ts';
-import { createProgressReads } from '../subscriptions/store/progress-reads.ts';
 import { listSealedSubscriptions } from '../subscriptions/store/sealed-subscriptions.ts';
+import { createSubscriptionReads } from '../subscriptions/store/subscription-reads.ts';
 import { noTracing, type Tracing } from '../tracing/tracing.ts';
 import { createDeliveryParts } from './parts/delivery-parts.ts';
 import { openStore, type PartsDeps } from './parts/open-store.ts';
@@ -113,7 +113,7 @@ export async function createParts(
     ...promptStores,
     ...store,
     redis: failFast,
-    progress: createProgressReads(failFast, keys),
+    reads: createSubscriptionReads(failFast, keys, store.sealer),
     perAccount: config.metricsPerAccount,
     readiness,
     requestsInTurn: () => polling.hostBudgets?.waiting() ?? 0,

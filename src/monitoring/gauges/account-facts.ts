@@ -10,8 +10,9 @@ import { toUnreadable } from '../../redis/unreadable-record.ts';
 import type { CertificateWarnings } from '../../subscriptions/certificate-warnings.ts';
 import type { ReadLags } from '../../subscriptions/lag.ts';
 import { isThrottledAt } from '../../subscriptions/options/limits.ts';
-import type { Progress, ProgressReads } from '../../subscriptions/store/progress-reads.ts';
-import { subscriptionLag, type SubscriptionState } from '../../subscriptions/subscription.ts';
+import type { SubscriptionReads } from '../../subscriptions/store/subscription-reads.ts';
+import { subscriptionLag, subscriptionState } from '../../subscriptions/subscription.ts';
+import type { DeliveryState, SubscriptionState } from '../../subscriptions/subscription.ts';
 
 /** The facts of one account that the gauges show. Times are milliseconds on Redis's clock. */
 export interface AccountFacts {
@@ -42,7 +43,8 @@ export interface SubscriptionFacts {
 }
 
 export interface SubscriptionFactsDeps {
-  readonly progress: ProgressReads;
+  /** Report nothing, as each round meets the same records. */
+  readonly reads: Pick<SubscriptionReads, 'ids' | 'deliveries' | 'filtersOf'>;
   readonly log: Pick<EventLog, 'head'>;
   readonly lags: ReadLags;
   /** Milliseconds on Redis's clock. */
@@ -136,33 +138,39 @@ function noSubscriptions() {
  * all events.
  */
 export async function readSubscriptionFacts(
-  { progress, log, lags, now }: SubscriptionFactsDeps,
+  { reads, log, lags, now }: SubscriptionFactsDeps,
   account: string,
 ): Promise<SubscriptionFacts> {
-  const ids = await progress.ids(account);
+  const ids = await reads.ids(account);
   const facts = noSubscriptions();
   if (ids.length === 0) return facts;
   const { position: head } = await log.head(account);
   const disabled = new Set<string>();
-  const behind: Progress[] = [];
+  const behind: { id: string; delivery: DeliveryState }[] = [];
   for (const slice of slices(ids)) {
-    for (const each of await progress.progress(account, slice)) {
-      const state = stateOf(each);
+    for (const [i, delivery] of (await reads.deliveries(account, slice)).entries()) {
+      const { [i]: id = '' } = slice;
+      const state = subscriptionState(delivery);
       facts.byState[state] += 1;
-      if (state === 'disabled') disabled.add(each.id);
-      if (state === 'failing' && each.failingSince > 0) facts.failing.set(each.id, each.failingSince);
-      const lag = subscriptionLag(each, head);
-      facts.lags.set(each.id, lag);
-      if (each.enabled && lag > 0 && isThrottledAt(each.throttledUntil, now())) facts.throttled += 1;
-      if (each.cursor < head && behind.length < countedMax) behind.push(each);
+      if (state === 'disabled') disabled.add(id);
+      const { failures, failingSince, blocked } = delivery;
+      const since = failures > 0 ? failingSince : (blocked?.since ?? 0);
+      if (state === 'failing' && since > 0) facts.failing.set(id, since);
+      const lag = subscriptionLag(delivery, head);
+      facts.lags.set(id, lag);
+      if (delivery.enabled && lag > 0 && isThrottledAt(delivery.throttledUntil, now())) facts.throttled += 1;
+      if (delivery.cursor < head && behind.length < countedMax) behind.push({ id, delivery });
     }
     await nextTurn();
   }
   for (const slice of slices(behind)) {
-    const deliveries = new Map(slice.map((each) => [each.id, each]));
-    const shown = (await progress.wanted(account, [...deliveries.keys()])).flatMap((filter) => {
-      const delivery = deliveries.get(filter.id);
-      return delivery === undefined ? [] : [{ filter, delivery }];
+    const filters = await reads.filtersOf(
+      account,
+      slice.map(({ id }) => id),
+    );
+    const shown = slice.flatMap(({ id, delivery }) => {
+      const filter = filters.get(id);
+      return filter === undefined ? [] : [{ filter, delivery }];
     });
     const counted = await lags(account, shown);
     for (const [i, { filter }] of shown.entries()) facts.lags.set(filter.id, counted[i] ?? 0);
@@ -170,12 +178,6 @@ export async function readSubscriptionFacts(
   }
   for (const [id, lag] of facts.lags) if (!disabled.has(id)) facts.waiting += lag;
   return facts;
-}
-
-function stateOf({ enabled, failures, isBlocked, isUnverified }: Progress): SubscriptionState {
-  if (!enabled) return 'disabled';
-  if (isUnverified) return 'unverified';
-  return failures > 0 || isBlocked ? 'failing' : 'active';
 }
 
 function* slices<T>(all: readonly T[]): Generator<readonly T[]> {

@@ -38,6 +38,8 @@ export interface SubscriptionReads {
   isMadeBy(account: string, id: string, token: string): Promise<boolean>;
   /** The ids of all subscriptions of a token that manages only its own, oldest first. */
   idsMadeBy(account: string, token: string): Promise<string[]>;
+  /** The ids of all subscriptions of an account, in no order. */
+  ids(account: string): Promise<string[]>;
   /**
    * The filters of an account's subscriptions, in no order, read in parts; secrets stay sealed. Unreadable
    * ones are reported and left out.
@@ -60,7 +62,7 @@ export function createSubscriptionReads(
   redis: RedisClient,
   keys: Keys,
   sealer: Sealer,
-  onUnreadable: OnUnreadable,
+  onUnreadable: OnUnreadable = () => undefined,
 ): SubscriptionReads {
   const textsOf = async (account: string, ids: readonly string[]) =>
     ids.length === 0 ? [] : redis.hmget(keys.account(account).subscriptions, ...ids);
@@ -135,6 +137,7 @@ export function createSubscriptionReads(
       return text !== null && makerOf(text) === token;
     },
     idsMadeBy: async (account, token) => (await readOrder(account, token, null, -1)).map(idOf),
+    ids: (account) => redis.hkeys(keys.account(account).subscriptions),
     async filters(account) {
       // One may come twice while others are added.
       const found = new Map<string, string>();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createProbes } from '../../../../src/daemon/parts/api-deps.ts';
 import type { Parts } from '../../../../src/daemon/parts.ts';
 import { createGauges } from '../../../../src/monitoring/gauges/gauges.ts';
-import { createProgressReads } from '../../../../src/subscriptions/store/progress-reads.ts';
+import { createSubscriptionReads } from '../../../../src/subscriptions/store/subscription-reads.ts';
 import { createProduct, testConfig } from '../../../support/daemon/product.ts';
 import { accountName, writeAccounts } from '../../../support/daemon/written-accounts.ts';
 import { storedAccount, storedRecords } from '../../../support/redis/stored-account.ts';
@@ -139,7 +139,7 @@ test('a scrape waits for a short round over the accounts only, and one round ser
   const refresh = createGauges({
     ...parts,
     ...stores,
-    progress: createProgressReads(connections.failFast(), parts.keys),
+    reads: createSubscriptionReads(connections.failFast(), parts.keys, parts.sealer),
     perAccount: 'auto',
     requestsInTurn: () => 0,
     now: Date.now,

@@ -2,8 +2,9 @@ import { afterAll, expect, test } from 'vitest';
 import { createEventLog } from '../../../../src/events/event-log.ts';
 import { readSubscriptionFacts } from '../../../../src/monitoring/gauges/account-facts.ts';
 import { createKeys } from '../../../../src/redis/keys.ts';
+import { createSealer } from '../../../../src/secrets/seal.ts';
 import { createLagReader } from '../../../../src/subscriptions/lag.ts';
-import { createProgressReads } from '../../../../src/subscriptions/store/progress-reads.ts';
+import { createSubscriptionReads } from '../../../../src/subscriptions/store/subscription-reads.ts';
 import { appendEvent, paidEvent } from '../../../support/redis/append-script.ts';
 import { storedAccount } from '../../../support/redis/stored-account.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
@@ -14,7 +15,8 @@ const client = redis.connect();
 const keys = createKeys(redis.prefix);
 const log = createEventLog(client, keys);
 const lags = createLagReader({ log, outline: createEventLog(client, keys).outlineAfter });
-const reads = createProgressReads(client, keys);
+const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 1) }]);
+const reads = createSubscriptionReads(client, keys, sealer);
 
 /** Stores a subscription as far as its gauges depend on it. */
 async function put(
@@ -37,16 +39,17 @@ async function append(account: string, count: number): Promise<void> {
     await appendEvent(client, keys.account(account), paidEvent(`f_${i}`), i);
 }
 
-const read = (account: string) =>
-  readSubscriptionFacts({ progress: reads, log, lags, now: () => 0 }, account);
+const block = (more: object) => JSON.stringify({ reason: 'why', since: 1, times: 0, nextAt: 1, ...more });
+
+const read = (account: string) => readSubscriptionFacts({ reads, log, lags, now: () => 0 }, account);
 
 test('counts what each subscription wants and has not got, and their states', async () => {
   await append('one', 5);
   await put('one', 'behind', ['filing.paid']);
   await put('one', 'other_type', ['filing.rejected'], { failures: '2' });
   await put('one', 'up_to_date', ['filing.*'], { cursor: '5', parked: '2', enabled: '0' });
-  await put('one', 'blocked', ['filing.*'], { cursor: '4', blocked: '{}' });
-  await put('one', 'unproven', ['filing.*'], { cursor: '4', blocked: '{"since":1,"unverified":true}' });
+  await put('one', 'blocked', ['filing.*'], { cursor: '4', blocked: block({}) });
+  await put('one', 'unproven', ['filing.*'], { cursor: '4', blocked: block({ unverified: true }) });
   const { byState, lags: lagOf, waiting } = await read('one');
   expect(byState).toEqual({ active: 1, failing: 2, unverified: 1, disabled: 1 });
   expect(Object.fromEntries(lagOf)).toEqual({
@@ -72,10 +75,12 @@ test('counts what five hundred want of those that are behind, and all events of 
   expect([...lagOf.values()].filter((lag) => lag === 0)).toHaveLength(1_000);
 });
 
-test('leaves out what cannot be read, and reads the rest', async () => {
+test('shows one whose state cannot be read as failing, and reads the rest', async () => {
   await put('two', 'fine', ['filing.*']);
   await put('two', 'broken_state', ['filing.*'], { cursor: 'x' });
-  const { byState, lags: lagOf } = await read('two');
-  expect(byState.active).toBe(1);
-  expect([...lagOf.keys()]).toEqual(['fine']);
+  const { byState, lags: lagOf, failing } = await read('two');
+  expect(byState).toMatchObject({ active: 1, failing: 1 });
+  expect([...lagOf.keys()].toSorted()).toEqual(['broken_state', 'fine']);
+  // Since when is not known.
+  expect(failing.size).toBe(0);
 });
