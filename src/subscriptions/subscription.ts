@@ -91,69 +91,74 @@ export function firstBlock(subscription: Subscription): Block | null {
 }
 
 /**
- * The progress of delivery to one subscription. Times are milliseconds on Redis's clock; 0 means never or
- * none.
+ * The delivery state of a subscription that was never called: each field, with what it is while its hash does
+ * not have it. Times are milliseconds on Redis's clock; 0 means never or none.
  */
-export interface DeliveryState {
+export const neverCalled = {
   /** Drawn by the latest drain; a write of any other drain is refused. */
-  readonly epoch: string;
+  epoch: '',
   /** Number of writes of that drain. A drain that finds fewer knows that Redis was set back. */
-  readonly settles: number;
+  settles: 0,
   /** Number of changes of the subscription; a running drain notices a new one. */
-  readonly version: number;
+  version: 0,
   /**
    * Number of those changes after which the endpoint may answer otherwise. A drain does not write what it
    * learnt of the endpoint before such a change.
    */
-  readonly endpointVersion: number;
+  endpointVersion: 0,
   /** Every event up to this position is delivered, waiting in a lane, given up or not asked for. */
-  readonly cursor: number;
+  cursor: 0,
   /** The log's timeline at the cursor; empty where it is no longer known. */
-  readonly timeline: string;
+  timeline: '',
   /** Positions beyond the cursor that are done, too, as closed ranges such as `7-9,12`. */
-  readonly done: string;
-  readonly enabled: boolean;
+  done: '',
+  enabled: true,
   /** Why it is disabled; empty while enabled. */
-  readonly disabledReason: string;
+  disabledReason: '',
   /** Failed attempts in a row, over all filings. */
-  readonly failures: number;
+  failures: 0,
   /** The first few filings of those failures: several filings mean that the endpoint is down. */
-  readonly failedFilings: readonly string[];
+  failedFilings: [] as readonly string[],
   /** Time of the first of those failures. */
-  readonly failingSince: number;
-  readonly lastSuccessAt: number;
+  failingSince: 0,
+  lastSuccessAt: 0,
   /** Time at which the newest acknowledged callback was sent. */
-  readonly workedAt: number;
+  workedAt: 0,
   /** Nothing is sent before this time. */
-  readonly pausedUntil: number;
+  pausedUntil: 0,
   /** Failed probes since the pause began; 0 without a pause because of failures. */
-  readonly probes: number;
-  /** Why nothing was sent at the last attempt, for want of a token; absent or empty otherwise. */
-  readonly obstacle?: string;
+  probes: 0,
+  /** Why nothing was sent at the last attempt, for want of a token; empty otherwise. */
+  obstacle: '',
   /** Events waiting in lanes. */
-  readonly parked: number;
+  parked: 0,
   /** When the next retry or probe is due; 0 when there is none. */
-  readonly nextAttemptAt: number;
+  nextAttemptAt: 0,
   /** True when all lanes are due at once: the subscription was enabled or its endpoint changed. */
-  readonly release: boolean;
+  release: false,
   /** When that last happened. Lanes decided before are due since then. */
-  readonly releasedAt: number;
+  releasedAt: 0,
   /**
    * Time of the last write of a drain; the other times were decided then or before. It lies in the future
    * after Redis's clock was ahead; see `correctedHealth`.
    */
-  readonly settledAt: number;
+  settledAt: 0,
   /** Number of unfinished replays, a snapshot included. */
-  readonly replaying: number;
+  replaying: 0,
   /** Number of filings whose snapshot is still to be sent, while a snapshot is unfinished. */
-  readonly snapshots: number;
+  snapshots: 0,
   /** Number of events on which its filter could not decide (`undecidedText`); empty for none. */
-  readonly undecided: string;
+  undecided: '',
   /** When the next event that waits only because of the rate has its turn; in the past where none does. */
-  readonly throttledUntil: number;
+  throttledUntil: 0,
   /** Null while only the endpoint can keep events from being delivered. */
-  readonly blocked: Block | null;
-}
+  blocked: null as Block | null,
+};
+
+/** The progress of delivery to one subscription; an obstacle that is left out is none. */
+export type DeliveryState = Readonly<
+  Omit<typeof neverCalled, 'obstacle'> & Partial<Pick<typeof neverCalled, 'obstacle'>>
+>;
 
 /** Where a subscription is called, without the path and query, in which receivers keep credentials. */
 export function subscriptionHost({ url }: Pick<Subscription, 'url'>): { name: string; origin: string } {
