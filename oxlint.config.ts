@@ -25,7 +25,6 @@ const placed = [
   'negotiator',
   'rate-limiter-flexible',
   'undici',
-  'oauth4webapi',
 ];
 const io = [
   'p-queue',
@@ -104,11 +103,6 @@ const folders: Readonly<Record<string, Folder>> = {
   callbacks: {
     may: ['egress', 'names', 'proxy', 'subscriptions', 'events', 'waiting', 'json', 'memory'],
     has: ['undici'],
-  },
-  'callbacks/authorization': {
-    may: ['redis', 'secrets', 'subscriptions', 'waiting', 'memory'],
-    own: ['*.ts'],
-    has: ['oauth4webapi'],
   },
   'callbacks/connections': {
     may: ['egress', 'names', 'proxy', 'waiting', 'memory', 'subscriptions/options'],

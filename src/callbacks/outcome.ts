@@ -1,4 +1,3 @@
-import type { TokenFailure } from './authorization/request-token.ts';
 import { failureDetails, type CallbackResponse, type CallbackResult } from './result.ts';
 import { parseRetryAfter } from '../waiting/retry-after.ts';
 import { cutText } from '../json/cut-text.ts';
@@ -111,7 +110,13 @@ export function classifyOutcome(result: CallbackResult): CallbackOutcome {
  * The outcome of an attempt for which there was no token. Nothing of the event was sent, as to an endpoint
  * that is down.
  */
-export function outcomeWithoutToken({ reason, retryAfterMs }: TokenFailure): CallbackOutcome {
+export function outcomeWithoutToken({
+  reason,
+  retryAfterMs,
+}: {
+  readonly reason: string;
+  readonly retryAfterMs: number | null;
+}): CallbackOutcome {
   if (retryAfterMs === null) return { kind: 'retry', code: 'token_error', sent: false, reason };
   return { kind: 'slow_down', code: 'token_error', retryAfterMs, reason };
 }
@@ -148,8 +153,11 @@ export function keptReason(outcome: CallbackOutcome): string | null {
   return reason.length <= keptReasonMax ? reason : `${cutText(reason, keptReasonMax - 1)}…`;
 }
 
-/** Null unless the response is a 429 (RFC 6585 §4) or 503 (RFC 9110 §15.6.4) with a readable Retry-After. */
-function requestedPauseMs(response: CallbackResponse): number | null {
+/**
+ * Milliseconds of the pause that a response asks for: null unless it is a 429 (RFC 6585 §4) or 503 (RFC 9110
+ * §15.6.4) with a readable Retry-After.
+ */
+export function requestedPauseMs(response: CallbackResponse): number | null {
   if (response.statusCode !== 429 && response.statusCode !== 503) return null;
   const pauseMs = parseRetryAfter(response.retryAfter, response.receivedAtMs);
   return pauseMs === null ? null : Math.max(pauseMs, slowDownMinMs);

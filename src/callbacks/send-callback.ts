@@ -5,7 +5,7 @@ import { parseSigner, validSecrets, versionOf, type SigningSecret } from '../sub
 import type { Subscription } from '../subscriptions/subscription.ts';
 import type { CallbackClient } from './callback-client.ts';
 import { failedBeforehand } from './exchange.ts';
-import { sendAuthorized, type Bearers } from './authorization/bearers.ts';
+import { sendAuthorized, type Bearers } from './bearers.ts';
 import { classifyOutcome, outcomeWithoutToken, type CallbackOutcome } from './outcome.ts';
 import type { CallbackFailureCode, CallbackResponse, CallbackResult } from './result.ts';
 import { formatBody, type CallbackBody } from './body-formats.ts';
@@ -62,15 +62,11 @@ export interface SendCallbackDeps {
 
 /**
  * A sender for a subscription with its present settings. Every failure is an outcome, also that of an event
- * which cannot be written in the subscription's format. `eager` asks for a token although the token endpoint
- * has failed just now. Rejects only once the client is closed, which is no attempt, and where Redis fails.
+ * which cannot be written in the subscription's format. Rejects only once the client is closed, which is no
+ * attempt, and where Redis fails.
  */
-export function createCallbackSender(
-  deps: SendCallbackDeps,
-  subscription: Subscription,
-  eager = false,
-): CallbackSender {
-  const send = createSender(deps, subscription, eager);
+export function createCallbackSender(deps: SendCallbackDeps, subscription: Subscription): CallbackSender {
+  const send = createSender(deps, subscription);
   if (subscription.format !== 'slack' && subscription.format !== 'teams') return send;
   // A message shows members of the filing. Parsing a heavy one takes milliseconds, so each has a turn.
   return (entry) =>
@@ -84,7 +80,6 @@ export function createCallbackSender(
 function createSender(
   { client, bearers, wallClock, now, attemptDetails = 'failures', publicUrl = null }: SendCallbackDeps,
   subscription: Subscription,
-  eager: boolean,
 ): CallbackSender {
   const { account, url, headers, secrets, auth, timeoutMs = null } = subscription;
   const keysAt = createKeyring(secrets);
@@ -151,7 +146,7 @@ function createSender(
     const body = format(entry);
     if (body === null || bearer === undefined) return failed('sender_error');
     let kept: SentRequest | null = null;
-    const result = await sendAuthorized(bearer, eager, async (authorization) => {
+    const result = await sendAuthorized(bearer, async (authorization) => {
       // Signed with the token at hand, because the time is that of the request.
       const request = await sign(entry, body);
       if (request === null) return failedBeforehand('sender_error');

@@ -138,7 +138,7 @@ export function createVerifier(deps: VerifierDeps): Verifier {
     async now(settings, subscription) {
       const inMs = await turnOf(subscription);
       if (inMs > 0) return { kind: 'too_many', inMs };
-      const asked = await sendChallenge(deps, subscription, true);
+      const asked = await sendChallenge(deps, subscription);
       if (asked.refusal === null)
         return (await writeProof(subscription)) ? { kind: 'asked', asked } : { kind: 'changed' };
       if (isUnverified(subscription)) {
@@ -153,14 +153,9 @@ export function createVerifier(deps: VerifierDeps): Verifier {
 /**
  * Sends one challenge. It goes out as a callback does: same addresses, connection, credentials and signature.
  * It says nothing about a filing. The text stands below `data`, so that a service which answers every request
- * with its own body does not pass. Rejects only once the client is closed. `eager` is as of
- * `createCallbackSender`.
+ * with its own body does not pass. Rejects only once the client is closed.
  */
-async function sendChallenge(
-  deps: SendCallbackDeps,
-  subscription: Subscription,
-  eager = false,
-): Promise<Asked> {
+async function sendChallenge(deps: SendCallbackDeps, subscription: Subscription): Promise<Asked> {
   const { account, id } = subscription;
   // A text that only its endpoint can know: 256 random bits.
   const challenge = randomBytes(32).toString('base64url');
@@ -174,7 +169,6 @@ async function sendChallenge(
   const { outcome, statusCode, durationMs, response } = await createCallbackSender(
     deps,
     plain,
-    eager,
   )({
     id: `evt_${randomBytes(16).toString('hex')}`,
     filingId: '',

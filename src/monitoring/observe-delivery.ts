@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { TokenRequestReport } from '../callbacks/authorization/bearers.ts';
+import type { TokenRequestReport } from '../callbacks/bearers.ts';
 import type { AttemptReport } from '../delivery/drain/settlement.ts';
 import type { SubscriptionDrainer, SubscriptionDrainerDeps } from '../delivery/drain/drainer.ts';
 import type { EndExpiredDeps } from '../delivery/expiry.ts';

@@ -1,5 +1,5 @@
-import { createBearers } from '../../callbacks/authorization/bearers.ts';
-import { createTokenRequest } from '../../callbacks/authorization/request-token.ts';
+import { createBearers } from '../../callbacks/bearers.ts';
+import { createTokenRequest } from '../../callbacks/request-token.ts';
 import { createCallbackClient } from '../../callbacks/callback-client.ts';
 import type { Config } from '../../config/config.ts';
 import { createDrainQueue } from '../../delivery/drain-queue.ts';

@@ -147,7 +147,7 @@ export function createSubscriptionDrainer(deps: SubscriptionDrainerDeps): Subscr
       const body = JSON.stringify({ type: 'ping', timestamp, data: { account, subscription: id } });
       const name = { id: `evt_${randomBytes(16).toString('hex')}`, type: 'ping', filingId: '', position: 0 };
       const entry = { ...name, body: Buffer.from(body) };
-      const sent = await createCallbackSender(deps, subscription, true)(entry);
+      const sent = await createCallbackSender(deps, subscription)(entry);
       const now = deps.now();
       const attempt = toAttempt({ attempt: 1 }, entry, { sent, called: subscription }, now, null);
       await deps.store.addTest(account, id, attempt, now);

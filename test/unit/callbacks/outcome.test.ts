@@ -170,7 +170,7 @@ describe('keptReason', () => {
       expect(failed(code, 'Which of them.')).toBe('Which of them.');
     expect(failed('tls_error', 'x'.repeat(200))).toHaveLength(200);
     expect(failed('tls_error', 'x'.repeat(201))).toBe(`${'x'.repeat(199)}…`);
-    const tokens = outcomeWithoutToken({ kind: 'failed', reason: 'answered 429', retryAfterMs: 1_000 });
+    const tokens = outcomeWithoutToken({ reason: 'answered 429', retryAfterMs: 1_000 });
     expect(keptReason(tokens)).toBe('answered 429');
     expect(failed('timeout', failureDetails.timeout)).toBeNull();
     for (const status of [200, 302, 410, 500]) expect(keptReason(classifyOutcome(answer(status)))).toBeNull();

@@ -1,18 +1,15 @@
-import { createBoundedMap } from '../../memory/bounded-map.ts';
-import type { Auth } from '../../subscriptions/options/auth.ts';
-import { failureDetails, type CallbackResult } from '../result.ts';
+import { createBoundedMap } from '../memory/bounded-map.ts';
+import type { Auth } from '../subscriptions/options/auth.ts';
 import type { AccessToken, RequestToken, TokenAnswer, TokenFailure, UnaskedToken } from './request-token.ts';
+import { failureDetails, type CallbackResult } from './result.ts';
 
 /** The tokens for the callbacks of one subscription. */
 export interface Bearer {
+  /** A token to send; at once while one is held. Rejects when the client is closed. */
+  current(): TokenAnswer | Promise<TokenAnswer>;
   /**
-   * A token to send; at once while one is held. `eager` asks the token endpoint although it has failed just
-   * now. Rejects when the client is closed.
-   */
-  current(eager: boolean): TokenAnswer | Promise<TokenAnswer>;
-  /**
-   * A token in place of one that the endpoint has refused; null where refused tokens were replaced too often,
-   * so that the refusal stands.
+   * A token in place of one that the endpoint has refused; null where one was replaced just before, so that
+   * the refusal stands.
    */
   replace(refused: AccessToken): Promise<TokenAnswer | null>;
 }
@@ -38,26 +35,22 @@ export interface TokenRequestReport {
 
 /** The token of some credentials, as far as a process knows it. */
 interface Held {
-  token: (TokenAnswer & { readonly kind: 'token' }) | null;
-  /** The last failure since a token was granted, with the number of them in a row. */
+  token: AccessToken | null;
+  /** The last failure since a token was granted. */
   failure: TokenFailure | null;
-  failures: number;
-  /** The token endpoint is left alone until then. */
+  /** The token endpoint is left alone until then after a failure. */
   restUntil: number;
-  /** When a refused token may be replaced without using up those that may follow at once. */
+  /** When a refused token may be replaced again. */
   replaceDue: number;
   underWay: Promise<TokenAnswer> | null;
 }
 
 // Maximum number of tokens in memory.
 const heldMax = 20_000;
-// Milliseconds between two replacements of refused tokens, and number of them that may follow at once.
-const replaceEveryMs = 30_000;
-const replaceAtOnce = 3;
-// Milliseconds for which a token endpoint is left alone after its first failure. Each further one doubles
-// them, up to the maximum. They are shorter than the pauses of a subscription: its probes find the endpoint.
-const firstRestMs = 500;
-const restMsMax = 30_000;
+// Minimum milliseconds between two replacements of refused tokens.
+const replaceEveryMs = 10_000;
+// Milliseconds for which a token endpoint is left alone after a failure. Subscriptions pause longer.
+const restMs = 1_000;
 
 /**
  * Tokens in the memory of this process, none at first. One is requested at a time, before the former one
@@ -66,52 +59,37 @@ const restMsMax = 30_000;
 export function createBearers({ requestToken, now, onTokenRequest }: BearersDeps): Bearers {
   const all = createBoundedMap<string, Held>(heldMax);
 
-  async function request(held: Held, account: string, id: string, auth: Auth): Promise<TokenAnswer> {
+  async function request(held: Held, account: string, subscription: string, auth: Auth) {
     try {
       const answer = await requestToken(account, auth);
       if (answer.kind === 'unasked') return answer;
-      if (answer.kind === 'token') Object.assign(held, { token: answer, failure: null, failures: 0 });
-      else {
-        const restMs = answer.retryAfterMs ?? Math.min(firstRestMs * 2 ** held.failures, restMsMax);
-        Object.assign(held, { failure: answer, failures: held.failures + 1, restUntil: now() + restMs });
-      }
-      onTokenRequest({ account, subscription: id, failure: answer.kind === 'failed' ? answer : null });
+      const failure = answer.kind === 'failed' ? answer : null;
+      held.failure = failure;
+      if (answer.kind === 'token') held.token = answer.token;
+      else held.restUntil = now() + (answer.retryAfterMs ?? restMs);
+      onTokenRequest({ account, subscription, failure });
       return answer;
     } finally {
       held.underWay = null;
     }
   }
 
-  function mayReplace(held: Held): boolean {
-    const due = Math.max(held.replaceDue, now());
-    if (due > now() + (replaceAtOnce - 1) * replaceEveryMs) return false;
-    held.replaceDue = due + replaceEveryMs;
-    return true;
-  }
-
   return (account, id, auth) => {
     const name = `${account} ${JSON.stringify(auth)}`;
-    const unknown: Held = {
-      token: null,
-      failure: null,
-      failures: 0,
-      restUntil: 0,
-      replaceDue: 0,
-      underWay: null,
-    };
+    const unknown: Held = { token: null, failure: null, restUntil: 0, replaceDue: 0, underWay: null };
     const held = all.get(name) ?? unknown;
     all.set(name, held);
     const requestOne = () => (held.underWay ??= request(held, account, id, auth));
 
-    function current(eager: boolean): TokenAnswer | Promise<TokenAnswer> {
+    function current(): TokenAnswer | Promise<TokenAnswer> {
       const { token, failure, restUntil } = held;
       const rests = failure !== null && now() < restUntil;
-      if (token !== null && now() < token.token.usableUntil) {
+      if (token !== null && now() < token.usableUntil) {
         // A failure is seen when the token ends: until then it is sent.
-        if (now() >= token.token.refreshAt && !rests) requestOne().catch(() => undefined);
-        return token;
+        if (now() >= token.refreshAt && !rests) requestOne().catch(() => undefined);
+        return { kind: 'token', token };
       }
-      if (!rests || (eager && failure.retryAfterMs === null)) return requestOne();
+      if (!rests) return requestOne();
       // The token endpoint's wish to be left alone counts from its answer on.
       if (failure.retryAfterMs === null) return failure;
       return { ...failure, retryAfterMs: Math.max(1_000, restUntil - now()) };
@@ -120,11 +98,14 @@ export function createBearers({ requestToken, now, onTokenRequest }: BearersDeps
     return {
       current,
       async replace(refused) {
-        if (held.token?.token === refused) {
-          if (held.underWay === null && !mayReplace(held)) return null;
+        if (held.token === refused) {
+          if (held.underWay === null) {
+            if (now() < held.replaceDue) return null;
+            held.replaceDue = now() + replaceEveryMs;
+          }
           held.token = null;
         }
-        return current(false);
+        return current();
       },
     };
   };
@@ -136,10 +117,9 @@ export function createBearers({ requestToken, now, onTokenRequest }: BearersDeps
  */
 export async function sendAuthorized(
   bearer: Bearer,
-  eager: boolean,
   send: (authorization: string) => Promise<CallbackResult>,
 ): Promise<CallbackResult | TokenFailure | UnaskedToken> {
-  const first = await bearer.current(eager);
+  const first = await bearer.current();
   if (first.kind !== 'token') return first;
   const result = await send(`Bearer ${first.token.value}`);
   const isRefused = result.kind === 'response' && result.statusCode === 401;

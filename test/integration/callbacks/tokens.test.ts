@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { Auth } from '../../../../src/subscriptions/options/auth.ts';
-import { startReceiver } from '../../../support/receivers/receiver.ts';
-import { startTokenEndpoint, type TokenEndpoint } from '../../../support/receivers/token-endpoint.ts';
-import { testRedis } from '../../../support/redis/test-redis.ts';
-import { createHarness, type Harness } from '../../delivery/drain-harness.ts';
+import type { Auth } from '../../../src/subscriptions/options/auth.ts';
+import { startReceiver } from '../../support/receivers/receiver.ts';
+import { startTokenEndpoint, type TokenEndpoint } from '../../support/receivers/token-endpoint.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { createHarness, type Harness } from '../delivery/drain-harness.ts';
 
 const redis = testRedis();
 let harness: Harness;

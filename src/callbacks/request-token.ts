@@ -1,17 +1,9 @@
-import {
-  allowInsecureRequests,
-  clientCredentialsGrantRequest,
-  ClientSecretBasic,
-  ClientSecretPost,
-  customFetch,
-  processClientCredentialsResponse,
-} from 'oauth4webapi';
-import type { Auth } from '../../subscriptions/options/auth.ts';
-import { jitter } from '../../waiting/jitter.ts';
-import { parseRetryAfter } from '../../waiting/retry-after.ts';
-import type { CallbackClient } from '../callback-client.ts';
-import { bodyBytesMax } from '../exchange.ts';
-import type { CallbackFailure, CallbackFailureCode, CallbackResponse, CallbackResult } from '../result.ts';
+import type { Auth } from '../subscriptions/options/auth.ts';
+import { jitter } from '../waiting/jitter.ts';
+import type { CallbackClient } from './callback-client.ts';
+import { bodyBytesMax } from './exchange.ts';
+import { requestedPauseMs } from './outcome.ts';
+import type { CallbackFailure, CallbackFailureCode, CallbackResponse, CallbackResult } from './result.ts';
 
 /** A bearer token (RFC 6750). Times are milliseconds on the clock of the process that requested it. */
 export interface AccessToken {
@@ -69,74 +61,78 @@ const isOurs: ReadonlySet<string> = new Set(['aborted', 'sender_error', 'proxy_e
 export function createTokenRequest({ client, now, random }: TokenRequestDeps): RequestToken {
   return async (account, auth) => {
     const requestedAt = now();
-    const answers: CallbackResult[] = [];
-    try {
-      const { access_token: value, expires_in: lifeSeconds } = await grant(auth, async (body, headers) => {
-        const asked = { url: auth.tokenUrl, headers, body, account };
-        const bounds = { timeoutMsMax: requestMsMax, excerptBytesMax: bodyBytesMax };
-        const result = await client.post({ ...asked, ...bounds });
-        answers.push(result);
-        return toResponse(result);
-      });
-      if (value.length > tokenLengthMax || !tokenForm.test(value)) throw new Error('access_token');
-      return { kind: 'token', token: { value, ...tokenTimes(lifeSeconds, requestedAt, random) } };
-    } catch (error) {
-      const [result] = answers;
-      if (result === undefined) throw error;
-      if (result.kind === 'failure' && isOurs.has(result.code)) return { kind: 'unasked', failure: result };
-      const problem = isComplete(result) ? unusable(error) : problemOf(result);
-      const origin = URL.parse(auth.tokenUrl)?.origin ?? 'of the subscription';
-      return {
-        kind: 'failed',
-        reason: `The token endpoint ${origin} ${problem}`,
-        retryAfterMs: pauseAskedFor(result),
-      };
+    const result = await client.post({
+      ...requestOf(auth),
+      account,
+      timeoutMsMax: requestMsMax,
+      excerptBytesMax: bodyBytesMax,
+    });
+    if (result.kind === 'failure' && isOurs.has(result.code)) return { kind: 'unasked', failure: result };
+    const granted = isComplete(result) ? readGrant(result) : problemOf(result);
+    if (typeof granted !== 'string') {
+      const token = { value: granted.value, ...tokenTimes(granted.lifeSeconds, requestedAt, random) };
+      return { kind: 'token', token };
     }
+    const origin = URL.parse(auth.tokenUrl)?.origin ?? 'of the subscription';
+    const retryAfterMs = result.kind === 'response' ? requestedPauseMs(result) : null;
+    return { kind: 'failed', reason: `The token endpoint ${origin} ${granted}`, retryAfterMs };
   };
 }
 
-async function grant(
-  { tokenUrl, clientId, clientSecret, scope, audience, clientAuthentication }: Auth,
-  send: (body: Uint8Array, headers: Record<string, string>) => Promise<Response>,
-) {
-  const server = { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl };
-  const client = { client_id: clientId };
-  const authentication = clientAuthentication === 'post' ? ClientSecretPost : ClientSecretBasic;
-  const parameters = { ...(scope === null ? {} : { scope }), ...(audience === null ? {} : { audience }) };
-  const secret = authentication(clientSecret);
-  const response = await clientCredentialsGrantRequest(server, client, secret, parameters, {
-    // The client of the callbacks refuses http: where the operator has not allowed it.
-    [allowInsecureRequests]: true,
-    // Without the library's name: the client of the callbacks sends its own.
-    [customFetch]: (_url, { body, headers: { 'user-agent': _library, ...headers } }) =>
-      send(Buffer.from(String(body)), { ...headers, 'accept-encoding': 'identity' }),
-  });
-  const granted = await processClientCredentialsResponse(server, client, response);
-  if (granted.token_type !== 'bearer') throw new Error('token_type');
-  return granted;
-}
-
-/** Only a complete answer 200 is one that the library reads. */
-function toResponse(result: CallbackResult): Response {
-  if (!isComplete(result)) throw new Error('the token endpoint gave no token');
-  const type = result.headers['content-type'];
-  // The library would refuse an answer because of members that mean nothing here, and because of null.
-  const { access_token, token_type, expires_in } = Object(JSON.parse(result.excerpt)) as Record<
-    string,
-    unknown
-  >;
-  const needed = {
-    access_token: access_token ?? undefined,
-    token_type: token_type ?? undefined,
-    expires_in: expires_in ?? undefined,
+function requestOf({ tokenUrl, clientId, clientSecret, scope, audience, clientAuthentication }: Auth) {
+  const form = new URLSearchParams({ grant_type: 'client_credentials' });
+  if (scope !== null) form.set('scope', scope);
+  if (audience !== null) form.set('audience', audience);
+  const headers: Record<string, string> = {
+    'content-type': 'application/x-www-form-urlencoded',
+    accept: 'application/json',
+    'accept-encoding': 'identity',
   };
-  return new Response(JSON.stringify(needed), {
-    headers: typeof type === 'string' ? { 'content-type': type } : {},
-  });
+  if (clientAuthentication === 'post') {
+    form.set('client_id', clientId);
+    form.set('client_secret', clientSecret);
+  } else {
+    // Both parts are form-encoded first (RFC 6749 §2.3.1).
+    const [id, secret] = [clientId, clientSecret].map((text) =>
+      `${new URLSearchParams({ '': text })}`.slice(1),
+    );
+    headers['authorization'] = `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
+  }
+  return { url: tokenUrl, headers, body: Buffer.from(form.toString()) };
 }
 
 function isComplete(result: CallbackResult): result is CallbackResponse {
   return result.kind === 'response' && result.statusCode === 200 && result.body === 'complete';
+}
+
+interface Grant {
+  readonly value: string;
+  /** Undefined where the token endpoint does not say. */
+  readonly lifeSeconds: number | undefined;
+}
+
+// The grant in a complete answer 200 (RFC 6749 §5.1), or what is wrong with it. Members beside these mean
+// nothing here.
+function readGrant({ excerpt }: CallbackResponse): Grant | string {
+  const members = membersOf(excerpt);
+  const { access_token: value, token_type: type, expires_in: life } = members ?? {};
+  const lifeSeconds = life == null ? undefined : Number(life);
+  const isToken = typeof value === 'string' && value.length <= tokenLengthMax && tokenForm.test(value);
+  let wrong = '';
+  if (members === null) wrong = 'its JSON';
+  else if (!isToken) wrong = 'access_token';
+  else if (String(type).toLowerCase() !== 'bearer') wrong = 'token_type';
+  else if (lifeSeconds !== undefined && !(lifeSeconds >= 0)) wrong = 'expires_in';
+  else return { value, lifeSeconds };
+  return `answered 200 without a token that can be used, since ${wrong} is missing or wrong: it has to answer with JSON that has access_token and the token_type Bearer.`;
+}
+
+function membersOf(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    return Object(JSON.parse(text)) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
 }
 
 // Milliseconds for which a token is used whose lifetime the token endpoint does not tell.
@@ -160,14 +156,6 @@ function tokenTimes(lifeSeconds: number | undefined, requestedAt: number, random
   const marginMs = jitter(Math.min(lifeMs * refreshShare, refreshMsMax), refreshSpread, random);
   const transitMs = Math.min(lifeMs * transitShare, transitMsMax);
   return { refreshAt: requestedAt + lifeMs - marginMs, usableUntil: requestedAt + lifeMs - transitMs };
-}
-
-// The problem of a complete answer 200 without a token that can be sent. The library names the member in its
-// message.
-function unusable(error: unknown): string {
-  const message = error instanceof Error && !(error instanceof SyntaxError) ? error.message : '';
-  const wrong = /access_token|token_type|expires_in|content-type/i.exec(message)?.[0] ?? 'its JSON';
-  return `answered 200 without a token that can be used, since ${wrong} is missing or wrong: it has to answer with JSON (application/json) that has access_token and the token_type Bearer.`;
 }
 
 const withoutAnswer: Readonly<Partial<Record<CallbackFailureCode, string>>> = {
@@ -216,27 +204,9 @@ function problemOf(result: CallbackResult): string {
   if (body === 'broken') return `answered ${statusCode} and broke off: check that it is up.`;
   if (statusCode >= 300 && statusCode <= 399)
     return `answered ${statusCode}; redirects are not followed: give the address that it leads to as tokenUrl.`;
-  const error = errorCodeOf(excerpt);
-  if (error !== null) return `answered ${statusCode} ${error}: ${remedies[error] ?? ''}`;
+  const { error } = membersOf(excerpt) ?? {};
+  if (typeof error === 'string' && Object.hasOwn(remedies, error))
+    return `answered ${statusCode} ${error}: ${remedies[error] ?? ''}`;
   const others = statusCode >= 500 ? 'its log says why.' : 'check auth; its log says more.';
   return `answered ${statusCode}: ${remediesByStatus[statusCode] ?? others}`;
-}
-
-function errorCodeOf(text: string): string | null {
-  try {
-    const error = (JSON.parse(text) as { readonly error?: unknown } | null)?.error;
-    return typeof error === 'string' && Object.hasOwn(remedies, error) ? error : null;
-  } catch {
-    return null;
-  }
-}
-
-// Minimum milliseconds of a pause: `Retry-After: 0` must not become a tight loop.
-const pauseMsMin = 1_000;
-
-// Only of a 429 (RFC 6585 §4) or 503 (RFC 9110 §15.6.4), as for callbacks.
-function pauseAskedFor(result: CallbackResult): number | null {
-  if (result.kind === 'failure' || (result.statusCode !== 429 && result.statusCode !== 503)) return null;
-  const askedMs = parseRetryAfter(result.retryAfter, result.receivedAtMs);
-  return askedMs === null ? null : Math.max(askedMs, pauseMsMin);
 }

@@ -1,8 +1,8 @@
 import { afterAll, expect, test, vi } from 'vitest';
-import { startReceiver } from '../../../support/receivers/receiver.ts';
-import { startTokenEndpoint } from '../../../support/receivers/token-endpoint.ts';
-import { testRedis } from '../../../support/redis/test-redis.ts';
-import { createHarness } from '../../delivery/drain-harness.ts';
+import { startReceiver } from '../../support/receivers/receiver.ts';
+import { startTokenEndpoint } from '../../support/receivers/token-endpoint.ts';
+import { testRedis } from '../../support/redis/test-redis.ts';
+import { createHarness } from '../delivery/drain-harness.ts';
 
 const redis = testRedis();
 afterAll(() => redis.cleanup());
