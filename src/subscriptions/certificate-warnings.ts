@@ -35,8 +35,6 @@ export interface CertificateWarnings {
 
 // Maximum number of warnings in one look.
 const warnedAtOnce = 100;
-// Milliseconds before the end of a certificate at which the account is warned.
-const warnedBeforeMs = 30 * 86_400_000;
 
 /** Warnings over one connection; `now` is milliseconds on Redis's clock. */
 export function createCertificateWarnings(
@@ -48,25 +46,24 @@ export function createCertificateWarnings(
   const script = committing(loadScript(new URL('scripts/warn.lua', import.meta.url)));
 
   async function warnOf(account: string, name: string, due: string): Promise<CertificateWarning[]> {
-    const key = keys.account(account);
+    const { certificates, certificateWarnings, head, events, bodies } = keys.account(account);
     const [id = '', word] = name.split(' ');
     const kind = certificateKinds.find((each) => each === word);
-    const end = await redis.zscore(key.certificates, name);
+    const end = await redis.zscore(certificates, name);
     const record = end === null || kind === undefined ? null : await subscriptions.get(account, id);
-    const write = (...args: (string | number)[]) =>
-      script.run(
-        redis,
-        [key.certificates, key.certificateWarnings, key.subscriptions, key.head, key.events, key.bodies],
-        [id, word ?? '', end ?? '', due, ...args],
-      );
     if (end === null || kind === undefined || record === null) {
-      await write('', 0, '', '', '');
+      // Another program has removed the subscription, or added the member.
+      await Promise.all([redis.zrem(certificates, name), redis.zrem(certificateWarnings, name)]);
       return [];
     }
     const at = now();
     const ending = { kind, notAfter: Number(end) };
     const event = buildExpiryEvent(record.subscription, ending, at);
-    const written = await write(at < ending.notAfter ? end : '', at, event.id, event.type, event.body);
+    const written = await script.run(
+      redis,
+      [certificateWarnings, head, events, bodies],
+      [name, due, at < ending.notAfter ? end : '', at, event.id, event.type, event.body],
+    );
     return written === 1 ? [{ account, subscription: id, ending, event }] : [];
   }
 
@@ -111,20 +108,10 @@ export function buildExpiryEvent(
   });
 }
 
-/**
- * The arguments of `note_ends` for a change from `former` to `next`; pure. A certificate that stays is left
- * out, so that no warning is repeated. `former` is undefined where it is not known.
- */
-export function changedEnds(
-  former: Pick<Tls, 'shown'> | null | undefined,
-  next: Pick<Tls, 'shown'> | null | undefined,
-): (string | number)[] {
-  return certificateKinds.flatMap((kind): (string | number)[] => {
-    const certificate = next?.shown[kind] ?? null;
-    const before = former === undefined ? undefined : (former?.shown[kind]?.fingerprint ?? null);
-    if (before === (certificate?.fingerprint ?? null)) return [];
-    if (certificate === null) return [kind, '', ''];
-    const notAfter = Date.parse(certificate.notAfter);
-    return [kind, notAfter, notAfter - warnedBeforeMs];
+/** The arguments of `note_ends` for these settings; pure. */
+export function endsOf(tls: Pick<Tls, 'shown'> | null | undefined): (string | number)[] {
+  return certificateKinds.flatMap((kind) => {
+    const { notAfter } = tls?.shown[kind] ?? {};
+    return [kind, notAfter === undefined ? '' : Date.parse(notAfter)];
   });
 }

@@ -8,34 +8,6 @@ import type { FieldError } from '../../json/validation-problems.ts';
 import type { Subscription } from '../subscription.ts';
 import type { Option } from './option.ts';
 
-/** The public facts of a certificate. */
-export interface Certificate {
-  /** Distinguished names as OpenSSL writes them, `CN=…, O=…`; at most 500 characters. */
-  readonly subject: string;
-  readonly issuer: string;
-  /** Hexadecimal. */
-  readonly serialNumber: string;
-  /** SHA-256 of the certificate, hexadecimal in lower case. */
-  readonly fingerprint: string;
-  /** ISO 8601 in UTC. */
-  readonly notAfter: string;
-}
-
-/** The identity and the trust of TLS connections to an endpoint; null is as for all other endpoints. */
-export interface Tls {
-  /** The client's certificate with its chain (PEM). */
-  readonly cert: string | null;
-  /** The private key of the certificate (PEM). */
-  readonly key: string | null;
-  /** Certificates (PEM) that are trusted instead of the system's. */
-  readonly ca: string | null;
-  /** As the API shows it: the certificate; the number of authorities, and the one that ends first. */
-  readonly shown: {
-    readonly cert: Certificate | null;
-    readonly ca: (Certificate & { readonly certificates: number }) | null;
-  };
-}
-
 /** Which certificates of a subscription end: its own, and the first of the authorities that it trusts. */
 export const certificateKinds = ['cert', 'ca'] as const;
 
@@ -46,8 +18,8 @@ function pemInput(maxLength: number, text: string) {
 const description =
   'Mutual TLS and private authorities of an https endpoint; null = as for all others. PATCH replaces it as a whole: what is left out is gone.';
 
-/** `tls` in requests. */
-export const tlsInput = nullable(
+// `tls` in requests.
+const tlsInput = nullable(
   record({
     // A chain of four certificates, a key of RSA with 4096 bits, a dozen authorities.
     cert: pemInput(
@@ -66,6 +38,7 @@ export const tlsInput = nullable(
   { description },
 );
 
+// Names as OpenSSL writes them, at most 500 characters.
 const certificate = {
   subject: Type.String({ examples: ['CN=filing-webhooks, O=Example Ltd'] }),
   issuer: Type.String({ examples: ['CN=Example Issuing CA'] }),
@@ -74,8 +47,8 @@ const certificate = {
   notAfter: time('When it ends. `account.certificate_expiring` says so 30 days before, and then.'),
 };
 
-/** `tls` in responses. */
-export const tlsSchema = nullable(
+// `tls` in responses.
+const tlsSchema = nullable(
   record({
     cert: nullable(record(certificate), { description: 'The certificate that callbacks show.' }),
     ca: nullable(
@@ -85,6 +58,21 @@ export const tlsSchema = nullable(
   }),
   { description: `${description} Shown without the key.` },
 );
+
+/** The identity and the trust of TLS connections to an endpoint; null is as for all other endpoints. */
+export interface Tls {
+  /** The client's certificate with its chain (PEM). */
+  readonly cert: string | null;
+  /** The private key of the certificate (PEM). */
+  readonly key: string | null;
+  /** Certificates (PEM) that are trusted instead of the system's. */
+  readonly ca: string | null;
+  /** As the API shows it: the certificate; the number of authorities, and the one that ends first. */
+  readonly shown: NonNullable<Static<typeof tlsSchema>>;
+}
+
+/** The public facts of a certificate. */
+export type Certificate = NonNullable<Tls['shown']['cert']>;
 
 /** `tls` in a request that its schema has accepted. */
 export type TlsInput = Static<typeof tlsInput>;
@@ -96,31 +84,24 @@ const authoritiesMax = 50;
 const rsaBitsMax = 4_096;
 const keyTypes = new Set(['rsa', 'rsa-pss', 'ec', 'ed25519', 'ed448']);
 
-/** A mistake in one part of `tls`, for which the search for others in that part ends. */
-class Mistake extends Error {
-  readonly path: string;
-
-  constructor(path: string, message: string) {
-    super(message);
-    this.path = path;
-  }
-}
+// A part of `tls` with what is wrong with it.
+type Mistake = readonly [part: 'cert' | 'key' | 'ca', message: string];
 
 /**
- * What is wrong with `tls` in a request that its schema has accepted. `now` is in milliseconds. No
- * message repeats a text of the request, except the name of a certificate.
+ * What is wrong with `tls` in a request that its schema has accepted, one mistake of each part. `now` is in
+ * milliseconds. No message repeats a text of the request, except the name of a certificate.
  */
 export function tlsErrors(tls: TlsInput | undefined, now: number): FieldError[] {
   if (tls == null) return [];
   const { cert = null, key = null, ca = null } = tls;
   if (cert === null && key === null && ca === null)
     return [{ path: 'tls', message: 'is empty: give cert and key, or ca, or null for none' }];
-  const errors = [
-    ...mistakesOf(() => checkIdentity(cert, key, now)),
-    ...mistakesOf(() => checkAuthorities(ca, now)),
-  ];
+  const found: (Mistake | null)[] = [identityMistake(cert, key, now), authoritiesMistake(ca, now)];
   // Last, because OpenSSL says less about the same.
-  return errors.length > 0 ? errors : mistakesOf(() => checkContext(tlsOf({ tls }).tls));
+  if (found.every((mistake): boolean => mistake === null)) found.push(contextMistake(tls));
+  return found
+    .filter((mistake) => mistake !== null)
+    .map(([part, message]) => ({ path: `tls.${part}`, message }));
 }
 
 // The errors of a subscription with `tls` whose URL is http: nothing would protect what it asks for.
@@ -129,112 +110,92 @@ function httpsErrors({ url, tls }: Pick<Subscription, 'url' | 'tls'>): FieldErro
   return [{ path: 'tls', message: 'needs a URL with https' }];
 }
 
-function mistakesOf(check: () => void): FieldError[] {
-  try {
-    check();
-    return [];
-  } catch (error) {
-    if (!(error instanceof Mistake)) throw error;
-    return [{ path: `tls.${error.path}`, message: error.message }];
-  }
-}
-
-function checkIdentity(cert: string | null, key: string | null, now: number): void {
-  if (cert === null && key === null) return;
-  if (cert === null) throw new Mistake('cert', 'is missing: the key is used with its certificate only');
-  if (key === null) throw new Mistake('key', 'is missing: give the private key of the certificate');
-  const chain = readPem('cert', cert, chainMax, now);
+function identityMistake(cert: string | null, key: string | null, now: number): Mistake | null {
+  if (cert === null)
+    return key === null ? null : ['cert', 'is missing: the key is used with its certificate only'];
+  if (key === null) return ['key', 'is missing: give the private key of the certificate'];
+  const chain = readPem(cert, chainMax, now);
+  if (typeof chain === 'string') return ['cert', chain];
   const privateKey = readKey(key);
-  if (chain[0]?.checkPrivateKey(privateKey) !== true)
-    throw chain.some((each) => each.checkPrivateKey(privateKey))
-      ? new Mistake(
-          'cert',
-          'does not begin with the certificate of the key: give that first, then its issuers',
-        )
-      : new Mistake('key', 'does not belong to the certificate');
+  if (typeof privateKey === 'string') return ['key', privateKey];
+  const owner = chain.findIndex((each) => each.checkPrivateKey(privateKey));
+  if (owner === -1) return ['key', 'does not belong to the certificate'];
+  if (owner > 0)
+    return ['cert', 'does not begin with the certificate of the key: give that first, then its issuers'];
   for (const [i, each] of chain.entries()) {
     const issuer = chain[i + 1];
-    if (each.validFromDate.getTime() > now)
-      throw new Mistake(
-        'cert',
-        `holds ${named(each, i)}, which is not valid before ${each.validFromDate.toISOString()}`,
-      );
+    const from = each.validFromDate;
+    if (from.getTime() > now)
+      return ['cert', `holds ${named(each, i)}, which is not valid before ${from.toISOString()}`];
     if (issuer !== undefined && !each.checkIssued(issuer))
-      throw new Mistake('cert', `holds ${named(issuer, i + 1)} behind a certificate that it has not issued`);
+      return ['cert', `holds ${named(issuer, i + 1)} behind a certificate that it has not issued`];
   }
+  return null;
 }
 
-function checkAuthorities(ca: string | null, now: number): void {
-  if (ca === null || readPem('ca', ca, authoritiesMax, now).some((each) => each.ca)) return;
-  throw new Mistake(
+function authoritiesMistake(ca: string | null, now: number): Mistake | null {
+  if (ca === null) return null;
+  const found = readPem(ca, authoritiesMax, now);
+  if (typeof found === 'string') return ['ca', found];
+  if (found.some((each) => each.ca)) return null;
+  return [
     'ca',
     'holds no certificate of an authority (basicConstraints CA:TRUE): give the one that issued the certificate of the endpoint',
-  );
+  ];
 }
 
-function readPem(path: 'cert' | 'ca', text: string, max: number, now: number): X509Certificate[] {
-  if (/PRIVATE KEY-----/.test(text))
-    throw new Mistake(path, 'holds a private key, which belongs in tls.key only');
-  refuseEscaped(path, text);
-  const certificates = readCertificates(text);
-  if (certificates === null) throw new Mistake(path, 'holds a certificate that cannot be read');
-  if (certificates.length === 0)
-    throw new Mistake(path, 'is not PEM: it has no line -----BEGIN CERTIFICATE-----');
-  if (certificates.length > max) throw new Mistake(path, `has more than ${max} certificates`);
-  for (const [i, each] of certificates.entries())
-    if (each.validToDate.getTime() <= now)
-      throw new Mistake(
-        path,
-        `holds ${named(each, i)}, which ended on ${each.validToDate.toISOString().slice(0, 10)}${path === 'ca' ? ': leave it out' : ''}`,
-      );
-  return certificates;
-}
-
-// As a text looks that was quoted once too often.
-function refuseEscaped(path: string, text: string): void {
-  if (text.includes('\\n'))
-    throw new Mistake(path, 'has a backslash and an n where its lines end: they have to be newlines');
-}
-
-function readKey(text: string): KeyObject {
-  refuseEscaped('key', text);
-  if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text))
-    throw new Mistake('key', 'is not PEM: it has no line -----BEGIN PRIVATE KEY-----');
-  if (text.includes('ENCRYPTED'))
-    throw new Mistake(
-      'key',
-      'is encrypted with a passphrase: give it without (openssl pkey -in KEY); it is sealed here',
-    );
-  let key: KeyObject;
+function contextMistake({ cert = null, key = null, ca = null }: NonNullable<TlsInput>): Mistake | null {
   try {
-    key = createPrivateKey(text);
-  } catch {
-    throw new Mistake('key', 'cannot be read');
-  }
-  if (!keyTypes.has(key.asymmetricKeyType ?? ''))
-    throw new Mistake('key', 'is neither RSA nor EC nor Ed25519');
-  if ((key.asymmetricKeyDetails?.modulusLength ?? 0) > rsaBitsMax)
-    throw new Mistake('key', `has more than ${rsaBitsMax} bits`);
-  return key;
-}
-
-function checkContext(tls: Tls | null | undefined): void {
-  if (tls == null) return;
-  try {
-    openContext(tls);
+    openContext({ cert, key, ca });
+    return null;
   } catch (error) {
     const isWeak = /too small|too weak/.test(error instanceof Error ? error.message : '');
-    throw new Mistake(
-      tls.cert === null ? 'ca' : 'cert',
+    return [
+      cert === null ? 'ca' : 'cert',
       isWeak
         ? 'is too weak for OpenSSL: use RSA with 2048 bits, EC or Ed25519, signed with SHA-256'
         : 'is not accepted by OpenSSL',
-    );
+    ];
   }
 }
 
-function named(each: X509Certificate, i: number): string {
-  const name = /(?:^|\n)CN=(.*)/.exec(each.subject ?? '')?.[1];
+// As a text looks that was quoted once too often.
+const escaped = 'has a backslash and an n where its lines end: they have to be newlines';
+
+// The certificates of a text that are all of use, or what is wrong with it.
+function readPem(text: string, max: number, now: number): X509Certificate[] | string {
+  if (/PRIVATE KEY-----/.test(text)) return 'holds a private key, which belongs in tls.key only';
+  if (text.includes('\\n')) return escaped;
+  const certificates = readCertificates(text);
+  if (certificates === null) return 'holds a certificate that cannot be read';
+  if (certificates.length === 0) return 'is not PEM: it has no line -----BEGIN CERTIFICATE-----';
+  if (certificates.length > max) return `has more than ${max} certificates`;
+  for (const [i, { validToDate: until }] of certificates.entries())
+    if (until.getTime() <= now) {
+      const which = named(certificates[i], i);
+      return `holds ${which}, which ended on ${until.toISOString().slice(0, 10)}: leave it out, or give its successor`;
+    }
+  return certificates;
+}
+
+function readKey(text: string): KeyObject | string {
+  if (text.includes('\\n')) return escaped;
+  if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text))
+    return 'is not PEM: it has no line -----BEGIN PRIVATE KEY-----';
+  if (text.includes('ENCRYPTED'))
+    return 'is encrypted with a passphrase: give it without (openssl pkey -in KEY); it is sealed here';
+  try {
+    const key = createPrivateKey(text);
+    if (!keyTypes.has(key.asymmetricKeyType ?? '')) return 'is neither RSA nor EC nor Ed25519';
+    const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
+    return bits > rsaBitsMax ? `has more than ${rsaBitsMax} bits` : key;
+  } catch {
+    return 'cannot be read';
+  }
+}
+
+function named(each: X509Certificate | undefined, i: number): string {
+  const name = /(?:^|\n)CN=(.*)/.exec(each?.subject ?? '')?.[1];
   return `certificate ${i + 1}${name === undefined ? '' : ` (${cutText(name, 100).toWellFormed()})`}`;
 }
 
@@ -321,7 +282,7 @@ export function identityOf(tls: Tls | null | undefined): ConnectionIdentity | un
  * for a large bundle. A bundle replaces the system's authorities, and an intermediate authority in it needs
  * no root. Throws OpenSSL's error where it does not take them.
  */
-export function openContext({ cert, key, ca }: Tls): SecureContext {
+export function openContext({ cert, key, ca }: Omit<Tls, 'shown'>): SecureContext {
   return createSecureContext({
     ...(cert === null || key === null ? {} : { cert, key }),
     ...(ca === null ? {} : { ca, allowPartialTrustChain: true }),

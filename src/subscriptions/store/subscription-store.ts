@@ -6,7 +6,7 @@ import { committing, loadScript } from '../../redis/scripts.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import type { OnUnreadable } from '../../redis/unreadable-record.ts';
 import { readResting } from '../matching/resting.ts';
-import { changedEnds } from '../certificate-warnings.ts';
+import { endsOf } from '../certificate-warnings.ts';
 import { byRequest, firstBlock } from '../subscription.ts';
 import type { Subscription } from '../subscription.ts';
 import { keyDigest, recallRegistration, rememberRegistration } from './registration.ts';
@@ -160,7 +160,7 @@ export function createSubscriptionStore(
           snapshot?.state ?? '',
           snapshot?.filings ?? 0,
           randomUUID(),
-          ...changedEnds(null, subscription.tls),
+          ...endsOf(subscription.tls),
         ],
       );
       // An id that was not written is in no other use.
@@ -206,7 +206,10 @@ export function createSubscriptionStore(
             quotaBytesMax,
             blockText(subscription),
             randomUUID(),
-            ...endsAfter(before, subscription),
+            // Settings that cannot be read stay as they are noted, unless others take their place.
+            ...(before.unreadable !== null && subscription.tls === before.subscription.tls
+              ? []
+              : endsOf(subscription.tls)),
           ],
         );
         throwIfOverQuota(written);
@@ -244,10 +247,4 @@ export function createSubscriptionStore(
 function blockText(subscription: Subscription): string {
   const block = firstBlock(subscription);
   return block === null ? '' : JSON.stringify(block);
-}
-
-// Settings that cannot be read stay as they are noted, unless others take their place.
-function endsAfter({ subscription: former, unreadable }: SubscriptionRecord, { tls }: Subscription) {
-  if (unreadable === null) return changedEnds(former.tls ?? null, tls);
-  return tls === former.tls ? [] : changedEnds(undefined, tls);
 }
