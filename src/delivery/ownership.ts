@@ -49,7 +49,7 @@ export interface Verifier {
 export interface VerifierDeps extends SendCallbackDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'update'>;
   readonly blocks: BlockStore;
-  readonly budget: ProofBudget;
+  readonly takeTurn: TakeTurn;
   readonly disable: DisableSubscription;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
@@ -65,18 +65,23 @@ export interface VerifierDeps extends SendCallbackDeps {
 const askedForMs = 24 * 3_600_000;
 
 const remedy = 'Answer as docs/endpoints/ownership.md says; POST …/verify asks at once.';
+const tooMany =
+  'The endpoint is not verified. Too many were asked within a minute: its turn comes in a moment.';
 
 /** A verifier over the stores. */
 export function createVerifier(deps: VerifierDeps): Verifier {
-  const { blocks, budget, now } = deps;
+  const { blocks, now } = deps;
 
-  const turnOf = (subscription: Subscription) =>
-    budget.take(subscription.account, subscriptionHost(subscription).name);
+  async function formerBlock({ account, id }: Subscription): Promise<Block | null> {
+    const found = await blocks.read(account, id);
+    return found?.unverified === true ? found : null;
+  }
 
   async function holdBack(settings: string, { account, id }: Subscription, block: Block): Promise<number> {
     return (await blocks.set(account, id, settings, block)) ? block.nextAt : now();
   }
 
+  // False where the subscription is no longer the one that was asked.
   async function writeProof(asked: Subscription): Promise<boolean> {
     const verified: Proof = { method: 'challenge', at: now() };
     const isSame = ({ url, ...settings }: Subscription) => asksForProof(settings) && url === asked.url;
@@ -85,6 +90,25 @@ export function createVerifier(deps: VerifierDeps): Verifier {
     );
     if (written !== null) deps.onVerified(written.subscription);
     return written !== null;
+  }
+
+  async function ask(subscription: Subscription): Promise<Verified> {
+    const inMs = await deps.takeTurn(subscription.account, subscriptionHost(subscription).name);
+    if (inMs > 0) return { kind: 'too_many', inMs };
+    const asked = await sendChallenge(deps, subscription);
+    const isKept = asked.refusal !== null || (await writeProof(subscription));
+    return isKept ? { kind: 'asked', asked } : { kind: 'changed' };
+  }
+
+  // Waits as long as after any failed drain, and as long as a `Retry-After` says, up to five minutes.
+  function refuse(settings: string, subscription: Subscription, former: Block | null, asked: Asked) {
+    const { refusal, outcome } = asked;
+    const reason = `The endpoint is not verified. ${refusal ?? ''} ${remedy}`;
+    const block = blockAfter(former, reason, now(), deps.random);
+    const askedMs = outcome.kind === 'slow_down' ? Math.min(outcome.retryAfterMs, probeDelayMsMax) : 0;
+    const held = { ...block, nextAt: Math.max(block.nextAt, now() + askedMs), unverified: true };
+    deps.onUnverified(subscription, held);
+    return holdBack(settings, subscription, held);
   }
 
   async function disable(settings: string, subscription: Subscription, reason: string, occasion: number) {
@@ -97,55 +121,39 @@ export function createVerifier(deps: VerifierDeps): Verifier {
     return null;
   }
 
-  function refuse(subscription: Subscription, former: Block | null, asked: Asked): Block {
-    const block = blockAfterRefusal(former, asked, now(), deps.random);
-    deps.onUnverified(subscription, block);
-    return block;
-  }
-
-  async function askWhenDue(settings: string, subscription: Subscription, former: Block | null) {
-    const inMs = await turnOf(subscription);
-    if (inMs > 0) return holdBack(settings, subscription, blockUntilTurn(former, now(), inMs));
-    const asked = await sendChallenge(deps, subscription);
-    // The process ends: another one asks.
-    if (asked.outcome.kind === 'aborted') return now();
-    if (asked.refusal === null) {
-      await writeProof(subscription);
-      return now();
-    }
-    if (asked.outcome.kind === 'gone')
-      return disable(settings, subscription, 'the endpoint answered 410 Gone', former?.since ?? now());
-    return holdBack(settings, subscription, refuse(subscription, former, asked));
-  }
-
   return {
     async whenDue(settings, subscription) {
-      const found = await blocks.read(subscription.account, subscription.id);
-      const former = found?.unverified === true ? found : null;
+      const former = await formerBlock(subscription);
+      const { since = now(), times = 0 } = former ?? {};
       if (former !== null && isBlocking(former, now())) return former.nextAt;
-      if (former !== null && former.times > 0 && now() - former.since >= askedForMs) {
+      if (times > 0 && now() - since >= askedForMs) {
         const reason = 'its endpoint was not verified within 24 hours; enabling it begins anew';
-        return disable(settings, subscription, reason, former.since);
+        return disable(settings, subscription, reason, since);
       }
+      // Nothing was asked: it counts as no challenge.
+      const wait = (reason: string, inMs: number) => {
+        const nextAt = now() + Math.min(inMs, probeDelayMsMax);
+        return holdBack(settings, subscription, { reason, since, times, nextAt, unverified: true });
+      };
       try {
-        return await askWhenDue(settings, subscription, former);
+        const result = await ask(subscription);
+        if (result.kind === 'too_many') return await wait(tooMany, result.inMs);
+        // Another process asks where this one ends.
+        if (result.kind === 'changed' || result.asked.outcome.kind === 'aborted') return now();
+        if (result.asked.refusal === null) return now();
+        if (result.asked.outcome.kind === 'gone')
+          return await disable(settings, subscription, 'the endpoint answered 410 Gone', since);
+        return await refuse(settings, subscription, former, result.asked);
       } catch (error) {
         if (!(error instanceof AccountQuotaError)) throw error;
-        const block = blockUntilTurn(former, now(), 60_000);
-        return holdBack(settings, subscription, { ...block, reason: error.message });
+        return wait(error.message, 60_000);
       }
     },
     async now(settings, subscription) {
-      const inMs = await turnOf(subscription);
-      if (inMs > 0) return { kind: 'too_many', inMs };
-      const asked = await sendChallenge(deps, subscription);
-      if (asked.refusal === null)
-        return (await writeProof(subscription)) ? { kind: 'asked', asked } : { kind: 'changed' };
-      if (isUnverified(subscription)) {
-        const former = await blocks.read(subscription.account, subscription.id);
-        await holdBack(settings, subscription, refuse(subscription, former, asked));
-      }
-      return { kind: 'asked', asked };
+      const result = await ask(subscription);
+      if (result.kind === 'asked' && result.asked.refusal !== null && isUnverified(subscription))
+        await refuse(settings, subscription, await formerBlock(subscription), result.asked);
+      return result;
     },
   };
 }
@@ -195,62 +203,32 @@ function answersChallenge(body: string, challenge: string): boolean {
   }
 }
 
-// The next challenge is sent after a second, then after twice as long each time, up to five minutes. A
-// `Retry-After` is waited for up to that long.
-function blockAfterRefusal(
-  former: Block | null,
-  { refusal, outcome }: Asked,
-  now: number,
-  random: () => number,
-): Block {
-  const asked = former?.unverified === true ? former : null;
-  const reason = `The endpoint is not verified. ${refusal ?? ''} ${remedy}`;
-  const block = blockAfter(asked, reason, now, random);
-  const askedToWaitMs = outcome.kind === 'slow_down' ? Math.min(outcome.retryAfterMs, probeDelayMsMax) : 0;
-  return { ...block, nextAt: Math.max(block.nextAt, now + askedToWaitMs), unverified: true };
-}
-
-// The block while no challenge may be sent; it counts as none.
-function blockUntilTurn(former: Block | null, now: number, inMs: number): Block {
-  return {
-    reason: 'The endpoint is not verified. Too many were asked within a minute: its turn comes in a moment.',
-    since: former?.since ?? now,
-    times: former?.times ?? 0,
-    nextAt: now + Math.min(inMs, probeDelayMsMax),
-    unverified: true,
-  };
-}
-
 /**
  * Maximum number of challenges a minute, over all processes: of one account, and to one host. An account
  * alone does not use up those to a host, which others need as well.
  */
 export const questionsMax = { perAccount: 60, perHost: 240 } as const;
 
-/** The challenges that may be sent. */
-export interface ProofBudget {
-  /**
-   * Takes one challenge of an account to a host; returns the milliseconds until there is one, 0 when it is
-   * taken. One that the host refuses is taken from the account. Rejects when Redis does.
-   */
-  take(account: string, host: string): Promise<number>;
-}
+/**
+ * Takes one challenge of an account to a host; returns the milliseconds until there is one, 0 when it is
+ * taken. One that the host refuses is taken from the account. Rejects when Redis does.
+ */
+export type TakeTurn = (account: string, host: string) => Promise<number>;
 
-/** Counts in Redis, each kept for a minute. */
-export function createProofBudget(redis: RedisClient, keys: Pick<Keys, 'proofs'>): ProofBudget {
-  const limiterOf = (points: number) =>
-    new RateLimiterRedis({ storeClient: redis, keyPrefix: '', points, duration: 60 });
-  const [accounts, hosts] = [limiterOf(questionsMax.perAccount), limiterOf(questionsMax.perHost)];
-  const takeOf = (limiter: RateLimiterRedis, key: string) =>
-    limiter.consume(key).then(
-      () => 0,
-      (refused: unknown) => {
-        if (refused instanceof RateLimiterRes) return Math.max(1, refused.msBeforeNext);
-        throw refused;
-      },
-    );
-  return {
-    take: async (account, host) =>
-      (await takeOf(accounts, keys.proofs('account', account))) || takeOf(hosts, keys.proofs('host', host)),
+/** Counts challenges in Redis, each kept for a minute. */
+export function createChallengeTurns(redis: RedisClient, keys: Pick<Keys, 'proofs'>): TakeTurn {
+  const takeOf = (points: number) => {
+    const limiter = new RateLimiterRedis({ storeClient: redis, keyPrefix: '', points, duration: 60 });
+    return (key: string) =>
+      limiter.consume(key).then(
+        () => 0,
+        (refused: unknown) => {
+          if (refused instanceof RateLimiterRes) return Math.max(1, refused.msBeforeNext);
+          throw refused;
+        },
+      );
   };
+  const [ofAccount, ofHost] = [takeOf(questionsMax.perAccount), takeOf(questionsMax.perHost)];
+  return async (account, host) =>
+    (await ofAccount(keys.proofs('account', account))) || ofHost(keys.proofs('host', host));
 }

@@ -9,7 +9,7 @@ import { createHeldSubscriptions, createOutageStore } from '../../delivery/held.
 import { createDisabler } from '../../delivery/store/disable-subscription.ts';
 import { clocksContradict, oldestKept } from '../upkeep/retention.ts';
 import { createEndExpired } from '../../delivery/expiry.ts';
-import { createProofBudget, createVerifier } from '../../delivery/ownership.ts';
+import { createChallengeTurns, createVerifier } from '../../delivery/ownership.ts';
 import { createLaggards } from '../../delivery/lagging/laggards.ts';
 import { createMatchingSubscriptions } from '../../subscriptions/matching/matching-subscriptions.ts';
 import { createSubscriptionWaker } from '../../delivery/wake.ts';
@@ -112,7 +112,7 @@ export function createDeliveryParts(
       publicUrl: config.publicUrl,
       subscriptions: over.subscriptions,
       blocks: over.blocks,
-      budget: createProofBudget(client, keys),
+      takeTurn: createChallengeTurns(client, keys),
       disable: createDisabler(client, keys),
       random,
       onVerified: observer.onVerified,

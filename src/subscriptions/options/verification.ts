@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import type { Static } from 'typebox';
 import { nullable, oneOf, record, time } from '../../json/schema-parts.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
 import type { Option } from './option.ts';
@@ -61,14 +60,9 @@ export function isUnverified(settings: VerificationSettings): boolean {
 }
 
 /** Both fields as the API shows them. */
-export function showVerification({ verification: asked = 'none', verified = null }: VerificationSettings): {
-  readonly verification: Verification;
-  readonly verified: Static<typeof verifiedSchema>;
-} {
-  return {
-    verification: asked,
-    verified: verified === null ? null : { method: 'challenge', at: new Date(verified.at).toISOString() },
-  };
+export function showVerification({ verification: asked = 'none', verified }: VerificationSettings) {
+  const at = verified == null ? null : new Date(verified.at).toISOString();
+  return { verification: asked, verified: at === null ? null : { method: 'challenge' as const, at } };
 }
 
 /**
