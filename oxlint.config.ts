@@ -55,7 +55,6 @@ const cli = [
   'daemon/stop-on-signals.ts',
   'callbacks/sign.ts',
   'subscriptions/signing-secret.ts',
-  'subscriptions/ed25519-key.ts',
   'subscriptions/subscription.ts',
   'events/event-types.ts',
   'demo',

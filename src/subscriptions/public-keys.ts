@@ -3,9 +3,10 @@ import type { RedisClient } from '../redis/connection/connect.ts';
 import { scanHash } from '../redis/hash-fields.ts';
 import type { Keys } from '../redis/keys.ts';
 import { isUnreadable } from '../redis/unreadable-record.ts';
-import { SealError, type Sealer } from '../secrets/seal.ts';
+import { SealError } from '../secrets/seal.ts';
 import { hasPublicKeys, publicKeysOf, type PublicKey } from './signing-secret.ts';
-import { openSubscription, parseStored } from './store/stored-subscription.ts';
+import { parseStored } from './store/stored-subscription.ts';
+import type { SubscriptionReads } from './store/subscription-reads.ts';
 import type { Subscription } from './subscription.ts';
 
 /**
@@ -54,7 +55,7 @@ export interface PublishedKeys {
 /** Maximum number of subscriptions whose keys are listed at once. */
 export const listedMax = 1_000;
 
-// Number of subscriptions that are opened in a row, and read at once; each may have ten KB.
+// Number of subscriptions that are read at once; each may have ten KB.
 const atOnce = 50;
 // Milliseconds after which an entry without its subscription is removed: a registration that began before has
 // ended by then.
@@ -64,24 +65,23 @@ const staleMs = 600_000;
 export function createPublishedKeys(
   redis: RedisClient,
   keys: Keys,
-  sealer: Sealer,
+  subscriptions: Pick<SubscriptionReads, 'get'>,
   now: () => number,
 ): PublishedKeys {
+  const { accounts, ages } = keys.signed;
   const index = createKeyIndex(redis, keys);
 
   async function of(id: string): Promise<PublicKey[]> {
-    const account = await redis.hget(keys.signed.accounts, id);
+    const account = await redis.hget(accounts, id);
     if (account === null) return [];
-    const key = keys.account(account).subscriptions;
-    const text = await redis.hget(key, id);
-    if (text === null) {
-      const createdAt = Number((await redis.zscore(keys.signed.ages, id)) ?? 0);
-      if (createdAt < now() - staleMs) await index.remove(id);
+    const found = await subscriptions.get(account, id);
+    if (found === null) {
+      if (Number((await redis.zscore(ages, id)) ?? 0) < now() - staleMs) await index.remove(id);
       return [];
     }
-    const place = { key, field: id };
-    if (!hasPublicKeys(parseStored(text, place))) return [];
-    return publicKeysOf(openSubscription(sealer, account, text, place).secrets, now());
+    if (!hasPublicKeys(found.subscription)) return [];
+    if (found.unreadable !== null) throw found.unreadable;
+    return publicKeysOf(found.subscription.secrets, now());
   }
 
   const ofOrNone = (id: string) =>
@@ -93,7 +93,7 @@ export function createPublishedKeys(
   return {
     of,
     async all() {
-      const ids = await redis.zrange(keys.signed.ages, '0', String(listedMax - 1));
+      const ids = await redis.zrange(ages, '0', String(listedMax - 1));
       const found: PublicKey[] = [];
       for (let from = 0; from < ids.length; from += atOnce) {
         found.push(...(await Promise.all(ids.slice(from, from + atOnce).map(ofOrNone))).flat());
@@ -106,7 +106,7 @@ export function createPublishedKeys(
       for await (const some of scanHash(redis, key, atOnce))
         for (const [id, text] of some) {
           // Most have no public keys: their text is not parsed.
-          if (text.includes('"v1a"') && (await redis.hget(keys.signed.accounts, id)) !== account)
+          if (text.includes('"v1a"') && (await redis.hget(accounts, id)) !== account)
             await index.add({ ...parseStored(text, { key, field: id }), id, account });
         }
     },

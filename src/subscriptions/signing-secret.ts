@@ -1,6 +1,5 @@
-import { createSecretKey, randomBytes } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
-import { generatePrivateKey, isEd25519Text, parsePrivateKey, publicKeyOf, toJwk } from './ed25519-key.ts';
+import { createPrivateKey, createPublicKey, createSecretKey } from 'node:crypto';
+import { generateKeyPairSync, hash, randomBytes, type KeyObject } from 'node:crypto';
 
 /** The signatures of Standard Webhooks: `v1` is HMAC-SHA256, `v1a` is ed25519. In the order of the header. */
 export const signatureVersions = ['v1', 'v1a'] as const;
@@ -12,12 +11,8 @@ export type SignatureVersion = (typeof signatureVersions)[number];
 export type Signatures = readonly SignatureVersion[] | null;
 
 /** The signatures of a subscription's callbacks, at least one, in the order of the header. */
-export function signaturesOf({
-  signatures = null,
-}: {
-  readonly signatures?: Signatures;
-}): readonly SignatureVersion[] {
-  return signatures ?? ['v1'];
+export function signaturesOf(settings: { readonly signatures?: Signatures }): readonly SignatureVersion[] {
+  return settings.signatures ?? ['v1'];
 }
 
 /** Whether callbacks carry a signature that a public key verifies. */
@@ -47,13 +42,29 @@ export interface PublicKey {
   readonly until: number | null;
 }
 
-/** The prefix of a secret names its algorithm: `whsec_` is HMAC-SHA256, `whsk_` is ed25519. */
-const prefix = 'whsec_';
+/** A public key as a JSON Web Key (RFC 8037 §2). */
+export interface PublicJwk {
+  readonly kty: 'OKP';
+  readonly crv: 'Ed25519';
+  readonly use: 'sig';
+  readonly alg: 'EdDSA';
+  /** The thumbprint of the key (RFC 7638, with the members of RFC 8037 §2). */
+  readonly kid: string;
+  /** The 32 bytes in base64url. */
+  readonly x: string;
+}
 
-/** Bytes of a secret: the least and the most that are accepted, and those of a generated one. */
-const bytesMin = 24;
-const bytesMax = 64;
-const bytesGenerated = 32;
+// The prefixes of Standard Webhooks name the algorithm: a shared secret, and a private key of ed25519 (64
+// bytes, seed and public key).
+const secretPrefix = 'whsec_';
+const privateKeyPrefix = 'whsk_';
+/** The prefix of a public key of ed25519 (Standard Webhooks). */
+export const publicKeyPrefix = 'whpk_';
+
+// Bytes of a shared secret: the least and the most that are accepted, and those of a generated one.
+const secretBytes = { min: 24, max: 64, generated: 32 };
+// Bytes of the seed and of the public key (RFC 8032 §5.1.5).
+const partBytes = 32;
 
 /**
  * Maximum number of secrets of an algorithm that are valid at once: each costs a signature of every callback.
@@ -61,46 +72,94 @@ const bytesGenerated = 32;
 const validSecretsMax = 5;
 
 /**
- * A signing secret is not `whsec_` plus the base64 of 24–64 bytes. Its message does not repeat the secret.
+ * A text is no signing secret, private key or public key as Standard Webhooks writes it. Its message says how
+ * one looks, and does not repeat the text.
  */
-export class InvalidSecretError extends Error {
-  override readonly name = 'InvalidSecretError';
-
-  constructor() {
-    super(`a secret is ${prefix} and the base64 of ${bytesMin} to ${bytesMax} bytes`);
-  }
+export class InvalidKeyError extends Error {
+  override readonly name = 'InvalidKeyError';
 }
 
 /**
- * Reads a secret as Standard Webhooks writes it, padded base64 without line breaks. Keep the key while it is
- * used: reading it costs nearly as much as a signature. Throws InvalidSecretError.
+ * Reads a secret as Standard Webhooks writes it, padded base64 of 24 to 64 bytes without line breaks. Keep
+ * the key while it is used: reading it costs nearly as much as a signature. Throws InvalidKeyError.
  */
 export function parseSecret(text: string): KeyObject {
-  const encoded = text.startsWith(prefix) ? text.slice(prefix.length) : '';
-  const bytes = Buffer.from(encoded, 'base64');
-  const isCanonical = bytes.toString('base64') === encoded;
-  if (!isCanonical || bytes.length < bytesMin || bytes.length > bytesMax) throw new InvalidSecretError();
-  return createSecretKey(bytes);
+  const { min, max } = secretBytes;
+  const bytes = bytesOf(text, secretPrefix);
+  if (bytes !== null && bytes.length >= min && bytes.length <= max) return createSecretKey(bytes);
+  throw new InvalidKeyError(`a secret is ${secretPrefix} and the base64 of ${min} to ${max} bytes`);
 }
 
 /** A new random secret of 32 bytes. */
 export function generateSecret(): string {
-  return prefix + randomBytes(bytesGenerated).toString('base64');
+  return secretPrefix + randomBytes(secretBytes.generated).toString('base64');
+}
+
+/** A new private key of an ed25519 pair, as `whsk_` and the base64 of its seed and its public key. */
+export function generatePrivateKey(): string {
+  const { d = '', x = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  const bytes = Buffer.concat([Buffer.from(d, 'base64url'), Buffer.from(x, 'base64url')]);
+  return privateKeyPrefix + bytes.toString('base64');
+}
+
+/** Reads a private key to sign with. Throws InvalidKeyError. */
+export function parsePrivateKey(text: string): KeyObject {
+  const bytes = keyBytes(text, privateKeyPrefix, 2 * partBytes);
+  const [d, x] = [bytes.subarray(0, partBytes), bytes.subarray(partBytes)];
+  const jwk = { kty: 'OKP', crv: 'Ed25519', d: d.toString('base64url'), x: x.toString('base64url') };
+  return createPrivateKey({ key: jwk, format: 'jwk' });
+}
+
+/** Reads a public key to verify with. Throws InvalidKeyError. */
+export function parsePublicKey(text: string): KeyObject {
+  const { kty, crv, x } = toJwk(text);
+  return createPublicKey({ key: { kty, crv, x }, format: 'jwk' });
+}
+
+/** The public key that belongs to a private one; a public one stays as it is. Throws InvalidKeyError. */
+export function publicKeyOf(text: string): string {
+  const isPrivate = text.startsWith(privateKeyPrefix);
+  const bytes = isPrivate
+    ? keyBytes(text, privateKeyPrefix, 2 * partBytes)
+    : keyBytes(text, publicKeyPrefix, partBytes);
+  return publicKeyPrefix + bytes.subarray(-partBytes).toString('base64');
+}
+
+/** A public key (`whpk_…`) as a JSON Web Key. Throws InvalidKeyError. */
+export function toJwk(publicKey: string): PublicJwk {
+  const x = keyBytes(publicKey, publicKeyPrefix, partBytes).toString('base64url');
+  // The members that the thumbprint covers, in the order of their names and without blanks (RFC 7638 §3).
+  const members = JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x });
+  const kid = hash('sha256', members, 'base64url');
+  return { kty: 'OKP', crv: 'Ed25519', use: 'sig', alg: 'EdDSA', kid, x };
+}
+
+function keyBytes(text: string, prefix: string, length: number): Buffer {
+  const bytes = bytesOf(text, prefix);
+  if (bytes?.length === length) return bytes;
+  throw new InvalidKeyError(`a key of ed25519 is ${prefix} and the base64 of ${length} bytes`);
+}
+
+// Null for another prefix, and for what is no padded base64.
+function bytesOf(text: string, prefix: string): Buffer | null {
+  const encoded = text.startsWith(prefix) ? text.slice(prefix.length) : '';
+  const bytes = Buffer.from(encoded, 'base64');
+  return bytes.toString('base64') === encoded ? bytes : null;
+}
+
+/** The signature that a secret makes, by its prefix; pure. */
+export function versionOf(text: string): SignatureVersion {
+  return text.startsWith(privateKeyPrefix) || text.startsWith(publicKeyPrefix) ? 'v1a' : 'v1';
+}
+
+/** The key to sign with, of a secret of either algorithm. Throws InvalidKeyError. */
+export function parseSigner(text: string): KeyObject {
+  return versionOf(text) === 'v1a' ? parsePrivateKey(text) : parseSecret(text);
 }
 
 /** The secrets to sign with at a time (ms), newest first. */
 export function validSecrets(secrets: readonly SigningSecret[], now: number): string[] {
   return secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now).map(({ text }) => text);
-}
-
-/** The signature that a secret makes, by its prefix; pure. */
-export function versionOf(text: string): SignatureVersion {
-  return isEd25519Text(text) ? 'v1a' : 'v1';
-}
-
-/** The key to sign with, of a secret of either algorithm. Throws InvalidSecretError and InvalidKeyError. */
-export function parseSigner(text: string): KeyObject {
-  return versionOf(text) === 'v1a' ? parsePrivateKey(text) : parseSecret(text);
 }
 
 /** A new secret of 32 random bytes (`v1`) or a new private key (`v1a`), made at `now` (ms). */
@@ -111,18 +170,19 @@ export function makeSecret(version: SignatureVersion, now: number): SigningSecre
 }
 
 /**
- * The secrets for these signatures: those of other algorithms end at once, and an algorithm without a current
- * secret gets a new one. The same array where nothing changes.
+ * The secrets for these signatures, in the order of the header: those of other algorithms end at once, and an
+ * algorithm without a current secret gets a new one.
  */
 export function secretsFor(
   secrets: readonly SigningSecret[],
   versions: readonly SignatureVersion[],
   now: number,
 ): readonly SigningSecret[] {
-  const kept = secrets.filter(({ text }) => versions.includes(versionOf(text)));
-  const missing = versions.filter((version) => currentOf(kept, version) === null);
-  if (missing.length === 0 && kept.length === secrets.length) return secrets;
-  return inOrder([...missing.map((version) => makeSecret(version, now)), ...kept]);
+  const inOrder = signatureVersions.filter((version) => versions.includes(version));
+  return inOrder.flatMap((version) => {
+    const kept = secrets.filter(({ text }) => versionOf(text) === version);
+    return currentOf(kept, version) === null ? [makeSecret(version, now), ...kept] : kept;
+  });
 }
 
 /** The secret of an algorithm that does not expire; null where there is none; pure. */
@@ -132,23 +192,23 @@ export function currentOf(secrets: readonly SigningSecret[], version: SignatureV
 }
 
 /**
- * Puts a new secret first and lets the current ones of its algorithm expire `graceMs` from now. Beyond
+ * Puts a new secret before those of its algorithm and lets the current ones expire `graceMs` from now. Beyond
  * `validSecretsMax` the oldest ends at once. Secrets of another algorithm stay.
  */
 export function rotateSecrets(
   secrets: readonly SigningSecret[],
-  next: string | SigningSecret,
+  next: SigningSecret,
   graceMs: number,
   now: number,
 ): SigningSecret[] {
-  const added = typeof next === 'string' ? { text: next, expiresAt: null } : next;
-  const isSame = ({ text }: SigningSecret) => versionOf(text) === versionOf(added.text);
-  const kept = secrets
-    .filter(isSame)
-    .map((secret) => ({ ...secret, expiresAt: Math.min(secret.expiresAt ?? Infinity, now + graceMs) }))
-    .filter(({ text: old, expiresAt }) => old !== added.text && expiresAt > now);
-  const others = secrets.filter((secret) => !isSame(secret));
-  return inOrder([...[added, ...kept].slice(0, validSecretsMax), ...others]);
+  return signatureVersions.flatMap((version) => {
+    const own = secrets.filter(({ text }) => versionOf(text) === version);
+    if (versionOf(next.text) !== version) return own;
+    const kept = own
+      .map((secret) => ({ ...secret, expiresAt: Math.min(secret.expiresAt ?? Infinity, now + graceMs) }))
+      .filter(({ text, expiresAt }) => text !== next.text && expiresAt > now);
+    return [next, ...kept].slice(0, validSecretsMax);
+  });
 }
 
 /** The public keys that verify callbacks at a time (ms), newest first; pure. */
@@ -159,9 +219,4 @@ export function publicKeysOf(secrets: readonly SigningSecret[], now: number): Pu
       const text = publicKeyOf(secret);
       return { text, kid: toJwk(text).kid, since, until };
     });
-}
-
-// The order of the signatures in the header: by algorithm, and as given within one.
-function inOrder(secrets: readonly SigningSecret[]): SigningSecret[] {
-  return signatureVersions.flatMap((version) => secrets.filter(({ text }) => versionOf(text) === version));
 }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Redis } from 'ioredis';
-import { parsePrivateKey } from '../../src/subscriptions/ed25519-key.ts';
+import { parsePrivateKey } from '../../src/subscriptions/signing-secret.ts';
 import { connectionsOver, createProduct, testConfig } from '../support/daemon/product.ts';
 import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
 import { startHostilePartner, type HostilePartner } from '../support/partner/hostile-partner.ts';

@@ -1,6 +1,6 @@
 import { verify } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parsePublicKey } from '../../src/subscriptions/ed25519-key.ts';
+import { parsePublicKey } from '../../src/subscriptions/signing-secret.ts';
 import { captureCallback } from '../integration/docs/captured-callback.ts';
 import { createApiFixture, hookUrl, type ApiFixture } from '../support/api/api-fixture.ts';
 import { everyText } from '../support/redis/every-text.ts';

@@ -1,7 +1,11 @@
 import { type KeyObject } from 'node:crypto';
-import { InvalidKeyError, parsePublicKey, publicKeyPrefix } from '../../subscriptions/ed25519-key.ts';
+import {
+  InvalidKeyError,
+  parsePublicKey,
+  parseSecret,
+  publicKeyPrefix,
+} from '../../subscriptions/signing-secret.ts';
 import { CliError, readNamed } from '../cli-error.ts';
-import { InvalidSecretError, parseSecret } from '../../subscriptions/signing-secret.ts';
 
 // Milliseconds within which a server must have answered.
 const timeoutMs = 10_000;
@@ -67,7 +71,7 @@ export function readSigningKey(text: string): KeyObject {
   try {
     return parseSecret(text);
   } catch (error) {
-    if (!(error instanceof InvalidSecretError)) throw error;
+    if (!(error instanceof InvalidKeyError)) throw error;
     throw new CliError('usage', `The secret is not valid: ${error.message}.`);
   }
 }

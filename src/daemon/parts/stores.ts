@@ -60,7 +60,7 @@ export function createStores(
     polling: createPollingStore(redis, keys, onUnreadable),
     log,
     subscriptions,
-    publicKeys: createPublishedKeys(redis, keys, sealer, clock.now),
+    publicKeys: createPublishedKeys(redis, keys, subscriptions, clock.now),
     certificates: createCertificateWarnings(redis, keys, subscriptions, clock.now),
     delivery: createDeliveryStore(
       redis,

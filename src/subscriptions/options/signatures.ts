@@ -63,14 +63,17 @@ function signatureSetting(
   former: Subscription | null,
 ): Pick<Subscription, 'signatures'> {
   if (versions === undefined) return {};
-  const given = signatureVersions.filter((version) => versions.includes(version));
-  const asked: Signatures = given.includes('v1a') ? given : null;
+  const asked: Signatures = versions.includes('v1a')
+    ? signatureVersions.filter((version) => versions.includes(version))
+    : null;
   return asked === null && former?.signatures == null ? {} : { signatures: asked };
 }
 
+const asCurrent = (text: string): SigningSecret => ({ text, expiresAt: null });
+
 /** The secrets of a registration. */
 export function newSecrets({ secret, signatures = ['v1'] }: Given, now: number): readonly SigningSecret[] {
-  return secretsFor(secret === undefined ? [] : [{ text: secret, expiresAt: null }], signatures, now);
+  return secretsFor(secret === undefined ? [] : [asCurrent(secret)], signatures, now);
 }
 
 /**
@@ -83,12 +86,10 @@ export function changedSecrets(
   renewsKeys: boolean,
   now: number,
 ): readonly SigningSecret[] {
-  const versions = signatures ?? signaturesOf(subscription);
-  let { secrets } = subscription;
-  if (renewsKeys) secrets = secrets.filter(({ text }) => versionOf(text) !== 'v1a');
-  if (secret !== undefined) secrets = rotateSecrets(secrets, secret, 0, now);
-  const isSame = signatures === undefined && secrets === subscription.secrets;
-  return isSame ? secrets : secretsFor(secrets, versions, now);
+  if (secret === undefined && signatures === undefined && !renewsKeys) return subscription.secrets;
+  const kept = subscription.secrets.filter(({ text }) => !renewsKeys || versionOf(text) !== 'v1a');
+  const secrets = secret === undefined ? kept : rotateSecrets(kept, asCurrent(secret), 0, now);
+  return secretsFor(secrets, signatures ?? signaturesOf(subscription), now);
 }
 
 /**
@@ -101,9 +102,8 @@ export function rotatedSecrets(
   graceMs: number,
   now: number,
 ): readonly SigningSecret[] {
-  const versions = signaturesOf(subscription);
-  return versions.reduce<readonly SigningSecret[]>((secrets, version) => {
-    const next = version === 'v1' && secret !== undefined ? secret : makeSecret(version, now);
+  return signaturesOf(subscription).reduce<readonly SigningSecret[]>((secrets, version) => {
+    const next = version === 'v1' && secret !== undefined ? asCurrent(secret) : makeSecret(version, now);
     return rotateSecrets(secrets, next, graceMs, now);
   }, subscription.secrets);
 }

@@ -3,8 +3,7 @@ import { decodeRecord, parseShaped } from '../../redis/unreadable-record.ts';
 import { registrationPlace } from '../../secrets/seal-place.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import type { Subscription } from '../subscription.ts';
-import { publicKeyOf } from '../ed25519-key.ts';
-import { currentOf } from '../signing-secret.ts';
+import { currentOf, publicKeyOf } from '../signing-secret.ts';
 
 /** A registration under an idempotency key; `request` is the same text for the same request. */
 export interface Registration {

@@ -1,6 +1,6 @@
 import { createPublicKey, verify, type JsonWebKey } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { publicKeyOf } from '../../../src/subscriptions/ed25519-key.ts';
+import { publicKeyOf } from '../../../src/subscriptions/signing-secret.ts';
 import { createApiFixture, hookUrl, type ApiFixture } from '../../support/api/api-fixture.ts';
 import { captureCallback } from '../docs/captured-callback.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';

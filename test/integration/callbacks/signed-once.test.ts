@@ -3,7 +3,7 @@ import type { Bearer } from '../../../src/callbacks/bearers.ts';
 import { createCallbackClient } from '../../../src/callbacks/callback-client.ts';
 import { createCallbackSender } from '../../../src/callbacks/send-callback.ts';
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
-import { generatePrivateKey } from '../../../src/subscriptions/ed25519-key.ts';
+import { generatePrivateKey } from '../../../src/subscriptions/signing-secret.ts';
 import { eventWith } from '../../support/filter-expressions.ts';
 import { exampleSubscription } from '../../support/event-examples.ts';
 import { startReceiver, receiverSecret, type Callback } from '../../support/receivers/receiver.ts';

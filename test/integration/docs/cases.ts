@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { generatePrivateKey, publicKeyOf } from '../../../src/subscriptions/ed25519-key.ts';
+import { generatePrivateKey, publicKeyOf } from '../../../src/subscriptions/signing-secret.ts';
 import { captureCallback, type Captured } from './captured-callback.ts';
 
 /** A callback that a receiver is shown, the secret that it holds, and whether it must accept. */

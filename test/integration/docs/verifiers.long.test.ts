@@ -6,11 +6,10 @@ import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyCallback } from '../../../src/cli/events/verify-callback.ts';
-import { parseSecret } from '../../../src/subscriptions/signing-secret.ts';
+import { parsePublicKey, parseSecret } from '../../../src/subscriptions/signing-secret.ts';
 import type { Captured } from './captured-callback.ts';
 import { cases, publicKeyCases } from './cases.ts';
 import { publicKeyRuntimes, unusable, type Runtime } from './runtimes.ts';
-import { parsePublicKey } from '../../../src/subscriptions/ed25519-key.ts';
 import { skipIfFails } from '../../support/skip-without.ts';
 
 describe('standardwebhooks, the reference,', () => {

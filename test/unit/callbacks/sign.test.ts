@@ -8,8 +8,12 @@ import {
   signedHeadersInThreads,
   type SignedHeaders,
 } from '../../../src/callbacks/sign.ts';
-import { generatePrivateKey, parsePrivateKey } from '../../../src/subscriptions/ed25519-key.ts';
-import { generateSecret, parseSecret } from '../../../src/subscriptions/signing-secret.ts';
+import {
+  generatePrivateKey,
+  generateSecret,
+  parsePrivateKey,
+  parseSecret,
+} from '../../../src/subscriptions/signing-secret.ts';
 
 const nowSeconds = Math.floor(Date.now() / 1000);
 const secretOf = (bytes: Uint8Array): string => `whsec_${Buffer.from(bytes).toString('base64')}`;

@@ -5,8 +5,7 @@ import { readText } from '../docs/documents.ts';
 // A key serves one purpose. What needs another key than these derives it by HKDF, under a label of its own.
 const keyOf: Readonly<Record<string, string>> = {
   'src/callbacks/sign.ts': 'a signing secret of a subscription: signs callbacks',
-  'src/subscriptions/signing-secret.ts': 'the same, read',
-  'src/subscriptions/ed25519-key.ts': 'the same of v1a, made and read',
+  'src/subscriptions/signing-secret.ts': 'the same, made and read',
   'src/subscriptions/options/tls.ts': 'the key of a client certificate: read to be judged',
   'src/secrets/seal.ts': 'ENCRYPTION_KEY: seals secrets',
   'src/accounts/session-store.ts': "derived from API_TOKEN by HKDF: digests of the operator's sessions",

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   generateSecret,
-  InvalidSecretError,
+  InvalidKeyError,
   parseSecret,
   rotateSecrets,
   validSecrets,
@@ -36,7 +36,7 @@ describe('parseSecret', () => {
     secretOf(Buffer.alloc(24, 0xff)).replaceAll('/', '_'),
     `whsec_${'*'.repeat(32)}`,
   ])('throws for %j without repeating it', (text) => {
-    expect(() => parseSecret(text)).toThrow(InvalidSecretError);
+    expect(() => parseSecret(text)).toThrow(InvalidKeyError);
     expect(() => parseSecret(text)).toThrow('a secret is whsec_ and the base64 of 24 to 64 bytes');
   });
 });
@@ -50,10 +50,11 @@ describe('generateSecret', () => {
 });
 
 describe('signing secrets', () => {
-  const current = [{ text: 'one', expiresAt: null }];
+  const made = (text: string): SigningSecret => ({ text, expiresAt: null });
+  const current = [made('one')];
 
   it('overlap for the grace, the newest first', () => {
-    const rotated = rotateSecrets(current, 'two', 100, 1_000);
+    const rotated = rotateSecrets(current, made('two'), 100, 1_000);
     expect(rotated).toEqual([
       { text: 'two', expiresAt: null },
       { text: 'one', expiresAt: 1_100 },
@@ -63,17 +64,17 @@ describe('signing secrets', () => {
   });
 
   it('end at once without grace', () => {
-    expect(rotateSecrets(current, 'two', 0, 1_000)).toEqual([{ text: 'two', expiresAt: null }]);
+    expect(rotateSecrets(current, made('two'), 0, 1_000)).toEqual([{ text: 'two', expiresAt: null }]);
   });
 
   it('rotated again do not live longer, and expired ones go', () => {
-    const twice = rotateSecrets(rotateSecrets(current, 'two', 100, 1_000), 'three', 500, 1_050);
+    const twice = rotateSecrets(rotateSecrets(current, made('two'), 100, 1_000), made('three'), 500, 1_050);
     expect(twice).toEqual([
       { text: 'three', expiresAt: null },
       { text: 'two', expiresAt: 1_550 },
       { text: 'one', expiresAt: 1_100 },
     ]);
-    expect(rotateSecrets(twice, 'four', 500, 1_200).map(({ text }) => text)).toEqual([
+    expect(rotateSecrets(twice, made('four'), 500, 1_200).map(({ text }) => text)).toEqual([
       'four',
       'three',
       'two',
@@ -83,14 +84,14 @@ describe('signing secrets', () => {
   it('are never more than five: the oldest ends before its grace', () => {
     const names = ['two', 'three', 'four', 'five', 'six', 'seven'];
     const rotated = names.reduce<readonly SigningSecret[]>(
-      (held, name, i) => rotateSecrets(held, name, 86_400_000, i),
+      (held, name, i) => rotateSecrets(held, made(name), 86_400_000, i),
       current,
     );
     expect(validSecrets(rotated, 10)).toEqual(['seven', 'six', 'five', 'four', 'three']);
   });
 
   it('rotated back to a former one list it once', () => {
-    const back = rotateSecrets(rotateSecrets(current, 'two', 100, 1_000), 'one', 100, 1_010);
+    const back = rotateSecrets(rotateSecrets(current, made('two'), 100, 1_000), made('one'), 100, 1_010);
     expect(back).toEqual([
       { text: 'one', expiresAt: null },
       { text: 'two', expiresAt: 1_110 },

@@ -87,7 +87,8 @@ describe('a change of the subscription', () => {
     const id = await harness.subscribe(receiver.url);
     const current = [{ text: receiverSecret, expiresAt: null }];
     const signatures = async (graceMs: number, filing: string) => {
-      await harness.change(id, { secrets: rotateSecrets(current, otherSecret, graceMs, Date.now()) });
+      const next = { text: otherSecret, expiresAt: null };
+      await harness.change(id, { secrets: rotateSecrets(current, next, graceMs, Date.now()) });
       await harness.append(filing);
       await harness.drain(id);
       return String(receiver.received.at(-1)?.headers['webhook-signature']).split(' ').length;

@@ -3,10 +3,12 @@ import { parseHeaders, verifyCallback } from '../../../../src/cli/events/verify-
 import { signedHeaders } from '../../../../src/callbacks/sign.ts';
 import {
   generatePrivateKey,
+  generateSecret,
   parsePublicKey,
+  parseSecret,
+  parseSigner,
   publicKeyOf,
-} from '../../../../src/subscriptions/ed25519-key.ts';
-import { generateSecret, parseSecret, parseSigner } from '../../../../src/subscriptions/signing-secret.ts';
+} from '../../../../src/subscriptions/signing-secret.ts';
 
 const key = parseSecret(generateSecret());
 const other = parseSecret(generateSecret());

@@ -7,7 +7,7 @@ import {
   parsePublicKey,
   publicKeyOf,
   toJwk,
-} from '../../../src/subscriptions/ed25519-key.ts';
+} from '../../../src/subscriptions/signing-secret.ts';
 
 const base64 = (hex: string) => Buffer.from(hex, 'hex').toString('base64');
 // RFC 8032 §7.1, test 2.
