@@ -1,11 +1,10 @@
-import { setImmediate as othersFirst } from 'node:timers/promises';
-import type { EventLog } from '../events/event-log.ts';
+import type { EventLog, LogOutline } from '../events/event-log.ts';
+import { takeTurns } from '../json/turns.ts';
 import type { Selecting } from './content-filter/selection.ts';
-import { countedMax, countWanted, type JudgedLog } from './content-filter/wanted-entries.ts';
-import { createEventMatcher } from './matches-event.ts';
-import { snapshotsLeft, subscriptionLag, type Delivered } from './subscription.ts';
-import type { LogOutline, OutlinedEntry } from '../events/event-log.ts';
+import { wantedAmong, type JudgedLog } from './content-filter/wanted-entries.ts';
 import { createCursor } from './cursor.ts';
+import { createEventMatcher } from './matches-event.ts';
+import { subscriptionLag, type Delivered } from './subscription.ts';
 
 /** The fields of a subscription on which its lag depends. */
 export interface Lagging {
@@ -30,10 +29,8 @@ export interface LagsDeps {
 }
 
 const entriesLookedAt = 2_000;
-// Number of entries matched, over all subscriptions, after which other work of the process has its turn.
-const matchedAtOnce = 10_000;
-// Maximum number of events that filters judge in one call.
-const judgedMax = 2_000;
+// Maximum number of events that a filter judges for one subscription, and for those of one call.
+const judgedMax = { each: 100, call: 2_000 };
 
 /** Reads lags. The log is read once for all subscriptions of a call, and not at all when none is behind. */
 export function createLagReader({ log, outline, judged }: LagsDeps): ReadLags {
@@ -49,69 +46,31 @@ export function createLagReader({ log, outline, judged }: LagsDeps): ReadLags {
     }
   }
 
-  async function countWaiting(
-    account: string,
-    filter: Selecting,
-    delivery: Delivered,
-    entries: readonly OutlinedEntry[],
-    head: number,
-    takes: (events: number) => boolean,
-  ): Promise<number> {
-    const { expired, waiting: unread } = waitingOf(filter, delivery, entries, head);
-    if (judged === undefined || filter.filter == null || !takes(unread.length))
-      return expired + unread.length;
-    const wanted = await inTurn(account, () => countWanted(judged, account, filter, unread));
-    return expired + wanted;
-  }
-
   return async (account, subscriptions) => {
     const { position: head } = await log.head(account);
-    const begin = Math.min(...subscriptions.map(({ delivery }) => cursorIfNear(delivery, head)));
+    const isNear = ({ cursor }: Delivered) => cursor < head && head - cursor <= entriesLookedAt;
+    const near = subscriptions.filter(({ delivery }) => isNear(delivery));
+    const begin = Math.min(head, ...near.map(({ delivery }) => delivery.cursor));
     const entries = begin < head ? await outline(account, begin, head - begin) : [];
+    const turns = takeTurns();
     const lags: number[] = [];
-    let matched = 0;
     let judgedSoFar = 0;
-    const takes = (events: number): boolean => {
-      if (events > countedMax || judgedSoFar + events > judgedMax) return false;
-      judgedSoFar += events;
-      return true;
-    };
     for (const { filter, delivery } of subscriptions) {
-      const isFar = head - delivery.cursor > entriesLookedAt;
-      if (!isFar && head > delivery.cursor) matched += entries.length;
-      lags.push(
-        isFar
-          ? subscriptionLag(delivery, head)
-          : delivery.parked +
-              snapshotsLeft(delivery) +
-              (await countWaiting(account, filter, delivery, entries, head, takes)),
-      );
-      if (matched < matchedAtOnce) continue;
-      matched = 0;
-      await othersFirst();
+      if (turns.isOver()) await turns.next();
+      const all = subscriptionLag(delivery, head);
+      const { isDone } = createCursor(delivery.cursor, delivery.done);
+      const unread = isNear(delivery)
+        ? entries.filter(({ position }) => position <= head && !isDone(position))
+        : [];
+      let wanted = unread.filter(createEventMatcher(filter));
+      const isJudged = wanted.length <= Math.min(judgedMax.each, judgedMax.call - judgedSoFar);
+      if (judged !== undefined && filter.filter != null && isJudged) {
+        judgedSoFar += wanted.length;
+        const matching = wanted;
+        wanted = await inTurn(account, () => wantedAmong(judged, account, filter, matching));
+      }
+      lags.push(all - unread.length + wanted.length);
     }
     return lags;
   };
-}
-
-function cursorIfNear({ cursor }: Delivered, head: number): number {
-  return head - cursor > entriesLookedAt ? head : cursor;
-}
-
-const noneWaiting = { parked: 0, snapshots: 0 };
-
-// The positions of unread events that match by type, state and status, and the number of those that are gone.
-function waitingOf(
-  filter: Selecting,
-  delivery: Delivered,
-  entries: readonly OutlinedEntry[],
-  head: number,
-): { expired: number; waiting: number[] } {
-  // Most subscriptions are not behind, even where one of thousands is.
-  if (head <= delivery.cursor) return { expired: 0, waiting: [] };
-  const cursor = createCursor(delivery.cursor, delivery.done);
-  const unread = entries.filter(({ position }) => position <= head && !cursor.isDone(position));
-  const expired = Math.max(0, subscriptionLag({ ...delivery, ...noneWaiting }, head) - unread.length);
-  const waiting = unread.filter(createEventMatcher(filter)).map(({ position }) => position);
-  return { expired, waiting };
 }

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { undecidedCount } from '../../subscriptions/content-filter/undecided-count.ts';
+import { undecidedCount } from '../../subscriptions/content-filter/selection.ts';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import { whileItLasts } from '../../subscriptions/options/expires-at.ts';

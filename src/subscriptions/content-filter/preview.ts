@@ -1,9 +1,8 @@
 import type { EventLog, LogEntry, OutlinedEntry } from '../../events/event-log.ts';
 import { fitting } from '../../events/timeline.ts';
-import { takeTurns } from '../../json/turns.ts';
-import { matchesEvent } from '../matches-event.ts';
 import type { FilterJudge } from './judge.ts';
-import { choose, type Selecting } from './selection.ts';
+import type { Selecting } from './selection.ts';
+import { chooseAmong } from './wanted-entries.ts';
 
 /** The part of the latest events that a subscription with some settings would have got. */
 export interface Preview {
@@ -22,9 +21,8 @@ export interface PreviewDeps {
   readonly judge: FilterJudge;
 }
 
-// Maximum number of events that are read at a time, and bytes of their bodies.
+// Maximum number of events that are read at a time.
 const entriesAtOnce = 200;
-const bytesAtOnce = 512 * 1024;
 // Maximum bytes of bodies that one preview reads: ten thousand ordinary events have half of that.
 const bytesMax = 32 * 1024 * 1024;
 // Maximum number of samples, and bytes of their bodies.
@@ -32,8 +30,7 @@ const samplesMax = 5;
 const sampleBytesMax = 1024 * 1024;
 
 /**
- * Judges the latest `last` events of a log, fewer where their bodies have more than 32 MiB. Other work has
- * its turn between slices of half a megabyte, and after every few events that a filter judges.
+ * Judges the latest `last` events of a log (`chooseAmong`), fewer where their bodies have more than 32 MiB.
  */
 export async function previewEvents(
   { log, judge }: PreviewDeps,
@@ -43,27 +40,7 @@ export async function previewEvents(
 ): Promise<Preview> {
   let [of, matched, undecided, bytes] = [0, 0, 0, 0];
   const sampled: OutlinedEntry[] = [];
-  const turns = takeTurns();
   const { filter = null } = selecting;
-
-  async function judgeAll(entries: readonly OutlinedEntry[]): Promise<void> {
-    for (let rest = entries; rest.length > 0;) {
-      const some = fitting(rest, bytesAtOnce);
-      rest = rest.slice(some.length);
-      const bodies = filter === null ? some : await log.load(account, some);
-      for (const [i, entry] of bodies.entries()) {
-        if (turns.isOver()) await turns.next();
-        // Trimmed meanwhile.
-        if (entry === null) continue;
-        const choice = choose(judge, selecting, entry);
-        if (choice === 'undecided') undecided += 1;
-        if (choice !== 'wanted') continue;
-        matched += 1;
-        if (sampled.length < samplesMax) sampled.push(some[i] ?? entry);
-      }
-    }
-  }
-
   let before = (await log.head(account)).position + 1;
   while (of < last && bytes < bytesMax) {
     const found = await log.outlineBefore(account, before, Math.min(entriesAtOnce, last - of));
@@ -71,10 +48,12 @@ export async function previewEvents(
     if (entries.length === 0) break;
     of += entries.length;
     before = entries.at(-1)?.position ?? before;
-    // An event that type, state or status excludes needs no body.
-    const open = entries.filter((entry) => matchesEvent(selecting, entry));
     if (filter !== null) bytes += entries.reduce((sum, entry) => sum + entry.bytes, 0);
-    await judgeAll(open);
+    for await (const [entry, choice] of chooseAmong({ log, judge }, account, selecting, entries)) {
+      if (choice === 'undecided') undecided += 1;
+      if (choice === 'wanted') matched += 1;
+      if (choice === 'wanted' && sampled.length < samplesMax) sampled.push(entry);
+    }
   }
   const samples = (await log.load(account, fitting(sampled, sampleBytesMax))).filter(
     (entry) => entry !== null,

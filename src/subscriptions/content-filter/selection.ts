@@ -1,8 +1,8 @@
+import { hash } from 'node:crypto';
 import { takeTurns } from '../../json/turns.ts';
 import { matchesEvent, type Matchable } from '../matches-event.ts';
 import type { Subscription } from '../subscription.ts';
 import type { FilterJudge } from './judge.ts';
-import { undecidedCount, undecidedText } from './undecided-count.ts';
 
 /** The fields of a subscription that decide which events it gets. */
 export type Selecting = Pick<Subscription, 'eventTypes' | 'states' | 'statuses' | 'filter' | 'confined'>;
@@ -75,24 +75,40 @@ export function createSelection(
   inEffect: () => Selecting,
   before: string,
 ): Selection {
-  let { filter = null } = inEffect();
-  let undecided = undecidedCount(before, filter);
+  let stored = before;
   return {
     wants: (event) => choose(judge, inEffect(), event) !== 'unwanted',
     accepts(event) {
       const subscription = inEffect();
       const choice = choose(judge, subscription, event);
-      if (choice !== 'undecided') return choice === 'wanted';
-      const { filter: asked = null } = subscription;
-      if (asked !== filter) undecided = 0;
-      filter = asked;
-      undecided += 1;
-      onUndecided();
-      return true;
+      if (choice === 'undecided') {
+        stored = undecidedText(subscription.filter ?? '', undecidedCount(stored, subscription.filter) + 1);
+        onUndecided();
+      }
+      return choice !== 'unwanted';
     },
     undecided() {
-      const { filter: asked = null } = inEffect();
-      return asked === null ? null : undecidedText(asked, asked === filter ? undecided : 0);
+      const { filter = null } = inEffect();
+      return filter === null ? null : undecidedText(filter, undecidedCount(stored, filter));
     },
   };
+}
+
+// The stored form of the number of events on which a filter could not decide: it says which filter.
+function undecidedText(filter: string, count: number): string {
+  return `${count} ${digestOf(filter)}`;
+}
+
+/**
+ * Number of events on which a filter could not decide, from its stored form; 0 for another filter, and where
+ * there is none.
+ */
+export function undecidedCount(text: string, filter: string | null | undefined): number {
+  const [count, digest] = text.split(' ');
+  return filter != null && digest === digestOf(filter) ? Number(count) || 0 : 0;
+}
+
+// Twelve characters are enough to tell the filters of one subscription apart.
+function digestOf(filter: string): string {
+  return hash('sha256', filter).slice(0, 12);
 }

@@ -304,8 +304,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a subscription that fell behind looks as if it missed nothing',
     file: 'src/subscriptions/lag.ts',
-    find: 'return expired + unread',
-    replace: 'return unread',
+    find: 'lags.push(all - unread.length + wanted.length)',
+    replace: 'lags.push(wanted.length)',
     project: 'integration',
     test: 'test/integration/delivery/drain/retention.test.ts',
     title: 'count in the lag until they are told',

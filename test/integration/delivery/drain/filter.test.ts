@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { undecidedCount } from '../../../../src/subscriptions/content-filter/undecided-count.ts';
+import { undecidedCount } from '../../../../src/subscriptions/content-filter/selection.ts';
 import { eventWith } from '../../../support/filter-expressions.ts';
 import { appendEvent } from '../../../support/redis/append-script.ts';
 import { startReceiver } from '../../../support/receivers/receiver.ts';

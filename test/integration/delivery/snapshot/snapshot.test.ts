@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { undecidedCount } from '../../../../src/subscriptions/content-filter/undecided-count.ts';
+import { undecidedCount } from '../../../../src/subscriptions/content-filter/selection.ts';
 import {
   createLatch,
   startReceiver,
