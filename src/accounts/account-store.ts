@@ -1,6 +1,6 @@
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { replaceField } from '../redis/hash-fields.ts';
+import { replaceField, scanHash } from '../redis/hash-fields.ts';
 import type { OnUnreadable } from '../redis/unreadable-record.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import { partnerKeyPlace } from '../secrets/seal-place.ts';
@@ -41,8 +41,6 @@ export interface AccountStore {
   some(names: readonly string[]): Promise<Omit<AccountPage, 'hasMore'>>;
   /** Number of records of accounts, with unreadable ones and removals under way. */
   count(): Promise<number>;
-  /** All accounts, by name, and those that cannot be read, with the reason. */
-  all(): Promise<Omit<AccountPage, 'hasMore'>>;
   /** Null when there is no such account. Throws UnreadableRecordError. */
   get(account: string): Promise<Account | null>;
   /** The account with its key; otherwise as `get`. Throws SealError when the key cannot be opened. */
@@ -89,35 +87,27 @@ export function createAccountStore({
 }: AccountStoreDeps): AccountStore {
   const changes = createAccountChanges(redis, keys);
 
-  function toAccount(account: string, stored: StoredAccount): Account {
-    return {
-      account,
-      incarnation: stored.incarnation ?? '',
-      baseUrl: stored.baseUrl,
-      pollIntervalMs: stored.pollIntervalMs ?? defaults.pollIntervalMs,
-      sweepIntervalMs: stored.sweepIntervalMs ?? defaults.sweepIntervalMs,
-      stalledAfter: stored.stalledAfter ?? null,
-      createdAt: stored.createdAt,
-      updatedAt: stored.updatedAt,
-    };
-  }
+  const toAccount = (account: string, { sealedKey: _sealed, ...stored }: StoredAccount): Account => ({
+    stalledAfter: null,
+    ...stored,
+    account,
+    pollIntervalMs: stored.pollIntervalMs ?? defaults.pollIntervalMs,
+    sweepIntervalMs: stored.sweepIntervalMs ?? defaults.sweepIntervalMs,
+  });
 
   const textOf = (account: string) => redis.hget(keys.accounts, account);
   const tryParse = (account: string, text: string) => tryParseAccount(keys.accounts, account, text);
 
-  async function find(account: string): Promise<StoredAccount | null> {
+  const find = async (account: string) => {
     const text = await textOf(account);
     return text === null ? null : parseAccount(keys.accounts, account, text);
-  }
+  };
 
   const foundOf = (account: string, text: string) => ({ account, text, found: tryParse(account, text) });
 
-  async function readAll() {
-    const all = Object.entries<string>(await redis.hgetall(keys.accounts));
-    return all.map(([account, text]) => foundOf(account, text));
-  }
+  type Found = ReturnType<typeof foundOf>;
 
-  async function readSome(given: readonly string[]) {
+  async function readSome(given: readonly string[]): Promise<Found[]> {
     const texts = given.length === 0 ? [] : await redis.hmget(keys.accounts, ...given);
     return given.flatMap((account, i) => {
       const text = texts[i] ?? null;
@@ -127,11 +117,11 @@ export function createAccountStore({
 
   async function scan(from: string, count: number) {
     const [next, flat] = await redis.hscan(keys.accounts, from, 'COUNT', count);
-    const names = flat.filter((_, i) => i % 2 === 0);
-    return { next, all: names.map((account, i) => foundOf(account, flat[2 * i + 1] ?? '')) };
+    const all = flat.flatMap((name, i) => (i % 2 === 0 ? foundOf(name, flat[i + 1] ?? '') : []));
+    return { next, all };
   }
 
-  function sliceOf(all: Awaited<ReturnType<typeof readAll>>): Omit<AccountSlice, 'next'> {
+  function sliceOf(all: readonly Found[]): Omit<AccountSlice, 'next'> {
     const accounts: Account[] = [];
     const leaving: { account: string; vacancy: string }[] = [];
     let unreadable = 0;
@@ -146,21 +136,11 @@ export function createAccountStore({
     return { accounts, leaving, unreadable };
   }
 
-  function partedOf(all: Awaited<ReturnType<typeof readAll>>): Omit<AccountPage, 'hasMore'> {
+  function partedOf(all: readonly Found[]): Omit<AccountPage, 'hasMore'> {
     const unreadable = all.flatMap(({ account, found }) =>
       found instanceof Error ? [{ account, error: found }] : [],
     );
     return { accounts: byName(sliceOf(all).accounts), unreadable: byName(unreadable) };
-  }
-
-  function sealedRecord(account: string, text: string, record: StoredAccount): SealedRecord {
-    return {
-      texts: [{ text: record.sealedKey, place: partnerKeyPlace(account, record.baseUrl) }],
-      replace: ([sealedKey = record.sealedKey]) => {
-        const value = JSON.stringify({ ...record, sealedKey });
-        return replaceField(redis, keys.accounts, account, { expected: text, value });
-      },
-    };
   }
 
   const store: AccountStore = {
@@ -170,7 +150,7 @@ export function createAccountStore({
     },
     count: () => redis.hlen(keys.accounts),
     async page(after, limit) {
-      const found: Awaited<ReturnType<typeof readSome>> = [];
+      const found: Found[] = [];
       for (let from = after; found.length <= limit;) {
         const { names } = keys.accountLists;
         const listed = await redis.zrangebylex(names, `(${from}`, '+', 'LIMIT', 0, limit + 1);
@@ -182,7 +162,6 @@ export function createAccountStore({
       return { ...partedOf(found.slice(0, limit)), hasMore: found.length > limit };
     },
     some: async (given) => partedOf(await readSome(given)),
-    all: async () => partedOf(await readAll()),
     async get(account) {
       const found = await find(account);
       return found === null ? null : toAccount(account, found);
@@ -194,13 +173,18 @@ export function createAccountStore({
       return { ...toAccount(account, found), partnerKey };
     },
     async *sealedRecords() {
-      let from = '0';
-      do {
-        const { next, all } = await scan(from, accountsAtOnce);
-        for (const { account, text, found } of all)
-          if (found !== null && !(found instanceof Error)) yield sealedRecord(account, text, found);
-        from = next;
-      } while (from !== '0');
+      for await (const some of scanHash(redis, keys.accounts, accountsAtOnce))
+        for (const [account, text] of some) {
+          const record = tryParse(account, text);
+          if (record === null || record instanceof Error) continue;
+          yield {
+            texts: [{ text: record.sealedKey, place: partnerKeyPlace(account, record.baseUrl) }],
+            replace: ([sealedKey = record.sealedKey]) => {
+              const value = JSON.stringify({ ...record, sealedKey });
+              return replaceField(redis, keys.accounts, account, { expected: text, value });
+            },
+          };
+        }
     },
     async exists(account) {
       const text = await textOf(account);

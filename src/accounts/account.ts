@@ -1,9 +1,4 @@
-import {
-  decodeRecord,
-  isUnreadable,
-  parseShaped,
-  type UnreadableRecordError,
-} from '../redis/unreadable-record.ts';
+import { decodeRecord, isUnreadable, parseShaped } from '../redis/unreadable-record.ts';
 
 /** A partner account whose filings are watched. */
 export interface Account {
@@ -32,33 +27,25 @@ export interface KeyedAccount extends Account {
   readonly partnerKey: string;
 }
 
-/** The settings of an account; null intervals mean the deployment's defaults. */
-export interface AccountSettings {
-  readonly baseUrl: string;
-  readonly partnerKey: string;
+/** An account, as its field of the hash holds it; null intervals mean the deployment's defaults. */
+export interface StoredAccount
+  extends
+    Pick<Account, 'incarnation' | 'baseUrl' | 'createdAt' | 'updatedAt'>,
+    Partial<Pick<Account, 'stalledAfter'>> {
+  readonly sealedKey: string;
   readonly pollIntervalMs: number | null;
   readonly sweepIntervalMs: number | null;
-  readonly stalledAfter?: Account['stalledAfter'];
 }
+
+/** The settings of an account. */
+export type AccountSettings = Pick<KeyedAccount, 'partnerKey'> &
+  Omit<StoredAccount, 'sealedKey' | 'incarnation' | 'createdAt' | 'updatedAt'>;
 
 /** The settings of an account that a change names; the others stay. */
 export type AccountPatch = Partial<AccountSettings>;
 
 /** Pattern of an account's name: it stands in keys, paths and metric labels. */
 export const accountNamePattern = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$';
-
-/** An account, as its field of the hash holds it. */
-export interface StoredAccount {
-  readonly incarnation: string;
-  readonly baseUrl: string;
-  readonly sealedKey: string;
-  readonly pollIntervalMs: number | null;
-  readonly sweepIntervalMs: number | null;
-  /** Missing or null where there are no limits. */
-  readonly stalledAfter?: Readonly<Record<string, string>> | null;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-}
 
 /**
  * In place of an account while its keys are removed, and until the first ones of a new account may be
@@ -71,18 +58,16 @@ export interface Vacancy {
 
 /** Null where there is a vacancy. Throws UnreadableRecordError. */
 export function parseAccount(key: string, account: string, text: string): StoredAccount | null {
-  const stored = decodeRecord(key, account, text, toStoredOrVacancy);
-  return 'next' in stored ? null : stored;
+  const stored = tryParseAccount(key, account, text);
+  if (stored instanceof Error) throw stored;
+  return stored;
 }
 
 /** The same, with the error as a value. */
-export function tryParseAccount(
-  key: string,
-  account: string,
-  text: string,
-): StoredAccount | UnreadableRecordError | null {
+export function tryParseAccount(key: string, account: string, text: string) {
   try {
-    return parseAccount(key, account, text);
+    const stored = decodeRecord(key, account, text, toStoredOrVacancy);
+    return 'next' in stored ? null : stored;
   } catch (error) {
     if (isUnreadable(error)) return error;
     throw error;

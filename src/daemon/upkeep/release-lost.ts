@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { eachName } from '../../accounts/account-slices.ts';
 import type { AccountStore } from '../../accounts/account-store.ts';
 import type { DrainQueue } from '../../delivery/drain-queue.ts';
 import type { PollQueue } from '../../polling/schedule/poll-queue.ts';
@@ -6,8 +7,8 @@ import { toUnreadable } from '../../redis/unreadable-record.ts';
 import type { SubscriptionStore } from '../../subscriptions/store/subscription-store.ts';
 
 export interface ReleaseDeps {
-  readonly accounts: Pick<AccountStore, 'all'>;
-  readonly subscriptions: Pick<SubscriptionStore, 'filters'>;
+  readonly accounts: Pick<AccountStore, 'slice'>;
+  readonly subscriptions: Pick<SubscriptionStore, 'ids'>;
   readonly drainQueue: Pick<DrainQueue, 'release'>;
   readonly pollQueue: Pick<PollQueue, 'release'>;
   readonly logger: Logger;
@@ -19,7 +20,7 @@ export interface ReleaseDeps {
  * and may then be repeated.
  */
 export async function releaseLost({ logger, ...deps }: ReleaseDeps): Promise<void> {
-  for (const { account } of (await deps.accounts.all()).accounts) {
+  for await (const account of eachName(deps.accounts.slice)) {
     const polls = await readable(() => deps.pollQueue.release(account));
     const released = polls + (await readable(() => releaseDrains(deps, account)));
     if (released > 0) logger.warn({ account, released }, 'queue.released');
@@ -30,8 +31,7 @@ async function releaseDrains(
   { subscriptions, drainQueue }: Omit<ReleaseDeps, 'logger'>,
   account: string,
 ): Promise<number> {
-  const ids = (await subscriptions.filters(account)).map(({ id }) => id);
-  return drainQueue.release(account, ids);
+  return drainQueue.release(account, await subscriptions.ids(account));
 }
 
 // The polls of an account report what cannot be read, and nothing is delivered before it is restored.

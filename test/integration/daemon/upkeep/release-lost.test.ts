@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { eachName } from '../../../../src/accounts/account-slices.ts';
 import { releaseLost } from '../../../../src/daemon/upkeep/release-lost.ts';
 import { createProduct, testConfig } from '../../../support/daemon/product.ts';
 import { accountName, writeAccounts } from '../../../support/daemon/written-accounts.ts';
@@ -14,8 +15,8 @@ test('wake-ups that were lost half-way are freed, although subscriptions or jobs
   const { parts } = product;
   const { redis: client, keys, stores, drainQueue, pollQueue } = parts;
   await writeAccounts(parts, 3);
-  const names = (await stores.accounts.all()).accounts.map(({ account }) => account);
-  expect(names).toEqual([accountName(0), accountName(1), accountName(2)]);
+  const names = await Array.fromAsync(eachName(stores.accounts.slice));
+  expect(names.toSorted()).toEqual([accountName(0), accountName(1), accountName(2)]);
   await storedAccount(client, keys.account(accountName(0))).spoilSubscriptions();
   const drains = storedQueue(client, drainQueue.queues[0]);
   const polls = storedQueue(client, pollQueue.queues[0]);
