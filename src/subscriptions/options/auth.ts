@@ -8,23 +8,6 @@ import { maskedHeader } from './headers.ts';
 import { hideUrlPath, judgeUrl, urlErrors, type UrlVerdict } from './url.ts';
 import type { Option } from './option.ts';
 
-/**
- * The credentials with which tokens for an endpoint are requested: the grant of client credentials (RFC 6749
- * §4.4).
- */
-export interface Auth {
-  readonly type: 'oauth2';
-  readonly tokenUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  /** Names of scopes with spaces between them; null asks for none. */
-  readonly scope: string | null;
-  /** Whom the token is for, where the token endpoint wants to know; null says nothing. */
-  readonly audience: string | null;
-  /** How the client shows itself to its token endpoint (RFC 6749 §2.3.1). */
-  readonly clientAuthentication: 'basic' | 'post';
-}
-
 const tokenUrl = Type.String({
   minLength: 1,
   maxLength: callbackUrlLengthMax,
@@ -82,10 +65,20 @@ export const authSchema = nullable(
   { description },
 );
 
+/**
+ * The credentials with which tokens for an endpoint are requested: the grant of client credentials (RFC 6749
+ * §4.4).
+ */
+export type Auth = NonNullable<Static<typeof authSchema>>;
+
+function partsOf(body: unknown): { readonly tokenUrl?: unknown; readonly clientSecret?: unknown } {
+  const { auth: given } = Object(body) as { readonly auth?: unknown };
+  return Object(given) as object;
+}
+
 /** The token endpoint that a body names; null where there is none. */
 export function tokenUrlOf(body: unknown): string | null {
-  const { auth } = (body ?? {}) as { auth?: { tokenUrl?: unknown } | null };
-  const { tokenUrl: url } = typeof auth === 'object' && auth !== null ? auth : {};
+  const { tokenUrl: url } = partsOf(body);
   return typeof url === 'string' ? url : null;
 }
 
@@ -95,13 +88,11 @@ function authErrors(
   known: readonly FieldError[],
   checkUrl: (url: string) => UrlVerdict,
 ): FieldError[] {
-  const url = tokenUrlOf(body);
-  const isKnown = known.some(({ path }) => path === 'auth.tokenUrl');
-  const fromUrl = url === null || isKnown ? [] : urlErrors(judgeUrl(url, checkUrl), 'auth.tokenUrl');
-  const { auth } = (body ?? {}) as { auth?: { clientSecret?: unknown } | null };
-  if (auth?.clientSecret !== maskedHeader) return fromUrl;
+  const url = known.some(({ path }) => path === 'auth.tokenUrl') ? null : tokenUrlOf(body);
+  const errors = url === null ? [] : urlErrors(judgeUrl(url, checkUrl), 'auth.tokenUrl');
   const message = `is ${maskedHeader}, which only hides it; give the secret itself`;
-  return [...fromUrl, { path: 'auth.clientSecret', message }];
+  const isHidden = partsOf(body).clientSecret === maskedHeader;
+  return isHidden ? [...errors, { path: 'auth.clientSecret', message }] : errors;
 }
 
 // The errors of a subscription with credentials for tokens and a custom header Authorization: a callback has
@@ -117,10 +108,10 @@ function authorizationErrors({ auth, headers }: Pick<Subscription, 'auth' | 'hea
 type AuthInput = Static<typeof authInput>;
 
 // The setting from a checked body; no property where the body does not name it.
-function authOf({ auth }: { readonly auth?: AuthInput }): { readonly auth?: Auth | null } {
-  if (auth === undefined || auth === null) return auth === undefined ? {} : { auth };
-  const { scope: asked = null, audience: whom = null, clientAuthentication: way = 'basic', ...rest } = auth;
-  return { auth: { ...rest, scope: asked, audience: whom, clientAuthentication: way } };
+function authOf({ auth: given }: { readonly auth?: AuthInput }): { readonly auth?: Auth | null } {
+  if (given === undefined) return {};
+  const unnamed = { scope: null, audience: null, clientAuthentication: 'basic' } as const;
+  return { auth: given === null ? null : { ...unnamed, ...given } };
 }
 
 /** The setting as holders of read-only tokens see it: without the path of the token endpoint. */

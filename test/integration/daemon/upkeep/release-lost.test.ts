@@ -15,7 +15,8 @@ test('wake-ups that were lost half-way are freed, although subscriptions or jobs
   const { parts } = product;
   const { redis: client, keys, stores, drainQueue, pollQueue } = parts;
   await writeAccounts(parts, 3);
-  const names = await Array.fromAsync(eachName(stores.accounts.slice));
+  const names: string[] = [];
+  for await (const name of eachName(stores.accounts.slice)) names.push(name);
   expect(names.toSorted()).toEqual([accountName(0), accountName(1), accountName(2)]);
   await storedAccount(client, keys.account(accountName(0))).spoilSubscriptions();
   const drains = storedQueue(client, drainQueue.queues[0]);
