@@ -25,12 +25,12 @@ export interface RememberedRegistration {
 interface Remembered {
   /** SHA-256 of the request. */
   readonly request: string;
-  /** The secret of `v1`; empty where callbacks have no such signature. */
-  readonly secret: string;
-  /** Id of the token that made it; absent where the operator did. */
-  readonly createdBy?: string;
-  /** The public key of `v1a`; absent where callbacks have no such signature. */
-  readonly publicKey?: string;
+  /** The secret of `v1`; null where callbacks have no such signature. */
+  readonly secret: string | null;
+  /** The public key of `v1a`; null where callbacks have no such signature. */
+  readonly publicKey: string | null;
+  /** Id of the token that made it; null where the operator did. */
+  readonly createdBy: string | null;
 }
 
 /**
@@ -54,17 +54,13 @@ export function rememberRegistration(
   const privateKey = currentOf(secrets, 'v1a');
   const remembered: Remembered = {
     request: hash('sha256', request),
-    secret: currentOf(secrets, 'v1') ?? '',
-    ...(createdBy === null ? {} : { createdBy }),
-    ...(privateKey === null ? {} : { publicKey: publicKeyOf(privateKey) }),
+    secret: currentOf(secrets, 'v1'),
+    publicKey: privateKey === null ? null : publicKeyOf(privateKey),
+    createdBy,
   };
   const place = registrationPlace(account, id, keyDigest(subscription, key));
-  const record: RememberedRegistration = {
-    id,
-    createdAt,
-    sealed: sealer.seal(JSON.stringify(remembered), place),
-  };
-  return JSON.stringify(record);
+  const sealed = sealer.seal(JSON.stringify(remembered), place);
+  return JSON.stringify({ id, createdAt, sealed } satisfies RememberedRegistration);
 }
 
 /**
@@ -80,21 +76,20 @@ export function recallRegistration(
   repeated: Subscription,
 ): Subscription | null {
   const { account } = repeated;
-  const digest = hash('sha256', request);
-  const earlier = decodeRecord(place, null, text, parseRegistration);
-  const { id, createdAt, sealed } = earlier;
+  const { id, createdAt, sealed } = readRegistration(place, text);
   const opened = sealer.open(sealed, registrationPlace(account, id, keyDigest(repeated, key)));
-  const remembered = JSON.parse(opened) as Remembered;
-  if (remembered.request !== digest) return null;
-  const { secret, publicKey, createdBy = null } = remembered;
+  const { request: digest, secret, publicKey, createdBy } = JSON.parse(opened) as Remembered;
+  if (digest !== hash('sha256', request)) return null;
   const secrets = [
-    ...(secret === '' ? [] : [{ text: secret, expiresAt: null }]),
-    ...(publicKey === undefined ? [] : [{ text: publicKey, expiresAt: null, since: createdAt }]),
+    ...(secret === null ? [] : [{ text: secret, expiresAt: null }]),
+    ...(publicKey === null ? [] : [{ text: publicKey, expiresAt: null, since: createdAt }]),
   ];
   return { ...repeated, id, createdAt, updatedAt: createdAt, createdBy, secrets };
 }
 
-/** Null for any other text. */
-export function parseRegistration(text: string): RememberedRegistration | null {
-  return parseShaped<RememberedRegistration>(text, { id: 'string', createdAt: 'number', sealed: 'string' });
+/** What is remembered under a key of Redis. Throws UnreadableRecordError for any other text. */
+export function readRegistration(key: string, text: string): RememberedRegistration {
+  return decodeRecord(key, null, text, (json) =>
+    parseShaped<RememberedRegistration>(json, { id: 'string', createdAt: 'number', sealed: 'string' }),
+  );
 }

@@ -2,11 +2,11 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { replaceField, scanReadableHash } from '../../redis/hash-fields.ts';
 import { escapeGlob, scanKeys } from '../../redis/scan-keys.ts';
-import { toUnreadable } from '../../redis/unreadable-record.ts';
+import { readOrLeaveOut, toUnreadable } from '../../redis/unreadable-record.ts';
 import { defineScript } from '../../redis/scripts.ts';
 import { privateSettingsPlace, registrationPlace } from '../../secrets/seal-place.ts';
 import type { SealedRecord } from '../../secrets/stored-secrets.ts';
-import { parseRegistration } from './registration.ts';
+import { readRegistration } from './registration.ts';
 import { parseStored } from './stored-subscription.ts';
 
 // KEYS 1 a string. ARGV expected value, new value. Replies 1, or 0 when it is no longer the expected one. It
@@ -31,29 +31,28 @@ export async function* listSealedSubscriptions(
 ): AsyncGenerator<SealedRecord> {
   for await (const account of accounts) yield* listOfAccount(redis, keys, account);
   const pattern = `${escapeGlob(keys.prefix)}:{*}:idempotency:*`;
-  for await (const found of scanKeys(redis, pattern)) {
-    const records = await Promise.all(found.keys.map(async (key) => readRemembered(redis, key)));
-    yield* records.flat();
-  }
+  for await (const found of scanKeys(redis, pattern))
+    yield* (await Promise.all(found.keys.map((key) => readRemembered(redis, key)))).flat();
 }
+
+const unreported = () => undefined;
 
 async function* listOfAccount(redis: RedisClient, keys: Keys, account: string): AsyncGenerator<SealedRecord> {
   const key = keys.account(account).subscriptions;
   // An unreadable key holds nothing that could be sealed anew.
   for await (const some of scanReadableHash(redis, key, readAtOnce))
-    for (const [id, text] of some) {
-      const stored = tryRead(() => parseStored(text, { key, field: id }));
-      if (stored === null) continue;
-      const place = privateSettingsPlace(account, id, stored.url);
-      yield {
-        texts: [{ text: stored.privateSettings, place }],
-        replace: ([privateSettings]) =>
-          replaceField(redis, key, id, {
-            expected: text,
-            value: JSON.stringify({ ...stored, privateSettings }),
-          }),
-      };
-    }
+    for (const [id, text] of some)
+      yield* readOrLeaveOut(account, unreported, () => {
+        const stored = parseStored(text, { key, field: id });
+        const place = privateSettingsPlace(account, id, stored.url);
+        return {
+          texts: [{ text: stored.privateSettings, place }],
+          replace: ([privateSettings = stored.privateSettings]) => {
+            const value = JSON.stringify({ ...stored, privateSettings });
+            return replaceField(redis, key, id, { expected: text, value });
+          },
+        } satisfies SealedRecord;
+      });
 }
 
 async function readRemembered(redis: RedisClient, key: string): Promise<SealedRecord[]> {
@@ -61,17 +60,12 @@ async function readRemembered(redis: RedisClient, key: string): Promise<SealedRe
   const text = await redis
     .get(key)
     .catch((error: unknown) => (toUnreadable(error) === null ? Promise.reject(error) : null));
-  const found = text === null ? null : tryRead(() => parseRegistration(text));
-  if (account === undefined || digest === undefined || text === null || found === null) return [];
-  const replace = async ([sealed = found.sealed]: readonly string[]) =>
-    (await replaceText.run(redis, [key], [text, JSON.stringify({ ...found, sealed })])) === 1;
-  return [{ texts: [{ text: found.sealed, place: registrationPlace(account, found.id, digest) }], replace }];
-}
-
-function tryRead<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch {
-    return null;
-  }
+  if (account === undefined || digest === undefined || text === null) return [];
+  return readOrLeaveOut(account, unreported, () => {
+    const found = readRegistration(key, text);
+    const place = registrationPlace(account, found.id, digest);
+    const replace = async ([sealed = found.sealed]: readonly string[]) =>
+      (await replaceText.run(redis, [key], [text, JSON.stringify({ ...found, sealed })])) === 1;
+    return { texts: [{ text: found.sealed, place }], replace };
+  });
 }

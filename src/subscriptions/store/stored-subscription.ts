@@ -1,9 +1,4 @@
-import {
-  decodeRecord,
-  isUnreadable,
-  parseShaped,
-  type UnreadableRecordError,
-} from '../../redis/unreadable-record.ts';
+import { decodeRecord, parseShaped, type UnreadableRecordError } from '../../redis/unreadable-record.ts';
 import { SealError } from '../../secrets/seal.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import { privateSettingsPlace } from '../../secrets/seal-place.ts';
@@ -11,7 +6,8 @@ import type { Wishes } from '../matches-event.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
 
 // Settings with secrets in them: header values are often credentials, too.
-type PrivateSettings = Pick<Subscription, 'secrets' | 'headers' | 'auth' | 'tls'>;
+const privateNames = ['secrets', 'headers', 'auth', 'tls'] as const;
+type PrivateSettings = Pick<Subscription, (typeof privateNames)[number]>;
 
 /** A subscription as it is in Redis: its private settings are one sealed text. */
 export type StoredSubscription = Omit<Subscription, 'account' | keyof PrivateSettings> & {
@@ -48,24 +44,19 @@ export function sealSubscription(
     const { privateSettings } = JSON.parse(former.text) as StoredSubscription;
     return JSON.stringify({ ...rest, privateSettings } satisfies StoredSubscription);
   }
-  const settings: PrivateSettings = {
-    secrets,
-    headers,
-    ...(auth === null ? {} : { auth }),
-    ...(tls === null ? {} : { tls }),
-  };
+  const settings = { secrets, headers, ...(auth === null ? {} : { auth }), ...(tls === null ? {} : { tls }) };
   const privateSettings = sealer.seal(JSON.stringify(settings), place);
   return JSON.stringify({ ...rest, privateSettings } satisfies StoredSubscription);
 }
 
 function keepsSeal(
-  { account, id, secrets, headers, auth, tls }: Subscription,
+  subscription: Subscription,
   { subscription: former, unreadable }: ReadSubscription,
   peer: string,
 ): boolean {
-  const isSame =
-    secrets === former.secrets && headers === former.headers && auth === former.auth && tls === former.tls;
-  return isSame && (unreadable !== null || privateSettingsPlace(account, id, former.url).peer === peer);
+  if (privateNames.some((name) => subscription[name] !== former[name])) return false;
+  const { account, id } = subscription;
+  return unreadable !== null || privateSettingsPlace(account, id, former.url).peer === peer;
 }
 
 /**
@@ -78,15 +69,10 @@ export function parseStored(stored: string, place: StoredPlace): StoredSubscript
 /** The fields of a subscription that decide which events it wants. */
 export type Wanted = Pick<Subscription, 'id'> & Wishes;
 
-/** The wishes of a stored subscription, or why they cannot be read. */
-export function wantedOf(text: string, place: StoredPlace): Wanted | UnreadableRecordError {
-  try {
-    const { id, eventTypes, states, statuses = null, confined = false } = parseStored(text, place);
-    return { id: place.field ?? id, eventTypes, states, statuses, confined };
-  } catch (error) {
-    if (!isUnreadable(error)) throw error;
-    return error;
-  }
+/** The wishes of a stored subscription. Throws UnreadableRecordError. */
+export function wantedOf(text: string, place: StoredPlace): Wanted {
+  const { id, eventTypes, states, statuses = null, confined = false } = parseStored(text, place);
+  return { id: place.field ?? id, eventTypes, states, statuses, confined };
 }
 
 /** The key and the field in which a subscription is stored. */

@@ -2,7 +2,7 @@ import { takeTurns } from '../../json/turns.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import { scanHash } from '../../redis/hash-fields.ts';
 import type { Keys } from '../../redis/keys.ts';
-import { isUnreadable, toUnreadable } from '../../redis/unreadable-record.ts';
+import { isUnreadable, readOrLeaveOut, toUnreadable } from '../../redis/unreadable-record.ts';
 import type { OnUnreadable } from '../../redis/unreadable-record.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import { parseDeliveryState, unreadableState } from '../delivery-state.ts';
@@ -77,12 +77,8 @@ export function createSubscriptionReads(
     return found.map((member) => member.slice(maker.length + 1));
   }
 
-  function filterOf(account: string, id: string, text: string): Wanted | undefined {
-    const wanted = wantedOf(text, place(account, id));
-    if (!(wanted instanceof Error)) return wanted;
-    onUnreadable(account, wanted, 'left_out');
-    return undefined;
-  }
+  const filterOf = (account: string, id: string, text: string): Wanted | undefined =>
+    readOrLeaveOut(account, onUnreadable, () => wantedOf(text, place(account, id)))[0];
 
   function listed(account: string, id: string, text: string): ReadSubscription {
     try {

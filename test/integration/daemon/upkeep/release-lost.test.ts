@@ -27,11 +27,11 @@ test('wake-ups that were lost half-way are freed, although subscriptions or jobs
   await polls.block(...pollsOf);
   await polls.spoilBlock(`${accountName(1)}.delta`);
 
-  const released: object[] = [];
-  const logger = { warn: (facts: object) => void released.push(facts) } as never;
+  const released: { account: string; released: number }[] = [];
+  const logger = { warn: (facts: (typeof released)[number]) => void released.push(facts) } as never;
   await releaseLost({ ...stores, drainQueue, pollQueue, logger });
   expect([await drains.blocked(drain), await polls.blocked(...pollsOf)]).toEqual([0, 0]);
-  expect(released).toEqual([
+  expect(released.toSorted((a, b) => (a.account < b.account ? -1 : 1))).toEqual([
     { account: accountName(0), released: 1 },
     { account: accountName(2), released: 2 },
   ]);
