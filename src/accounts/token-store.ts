@@ -66,12 +66,8 @@ export interface TokenStore {
   touch(token: AccountToken, now: number): Promise<void>;
 }
 
-interface StoredToken extends Omit<AccountToken, 'id' | 'account' | 'parent' | 'link' | 'subscriptions'> {
-  readonly subscriptions: ManagedSubscriptions;
+interface StoredToken extends Omit<AccountToken, 'id' | 'account'> {
   readonly hash: string;
-  /** Missing where it is none. */
-  readonly link?: boolean;
-  readonly parent: string | null;
 }
 
 // Hexadecimal digits of a SHA-256.
@@ -135,6 +131,7 @@ export function createTokenStore(
       const text = `${settings.link === true ? 'fwl' : 'fwa'}_${secret}.${account}`;
       const hash = digest('sha256', text);
       const stored: StoredToken = {
+        link: false,
         subscriptions: 'all',
         parent: null,
         ...settings,
@@ -181,8 +178,8 @@ export function createTokenStore(
   };
 }
 
-function toToken(account: string, { hash, link = false, ...stored }: StoredToken): AccountToken {
-  return { id: idOf(hash), account, link, ...stored };
+function toToken(account: string, { hash, ...stored }: StoredToken): AccountToken {
+  return { id: idOf(hash), account, ...stored };
 }
 
 function unlessExpired(token: AccountToken, now: number): AccountToken | null {

@@ -1,19 +1,8 @@
 import { Type } from 'typebox';
+import type { Static } from 'typebox';
 import { nullable } from '../../json/schema-parts.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
 import { given, type Option } from './option.ts';
-
-/** A subscription's own bounds of delivery. Null or missing means the daemon's own. */
-export interface DeliveryLimits {
-  /** Milliseconds for a whole callback, from connecting to the end of the response. */
-  readonly timeoutMs?: number | null;
-  /** Milliseconds between the attempts of an event; after the last wait one more attempt is made. */
-  readonly retryMs?: readonly number[] | null;
-  /** Maximum number of callbacks in flight; the daemon's maximum bounds it. */
-  readonly maxInFlight?: number | null;
-  /** Maximum number of attempts a second, over all processes. */
-  readonly rate?: number | null;
-}
 
 /** Bounds of `timeoutMs`, in milliseconds. A hanging endpoint holds a drain and its sockets for that long. */
 export const timeoutBounds = { min: 100, max: 60_000 } as const;
@@ -23,11 +12,6 @@ const retryBounds = { min: 10, max: 7 * 86_400_000, waitsMax: 20 } as const;
 const inFlightMax = 1_000;
 // Bounds of `rate`, in attempts a second: one in a hundred seconds at least.
 const rateBounds = { min: 0.01, max: 1_000 } as const;
-
-/** The limits that a body names. */
-export function limitsOf(body: DeliveryLimits): DeliveryLimits {
-  return given(body, 'timeoutMs', 'retryMs', 'maxInFlight', 'rate');
-}
 
 const settings = {
   timeoutMs: nullable(Type.Integer({ minimum: timeoutBounds.min, maximum: timeoutBounds.max }), {
@@ -58,29 +42,13 @@ const settings = {
   }),
 };
 
-// The limits in requests: all of them optional.
-const limitInputs = {
-  timeoutMs: Type.Optional(settings.timeoutMs),
-  retryMs: Type.Optional(settings.retryMs),
-  maxInFlight: Type.Optional(settings.maxInFlight),
-  rate: Type.Optional(settings.rate),
-};
+/** A subscription's own bounds of delivery. Null or missing means the daemon's own. */
+export type DeliveryLimits = Partial<Static<Type.TObject<typeof settings>>>;
 
 /** `throttled` in responses. */
 export const throttledSchema = Type.Boolean({
   description: 'True while events wait only because of `rate`; `nextAttemptAt` is then the next turn.',
 });
-
-// The limits as the API shows them.
-function showLimits(subscription: DeliveryLimits) {
-  const { timeoutMs = null, retryMs, maxInFlight = null, rate = null } = subscription;
-  return {
-    timeoutMs,
-    retryMs: retryMs == null ? null : [...retryMs],
-    maxInFlight,
-    rate,
-  };
-}
 
 /** Refuses more callbacks in flight than the operator permits. */
 export function limitErrors({ maxInFlight: asked }: DeliveryLimits, maxInFlight: number): FieldError[] {
@@ -124,9 +92,16 @@ interface ThrottleState {
 
 /** The options `timeoutMs`, `retryMs`, `maxInFlight` and `rate`. */
 export const limits = {
-  input: limitInputs,
+  input: {
+    timeoutMs: Type.Optional(settings.timeoutMs),
+    retryMs: Type.Optional(settings.retryMs),
+    maxInFlight: Type.Optional(settings.maxInFlight),
+    rate: Type.Optional(settings.rate),
+  },
   shown: settings,
   errors: (body: DeliveryLimits, { maxInFlight }) => limitErrors(body, maxInFlight),
-  stored: limitsOf,
-  show: showLimits,
+  stored: (body: DeliveryLimits) => given(body, 'timeoutMs', 'retryMs', 'maxInFlight', 'rate'),
+  show({ timeoutMs = null, retryMs = null, maxInFlight = null, rate = null }: DeliveryLimits) {
+    return { timeoutMs, retryMs, maxInFlight, rate };
+  },
 } satisfies Option;

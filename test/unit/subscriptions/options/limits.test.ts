@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { limitErrors, limitsOf, throttledUntil } from '../../../../src/subscriptions/options/limits.ts';
+import { limitErrors, limits, throttledUntil } from '../../../../src/subscriptions/options/limits.ts';
 
 describe('the limits of a subscription', () => {
   it('are changed only where a body names them', () => {
-    expect(limitsOf({ timeoutMs: null, rate: 5 })).toEqual({ timeoutMs: null, rate: 5 });
+    expect(limits.stored({ timeoutMs: null, rate: 5 })).toEqual({ timeoutMs: null, rate: 5 });
   });
 
   it('have no more in flight than the operator permits', () => {
