@@ -1,19 +1,4 @@
 /**
- * Runs `work` once for all that ask for the same key while it is under way; they get the same result or
- * error.
- */
-export function createSharedWork<T>(work: (key: string) => Promise<T>): (key: string) => Promise<T> {
-  const underWay = new Map<string, Promise<T>>();
-  return (key) => {
-    const known = underWay.get(key);
-    if (known !== undefined) return known;
-    const begun = work(key).finally(() => underWay.delete(key));
-    underWay.set(key, begun);
-    return begun;
-  };
-}
-
-/**
  * Runs `run` once for all that ask before it is done and within `forMs` of its end. A rejection is kept as
  * long.
  */

@@ -1,9 +1,5 @@
 import { everyType } from '../events/event-types.ts';
-import { createBoundedMap } from '../memory/bounded-map.ts';
 import type { Subscription } from './subscription.ts';
-
-// Maximum number of kinds of events whose verdict is remembered.
-const verdictsMax = 1_024;
 
 /** The properties by which log entries are filtered. */
 export interface Matchable {
@@ -42,27 +38,15 @@ function isAmong(asked: readonly string[] | null, value: string): boolean {
   return asked.some((one) => one.toUpperCase() === upper);
 }
 
-/** `matchesEvent` of one subscription for a great many events; it remembers the verdicts. */
-export function createEventMatcher({
-  eventTypes,
-  states,
-  statuses = null,
-  confined = false,
-}: Wishes): (event: Matchable) => boolean {
-  const asked = { eventTypes, states: inUpperCase(states), statuses: inUpperCase(statuses), confined };
-  const verdicts = createBoundedMap<string, boolean>(verdictsMax);
+/** `matchesEvent` of one subscription for many events at once; it remembers each kind of them. */
+export function createEventMatcher(wishes: Wishes): (event: Matchable) => boolean {
+  const verdicts = new Map<string, boolean>();
   return (event) => {
     const kind = `${event.type}\0${event.state}\0${event.status}`;
-    const known = verdicts.get(kind);
-    if (known !== undefined) return known;
-    const verdict = matchesEvent(asked, event);
+    const verdict = verdicts.get(kind) ?? matchesEvent(wishes, event);
     verdicts.set(kind, verdict);
     return verdict;
   };
-}
-
-function inUpperCase(asked: readonly string[] | null): readonly string[] | null {
-  return asked === null ? null : asked.map((one) => one.toUpperCase());
 }
 
 /** Whether an exact name, a `prefix.*` or `*` means this type. */

@@ -181,20 +181,11 @@ export function isCalledOtherwise(former: Subscription, settings: Subscription):
   return callText(former) !== callText(settings);
 }
 
-function callText(subscription: Subscription): string {
-  const { url, headers, secrets, format, payload, auth = null, tls = null } = subscription;
-  const { verification = 'none' } = subscription;
+function callText({ url, headers, secrets, format, payload, ...rest }: Subscription): string {
+  const { auth = null, tls = null, verification = 'none' } = rest;
   const sorted = Object.entries(headers).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([
-    url,
-    sorted,
-    secrets.map(({ text }) => text),
-    format,
-    payload,
-    auth,
-    tls,
-    verification,
-  ]);
+  const texts = secrets.map(({ text }) => text);
+  return JSON.stringify([url, sorted, texts, format, payload, auth, tls, verification]);
 }
 
 /**
@@ -202,16 +193,8 @@ function callText(subscription: Subscription): string {
  */
 export function subscriptionLag(delivery: Delivered, head: number): number {
   const unread = Math.max(0, head - delivery.cursor - countDone(delivery.done));
-  return unread + delivery.parked + snapshotsLeft(delivery);
+  return unread + delivery.parked + (delivery.replaying > 0 ? delivery.snapshots : 0);
 }
 
 /** The progress of a subscription on which its lag depends. */
 export type Delivered = Pick<DeliveryState, 'cursor' | 'done' | 'parked' | 'replaying' | 'snapshots'>;
-
-/** Number of filings whose snapshot is still to be sent. */
-export function snapshotsLeft({
-  replaying,
-  snapshots,
-}: Pick<DeliveryState, 'replaying' | 'snapshots'>): number {
-  return replaying > 0 ? snapshots : 0;
-}
