@@ -21,22 +21,6 @@ const expiresAtInput = instantOrNullSchema(
 // `expiresAt` in responses.
 const expiresAtSchema = timeOrNull('Nothing is sent from then on; null = it does not expire.');
 
-// The errors of an expiry that a body sets; `now` is milliseconds on Redis's clock.
-function expiryErrors({ expiresAt }: Patch, now: number): FieldError[] {
-  const at = instantMs(expiresAt);
-  return at === null || at > now ? [] : [{ path: 'expiresAt', message: mustBeLater(now) }];
-}
-
-// The expiry that a checked body sets; nothing where it names none.
-function expiryOf({ expiresAt }: Patch): Expiring {
-  return expiresAt === undefined ? {} : { expiresAt: instantMs(expiresAt) };
-}
-
-// The expiry as the API shows it.
-function showExpiry({ expiresAt }: Expiring) {
-  return { expiresAt: isoOrNull(expiresAt ?? 0) };
-}
-
 /** The errors of a change that enables a subscription which stays expired. */
 export function enablingErrors({ enabled }: Patch, changed: Expiring, now: number): FieldError[] {
   if (enabled !== true || !isExpired(changed, now)) return [];
@@ -73,7 +57,10 @@ export function whileItLasts(delivery: DeliveryState, subscription: Expiring, no
 export const expiresAt = {
   input: { expiresAt: Type.Optional(expiresAtInput) },
   shown: { expiresAt: expiresAtSchema },
-  errors: (body: Patch, { now }) => expiryErrors(body, now),
-  stored: expiryOf,
-  show: showExpiry,
+  errors({ expiresAt: given }: Patch, { now }): FieldError[] {
+    const at = instantMs(given);
+    return at === null || at > now ? [] : [{ path: 'expiresAt', message: mustBeLater(now) }];
+  },
+  stored: ({ expiresAt: given }: Patch) => (given === undefined ? {} : { expiresAt: instantMs(given) }),
+  show: ({ expiresAt: at }: Expiring) => ({ expiresAt: isoOrNull(at ?? 0) }),
 } satisfies Option;

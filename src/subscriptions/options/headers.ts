@@ -69,16 +69,13 @@ export function isOfHeaders(path: string): boolean {
   return path === 'headers' || path.startsWith('headers.');
 }
 
-// The headers as the API shows them: without their values.
-function showHeaders({ headers }: Pick<Subscription, 'headers'>) {
-  return { headers: Object.fromEntries(Object.keys(headers).map((name) => [name, maskedHeader])) };
-}
-
 /** The option `headers`. */
 export const headers = {
   input: { headers: Type.Optional(headersSchema) },
   shown: { headers: headersShown },
   earlyErrors: headerErrors,
   stored: (body: Partial<Pick<Subscription, 'headers'>>) => given(body, 'headers'),
-  show: showHeaders,
+  show: ({ headers: set }: Pick<Subscription, 'headers'>) => ({
+    headers: Object.fromEntries(Object.keys(set).map((name) => [name, maskedHeader])),
+  }),
 } satisfies Option;
