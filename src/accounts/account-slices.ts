@@ -7,8 +7,7 @@ export interface AccountSlice {
   readonly accounts: readonly Account[];
   /** Records of removals under way, or interrupted ones. */
   readonly leaving: readonly { readonly account: string; readonly vacancy: string }[];
-  /** Number of records that cannot be read. */
-  readonly unreadable: number;
+  readonly unreadable: readonly UnreadableAccount[];
   /** Where the next part begins; '0' after the last one. */
   readonly next: string;
 }

@@ -15,7 +15,8 @@ import {
   type StoredAccount,
 } from './account.ts';
 import { createAccountChanges } from './account-changes.ts';
-import { accountsAtOnce, byName, eachSlice, type AccountPage, type AccountSlice } from './account-slices.ts';
+import { accountsAtOnce, byName, eachSlice } from './account-slices.ts';
+import type { AccountPage, AccountSlice, UnreadableAccount } from './account-slices.ts';
 
 /**
  * A change would send the stored key to another origin than the one that it was given for; nothing was
@@ -124,12 +125,12 @@ export function createAccountStore({
   function sliceOf(all: readonly Found[]): Omit<AccountSlice, 'next'> {
     const accounts: Account[] = [];
     const leaving: { account: string; vacancy: string }[] = [];
-    let unreadable = 0;
+    const unreadable: UnreadableAccount[] = [];
     for (const { account, text, found } of all) {
       if (found === null) leaving.push({ account, vacancy: text });
       else if (!(found instanceof Error)) accounts.push(toAccount(account, found));
       else {
-        unreadable += 1;
+        unreadable.push({ account, error: found });
         onUnreadable(account, found, 'left_out');
       }
     }
@@ -137,10 +138,8 @@ export function createAccountStore({
   }
 
   function partedOf(all: readonly Found[]): Omit<AccountPage, 'hasMore'> {
-    const unreadable = all.flatMap(({ account, found }) =>
-      found instanceof Error ? [{ account, error: found }] : [],
-    );
-    return { accounts: byName(sliceOf(all).accounts), unreadable: byName(unreadable) };
+    const { accounts, unreadable } = sliceOf(all);
+    return { accounts: byName(accounts), unreadable: byName(unreadable) };
   }
 
   const store: AccountStore = {
