@@ -102,7 +102,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
   });
   const turns = createNewcomers({ max: openingMax });
   const targetOf = rememberTargets(options);
-  const underWay = new Set<Abortable>();
+  const underWay: Abortable[] = [];
   let isOver = false;
 
   const ways: ExchangeWays<PostedRequest> = {
@@ -150,7 +150,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
     },
     abortAll() {
       isOver = true;
-      for (const exchange of underWay) exchange.abort();
+      for (const exchange of underWay.slice()) exchange.abort();
     },
     close: pool.destroy,
   };
