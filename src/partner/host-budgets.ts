@@ -45,8 +45,8 @@ const sweepEvery = 10;
 
 // Gives evenly spaced turns on Redis's clock (the generic cell rate algorithm without a burst).
 // KEYS 1 the time in ms from which the host's next turn is free. ARGV 1 number of turns, 2 ms between two.
-// Replies the ms until the first of the turns, which are taken. Only a clock that was set back explains turns
-// that are taken for longer than a minute and ten turns.
+// Replies the time, and that of the first of the turns, which are taken. Only a clock that was set back
+// explains turns that are taken for longer than a minute and ten turns.
 const takeTurns = defineScript(`
 local time = redis.call('TIME')
 local now, spacing = time[1] * 1000 + time[2] / 1000, tonumber(ARGV[2])
@@ -55,7 +55,7 @@ if free > now + 60000 + 10 * spacing then free = now + spacing end
 local first = math.max(now, free)
 local behind = first + ARGV[1] * spacing
 redis.call('SET', KEYS[1], string.format('%.3f', behind), 'PX', math.ceil(behind - now) + 1000)
-return string.format('%.3f', first - now)`);
+return { string.format('%.3f', now), string.format('%.3f', first) }`);
 
 /** Budgets that are kept while requests wait for them. */
 export function createHostBudgets({ redis, keys, totalRps }: HostBudgetsDeps): HostBudgets {
@@ -67,12 +67,15 @@ export function createHostBudgets({ redis, keys, totalRps }: HostBudgetsDeps): H
   let replyMs = Infinity;
 
   /** Takes turns. Returns the first and the last moment at which the first of them may be used. */
-  async function take(host: string, turns: number): Promise<{ firstAt: number; latestAt: number }> {
+  async function take(host: string, turns: number, budget: HostBudget) {
     const askedAt = performance.now();
-    const inMs = Number(await takeTurns.run(redis, [keys.hostBudget(host)], [turns, spacingMs]));
+    const reply = await takeTurns.run(redis, [keys.hostBudget(host)], [turns, spacingMs]);
     const answeredAt = performance.now();
+    const [now = 0, first = 0] = (reply as string[]).map(Number);
     replyMs = Math.min(answeredAt - askedAt, replyMs + 1);
-    return { firstAt: answeredAt + inMs, latestAt: askedAt + replyMs + inMs + lateMsMax };
+    const { least, most } = narrowed(budget.ahead, { least: now - answeredAt, most: now - askedAt });
+    budget.ahead = { least, most };
+    return { firstAt: first - least, latestAt: first - most + replyMs + lateMsMax };
   }
 
   /** Spends turns until no request waits. */
@@ -89,7 +92,7 @@ export function createHostBudgets({ redis, keys, totalRps }: HostBudgetsDeps): H
 
   async function spendSome(host: string, budget: HostBudget): Promise<void> {
     const turns = turnsWanted(budget, spacingMs);
-    const { firstAt, latestAt } = await take(host, turns);
+    const { firstAt, latestAt } = await take(host, turns, budget);
     for (let i = 0; i < turns; i += 1) {
       await until(firstAt + i * spacingMs);
       if (performance.now() <= latestAt + i * spacingMs) next(budget)?.go();
@@ -101,7 +104,13 @@ export function createHostBudgets({ redis, keys, totalRps }: HostBudgetsDeps): H
     const known = budgets.get(host);
     known?.waiting.add(request);
     if (known !== undefined) return known;
-    const budget = { waiting: new Set([request]), used: 0, lastUse: new Map(), wasPerson: false };
+    const budget: HostBudget = {
+      waiting: new Set([request]),
+      used: 0,
+      lastUse: new Map(),
+      wasPerson: false,
+      ahead: { least: -Infinity, most: Infinity },
+    };
     budgets.set(host, budget);
     void spend(host, budget);
     return budget;
@@ -144,6 +153,24 @@ interface HostBudget {
   readonly lastUse: Map<string, number>;
   /** Whether the last turn was a person's. */
   wasPerson: boolean;
+  /** The clock of Redis, as far as its replies so far tell together. */
+  ahead: Ahead;
+}
+
+/**
+ * Milliseconds by which the clock of Redis is ahead of that of this process, at least and at most. Without
+ * it, each late reply would make all turns late that it brings.
+ */
+interface Ahead {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** What is known after another reply; what that reply says alone if it contradicts: a clock was set. */
+function narrowed(known: Ahead, seen: Ahead): Ahead {
+  const least = Math.max(known.least, seen.least);
+  const most = Math.min(known.most, seen.most);
+  return least <= most ? { least, most } : seen;
 }
 
 interface Waiting extends Pick<Asker, 'account' | 'urgency'> {

@@ -6,8 +6,9 @@ import {
   type Urgency,
 } from '../../../src/partner/host-budgets.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
+import { startSlowLine } from '../../support/connections/slow-line.ts';
 import { storedRecords } from '../../support/redis/stored-account.ts';
-import { testRedis } from '../../support/redis/test-redis.ts';
+import { shareOf, testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
 const client = redis.connect();
@@ -77,6 +78,28 @@ describe('the budgets of hosts', () => {
     expect(mostInASecond(spent.flatMap(({ times }) => times))).toBeLessThanOrEqual(50);
     const of = (...indexes: number[]) => indexes.flatMap((i) => spent[i]?.times ?? []).length;
     for (const turns of [of(0), of(1), of(2, 3, 4, 5), of(6)]) expect(turns).toBeGreaterThanOrEqual(8);
+  });
+
+  it('lose no turns to a late reply but those whose time it has come after', async () => {
+    const accounts = Array.from({ length: 8 }, (_, i) => `a${i}`);
+    // Every second reply is 40 ms late; the eight turns of a batch last 106 ms.
+    await using line = await startSlowLine(Number(new URL(redis.url).port), {
+      onCommand: (name) => {
+        if (name.startsWith('EVAL'))
+          line.change({ delayMs: (line.commands.get(name) ?? 0) % 2 === 0 ? 0 : 20 });
+      },
+    });
+    const distant = shareOf(line.url).connect();
+    const budgets = createHostBudgets({ redis: distant, keys, totalRps: 80 });
+    const baseUrl = newHost();
+    const spent = accounts.map((account) => spend(budgets, baseUrl, account, 'change'));
+    const times = () => spent.flatMap((each) => each.times);
+    await expect.poll(() => times().length, { timeout: 10_000 }).toBeGreaterThan(160);
+    const batches = (line.commands.get('EVALSHA') ?? 0) + (line.commands.get('EVAL') ?? 0);
+    await Promise.all(spent.map((each) => each.stop()));
+    distant.disconnect();
+    expect(times().length / (batches * accounts.length)).toBeGreaterThan(0.65);
+    expect(mostInASecond(times())).toBeLessThanOrEqual(80);
   });
 
   it('let changes go before sweeps over processes, and leave sweeps a share', async () => {
