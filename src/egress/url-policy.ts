@@ -2,8 +2,7 @@ import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeAddress, isMappedIpv4 } from './address-policy.ts';
 import type { EgressPolicy } from './address-policy.ts';
-import { BlockedAddressError, lookupVetted } from './vetted-lookup.ts';
-import type { HostLookup } from '../names/host-lookup.ts';
+import { BlockedAddressError, lookupVetted, type VettingDeps } from './vetted-lookup.ts';
 
 /** Maximum characters of a URL. */
 export const callbackUrlLengthMax = 2048;
@@ -50,12 +49,13 @@ export function checkCallbackUrl(text: string, rules: UrlRules): UrlCheck {
 }
 
 /**
- * Resolves the host of a URL that passed checkCallbackUrl, for an early refusal at registration. A host that
- * does not resolve within `timeoutMs` passes: every address is vetted again when it is dialled.
+ * Resolves the host of a URL that passed checkCallbackUrl, for an early refusal at registration. `owner` is
+ * the one whose lookup it is. A host that does not resolve within `timeoutMs` passes: every address is vetted
+ * again when it is dialled.
  */
 export async function resolveCallbackHost(
   url: URL,
-  deps: { readonly policy: EgressPolicy; readonly lookup: HostLookup; readonly timeoutMs: number },
+  deps: VettingDeps & { readonly timeoutMs: number },
 ): Promise<UrlCheck> {
   const timer = new AbortController();
   const blocked = lookupVetted(unbracketed(url.hostname), deps).then(

@@ -13,15 +13,20 @@ export class BlockedAddressError extends Error {
   }
 }
 
+/** A lookup, and the policy for the addresses that it finds. */
+export interface VettingDeps {
+  readonly policy: EgressPolicy;
+  readonly lookup: HostLookup;
+  /** The one whose lookup it is. */
+  readonly owner?: string;
+}
+
 /**
  * The vetted addresses of a host name or address literal (without brackets). One refused address refuses the
- * host, because the system chooses which of them is dialled. `owner` is the one whose lookup it is. Throws
- * BlockedAddressError or the lookup's error.
+ * host, because the system chooses which of them is dialled. Throws BlockedAddressError or the lookup's
+ * error.
  */
-export async function lookupVetted(
-  hostname: string,
-  deps: { readonly policy: EgressPolicy; readonly lookup: HostLookup; readonly owner?: string },
-): Promise<readonly LookupAddress[]> {
+export async function lookupVetted(hostname: string, deps: VettingDeps): Promise<readonly LookupAddress[]> {
   const family = isIP(hostname);
   const addresses = family === 0 ? await deps.lookup(hostname, deps.owner) : [{ address: hostname, family }];
   if (addresses.length === 0 || !addresses.every(({ address }) => deps.policy.isAllowed(address))) {

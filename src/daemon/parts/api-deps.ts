@@ -4,8 +4,7 @@ import type { Config } from '../../config/config.ts';
 import { checkKey } from '../../partner/check-key.ts';
 import { createOutageStore, type OutageStore } from '../../delivery/held.ts';
 import { createReplayer } from '../../delivery/replay/start-replay.ts';
-import { createHostCheck } from '../../egress/host-check.ts';
-import { checkCallbackUrl } from '../../egress/url-policy.ts';
+import { checkCallbackUrl, resolveCallbackHost } from '../../egress/url-policy.ts';
 import { createServiceSearch } from '../../polling/service-search.ts';
 import { isUrlTaken } from '../../proxy/tunnels.ts';
 import { readQueueState } from '../../redis/jobs/queue-state.ts';
@@ -24,7 +23,6 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
   const policy = parts.egress;
   const checkUrl = (text: string) => checkCallbackUrl(text, { allowHttp: config.delivery.allowHttp, policy });
   const lookup = overrides.lookup ?? parts.lookup;
-  const checkHost = createHostCheck({ policy, lookup, timeoutMs: resolveMs });
   const replayer = createReplayer({
     ...stores,
     known: stores.snapshot.known,
@@ -48,7 +46,9 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
     checkUrl,
     async checkHost(text, account) {
       const checked = checkUrl(text);
-      return checked.ok ? checkHost(checked.url, account) : checked;
+      if (!checked.ok) return checked;
+      const deps = { policy, lookup, timeoutMs: resolveMs, owner: `checks ${account}` };
+      return resolveCallbackHost(checked.url, deps);
     },
     waitsFor: readWaits(config, createOutageStore(connections.failFast(), parts.keys)),
     trustedProxies: config.trustedProxies,
