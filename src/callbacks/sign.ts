@@ -1,5 +1,8 @@
 import { createHmac, sign, timingSafeEqual, verify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
+import { promisify } from 'node:util';
+
+const signInThread = promisify(sign);
 
 /** The headers that identify and sign a callback (Standard Webhooks, "Webhook headers"). */
 export interface SignedHeaders {
@@ -34,7 +37,7 @@ export function signedHeaders(
  * The same, with ed25519 computed by the threads of Node: such a signature takes as long as a third of a
  * whole delivery, and no other callback waits for it.
  */
-export function signedHeadersInThreads(
+export async function signedHeadersInThreads(
   keys: readonly KeyObject[],
   id: string,
   timestampSeconds: number,
@@ -42,27 +45,12 @@ export function signedHeadersInThreads(
 ): Promise<SignedHeaders> {
   const timestamp = String(timestampSeconds);
   const content = contentFor(keys, id, timestamp, body);
-  return new Promise((resolve, reject) => {
-    const signatures: string[] = [];
-    let awaited = 1;
-    const ended = () => {
-      awaited -= 1;
-      if (awaited === 0) resolve(toHeaders(id, timestamp, signatures));
-    };
-    for (const [i, key] of keys.entries()) {
-      if (content === null || key.type === 'secret') {
-        signatures[i] = symmetric(key, id, timestamp, body);
-        continue;
-      }
-      awaited += 1;
-      sign(null, content, key, (error, signature) => {
-        if (error !== null) return reject(error);
-        signatures[i] = `v1a,${signature.toString('base64')}`;
-        ended();
-      });
-    }
-    ended();
-  });
+  const signatures = keys.map(async (key) =>
+    content === null || key.type === 'secret'
+      ? symmetric(key, id, timestamp, body)
+      : `v1a,${(await signInThread(null, content, key)).toString('base64')}`,
+  );
+  return toHeaders(id, timestamp, await Promise.all(signatures));
 }
 
 /**
