@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { HostLookup } from '../names/host-lookup.ts';
 import type { ProxyAgents } from '../proxy/proxy-agents.ts';
 import type { Clock } from '../redis/clock.ts';
+import { jitter } from '../waiting/jitter.ts';
 import { createAnswerRooms, type AnswerRoom, type AnswerRooms } from './answer-room.ts';
 import { pageSize, type PartnerFiling, type PartnerPage } from './filing-schema.ts';
 import { AnswerExcess, meaningOf, PartnerError, type Counted } from './partner-error.ts';
@@ -9,7 +10,6 @@ import { bodyBytesMax, createPartnerHttp, type Asked, type PartnerAnswer } from 
 import type { Verdict } from './pace.ts';
 import { spanOf, type ReadSpan } from './read-span.ts';
 import type { RequestBudget } from './request-budget.ts';
-import { repeatDelayMs } from './repeat-request.ts';
 import type { Urgency } from './host-budgets.ts';
 import { kept, released, toFiling, toIdentity, toPage } from './understand-answer.ts';
 
@@ -264,4 +264,25 @@ const remedies: Readonly<Record<Counted, string>> = {
 
 function stopped(endpoint: Endpoint): PartnerError {
   return new PartnerError('aborted', `GET ${endpoint} was stopped`);
+}
+
+const attemptsMax = 3;
+// Minimum share of its pace at which requests are repeated. Below it the service is known to be in trouble,
+// and one attempt shows as much as three.
+const retryShareMin = 0.2;
+
+/**
+ * Milliseconds until a failed request is repeated within the same poll, null for never; pure. Only requests
+ * whose fault passes quickly are repeated, up to two times.
+ */
+export function repeatDelayMs(
+  error: PartnerError,
+  attempt: number,
+  share: number,
+  random: () => number,
+): number | null {
+  // A `Retry-After` applies to the whole account; the poll's waits and its backoff follow it.
+  if (meaningOf(error).repeat !== 'soon' || error.retryAfterMs !== null) return null;
+  if (attempt >= attemptsMax || share < retryShareMin) return null;
+  return jitter(100, { more: 4 }, random);
 }

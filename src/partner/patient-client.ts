@@ -1,7 +1,7 @@
+import { jitter } from '../waiting/jitter.ts';
 import { meaningOf, PartnerError } from './partner-error.ts';
 import type { PartnerClient } from './partner-client.ts';
 import type { RequestBudget } from './request-budget.ts';
-import { refusalWaitMs } from './repeat-request.ts';
 
 export interface PatientClientDeps {
   readonly client: PartnerClient;
@@ -63,4 +63,37 @@ export function createPatientClient({ client, budget, random, onRest }: PatientC
     getFiling: (id, signal) => patiently(() => client.getFiling(id, signal)),
     checkAccount: (signal) => patiently(() => client.checkAccount(signal)),
   };
+}
+
+const waitMsMin = 1_000;
+const waitMsMax = 60_000;
+const waitsMsMax = 5 * 60_000;
+const waitsInVainMax = 6;
+const waitSpread = { more: 0.1 };
+
+/** How long a poll has waited so far because the service refused requests (429). */
+export interface WaitsSoFar {
+  /** Refusals since the service last accepted a request, this one included. */
+  readonly refusedInARow: number;
+  readonly waitedMs: number;
+  /** Milliseconds of the poll beside these. */
+  readonly readingMs: number;
+}
+
+/**
+ * Milliseconds without a request after a refusal before the poll goes on, null when it ends instead; pure. A
+ * second, doubled with each refusal in a row, or `Retry-After` if that is longer, and up to a tenth more. The
+ * poll ends after six waits without success, before a wait of over a minute, and when all its waits would
+ * take more than five minutes and more than its reads.
+ */
+export function refusalWaitMs(
+  { retryAfterMs }: PartnerError,
+  { refusedInARow, waitedMs, readingMs }: WaitsSoFar,
+  random: () => number,
+): number | null {
+  if (refusedInARow > waitsInVainMax) return null;
+  const floorMs = Math.max(retryAfterMs ?? 0, waitMsMin * 2 ** Math.max(0, refusedInARow - 1));
+  const waitMs = jitter(floorMs, waitSpread, random);
+  const tooLong = floorMs > waitMsMax || waitedMs + waitMs > Math.max(waitsMsMax, readingMs);
+  return tooLong ? null : waitMs;
 }

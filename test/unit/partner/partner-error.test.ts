@@ -8,7 +8,7 @@ import {
   PartnerError,
   type PartnerErrorKind,
 } from '../../../src/partner/partner-error.ts';
-import { repeatDelayMs } from '../../../src/partner/repeat-request.ts';
+import { repeatDelayMs } from '../../../src/partner/partner-client.ts';
 
 const failed = (kind: PartnerErrorKind, status: number | null) => new PartnerError(kind, '', { status });
 

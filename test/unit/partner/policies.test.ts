@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { PartnerError, type PartnerErrorKind } from '../../../src/partner/partner-error.ts';
 import { startInMs } from '../../../src/partner/request-budget.ts';
-import { refusalWaitMs, repeatDelayMs } from '../../../src/partner/repeat-request.ts';
+import { repeatDelayMs } from '../../../src/partner/partner-client.ts';
+import { refusalWaitMs } from '../../../src/partner/patient-client.ts';
 
 const error = (kind: PartnerErrorKind, retryAfterMs: number | null = null) =>
   new PartnerError(kind, '', { retryAfterMs });
