@@ -88,7 +88,7 @@ export function createGauges(deps: GaugesDeps): () => Promise<void> {
     const subscriptions = all.reduce((sum, each) => sum + each.subscriptions.lags.size, 0);
     const named = whoIsNamed(deps.perAccount, all.length, subscriptions);
     metrics.ofAccounts.show(new Set(all.map(({ account }) => account)), named.accounts);
-    showGauges(metrics, all, named, { now: now(), rejecting: metrics.ofAccounts.rejecting() });
+    showGauges(metrics, all, named, now());
   }
 
   return async () => {

@@ -18,8 +18,8 @@ const namedOfAccountMax = 1_000;
 // Maximum number of series of each gauge beside the totals.
 const worstMax = 100;
 const worstPerStatusMax = 25;
-/** Maximum number of accounts whose rejected filings are counted beside the totals. */
-export const rejectedMax = 50;
+// Maximum number of accounts whose rejected filings are counted beside the totals.
+const rejectedMax = 50;
 // The label of all subscriptions of an account that have no name; no id is such a word.
 const otherSubscriptions = 'other';
 
@@ -49,14 +49,8 @@ interface PerAccountGauge {
   readonly max: number;
   /** Only the worst are named, also where all accounts are. */
   readonly isOfWorst?: true;
-  samples(facts: AccountFacts, at: ShowTime): readonly Sample[];
-}
-
-interface ShowTime {
-  /** Milliseconds on Redis's clock. */
-  readonly now: number;
-  /** Accounts whose rejected filings are counted in any case. */
-  readonly rejecting: ReadonlySet<string>;
+  /** `now` is in milliseconds on Redis's clock. */
+  samples(facts: AccountFacts, now: number): readonly Sample[];
 }
 
 /** Each gauge with series of accounts: who waits for the operator, who is late, whose filings wait. */
@@ -72,7 +66,7 @@ const perAccount: readonly PerAccountGauge[] = [
   {
     gauge: 'lastCompletePoll',
     max: worstMax,
-    samples: ({ lastCompletePollAt: at, pollIntervalMs }, { now }) =>
+    samples: ({ lastCompletePollAt: at, pollIntervalMs }, now) =>
       at === 0 ? [] : [[{}, at / 1000, Math.max(0, now - at) / pollIntervalMs]],
   },
   {
@@ -85,16 +79,13 @@ const perAccount: readonly PerAccountGauge[] = [
   {
     gauge: 'filings',
     max: rejectedMax,
-    samples: ({ account, counts }, { rejecting }) =>
-      Object.entries(counts).map(([status, count]) => {
-        const rejected = rejecting.has(account) ? Number.MAX_VALUE : count;
-        return [{ status }, count, status === 'REJECTED' ? rejected : 0];
-      }),
+    samples: ({ counts }) =>
+      Object.entries(counts).map(([status, count]) => [{ status }, count, status === 'REJECTED' ? count : 0]),
   },
   ...knownStatuses.filter(isIndexed).map((status): PerAccountGauge => ({
     gauge: 'oldestFiling',
     max: worstPerStatusMax,
-    samples({ oldest }, { now }) {
+    samples({ oldest }, now) {
       const since = oldest.get(status);
       return since === undefined ? [] : [[{ status }, age(since, now), age(since, now)]];
     },
@@ -103,7 +94,7 @@ const perAccount: readonly PerAccountGauge[] = [
     gauge: 'subscriptionFailing',
     max: worstMax,
     isOfWorst: true,
-    samples: ({ subscriptions }, { now }) =>
+    samples: ({ subscriptions }, now) =>
       Array.from(subscriptions.failing, ([subscription, since]) => [
         { subscription },
         age(since, now),
@@ -140,20 +131,21 @@ export function worstOf<T>(all: readonly T[], score: (each: T) => number, max: n
 
 /**
  * Sets the gauges of all accounts and subscriptions at once, so that a scrape in between shows the former
- * ones. Series of accounts and subscriptions that are gone are removed.
+ * ones. Series of accounts and subscriptions that are gone are removed. `now` is in milliseconds on Redis's
+ * clock.
  */
 export function showGauges(
   metrics: Metrics,
   accounts: readonly AccountFacts[],
   named: { readonly accounts: Named; readonly subscriptions: Named },
-  at: ShowTime,
+  now: number,
 ): void {
   metrics.seriesPerAccount.set(named.accounts === 'all' ? 1 : 0);
-  showTotals(metrics, accounts, at.now);
+  showTotals(metrics, accounts, now);
   for (const { gauge } of perAccount) metrics[gauge].reset();
   for (const { gauge, max, isOfWorst = named.accounts === 'worst', samples } of perAccount) {
     const all = accounts.flatMap((facts) =>
-      samples(facts, at).map(([labels, value, score]) => ({ account: facts.account, labels, value, score })),
+      samples(facts, now).map(([labels, value, score]) => ({ account: facts.account, labels, value, score })),
     );
     for (const { account, labels, value } of isOfWorst ? worstOf(all, ({ score }) => score, max) : all)
       (metrics[gauge] as Gauge).set({ account, ...labels }, value);

@@ -2,13 +2,11 @@ import { Registry } from 'prom-client';
 import { beforeEach, expect, test } from 'vitest';
 import { createAccountCounters } from '../../../../src/monitoring/gauges/account-counters.ts';
 
-let now = 0;
 let registry: Registry;
 let counters: ReturnType<typeof createAccountCounters>;
 beforeEach(() => {
-  now = 1;
   registry = new Registry();
-  counters = createAccountCounters(registry, () => now);
+  counters = createAccountCounters(registry);
 });
 
 /** The series of an account's changes, as `<account> <status> <value>`. */
@@ -25,32 +23,18 @@ test('where all are named, each account has each status from the first scrape on
   const shown = await series();
   expect(shown).toHaveLength(11);
   expect(shown).toEqual(expect.arrayContaining(['a PAID 0', 'a REJECTED 1', 'a removed 1', 'b PAID 0']));
-  expect(counters.rejecting()).toEqual(new Set());
 });
 
-test('beside the worst, rejections have series, which begin at 0 and have their count after two minutes', async () => {
+test('beside the worst, no account has series, and the totals go on', async () => {
   const accounts = new Set(['a', 'b']);
+  counters.filingChanged('a', 'REJECTED');
+  counters.show(accounts, 'all');
   counters.show(accounts, 'worst');
-  for (const status of ['REJECTED', 'REJECTED', 'PAID']) counters.filingChanged('a', status);
-  counters.show(accounts, 'worst');
-  expect(await series()).toEqual(['a REJECTED 0']);
-  expect(counters.rejecting()).toEqual(new Set(['a']));
-  now += 119_999;
-  expect(await series()).toEqual(['a REJECTED 0']);
-  now += 1;
-  expect(await series()).toEqual(['a REJECTED 2']);
-});
-
-test('beside the worst, the fifty accounts that were rejected last have series', async () => {
-  const names = Array.from({ length: 51 }, (_, i) => `a${i}`);
-  for (const name of names) {
-    now += 1;
-    counters.filingChanged(name, 'REJECTED');
-  }
-  counters.show(new Set(names), 'worst');
-  const shown = await series();
-  expect(shown).toHaveLength(50);
-  expect(shown).not.toContain('a0 REJECTED 0');
+  counters.filingChanged('b', 'REJECTED');
+  expect(await series()).toEqual([]);
+  expect(await registry.metrics()).toContain('filing_webhooks_all_filing_events_total{status="REJECTED"} 2');
+  counters.show(accounts, 'all');
+  expect(await series()).toContain('a REJECTED 0');
 });
 
 test('the series of an account go with it', async () => {
@@ -60,15 +44,12 @@ test('the series of an account go with it', async () => {
   expect(await series()).toEqual(expect.not.arrayContaining(['a PAID 1', 'a PAID 0']));
 });
 
-test('an account that was gone before it was known keeps its series for ten minutes', async () => {
-  counters.filingChanged('gone', 'PAID');
-  now += 599_999;
+test('an account that no round has met keeps its series until the second round without it', async () => {
   counters.filingChanged('new', 'PAID');
   counters.show(new Set(), 'all');
-  expect(await series()).toEqual(['gone PAID 1', 'new PAID 1']);
-  now += 2;
-  counters.show(new Set(), 'all');
   expect(await series()).toEqual(['new PAID 1']);
+  counters.show(new Set(), 'all');
+  expect(await series()).toEqual([]);
 });
 
 test('records that are no filings count for their account and in all', async () => {
