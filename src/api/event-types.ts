@@ -3,7 +3,7 @@ import type { ApiDeps } from './deps.ts';
 import type { Api } from './server/api-instance.ts';
 import { Type } from 'typebox';
 import { eventTypes, type EventType } from '../events/event-types.ts';
-import { problems, record } from './shared/schema.ts';
+import { record } from './shared/schema.ts';
 
 /** The catalogue of event types, made once: it is the same for every caller. */
 export function addEventTypeRoutes(app: Api, { version }: Pick<ApiDeps, 'version'>): void {
@@ -29,7 +29,6 @@ const entrySchema = record({
 
 /** Request and responses of GET /v1/event-types. */
 const listEventTypes = {
-  tags: ['Events'],
   operationId: 'listEventTypes',
   summary: 'Every event type, with the schema of its events',
   description:
@@ -37,13 +36,11 @@ const listEventTypes = {
   response: {
     // An entry as an example would be taken for a schema, because it has a type and an example.
     200: record({ items: Type.Array(entrySchema, { examples: [[]] }) }, { description: 'Every event type.' }),
-    ...problems(),
   },
 };
 
 /** Request and responses of GET /v1/asyncapi.json. */
 const getAsyncApi = {
-  tags: ['Events'],
   operationId: 'getAsyncApi',
   summary: 'The callbacks as an AsyncAPI document',
   description: 'AsyncAPI 3.0, with the schemas of GET /v1/event-types. The same for every token.',
@@ -59,6 +56,5 @@ const getAsyncApi = {
       },
       { description: 'The document.' },
     ),
-    ...problems(),
   },
 };

@@ -1,8 +1,9 @@
 import swagger from '@fastify/swagger';
+import type { FastifySchema, RouteOptions } from 'fastify';
 import type { TSchema } from 'typebox';
 import { accountSchema, savedAccountSchema } from './accounts/schema.ts';
 import type { Api } from './server/api-instance.ts';
-import { problemSchema } from './shared/schema.ts';
+import { type DocumentedStatus, problems, problemSchema } from './shared/schema.ts';
 import {
   attemptDetailSchema,
   attemptSchema,
@@ -53,20 +54,50 @@ Their \`type\` leads to a page that explains the code. Under /v1, unknown fields
 pages ignore a query. While Redis is away, everything under /v1 answers 503 with \`Retry-After\`, as does /health/ready; /health/live,
 /metrics, this document and the pages go on.`;
 
+/** The tags, and the parts of paths whose routes have them: the last part without a parameter counts. */
 const tags = [
   {
     name: 'Accounts',
     description:
       'Partner accounts whose filings are watched. Creating, listing and removing them needs the operator token.',
+    parts: ['accounts', 'counts', 'accept', 'poll'],
   },
-  { name: 'Tokens', description: 'Tokens of one account; everywhere else they get 404.' },
-  { name: 'Session', description: 'What a token opens, and signing in to the page.' },
-  { name: 'Subscriptions', description: 'Which events go to which endpoint, and how.' },
-  { name: 'Delivery', description: 'Outcomes of callbacks; testing and replaying.' },
-  { name: 'Events', description: 'The log of changes, as a list and as a stream.' },
-  { name: 'Filings', description: 'The filings as the daemon last saw them.' },
-  { name: 'Operation', description: 'For the operator of the daemon.' },
-  { name: 'Callbacks', description: 'The requests that subscribers receive.' },
+  {
+    name: 'Tokens',
+    description: 'Tokens of one account; everywhere else they get 404.',
+    parts: ['tokens', 'links'],
+  },
+  { name: 'Session', description: 'What a token opens, and signing in to the page.', parts: ['session'] },
+  {
+    name: 'Subscriptions',
+    description: 'Which events go to which endpoint, and how.',
+    parts: ['subscriptions', 'rotate-secret', 'resume', 'preview'],
+  },
+  {
+    name: 'Delivery',
+    description: 'Outcomes of callbacks; testing and replaying.',
+    parts: ['attempts', 'dead-letters', 'deliveries', 'replay', 'replays', 'test', 'verify'],
+  },
+  {
+    name: 'Events',
+    description: 'The log of changes, as a list and as a stream.',
+    parts: ['events', 'stream', 'event-types', 'asyncapi.json'],
+  },
+  {
+    name: 'Filings',
+    description: 'The filings as the daemon last saw them.',
+    parts: ['filings', 'seen', 'rejections'],
+  },
+  {
+    name: 'Operation',
+    description: 'For the operator of the daemon.',
+    parts: ['live', 'ready', 'metrics', 'queues'],
+  },
+  {
+    name: 'Callbacks',
+    description: 'The requests that subscribers receive.',
+    parts: ['webhook-keys'],
+  },
 ];
 
 /** Collects the routes added from now on into the OpenAPI 3.1 document of `/openapi.json`. */
@@ -75,7 +106,7 @@ export async function addOpenApi(
   { version, publicUrl }: Pick<ApiDeps, 'version' | 'publicUrl'>,
 ): Promise<void> {
   for (const schema of sharedSchemas) app.addSchema(schema);
-  const optional = recordOptionalBodies(app);
+  const optionalBodies = new Set<string | undefined>();
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -87,7 +118,7 @@ export async function addOpenApi(
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: publicUrl ?? '/' }],
-      tags,
+      tags: tags.map(({ name, description: text }) => ({ name, description: text })),
       security: [{ bearer: [] }],
       components: {
         securitySchemes: {
@@ -100,15 +131,13 @@ export async function addOpenApi(
       },
       webhooks: describeWebhooks(),
     } as object,
+    transform: ({ schema, url, route }) => {
+      if (route.config?.bodyOptional === true) optionalBodies.add(schema.operationId);
+      return { schema: described(schema, url, route), url };
+    },
     transformObject: (made) => {
-      if (!('openapiObject' in made)) return made.swaggerObject;
-      const paths = (made.openapiObject.paths ?? {}) as Paths;
-      for (const [path, method] of optional) {
-        const body = paths[path]?.[method]?.requestBody;
-        if (body !== undefined) body.required = false;
-      }
-      const written: unknown = made.openapiObject;
-      return finishDocument(written as ApiDocument);
+      const written: unknown = 'openapiObject' in made ? made.openapiObject : made.swaggerObject;
+      return finishDocument(written as ApiDocument, optionalBodies);
     },
     hideUntagged: true,
     stripBasePath: false,
@@ -120,14 +149,17 @@ export async function addOpenApi(
   });
 }
 
-type Paths = Record<string, Record<string, { requestBody?: { required?: boolean } }>>;
-
-// The paths and methods, as the document writes them, of the routes where no body is the same as `{}`.
-function recordOptionalBodies(app: Api): readonly (readonly [path: string, method: string])[] {
-  const found: (readonly [string, string])[] = [];
-  app.addHook('onRoute', ({ url, method, config }) => {
-    if (config?.bodyOptional !== true) return;
-    for (const one of [method].flat()) found.push([url.replaceAll(/:(\w+)/g, '{$1}'), one.toLowerCase()]);
-  });
-  return found;
+// The schema of a route with its tag and with the errors of every such route; routes that need no token name
+// theirs.
+function described(schema: FastifySchema, url: string, { config, method }: RouteOptions): FastifySchema {
+  const part = url.split('/').findLast((each) => !each.startsWith(':'));
+  const found = tags.filter(({ parts }) => parts.includes(part ?? '')).map(({ name }) => name);
+  if (!url.startsWith('/v1/')) return { ...schema, tags: found, security: [] };
+  const isChange = method !== 'GET' && config?.operatorOnly !== true && config?.anyToken !== true;
+  const statuses: readonly DocumentedStatus[] = [
+    ...([401, 404, 422, 429, 503, 'default'] as const),
+    ...(schema.body === undefined ? [] : ([400, 403, 413, 415] as const)),
+    ...(isChange ? ([403] as const) : []),
+  ];
+  return { ...schema, tags: found, response: { ...problems(statuses), ...(schema.response as object) } };
 }

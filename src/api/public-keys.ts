@@ -23,9 +23,7 @@ const listMs = 1_000;
 const keySetType = 'application/jwk-set+json';
 
 const getPublicKeys = {
-  tags: ['Callbacks'],
   operationId: 'getPublicKeys',
-  security: [],
   summary: 'The public keys that verify `v1a` signatures, as a JWKS',
   description: `Needs no token. With \`subscription\` the keys that verify its callbacks now, newest first: what a receiver should ask for. Without it the keys of the ${listedMax} oldest subscriptions with \`v1a\`, without saying whose they are; a signature by one of them proves only that it is a callback of this daemon.`,
   querystring: record({

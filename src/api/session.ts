@@ -6,7 +6,7 @@ import type { ApiDeps } from './deps.ts';
 import type { Api } from './server/api-instance.ts';
 import { invalidRequest } from './shared/problem.ts';
 import { Type } from 'typebox';
-import { answer, bodyProblems, nullable, oneOf, problems, record, timeOrNull } from './shared/schema.ts';
+import { answer, nullable, oneOf, record, timeOrNull } from './shared/schema.ts';
 
 // Maximum bytes of the body of a sign-in, which a stranger sends.
 const signInBytesMax = 4_096;
@@ -111,36 +111,27 @@ const sessionInputSchema = record({
 
 /** Request and responses of GET /v1/session. */
 const getSession = {
-  tags: ['Session'],
   operationId: 'getSession',
   summary: 'What the token or session of this request opens',
   description: 'The account, the rights and their end.',
-  response: { 200: answer('Session', 'What it opens.'), ...problems() },
+  response: { 200: answer('Session', 'What it opens.') },
 };
 
 /** Request and responses of POST /v1/session. */
 const createSession = {
-  tags: ['Session'],
   operationId: 'createSession',
   summary: 'Sign in to the page with a token or a link',
   description:
     'For the page. The session is a cookie out of reach of scripts; requests with it also need the header `x-filing-webhooks: page`. It ends after 12 hours without use, after 7 days, and with its token.',
   security: [],
   body: sessionInputSchema,
-  response: {
-    201: answer('Session', 'What the session opens.', { 'set-cookie': 'The session.' }),
-    ...problems(...bodyProblems),
-  },
+  response: { 201: answer('Session', 'What the session opens.', { 'set-cookie': 'The session.' }) },
 };
 
 /** Request and responses of DELETE /v1/session. */
 const deleteSession = {
-  tags: ['Session'],
   operationId: 'deleteSession',
   summary: 'Sign out of the page',
   description: 'Ends the session of this request. A token has none and stays valid.',
-  response: {
-    204: { type: 'null', description: 'The session is invalid from now on.' },
-    ...problems(),
-  },
+  response: { 204: { type: 'null', description: 'The session is invalid from now on.' } },
 };

@@ -8,12 +8,11 @@ import { accountNameWords, partnerKeyPattern } from '../shared/patterns.ts';
 import {
   accountParams,
   answer,
-  bodyProblems,
+  conflict,
   listOf,
   nullable,
   oneOf,
   pageQuery,
-  problems,
   record,
   time,
   timeOrNull,
@@ -322,17 +321,15 @@ const inAccount = Type.Object(accountParams);
 
 /** Request and responses of GET /v1/accounts. */
 export const listAccounts = {
-  tags: ['Accounts'],
   operationId: 'listAccounts',
   summary: 'List accounts',
   description: 'By name.',
   querystring: record(pageQuery),
-  response: { 200: listOf(Type.Unsafe({ $ref: 'Account#' }), 'Accounts by name.'), ...problems(422) },
+  response: { 200: listOf(Type.Unsafe({ $ref: 'Account#' }), 'Accounts by name.') },
 };
 
 /** Request and responses of PUT /v1/accounts/{account}. */
 export const putAccount = {
-  tags: ['Accounts'],
   operationId: 'putAccount',
   summary: 'Create an account or replace its settings',
   description:
@@ -343,13 +340,11 @@ export const putAccount = {
   response: {
     200: answer('SavedAccount', 'The account.'),
     201: answer('SavedAccount', 'Created.', { location: 'Where it is.' }),
-    ...problems(...bodyProblems),
   },
 };
 
 /** Request and responses of PATCH /v1/accounts/{account}. */
 export const patchAccount = {
-  tags: ['Accounts'],
   operationId: 'patchAccount',
   summary: 'Change single settings of an account',
   description:
@@ -357,43 +352,39 @@ export const patchAccount = {
     'needs `partnerKey` too, because a key is sent nowhere but to the origin that it was given for.',
   params: inAccount,
   body: accountPatchSchema,
-  response: { 200: answer('SavedAccount', 'The account.'), ...problems(...bodyProblems) },
+  response: { 200: answer('SavedAccount', 'The account.') },
 };
 
 /** Request and responses of GET /v1/accounts/{account}. */
 export const getAccount = {
-  tags: ['Accounts'],
   operationId: 'getAccount',
   summary: 'Settings, counts and health of an account',
   description: 'Counts and health are as of the last complete poll.',
   params: inAccount,
-  response: { 200: answer('Account', 'The account.'), ...problems() },
+  response: { 200: answer('Account', 'The account.') },
 };
 
 /** Request and responses of GET /v1/accounts/{account}/counts. */
 export const getCounts = {
-  tags: ['Accounts'],
   operationId: 'getCounts',
   summary: 'Filings by status over the past hours or days',
   description: 'Points are kept for a week.',
   params: inAccount,
   querystring: countsQuerySchema,
-  response: { 200: countsAnswerSchema, ...problems(422) },
+  response: { 200: countsAnswerSchema },
 };
 
 /** Request and responses of DELETE /v1/accounts/{account}. */
 export const deleteAccount = {
-  tags: ['Accounts'],
   operationId: 'deleteAccount',
   summary: 'Stop polling and remove everything of an account',
   description: 'Its filings, events, subscriptions and tokens are removed for good.',
   params: inAccount,
-  response: { 204: { type: 'null', description: 'Removed.' }, ...problems() },
+  response: { 204: { type: 'null', description: 'Removed.' } },
 };
 
 /** Request and responses of POST /v1/accounts/{account}/accept. */
 export const acceptFindings = {
-  tags: ['Accounts'],
   operationId: 'acceptFindings',
   summary: 'Accept what the polls find and do not believe',
   description:
@@ -402,18 +393,17 @@ export const acceptFindings = {
   params: inAccount,
   response: {
     202: answer('Account', 'Accepted; the poll starts as soon as a worker is free.'),
-    ...problems(409),
+    409: conflict,
   },
 };
 
 /** Request and responses of POST /v1/accounts/{account}/poll. */
 export const pollAccount = {
-  tags: ['Accounts'],
   operationId: 'pollAccount',
   summary: 'Poll an account now',
   description:
     'The poll is queued, and one that runs already counts for it. `lastCompletePollAt` in the health of the account shows when it was done.',
   params: inAccount,
   querystring: pollQuerySchema,
-  response: { 202: pollAnswerSchema, ...problems(403, 422) },
+  response: { 202: pollAnswerSchema },
 };

@@ -5,13 +5,12 @@ import { eventIdPattern } from '../shared/patterns.ts';
 import {
   accountParams,
   answer,
-  bodyProblems,
+  conflict,
   filingIdIn,
   listOf,
   nullable,
   oneOf,
   pageQuery,
-  problems,
   record,
   time,
   timeOrNull,
@@ -127,7 +126,6 @@ const subscriptionReplayParams = Type.Object({
 
 /** Request and responses of POST /v1/accounts/{account}/subscriptions/{id}/replay. */
 export const replayEvents = {
-  tags: ['Delivery'],
   operationId: 'replayEvents',
   summary: 'Deliver events again, under their own ids',
   description:
@@ -140,15 +138,14 @@ export const replayEvents = {
   response: {
     200: answer('ReplayCount', 'Only counted, with `dryRun=true`.'),
     202: replayStartedSchema,
-    ...problems(...bodyProblems, 409, 429),
+    409: conflict,
   },
 };
 
 const progress = {
-  tags: ['Delivery'],
   summary: 'How far a replay has got',
   description: 'The counts follow the attempts of the replay. Fifty replays of a subscription are kept.',
-  response: { 200: answer('Replay', 'The progress of the replay.'), ...problems() },
+  response: { 200: answer('Replay', 'The progress of the replay.') },
 };
 
 /** Request and responses of GET /v1/accounts/{account}/subscriptions/{id}/replays/{replay}. */
@@ -163,21 +160,19 @@ export const getReplay = { ...progress, operationId: 'getReplay', params: replay
 
 /** Request and responses of GET /v1/accounts/{account}/subscriptions/{id}/replays. */
 export const listReplays = {
-  tags: ['Delivery'],
   operationId: 'listReplays',
   summary: 'List replays, newest first',
   description: 'Running and ended ones.',
   params: subscriptionParams,
   querystring: record(pageQuery),
-  response: { 200: replayListSchema, ...problems(422) },
+  response: { 200: replayListSchema },
 };
 
 const cancelled = {
-  tags: ['Delivery'],
   summary: 'Cancel a replay',
   description:
     'Callbacks in flight may still arrive; nothing is sent for it after that. A replay that has ended stays as it is.',
-  response: { 204: { type: 'null', description: 'It has ended.' }, ...problems(403) },
+  response: { 204: { type: 'null', description: 'It has ended.' } },
 };
 
 /** Request and responses of DELETE /v1/accounts/{account}/subscriptions/{id}/replays/{replay}. */

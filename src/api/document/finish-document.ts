@@ -13,7 +13,7 @@ export interface Body {
 
 /** The bodies of all operations and callbacks of a document. */
 export function bodiesOf({ paths = {}, webhooks = {} }: ApiDocument): Body[] {
-  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  const operations = operationsOf({ paths });
   const callbacks = Object.values(webhooks).map(({ post }) => post);
   const bodies: Body[] = [];
   for (const operation of [...operations, ...callbacks]) {
@@ -32,11 +32,16 @@ export function bodiesOf({ paths = {}, webhooks = {} }: ApiDocument): Body[] {
 /**
  * The OpenAPI document as clients are generated from it; pure. Every body has a name and an example. Nothing
  * that the daemon sends is closed, so clients accept the fields of later versions; requests stay closed,
- * since unknown fields are refused. The defaults of a request's fields stand in their descriptions:
+ * since unknown fields are refused. The bodies of the operations with these ids may be left out. The defaults of a request's fields stand in their descriptions:
  * generators take a field with the keyword `default` for one that must be there.
  */
-export function finishDocument(made: ApiDocument): ApiDocument {
+export function finishDocument(
+  made: ApiDocument,
+  optionalBodies: ReadonlySet<string | undefined> = new Set(),
+): ApiDocument {
   const document = structuredClone(made);
+  for (const { operationId, requestBody } of operationsOf(document))
+    if (requestBody !== undefined && optionalBodies.has(operationId)) requestBody.required = false;
   const bodies = bodiesOf(document);
   const requested = new Set(
     bodies.filter(({ isSent }) => !isSent).map(({ media }) => refName(media.schema ?? {})),
@@ -57,6 +62,10 @@ export function finishDocument(made: ApiDocument): ApiDocument {
     if (type.endsWith('json')) media.example = sampleOf(schema, schemas);
   }
   return { ...document, components: { ...document.components, schemas } };
+}
+
+function operationsOf({ paths = {} }: ApiDocument) {
+  return Object.values(paths).flatMap((methods) => Object.values(methods));
 }
 
 function withoutDefaults(schema: JsonSchema): JsonSchema {

@@ -32,7 +32,7 @@ export type Content = Readonly<Record<string, MediaType>>;
 /** One operation, or one callback. */
 export interface Operation {
   readonly operationId?: string;
-  readonly requestBody?: { readonly content: Content };
+  readonly requestBody?: { required?: boolean; readonly content: Content };
   readonly responses?: Readonly<Record<string, { readonly content?: Content }>>;
 }
 

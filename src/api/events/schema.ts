@@ -1,14 +1,5 @@
 import { Type } from 'typebox';
-import {
-  accountParams,
-  answer,
-  filingIdIn,
-  nullable,
-  oneOf,
-  pageQuery,
-  problems,
-  record,
-} from '../shared/schema.ts';
+import { accountParams, answer, filingIdIn, nullable, oneOf, pageQuery, record } from '../shared/schema.ts';
 import { typesPattern } from '../shared/patterns.ts';
 import { instantSchema } from '../../json/instant.ts';
 
@@ -117,29 +108,26 @@ const eventStream = {
 
 /** Request and responses of GET /v1/accounts/{account}/events. */
 export const listEvents = {
-  tags: ['Events'],
   operationId: 'listEvents',
   summary: 'List events',
   description: 'The same events as the callbacks, whether or not a subscription wants them.',
   params: eventsParams,
   querystring: eventsQuerySchema,
-  response: { 200: eventListSchema, ...problems(422) },
+  response: { 200: eventListSchema },
 };
 
 /** Request and responses of GET /v1/accounts/{account}/events/{event}. */
 export const getEvent = {
-  tags: ['Events'],
   operationId: 'getEvent',
   summary: 'Read an event',
   description: 'As in the list of events.',
   params: eventParams,
   querystring: record(eventQuerySchema),
-  response: { 200: answer('Event', 'The event, byte for byte as its callbacks have it.'), ...problems(422) },
+  response: { 200: answer('Event', 'The event, byte for byte as its callbacks have it.') },
 };
 
 /** Request and responses of GET /v1/accounts/{account}/events/stream. */
 export const streamEvents = {
-  tags: ['Events'],
   operationId: 'streamEvents',
   summary: 'Follow events as Server-Sent Events',
   description:
@@ -147,5 +135,5 @@ export const streamEvents = {
   params: eventsParams,
   querystring: streamQuerySchema,
   headers: streamHeaders,
-  response: { 200: eventStream, ...problems(422, 429) },
+  response: { 200: eventStream },
 };

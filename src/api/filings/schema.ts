@@ -5,13 +5,12 @@ import { linePattern, statusPattern } from '../shared/patterns.ts';
 import {
   accountParams,
   answer,
-  bodyProblems,
+  conflict,
   listWith,
   nullable,
   oneOf,
   pageOrTable,
   pageQuery,
-  problems,
   record,
   stateSchema,
   time,
@@ -168,7 +167,6 @@ const filingListSchema = listWith(
 
 /** Request and responses of GET /v1/accounts/{account}/filings. */
 export const listFilings = {
-  tags: ['Filings'],
   operationId: 'listFilings',
   summary: 'List filings as last seen',
   description:
@@ -177,20 +175,16 @@ export const listFilings = {
     'spreadsheet would take for a formula have an apostrophe in front.',
   params: Type.Object(accountParams),
   querystring: filingsQuerySchema,
-  response: {
-    200: pageOrTable(filingListSchema, 'filing'),
-    ...problems(422),
-  },
+  response: { 200: pageOrTable(filingListSchema, 'filing') },
 };
 
 /** Request and responses of GET /v1/accounts/{account}/filings/{filingId}. */
 export const getFiling = {
-  tags: ['Filings'],
   operationId: 'getFiling',
   summary: 'A filing as last seen, and its events',
   description: 'The latest events that the log still holds.',
   params: filingParams,
-  response: { 200: filingWithEventsSchema, ...problems() },
+  response: { 200: filingWithEventsSchema },
 };
 
 /** Body of PUT …/seen. */
@@ -215,22 +209,20 @@ const seenInputSchema = record(
 
 /** Request and responses of PUT …/filings/{filingId}/seen. */
 export const markSeen = {
-  tags: ['Filings'],
   operationId: 'markFilingSeen',
   summary: 'Note that somebody has seen a rejection',
   description:
     'The note belongs to the present rejection: the next event of the filing makes it unseen. A note that is there is replaced.',
   params: filingParams,
   body: seenInputSchema,
-  response: { 200: answer('Filing', 'The filing.'), ...problems(409, ...bodyProblems) },
+  response: { 200: answer('Filing', 'The filing.'), 409: conflict },
 };
 
 /** Request and responses of DELETE …/filings/{filingId}/seen. */
 export const unmarkSeen = {
-  tags: ['Filings'],
   operationId: 'unmarkFilingSeen',
   summary: 'Take the note back that somebody has seen a rejection',
   description: 'The filing counts as not seen again. Succeeds without a note, too.',
   params: filingParams,
-  response: { 204: { type: 'null', description: 'It counts as unseen.' }, ...problems(403) },
+  response: { 204: { type: 'null', description: 'It counts as unseen.' } },
 };

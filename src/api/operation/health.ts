@@ -22,18 +22,14 @@ const { default: anyProblem } = openProblems() as { default: object };
 const retryAfter = '5';
 
 const getLiveness = {
-  tags: ['Operation'],
   operationId: 'getLiveness',
-  security: [],
   summary: 'Whether the process works; 503 means that a restart would help',
   description: 'Needs no token and asks no other service: a daemon whose Redis is away lives on.',
   response: { 200: livenessSchema, 503: livenessSchema, '4xx': anyProblem, default: anyProblem },
 };
 
 const getReadiness = {
-  tags: ['Operation'],
   operationId: 'getReadiness',
-  security: [],
   summary: 'Whether the daemon keeps its promise right now; 503 says why not',
   description:
     'Needs no token. `reasons` names each fault that keeps events from being detected or delivered.',
@@ -50,9 +46,7 @@ const getReadiness = {
 };
 
 const getMetrics = {
-  tags: ['Operation'],
   operationId: 'getMetrics',
-  security: [],
   summary: 'Metrics for Prometheus',
   description: 'In the text format. One answer is made for all that ask within a second.',
   response: {

@@ -3,7 +3,7 @@ import type { QueueState } from '../../redis/jobs/queue-state.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { Api } from '../server/api-instance.ts';
-import { nullable, problems, record, timeOrNull } from '../shared/schema.ts';
+import { nullable, record, timeOrNull } from '../shared/schema.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -36,15 +36,11 @@ const queueSchema = record({
 
 /** Request and responses of GET /v1/queues. */
 const listQueues = {
-  tags: ['Operation'],
   operationId: 'listQueues',
   summary: 'What the job queues hold',
   description:
     'For the operator. Jobs start polls and drains; what waits for a subscriber is the lag of its subscription.',
-  response: {
-    200: record({ items: Type.Array(queueSchema) }, { description: 'Every queue.' }),
-    ...problems(),
-  },
+  response: { 200: record({ items: Type.Array(queueSchema) }, { description: 'Every queue.' }) },
 };
 
 /** The contents of the job queues, for the operator. */

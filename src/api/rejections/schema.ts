@@ -7,7 +7,6 @@ import {
   oneOf,
   pageOrTable,
   pageQuery,
-  problems,
   record,
   stateSchema,
   time,
@@ -112,15 +111,11 @@ const boardSchema = listWith(
 
 /** Request and responses of GET /v1/rejections. */
 export const listRejections = {
-  tags: ['Filings'],
   operationId: 'listRejections',
   summary: 'Rejections of all accounts',
   description:
     'The operator sees all accounts, an account token its own. With `Accept: text/csv` the whole list for a spreadsheet; `limit` and `cursor` ' +
     'have no effect.',
   querystring: rejectionsQuerySchema,
-  response: {
-    200: pageOrTable(boardSchema, 'rejection'),
-    ...problems(422),
-  },
+  response: { 200: pageOrTable(boardSchema, 'rejection') },
 };

@@ -107,18 +107,17 @@ const statusTexts = {
   default: 'Any other error.',
 } as const;
 
-type DocumentedStatus = keyof typeof statusTexts;
+/** A status that the document describes. */
+export type DocumentedStatus = keyof typeof statusTexts;
 
-/** The error responses of a route: these statuses, and the ones of every route. */
-export function problems(...statuses: readonly DocumentedStatus[]): Record<number, TSchema> {
-  const all: readonly DocumentedStatus[] = [401, 404, 422, 429, 503, 'default', ...statuses];
-  return Object.fromEntries(all.map((status) => [status, problemAnswer(status)]));
+/** The error responses with these statuses, as the document describes them. */
+export function problems(statuses: readonly DocumentedStatus[]): Record<number, TSchema> {
+  return Object.fromEntries(statuses.map((status) => [status, problemAnswer(status)]));
 }
 
 /** The error responses of a route without a token. */
 export function openProblems(...statuses: readonly DocumentedStatus[]): Record<number, TSchema> {
-  const all: readonly DocumentedStatus[] = [429, 'default', ...statuses];
-  return Object.fromEntries(all.map((status) => [status, problemAnswer(status)]));
+  return problems([429, 'default', ...statuses]);
 }
 
 function problemAnswer(status: DocumentedStatus) {
@@ -129,8 +128,8 @@ function problemAnswer(status: DocumentedStatus) {
 
 const retryAfter = { type: 'string', description: 'Seconds to wait, where waiting helps.' };
 
-/** The statuses of the errors that a route with a body adds. */
-export const bodyProblems = [400, 403, 413, 415, 422] as const;
+/** The response 409 of a route that has one. */
+export const conflict = problemAnswer(409);
 
 /**
  * A response whose body is the shared schema with this id (see `addOpenApi`), with the headers that it may

@@ -2,10 +2,9 @@ import { Type } from 'typebox';
 import {
   accountParams,
   answer,
-  bodyProblems,
+  conflict,
   nullable,
   pageQuery,
-  problems,
   record,
   timeOrNull,
 } from '../shared/schema.ts';
@@ -48,7 +47,6 @@ const inAccount = Type.Object(accountParams);
 
 /** Request and responses of POST /v1/accounts/{account}/subscriptions. */
 export const createSubscription = {
-  tags: ['Subscriptions'],
   operationId: 'createSubscription',
   summary: 'Register a subscription',
   description:
@@ -61,34 +59,31 @@ export const createSubscription = {
       location: 'Where it is.',
       'idempotency-replayed': '`true` when the key came before with the same request.',
     }),
-    ...problems(...bodyProblems, 409),
+    409: conflict,
   },
 };
 
 /** Request and responses of GET /v1/accounts/{account}/subscriptions. */
 export const listSubscriptions = {
-  tags: ['Subscriptions'],
   operationId: 'listSubscriptions',
   summary: 'List subscriptions',
   description: "Oldest first, with the state of each one's delivery, and never with a secret.",
   params: inAccount,
   querystring: record(pageQuery),
-  response: { 200: subscriptionListSchema, ...problems(422) },
+  response: { 200: subscriptionListSchema },
 };
 
 /** Request and responses of GET /v1/accounts/{account}/subscriptions/{id}. */
 export const getSubscription = {
-  tags: ['Subscriptions'],
   operationId: 'getSubscription',
   summary: 'A subscription and the state of its delivery',
   description: 'Never with a secret. `lag` counts the pending deliveries.',
   params: subscriptionParams,
-  response: { 200: answer('Subscription', 'The subscription.'), ...problems() },
+  response: { 200: answer('Subscription', 'The subscription.') },
 };
 
 /** Request and responses of PATCH /v1/accounts/{account}/subscriptions/{id}. */
 export const updateSubscription = {
-  tags: ['Subscriptions'],
   operationId: 'updateSubscription',
   summary: 'Change a subscription, or enable or disable it',
   description:
@@ -101,36 +96,33 @@ export const updateSubscription = {
   body: subscriptionPatchSchema,
   response: {
     200: answer('ChangedSubscription', 'The subscription, and what it did not take along.'),
-    ...problems(...bodyProblems, 409),
+    409: conflict,
   },
 };
 
 /** Request and responses of DELETE /v1/accounts/{account}/subscriptions/{id}. */
 export const deleteSubscription = {
-  tags: ['Subscriptions'],
   operationId: 'deleteSubscription',
   summary: 'Remove a subscription with its attempts and dead letters',
   description:
     'At once and for ever: pending deliveries are dropped, and a callback that is on its way may still arrive.',
   params: subscriptionParams,
-  response: { 204: { type: 'null', description: 'Removed.' }, ...problems(403) },
+  response: { 204: { type: 'null', description: 'Removed.' } },
 };
 
 /** Request and responses of POST /v1/accounts/{account}/subscriptions/{id}/rotate-secret. */
 export const rotateSecret = {
-  tags: ['Subscriptions'],
   operationId: 'rotateSecret',
   summary: 'Sign with a new secret, for a while with the former one as well',
   description:
     'With `v1a` in `signatures` also, or only, with a new key of ed25519. Events that wait for their next attempt are tried at once.',
   params: subscriptionParams,
   body: rotationInputSchema,
-  response: { 200: rotationSchema, ...problems(...bodyProblems, 409) },
+  response: { 200: rotationSchema, 409: conflict },
 };
 
 /** Request and responses of POST /v1/accounts/{account}/subscriptions/{id}/resume. */
 export const resumeSubscription = {
-  tags: ['Subscriptions'],
   operationId: 'resumeSubscription',
   summary: 'Try now what waits for the endpoint',
   description:
@@ -138,6 +130,6 @@ export const resumeSubscription = {
   params: subscriptionParams,
   response: {
     200: answer('Subscription', 'The subscription, whose events are tried now.'),
-    ...problems(409),
+    409: conflict,
   },
 };

@@ -3,12 +3,10 @@ import { instantOrNullSchema } from '../../json/instant.ts';
 import {
   accountParams,
   answer,
-  bodyProblems,
   listOf,
   nullable,
   oneOf,
   pageQuery,
-  problems,
   record,
   time,
   timeOrNull,
@@ -84,19 +82,17 @@ const inAccount = Type.Object(accountParams);
 
 /** Request and responses of POST /v1/accounts/{account}/tokens. */
 export const createToken = {
-  tags: ['Tokens'],
   operationId: 'createToken',
   summary: 'Create a token for everything under this account',
   description:
     'Answers the text of the token once. A token of the account may make others, which end with it.',
   params: inAccount,
   body: tokenInputSchema,
-  response: { 201: answer('NewToken', 'The token with its text.'), ...problems(...bodyProblems) },
+  response: { 201: answer('NewToken', 'The token with its text.') },
 };
 
 /** Request and responses of GET /v1/accounts/{account}/tokens. */
 export const listTokens = {
-  tags: ['Tokens'],
   operationId: 'listTokens',
   summary: 'List tokens',
   description: 'Oldest first.',
@@ -107,13 +103,11 @@ export const listTokens = {
       Type.Unsafe({ $ref: 'Token#' }),
       'Tokens and links, oldest first, expired ones included, never with their text.',
     ),
-    ...problems(422),
   },
 };
 
 /** Request and responses of DELETE /v1/accounts/{account}/tokens/{id}. */
 export const deleteToken = {
-  tags: ['Tokens'],
   operationId: 'deleteToken',
   summary: 'Revoke a token and those that it made',
   description: 'At once. With `children=keep` the tokens that it made stay.',
@@ -133,7 +127,6 @@ export const deleteToken = {
       description:
         'Revoked: it is invalid from now on; event streams that it opened end within a quarter of an hour.',
     },
-    ...problems(403, 422),
   },
 };
 
@@ -180,12 +173,11 @@ const linkInputSchema = record({
 
 /** Request and responses of POST /v1/accounts/{account}/links. */
 export const createLink = {
-  tags: ['Tokens'],
   operationId: 'createLink',
   summary: 'Create a link that opens the page for this account',
   description:
     'The link opens the page without a token, for one account. It stands in the list of tokens, where it is revoked. Its secret is behind the `#`, which browsers send to no server.',
   params: inAccount,
   body: linkInputSchema,
-  response: { 201: answer('Link', 'The link.'), ...problems(...bodyProblems) },
+  response: { 201: answer('Link', 'The link.') },
 };

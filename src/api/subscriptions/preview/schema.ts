@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { accountParams, bodyProblems, problems, record } from '../../shared/schema.ts';
+import { accountParams, record } from '../../shared/schema.ts';
 import { eventTypesSchema, statesSchema, statusesSchema } from '../schema.ts';
 import { filterSchema } from '../../../subscriptions/options/filter.ts';
 
@@ -48,12 +48,11 @@ const previewSchema = Type.Unsafe<Buffer>(
 
 /** Request and responses of POST /v1/accounts/{account}/subscriptions/preview. */
 export const previewSubscription = {
-  tags: ['Subscriptions'],
   operationId: 'previewSubscription',
   summary: 'What a subscription would have got of the latest events',
   description:
     'Tries settings on the log. Nothing is stored and nothing is sent, so read-only tokens may do it.',
   params: Type.Object(accountParams),
   body: previewInputSchema,
-  response: { 200: previewSchema, ...problems(...bodyProblems) },
+  response: { 200: previewSchema },
 };
