@@ -1,22 +1,21 @@
-import type { FastifyPluginAsync } from 'fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyBaseLogger, FastifyInstance, FastifyPluginAsync, RawServerDefault } from 'fastify';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import type { Account } from '../accounts/account.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
-import type { UnsoundAccounts } from '../accounts/unsound-accounts.ts';
+import type { Account } from '../accounts/account.ts';
 import type { SessionStore } from '../accounts/session-store.ts';
 import type { TokenStore } from '../accounts/token-store.ts';
+import type { UnsoundAccounts } from '../accounts/unsound-accounts.ts';
+import type { Sent } from '../callbacks/send-callback.ts';
 import type { ReadAttempt } from '../delivery/attempts/attempt-detail.ts';
 import type { AttemptList } from '../delivery/attempts/attempt-list.ts';
 import type { ReadDelivery } from '../delivery/attempts/event-deliveries.ts';
-import type { DeliveryStore } from '../delivery/store/delivery-store.ts';
 import type { EndExpired } from '../delivery/expiry.ts';
 import type { Verified } from '../delivery/ownership.ts';
-import type { ReplayRequest } from '../delivery/replay/replay.ts';
-import type { ReplayProgress } from '../delivery/replay/replay.ts';
-import type { Sent } from '../callbacks/send-callback.ts';
-import type { FilterJudge } from '../subscriptions/content-filter/judge.ts';
-import type { ReadLags } from '../subscriptions/lag.ts';
+import type { ReplayProgress, ReplayRequest } from '../delivery/replay/replay.ts';
+import type { DeliveryStore } from '../delivery/store/delivery-store.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { FindEvents } from '../events/search/find-events.ts';
 import type { LogSections } from '../events/search/log-sections.ts';
@@ -25,19 +24,21 @@ import type { FilingListStore } from '../filings/lists/filing-list-store.ts';
 import type { RejectingAccounts } from '../filings/rejecting-accounts.ts';
 import type { SeenStore } from '../filings/seen-store.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
-import type { ReadQuota } from '../redis/quota/account-quota.ts';
-import type { QueueState } from '../redis/jobs/queue-state.ts';
 import type { KeyCheck } from '../partner/check-key.ts';
 import type { SearchService } from '../polling/service-search.ts';
 import type { PollingStore } from '../polling/store/polling-store.ts';
+import type { QueueState } from '../redis/jobs/queue-state.ts';
+import type { ReadQuota } from '../redis/quota/account-quota.ts';
+import type { FilterJudge } from '../subscriptions/content-filter/judge.ts';
+import type { ReadLags } from '../subscriptions/lag.ts';
+import type { UrlVerdict } from '../subscriptions/options/url.ts';
+import type { VerificationRule } from '../subscriptions/options/verification.ts';
 import type { PublishedKeys } from '../subscriptions/public-keys.ts';
 import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
-import type { UrlVerdict } from '../subscriptions/options/url.ts';
-import type { VerificationRule } from '../subscriptions/options/verification.ts';
-import type { Door } from './server/door.ts';
 import type { GateLimits } from './access/dear-requests.ts';
 import type { Rate } from './access/limits.ts';
+import type { Door } from './server/door.ts';
 
 /** Everything that the API needs. The stores fail fast: a request waits for each of their replies. */
 export interface ApiDeps {
@@ -232,3 +233,15 @@ export const defaultTiming: ApiTiming = {
   idleMs: 30_000,
   unreadMs: 30_000,
 };
+
+/**
+ * The Fastify instance to which routes are added: bodies, queries and parameters have the types of their
+ * schemas.
+ */
+export type Api = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;

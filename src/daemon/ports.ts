@@ -1,4 +1,4 @@
-import type { Api } from '../api/server/api-instance.ts';
+import type { Api } from '../api/deps.ts';
 import type { Config } from '../config/config.ts';
 import type { Part } from './stop-parts.ts';
 import type { Parts } from './parts.ts';

@@ -7,13 +7,13 @@ import type {
   eventDeliverySchema,
   pingAnswerSchema,
 } from '../api/delivery/schema.ts';
-import type { replaySchema } from '../api/delivery/replay-schema.ts';
+import type { replaySchema } from '../api/delivery/replays.ts';
 import type { filingSchema, listFilings } from '../api/filings/schema.ts';
-import type { boardAccountSchema, listRejections, rejectionSchema } from '../api/rejections/schema.ts';
-import type { sessionSchema } from '../api/session.ts';
+import type { boardAccountSchema, listRejections, rejectionSchema } from '../api/filings/rejections.ts';
+import type { sessionSchema } from '../api/access/session.ts';
 import type { rotateSecret } from '../api/subscriptions/operations.ts';
 import type { changedSchema, registeredSchema, subscriptionSchema } from '../api/subscriptions/schema.ts';
-import type { tokenSchema } from '../api/tokens/schema.ts';
+import type { tokenSchema } from '../api/tokens.ts';
 
 // The types of the page, named in its JSDoc. They come from the schemas of the API; a list names its items by
 // `$ref` there, so those are joined here. Nothing of this is served.

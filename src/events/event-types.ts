@@ -4,7 +4,7 @@ type Tone = 'good' | 'bad' | 'warn' | 'info' | 'busy' | 'plain';
 interface EventTypeFacts {
   /** When such an event is appended, as a sentence of the OpenAPI document. */
   readonly when: string;
-  /** The kind of `data`; src/api/open-api-webhooks.ts has its fields. */
+  /** The kind of `data`; src/api/document/event-schemas.ts has its fields. */
   readonly data: 'filing' | 'stalled' | 'account' | 'certificate' | 'disabled' | 'fellBehind' | 'ping';
   readonly tone: Tone;
 }

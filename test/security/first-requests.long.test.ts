@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApi } from '../../src/api/api.ts';
-import type { Api } from '../../src/api/server/api-instance.ts';
+import type { Api } from '../../src/api/deps.ts';
 import { openDoor } from '../../src/api/server/door.ts';
 import { createDashboard } from '../../src/dashboard/dashboard.ts';
 import { createApiFixture, type ApiFixture } from '../support/api/api-fixture.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { encodeCursor, type CursorKind } from '../../src/api/shared/cursor.ts';
+import { encodeCursor, type CursorKind } from '../../src/api/shared/paging.ts';
 import type { RouteTable } from '../../src/api/server/http-rules.ts';
 import { createApiFixture, hookUrl, operatorToken, type ApiFixture } from '../support/api/api-fixture.ts';
 import { testRedis } from '../support/redis/test-redis.ts';

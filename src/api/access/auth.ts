@@ -4,10 +4,8 @@ import type { Session } from '../../accounts/session-store.ts';
 import { isLinkText, type AccountToken } from '../../accounts/token-store.ts';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
 import { addressKey, createLimit, defaultLimits } from './limits.ts';
-import type { Api } from '../server/api-instance.ts';
-import type { ApiDeps } from '../deps.ts';
-import { accountNotFound } from '../shared/not-found.ts';
-import { Problem } from '../shared/problem.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { accountNotFound, Problem } from '../shared/problem.ts';
 import { isOfSubscriptions } from './path-ids.ts';
 import { modeOfRequest, refuseForeignOrigin, sessionText } from './session-cookie.ts';
 

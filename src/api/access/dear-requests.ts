@@ -1,8 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ApiLimits } from '../deps.ts';
-import type { Api } from '../server/api-instance.ts';
+import type { ApiLimits, Api } from '../deps.ts';
 import { callerOf } from './auth.ts';
 import { createCounts } from '../../memory/counts.ts';
 import { refuse } from './limits.ts';

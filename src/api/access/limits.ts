@@ -1,8 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
-import type { ApiDeps, ApiLimits } from '../deps.ts';
-import type { Api } from '../server/api-instance.ts';
+import type { ApiDeps, ApiLimits, Api } from '../deps.ts';
 import { Problem } from '../shared/problem.ts';
 
 /** A rate limit: at most `max` requests in each window of `windowMs` milliseconds. */

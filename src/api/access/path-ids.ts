@@ -1,5 +1,5 @@
 import { accountNamePattern } from '../../accounts/account.ts';
-import type { Api } from '../server/api-instance.ts';
+import type { Api } from '../deps.ts';
 import {
   attemptNotFound,
   eventNotFound,
@@ -7,8 +7,8 @@ import {
   replayNotFound,
   subscriptionNotFound,
   tokenNotFound,
-} from '../shared/not-found.ts';
-import type { Problem } from '../shared/problem.ts';
+  type Problem,
+} from '../shared/problem.ts';
 
 const accountName = new RegExp(accountNamePattern);
 const subscriptionId = /^sub_[0-9A-Za-z]{1,64}$/;

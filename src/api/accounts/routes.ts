@@ -12,12 +12,9 @@ import { quotaBytesMax } from '../../redis/quota/account-quota.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { callerOf } from '../access/auth.ts';
 import { createLimit, defaultLimits } from '../access/limits.ts';
-import type { ApiDeps } from '../deps.ts';
-import type { Api } from '../server/api-instance.ts';
-import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
-import { headersOnly } from '../shared/headers-only.ts';
-import { accountNotFound } from '../shared/not-found.ts';
-import { invalidRequest, Problem } from '../shared/problem.ts';
+import type { ApiDeps, Api } from '../deps.ts';
+import { decodeCursor, encodeCursor, headersOnly } from '../shared/paging.ts';
+import { accountNotFound, invalidRequest, Problem } from '../shared/problem.ts';
 import { pageLimit } from '../shared/schema.ts';
 import {
   acceptFindings,
@@ -43,10 +40,7 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
 
   app.get(
     '/accounts',
-    {
-      config: { operatorOnly: true },
-      schema: listAccounts,
-    },
+    { config: { operatorOnly: true }, schema: listAccounts },
     async ({ method, query: { limit = pageLimit, cursor } }, reply) => {
       const after = decodeCursor('accounts', cursor) ?? '';
       if (method === 'HEAD') return headersOnly(reply);
@@ -66,10 +60,7 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
 
   app.put(
     '/accounts/:account',
-    {
-      config: { operatorOnly: true, accountMayBeNew: true },
-      schema: putAccount,
-    },
+    { config: { operatorOnly: true, accountMayBeNew: true }, schema: putAccount },
     async ({ params: { account }, body }, reply) => {
       const { created } = await accounts.put(account, toSettings(body), now());
       if (created) void reply.code(201).header('location', `/v1/accounts/${account}`);
@@ -108,10 +99,7 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
 
   app.delete(
     '/accounts/:account',
-    {
-      config: { operatorOnly: true, accountMayBeNew: true },
-      schema: deleteAccount,
-    },
+    { config: { operatorOnly: true, accountMayBeNew: true }, schema: deleteAccount },
     async ({ params: { account } }, reply) => {
       const removed = await accounts.remove(account);
       await hooks.accountRemoved(account);

@@ -283,9 +283,7 @@ const countsQuerySchema = record({
 
 /** Response of GET …/counts. */
 export const countsAnswerSchema = record(
-  {
-    items: Type.Array(record({ at: time('When, to the minute.'), counts: countsByStatus })),
-  },
+  { items: Type.Array(record({ at: time('When, to the minute.'), counts: countsByStatus })) },
   {
     description:
       'Oldest first, at most 200. There is one for each minute of the last six hours, and for each tenth minute before, in which the account was polled.',

@@ -5,17 +5,14 @@ import type { ListedAttempt } from '../../delivery/store/delivery-records.ts';
 import { instantMs } from '../../json/instant.ts';
 import { seesReceivers } from '../access/auth.ts';
 import type { Dear } from '../access/dear-requests.ts';
-import type { ApiDeps } from '../deps.ts';
-import type { Api } from '../server/api-instance.ts';
-import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
-import { headersOnly } from '../shared/headers-only.ts';
-import { attemptNotFound } from '../shared/not-found.ts';
-import { invalidRequest } from '../shared/problem.ts';
+import type { ApiDeps, Api } from '../deps.ts';
+import { decodeCursor, encodeCursor, headersOnly } from '../shared/paging.ts';
+import { attemptNotFound, invalidRequest } from '../shared/problem.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { requireSubscription } from '../subscriptions/find.ts';
 import { hideUrlPath } from '../../subscriptions/options/url.ts';
 import { maskedHeader } from '../../subscriptions/options/headers.ts';
-import { ownerOf, requireOwn } from '../tokens/own-subscriptions.ts';
+import { ownerOf, requireOwn } from '../access/own-subscriptions.ts';
 import { getAttempt, listAccountAttempts, listAttempts } from './schema.ts';
 
 /** The routes that show attempts. */

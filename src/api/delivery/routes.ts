@@ -1,17 +1,14 @@
 import type { DeadLetter } from '../../delivery/store/delivery-records.ts';
 import { asksForProof, showVerification } from '../../subscriptions/options/verification.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
-import type { Api } from '../server/api-instance.ts';
+import type { Api, ApiDeps } from '../deps.ts';
 import { pageLimit } from '../shared/schema.ts';
-import { headersOnly } from '../shared/headers-only.ts';
-import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
+import { headersOnly, decodeCursor, encodeCursor } from '../shared/paging.ts';
 import { listDeadLetters, testSubscription, verifySubscription } from './schema.ts';
-import type { ApiDeps } from '../deps.ts';
 import { requireSubscription, requireVerified } from '../subscriptions/find.ts';
 import { wakeSoon } from '../subscriptions/routes.ts';
 import { callMs, keepOpen } from '../server/bounded-server.ts';
-import { subscriptionNotFound } from '../shared/not-found.ts';
-import { Problem } from '../shared/problem.ts';
+import { subscriptionNotFound, Problem } from '../shared/problem.ts';
 
 /** The routes for dead letters, the test call, and the question whether an endpoint wants the callbacks. */
 export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {

@@ -79,9 +79,7 @@ const verifyAnswerSchema = record(
   {
     verified: verifiedSchema,
     outcome,
-    reason: nullable(Type.String(), {
-      description: 'Why the endpoint is not verified; null if it is.',
-    }),
+    reason: nullable(Type.String(), { description: 'Why the endpoint is not verified; null if it is.' }),
     statusCode,
     durationMs,
   },
@@ -92,9 +90,7 @@ const verifyAnswerSchema = record(
 export const pingAnswerSchema = record(
   {
     outcome,
-    reason: nullable(Type.String(), {
-      description: 'A sentence about a failure; null if it was delivered.',
-    }),
+    reason: nullable(Type.String(), { description: 'A sentence about a failure; null if it was delivered.' }),
     statusCode,
     durationMs,
     response,

@@ -1,8 +1,7 @@
 import type { LogEntry } from '../../events/event-log.ts';
 import { toCheckpoint } from '../../events/event-log.ts';
 import type { Checkpoint } from '../../events/timeline.ts';
-import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
-import type { CursorKind, CursorPath } from '../shared/cursor.ts';
+import { decodeCursor, encodeCursor, type CursorKind, type CursorPath } from '../shared/paging.ts';
 
 const comma = Buffer.from(',');
 

@@ -154,11 +154,7 @@ async function findAt(
   const looked = (await log.outlineAt(account, positions.slice(0, limit))).filter((entry) => entry !== null);
   const page = fitting(looked, pageBytesMax);
   const more = positions.length > limit || page.length < looked.length;
-  return {
-    found: page.filter((entry) => matchesFilter(filter, entry)),
-    position: page.at(-1) ?? from,
-    more,
-  };
+  return { found: page.filter((entry) => matchesFilter(filter, entry)), position: page.at(-1) ?? from, more };
 }
 
 async function load(log: EventLog, account: string, { found, ...rest }: OutlineScan): Promise<EventScan> {

@@ -37,10 +37,7 @@ const eventsQuerySchema = record({
 const streamQuerySchema = record({
   ...filters,
   cursor: Type.Optional(
-    Type.String({
-      maxLength: 1024,
-      description: 'Start after this `resumeCursor`, `nextCursor` or SSE id.',
-    }),
+    Type.String({ maxLength: 1024, description: 'Start after this `resumeCursor`, `nextCursor` or SSE id.' }),
   ),
   from: Type.Optional(
     oneOf(['now', 'earliest'], {

@@ -3,12 +3,10 @@ import { pipeline } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
 import { defaultLimits } from '../access/limits.ts';
 import { callerOf } from '../access/auth.ts';
-import type { Api } from '../server/api-instance.ts';
+import { type Api, defaultTiming, type ApiDeps, type ApiLimits } from '../deps.ts';
 import type { LogEntry } from '../../events/event-log.ts';
 import { isSameCheckpoint, logBeginning, type Checkpoint } from '../../events/timeline.ts';
-import { defaultTiming } from '../deps.ts';
-import type { ApiDeps, ApiLimits } from '../deps.ts';
-import { typesSeen } from '../tokens/own-subscriptions.ts';
+import { typesSeen } from '../access/own-subscriptions.ts';
 import { checkpointCursor, decodeCheckpoint, eventJson } from './json.ts';
 import { matchesFilter } from './scan.ts';
 import type { EventFilter } from './scan.ts';
@@ -35,10 +33,7 @@ export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): voi
 
   app.get(
     '/accounts/:account/events/stream',
-    {
-      exposeHeadRoute: false,
-      schema: streamEvents,
-    },
+    { exposeHeadRoute: false, schema: streamEvents },
     async (request, reply) => {
       const { params, query, headers } = request;
       const { account } = params;

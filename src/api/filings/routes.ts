@@ -1,15 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { isKnownStatus } from '../../partner/filing-statuses.ts';
 import { exportMs, type Dear } from '../access/dear-requests.ts';
-import type { ApiDeps } from '../deps.ts';
+import type { ApiDeps, Api } from '../deps.ts';
 import { eventsJson } from '../events/json.ts';
 import { scanNewestEvents } from '../events/scan.ts';
-import type { Api } from '../server/api-instance.ts';
 import { wantsCsv } from '../shared/csv.ts';
-import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
-import { headersOnly } from '../shared/headers-only.ts';
-import { filingNotFound } from '../shared/not-found.ts';
-import { Problem } from '../shared/problem.ts';
+import { decodeCursor, encodeCursor, headersOnly } from '../shared/paging.ts';
+import { filingNotFound, Problem } from '../shared/problem.ts';
 import { pageLimit } from '../shared/schema.ts';
 import { getFiling, listFilings, markSeen, parseColumns, unmarkSeen } from './schema.ts';
 import { chooseList, cursorKindOf, listPage, type ListQuery } from './search.ts';

@@ -7,7 +7,7 @@ import { isIndexed, knownStatuses } from '../../partner/filing-statuses.ts';
 import type { ServiceAnswer } from '../../polling/service-search.ts';
 import { folded } from '../../words/folded.ts';
 import type { ApiDeps } from '../deps.ts';
-import type { CursorKind } from '../shared/cursor.ts';
+import type { CursorKind } from '../shared/paging.ts';
 import { invalidRequest } from '../shared/problem.ts';
 import { statusProblem } from '../shared/statuses.ts';
 

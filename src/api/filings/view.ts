@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { Static } from 'typebox';
 import type { ListedFiling } from '../../filings/lists/filing-list-store.ts';
 import { csvLine } from '../shared/csv.ts';
-import { headersOnly } from '../shared/headers-only.ts';
+import { headersOnly } from '../shared/paging.ts';
 import type { filingSchema } from './schema.ts';
 
 /** A filing as the API shows it; pure. */

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { runInThisContext } from 'node:vm';
 import { createAsset, createLateAsset, serveAsset } from '../../http/asset.ts';
-import type { Api } from '../server/api-instance.ts';
+import type { Api } from '../deps.ts';
 
 /**
  * The OpenAPI document and the page that shows it. The page loads nothing from elsewhere. With `early` all is

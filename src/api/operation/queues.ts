@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
-import type { QueueState } from '../../redis/jobs/queue-state.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
-import type { ApiDeps } from '../deps.ts';
-import type { Api } from '../server/api-instance.ts';
+import type { QueueState } from '../../redis/jobs/queue-state.ts';
+import type { ApiDeps, Api } from '../deps.ts';
 import { nullable, record, timeOrNull } from '../shared/schema.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
@@ -34,20 +33,22 @@ const queueSchema = record({
   ),
 });
 
-/** Request and responses of GET /v1/queues. */
-const listQueues = {
-  operationId: 'listQueues',
-  summary: 'What the job queues hold',
-  description:
-    'For the operator. Jobs start polls and drains; what waits for a subscriber is the lag of its subscription.',
-  response: { 200: record({ items: Type.Array(queueSchema) }, { description: 'Every queue.' }) },
-};
-
 /** The contents of the job queues, for the operator. */
 export function addQueueRoutes(app: Api, { readQueues }: Pick<ApiDeps, 'readQueues'>): void {
-  app.get('/queues', { config: { operatorOnly: true }, schema: listQueues }, async () => ({
-    items: (await readQueues()).map(queueView),
-  }));
+  app.get(
+    '/queues',
+    {
+      config: { operatorOnly: true },
+      schema: {
+        operationId: 'listQueues',
+        summary: 'What the job queues hold',
+        description:
+          'For the operator. Jobs start polls and drains; what waits for a subscriber is the lag of its subscription.',
+        response: { 200: record({ items: Type.Array(queueSchema) }, { description: 'Every queue.' }) },
+      },
+    },
+    async () => ({ items: (await readQueues()).map(queueView) }),
+  );
 }
 
 function queueView({ oldestWaitingAt, jobs, schedulers, ...rest }: QueueState) {

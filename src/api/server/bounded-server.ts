@@ -1,8 +1,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import { Socket } from 'node:net';
-import { defaultTiming } from '../deps.ts';
-import type { ApiTiming } from '../deps.ts';
+import { defaultTiming, type ApiTiming } from '../deps.ts';
 import { followConnections, type OpenConnections } from './connections.ts';
 import { answerExpectation } from './http-rules.ts';
 

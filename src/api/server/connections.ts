@@ -2,8 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { callerOf } from '../access/auth.ts';
 import { defaultLimits } from '../access/limits.ts';
-import { defaultTiming, type ApiDeps } from '../deps.ts';
-import type { Api } from './api-instance.ts';
+import { defaultTiming, type ApiDeps, type Api } from '../deps.ts';
 
 /** An open connection. */
 export interface Connection {

@@ -3,7 +3,7 @@ import type { RequestListener, Server, ServerResponse } from 'node:http';
 import { isIPv6, type AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import { Problem, problemBody, problemType } from '../shared/problem.ts';
-import type { Api } from './api-instance.ts';
+import type { Api } from '../deps.ts';
 import { createBoundedServer } from './bounded-server.ts';
 import type { OpenConnections } from './connections.ts';
 

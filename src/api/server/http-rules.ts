@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Problem, problemBody, problemType } from '../shared/problem.ts';
-import type { Api } from './api-instance.ts';
+import type { Api } from '../deps.ts';
 
 /** Throws unless a request names exactly one host (RFC 9112 §3.2); a request of HTTP/1.0 may name none. */
 export function refuseWithoutHost({ httpVersion, rawHeaders }: IncomingMessage): void {
@@ -49,9 +49,7 @@ export function refuseOtherMethods(scope: Api, routes: RouteTable, prefix: strin
     const problem = new Problem(
       'method_not_allowed',
       `This path allows ${[...allowed].toSorted().join(', ')}.`,
-      {
-        headers: { allow: [...allowed].toSorted().join(', ') },
-      },
+      { headers: { allow: [...allowed].toSorted().join(', ') } },
     );
     const refuse = () => Promise.reject(problem);
     scope.route({

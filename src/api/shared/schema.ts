@@ -155,10 +155,7 @@ export function pageOrTable<T extends TSchema>(page: T, items: string) {
   const table = Type.String({ description: `A header line and a line for each ${items}.` });
   return {
     description: 'A page as JSON, or the whole list as CSV.',
-    content: {
-      'application/json': { schema: page },
-      'text/csv': { schema: Type.Unsafe<Readable>(table) },
-    },
+    content: { 'application/json': { schema: page }, 'text/csv': { schema: Type.Unsafe<Readable>(table) } },
   };
 }
 

@@ -3,8 +3,7 @@ import { isExpired } from '../../subscriptions/options/expires-at.ts';
 import { isUnverified } from '../../subscriptions/options/verification.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { ApiDeps } from '../deps.ts';
-import { subscriptionNotFound } from '../shared/not-found.ts';
-import { Problem } from '../shared/problem.ts';
+import { subscriptionNotFound, Problem } from '../shared/problem.ts';
 
 /** The subscription with its delivery state; throws the problem 404 if there is none. */
 export async function requireSubscription(

@@ -128,8 +128,5 @@ export const resumeSubscription = {
   description:
     'Ends the pause of an endpoint that is back, and makes retries due at once. Attempts that were made still count. A disabled subscription is enabled with PATCH instead.',
   params: subscriptionParams,
-  response: {
-    200: answer('Subscription', 'The subscription, whose events are tried now.'),
-    409: conflict,
-  },
+  response: { 200: answer('Subscription', 'The subscription, whose events are tried now.'), 409: conflict },
 };

@@ -1,5 +1,4 @@
-import { accountNotFound } from '../shared/not-found.ts';
-import { Problem } from '../shared/problem.ts';
+import { accountNotFound, Problem } from '../shared/problem.ts';
 import {
   registrationsMax,
   subscriptionsMax,

@@ -12,17 +12,14 @@ import { isUnverified, verificationErrors } from '../../subscriptions/options/ve
 import { isoOrNull } from '../../json/iso-time.ts';
 import { callerOf, seesReceivers } from '../access/auth.ts';
 import type { Dear } from '../access/dear-requests.ts';
-import type { Api } from '../server/api-instance.ts';
+import type { Api, ApiDeps } from '../deps.ts';
 import { pageLimit } from '../shared/schema.ts';
-import { ownerOf, requireSeenTypes } from '../tokens/own-subscriptions.ts';
-import { makerOf } from '../tokens/routes.ts';
-import { headersOnly } from '../shared/headers-only.ts';
-import { decodeCursor, encodeCursor } from '../shared/cursor.ts';
-import type { ApiDeps } from '../deps.ts';
+import { ownerOf, requireSeenTypes } from '../access/own-subscriptions.ts';
+import { makerOf } from '../tokens.ts';
+import { headersOnly, decodeCursor, encodeCursor } from '../shared/paging.ts';
 import { isExpired } from '../../subscriptions/options/expires-at.ts';
-import { Problem, refuseAny } from '../shared/problem.ts';
+import { Problem, refuseAny, subscriptionNotFound } from '../shared/problem.ts';
 import { requireSubscription, requireVerified } from './find.ts';
-import { subscriptionNotFound } from '../shared/not-found.ts';
 import { hideUrlPath } from '../../subscriptions/options/url.ts';
 import { readWarnings } from '../warnings.ts';
 import { leaveBehind, lostErrors, type LeftBehind } from './leave-behind.ts';
@@ -38,7 +35,7 @@ import {
   showSignatures,
 } from '../../subscriptions/options/signatures.ts';
 import { certificatesIn } from '../../subscriptions/options/tls.ts';
-import { replaySearchMs, startReplay, startSnapshot } from './start-replay.ts';
+import { replaySearchMs, startReplay, startSnapshot } from '../delivery/replays.ts';
 import { changedView, registeredView, subscriptionView, whileHeld } from './view.ts';
 import {
   createSubscription,
@@ -57,11 +54,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
 
   app.post(
     '/accounts/:account/subscriptions',
-    {
-      attachValidation: true,
-      config: { dear: kindOfBody },
-      schema: createSubscription,
-    },
+    { attachValidation: true, config: { dear: kindOfBody }, schema: createSubscription },
     async (request, reply) => {
       await checkInput(request);
       const { body, log: logger } = request;
@@ -173,10 +166,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
 
   app.post(
     '/accounts/:account/subscriptions/:id/rotate-secret',
-    {
-      config: { bodyOptional: true },
-      schema: rotateSecret,
-    },
+    { config: { bodyOptional: true }, schema: rotateSecret },
     async ({ params: { account, id }, body: { secret, graceMs = 86_400_000 }, log: logger }) => {
       const at = now();
       const { subscription: rotated } = await change(deps, account, id, (found) => {

@@ -46,11 +46,7 @@ export const eventTypesSchema = Type.Array(oneOf(eventPatterns), {
 
 /** States that a subscription wants, in requests and responses. */
 export const statesSchema = nullable(
-  Type.Array(stateSchema(), {
-    minItems: 1,
-    maxItems: 100,
-    uniqueItems: true,
-  }),
+  Type.Array(stateSchema(), { minItems: 1, maxItems: 100, uniqueItems: true }),
   {
     description: 'State abbreviations of the filings that the subscription wants; null = all.',
     examples: [['TX', 'CA']],
@@ -205,11 +201,7 @@ const warningsSchema = Type.Array(Type.String(), {
 
 /** Response of POST …/subscriptions. */
 export const registeredSchema = record(
-  {
-    ...shown,
-    secret: madeSecretSchema,
-    warnings: warningsSchema,
-  },
+  { ...shown, secret: madeSecretSchema, warnings: warningsSchema },
   { $id: 'RegisteredSubscription' },
 );
 

@@ -2,7 +2,7 @@ import { deepEqual, equal, notEqual, ok, throws } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { bearerToken } from '../../../src/api/access/auth.ts';
 import { csvLine, wantsCsv } from '../../../src/api/shared/csv.ts';
-import { decodeCursor, encodeCursor, type CursorKind } from '../../../src/api/shared/cursor.ts';
+import { decodeCursor, encodeCursor, type CursorKind } from '../../../src/api/shared/paging.ts';
 import { instantMs, isInstant } from '../../../src/json/instant.ts';
 import { Problem, problemBody } from '../../../src/api/shared/problem.ts';
 import { addressKey } from '../../../src/api/access/limits.ts';

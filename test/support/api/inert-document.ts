@@ -1,6 +1,6 @@
 import { createApi } from '../../../src/api/api.ts';
 import type { ApiDeps } from '../../../src/api/deps.ts';
-import type { ApiDocument } from '../../../src/api/document/json-schema.ts';
+import type { ApiDocument } from '../../../src/api/document/finish-document.ts';
 
 // Answers every question with itself: no route is called, and only its description is read.
 const inert: unknown = new Proxy(() => undefined, {

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../../src/api/document/json-schema.ts';
+import type { JsonSchema } from '../../../src/api/document/finish-document.ts';
 
 /** A difference between two schemas by which a receiver that was written to the former can fail. */
 export interface Break {

@@ -1,7 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
-import { asyncApiDocument } from '../../../src/api/document/event-catalogue.ts';
-import { eventCatalogue } from '../../../src/api/document/event-catalogue.ts';
+import { asyncApiDocument, eventCatalogue } from '../../../src/api/document/event-types.ts';
 import type { EventSchemas } from './schema-breaks.ts';
 
 /** The repository's folder of schemas, with a slash at its end. */

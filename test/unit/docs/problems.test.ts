@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { problemTexts } from '../../../src/api/problems.ts';
+import { problemTexts } from '../../../src/api/operation/problem-pages.ts';
 import { problemCodes } from '../../../src/api/shared/problem.ts';
 
 test('docs/problems.md explains every code in the words of its page, and no other', () => {

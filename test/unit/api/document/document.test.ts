@@ -1,8 +1,12 @@
 import { Compile } from 'typebox/compile';
 import { beforeAll, expect, test } from 'vitest';
-import { bodiesOf, finishDocument } from '../../../../src/api/document/finish-document.ts';
-import { sampleOf } from '../../../../src/api/document/json-schema.ts';
-import type { ApiDocument, JsonSchema } from '../../../../src/api/document/json-schema.ts';
+import {
+  bodiesOf,
+  finishDocument,
+  sampleOf,
+  type ApiDocument,
+  type JsonSchema,
+} from '../../../../src/api/document/finish-document.ts';
 import { eventTypes } from '../../../../src/events/event-types.ts';
 import { inlined } from '../../../support/api/documented.ts';
 import { writeDocument } from '../../../support/api/inert-document.ts';

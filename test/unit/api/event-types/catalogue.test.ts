@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Compile } from 'typebox/schema';
 import { describe, expect, it } from 'vitest';
-import { asyncApiDocument } from '../../../../src/api/document/event-catalogue.ts';
-import { eventCatalogue } from '../../../../src/api/document/event-catalogue.ts';
+import { asyncApiDocument, eventCatalogue } from '../../../../src/api/document/event-types.ts';
 import { eventTypes } from '../../../../src/events/event-types.ts';
 import { formatBody } from '../../../../src/callbacks/body-formats.ts';
 import { eventExamples, exampleSubscription } from '../../../support/event-examples.ts';

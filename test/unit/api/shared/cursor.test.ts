@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeCursor, encodeCursor } from '../../../../src/api/shared/cursor.ts';
+import { decodeCursor, encodeCursor } from '../../../../src/api/shared/paging.ts';
 import { Problem } from '../../../../src/api/shared/problem.ts';
 
 test('a cursor stands for its position, whatever is in it', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonSchema } from '../../../../src/api/document/json-schema.ts';
+import type { JsonSchema } from '../../../../src/api/document/finish-document.ts';
 import { judgeFiles, judgeSchemas } from '../../../support/schemas/judge-schemas.ts';
 import { schemaBreaks } from '../../../support/schemas/schema-breaks.ts';
 import {

@@ -1,14 +1,14 @@
-import type { Account } from '../../accounts/account.ts';
 import type { AccountPage } from '../../accounts/account-slices.ts';
-import { isoOrNull } from '../../json/iso-time.ts';
-import { healthState, soundUntil, type HealthState } from '../../polling/health.ts';
-import { toUnreadable } from '../../redis/unreadable-record.ts';
+import type { Account } from '../../accounts/account.ts';
 import { seenStatus } from '../../filings/detection/seen-mark.ts';
+import { isoOrNull } from '../../json/iso-time.ts';
+import { healthState, type HealthState, soundUntil } from '../../polling/health.ts';
+import { toUnreadable } from '../../redis/unreadable-record.ts';
 import type { ApiDeps } from '../deps.ts';
-import { accountNotFound } from '../shared/not-found.ts';
+import { accountNotFound } from '../shared/problem.ts';
 
 /** An account that the board shows, and how far it can be believed. */
-export interface CoveredAccount {
+interface CoveredAccount {
   readonly account: string;
   readonly health: HealthState | 'unknown';
   readonly asOf: string | null;
@@ -66,10 +66,7 @@ export async function coveredAccounts(deps: CoveredDeps, only: string | null): P
   const page = await deps.accounts.page('', shownMax);
   const others = <T extends { readonly account: string }>(records: readonly T[]) =>
     records.filter(({ account }) => !looked.has(account)).slice(0, shownMax - looked.size);
-  const rest = await look(deps, {
-    accounts: others(page.accounts),
-    unreadable: others(page.unreadable),
-  });
+  const rest = await look(deps, { accounts: others(page.accounts), unreadable: others(page.unreadable) });
   const all = [...suspects, ...rest];
   const hidden = new Set(all.flatMap(({ account, isReadable }) => (isReadable ? [] : [account])));
   const rejecting = (await deps.rejecting.all()).filter((account) => !hidden.has(account));

@@ -1,12 +1,10 @@
 import type { FastifyRequest } from 'fastify';
-import { loggedEventTypes, type EventType } from '../../events/event-types.ts';
+import { type EventType, loggedEventTypes } from '../../events/event-types.ts';
 import { isAboutReceivers, matchesType, type Wishes } from '../../subscriptions/matches-event.ts';
-import { callerOf } from '../access/auth.ts';
-import { subscriptionIn, type PathIds } from '../access/path-ids.ts';
-import type { ApiDeps } from '../deps.ts';
-import type { Api } from '../server/api-instance.ts';
-import { attemptNotFound, replayNotFound, subscriptionNotFound } from '../shared/not-found.ts';
-import { invalidRequest } from '../shared/problem.ts';
+import type { ApiDeps, Api } from '../deps.ts';
+import { attemptNotFound, replayNotFound, subscriptionNotFound, invalidRequest } from '../shared/problem.ts';
+import { callerOf } from './auth.ts';
+import { type PathIds, subscriptionIn } from './path-ids.ts';
 
 /** The id of the token whose subscriptions are the only ones that the caller may see; null = all. */
 export function ownerOf(request: FastifyRequest): string | null {

@@ -1,26 +1,24 @@
 import swagger from '@fastify/swagger';
 import type { FastifySchema, RouteOptions } from 'fastify';
 import type { TSchema } from 'typebox';
-import { accountSchema, savedAccountSchema } from './accounts/schema.ts';
-import type { Api } from './server/api-instance.ts';
-import { type DocumentedStatus, problems, problemSchema } from './shared/schema.ts';
+import { sessionSchema } from '../access/session.ts';
+import { accountSchema, savedAccountSchema } from '../accounts/schema.ts';
+import { replayCountSchema, replaySchema } from '../delivery/replays.ts';
 import {
   attemptDetailSchema,
   attemptSchema,
   deadLetterSchema,
   eventDeliverySchema,
-} from './delivery/schema.ts';
-import { replayCountSchema, replaySchema } from './delivery/replay-schema.ts';
-import type { ApiDeps } from './deps.ts';
-import { filingSchema } from './filings/schema.ts';
-import { describeEvents, describeWebhooks } from './open-api-webhooks.ts';
-import type { ApiDocument } from './document/json-schema.ts';
-import { finishDocument } from './document/finish-document.ts';
-import { publicKeySetSchema } from './public-keys.ts';
-import { boardAccountSchema, rejectionSchema } from './rejections/schema.ts';
-import { changedSchema, registeredSchema, subscriptionSchema } from './subscriptions/schema.ts';
-import { sessionSchema } from './session.ts';
-import { linkSchema, newTokenSchema, tokenSchema } from './tokens/schema.ts';
+} from '../delivery/schema.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { boardAccountSchema, rejectionSchema } from '../filings/rejections.ts';
+import { filingSchema } from '../filings/schema.ts';
+import { describeEvents, describeWebhooks } from './event-schemas.ts';
+import { type DocumentedStatus, problems, problemSchema } from '../shared/schema.ts';
+import { publicKeySetSchema } from '../subscriptions/public-keys.ts';
+import { changedSchema, registeredSchema, subscriptionSchema } from '../subscriptions/schema.ts';
+import { linkSchema, newTokenSchema, tokenSchema } from '../tokens.ts';
+import { type ApiDocument, finishDocument } from './finish-document.ts';
 
 /** Schemas that several responses share, by their `$id`. */
 const sharedSchemas: readonly TSchema[] = [
@@ -93,11 +91,7 @@ const tags = [
     description: 'For the operator of the daemon.',
     parts: ['live', 'ready', 'metrics', 'queues'],
   },
-  {
-    name: 'Callbacks',
-    description: 'The requests that subscribers receive.',
-    parts: ['webhook-keys'],
-  },
+  { name: 'Callbacks', description: 'The requests that subscribers receive.', parts: ['webhook-keys'] },
 ];
 
 /** Collects the routes added from now on into the OpenAPI 3.1 document of `/openapi.json`. */

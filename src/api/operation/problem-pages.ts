@@ -1,6 +1,5 @@
-import type { Api } from './server/api-instance.ts';
-import { Problem, problemCodes } from './shared/problem.ts';
-import type { ProblemCode } from './shared/problem.ts';
+import type { Api } from '../deps.ts';
+import { Problem, type ProblemCode, problemCodes } from '../shared/problem.ts';
 
 const codes = Object.keys(problemCodes) as ProblemCode[];
 

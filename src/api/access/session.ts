@@ -1,12 +1,11 @@
 import type { FastifyRequest } from 'fastify';
-import { isoOrNull } from '../json/iso-time.ts';
-import { callerOf, tokenGone, type Caller, type SignIn } from './access/auth.ts';
-import { clearSessionCookie, modeOfRequest, sessionText, setSessionCookie } from './access/session-cookie.ts';
-import type { ApiDeps } from './deps.ts';
-import type { Api } from './server/api-instance.ts';
-import { invalidRequest } from './shared/problem.ts';
 import { Type } from 'typebox';
-import { answer, nullable, oneOf, record, timeOrNull } from './shared/schema.ts';
+import { isoOrNull } from '../../json/iso-time.ts';
+import type { ApiDeps, Api } from '../deps.ts';
+import { invalidRequest } from '../shared/problem.ts';
+import { answer, nullable, oneOf, record, timeOrNull } from '../shared/schema.ts';
+import { type Caller, callerOf, type SignIn, tokenGone } from './auth.ts';
+import { clearSessionCookie, modeOfRequest, sessionText, setSessionCookie } from './session-cookie.ts';
 
 // Maximum bytes of the body of a sign-in, which a stranger sends.
 const signInBytesMax = 4_096;
@@ -17,14 +16,32 @@ export function addSessionRoutes(
   { sessions, now, publicUrl = null, frameAncestors = [] }: ApiDeps,
   signIn: SignIn,
 ): void {
-  app.get('/session', { config: { anyToken: true }, schema: getSession }, async (request) =>
-    viewOf(callerOf(request)),
+  app.get(
+    '/session',
+    {
+      config: { anyToken: true },
+      schema: {
+        operationId: 'getSession',
+        summary: 'What the token or session of this request opens',
+        description: 'The account, the rights and their end.',
+        response: { 200: answer('Session', 'What it opens.') },
+      },
+    },
+    async (request) => viewOf(callerOf(request)),
   );
 
   const signInOptions = {
     bodyLimit: signInBytesMax,
     config: { signsIn: true },
-    schema: createSession,
+    schema: {
+      operationId: 'createSession',
+      summary: 'Sign in to the page with a token or a link',
+      description:
+        'For the page. The session is a cookie out of reach of scripts; requests with it also need the header `x-filing-webhooks: page`. It ends after 12 hours without use, after 7 days, and with its token.',
+      security: [],
+      body: sessionInputSchema,
+      response: { 201: answer('Session', 'What the session opens.', { 'set-cookie': 'The session.' }) },
+    },
   };
   app.post('/session', signInOptions, async (request, reply) => {
     const { token, link } = request.body;
@@ -45,7 +62,15 @@ export function addSessionRoutes(
 
   app.delete(
     '/session',
-    { config: { anyToken: true, signsOut: true }, schema: deleteSession },
+    {
+      config: { anyToken: true, signsOut: true },
+      schema: {
+        operationId: 'deleteSession',
+        summary: 'Sign out of the page',
+        description: 'Ends the session of this request. A token has none and stays valid.',
+        response: { 204: { type: 'null', description: 'The session is invalid from now on.' } },
+      },
+    },
     async (request, reply) => {
       const session = callerOf(request)?.session;
       if (session !== undefined) {
@@ -108,30 +133,3 @@ const sessionInputSchema = record({
   token: credential('The operator token or an account token.', 'fwa'),
   link: credential('In place of `token`: what follows `#/link/` in a link.', 'fwl'),
 });
-
-/** Request and responses of GET /v1/session. */
-const getSession = {
-  operationId: 'getSession',
-  summary: 'What the token or session of this request opens',
-  description: 'The account, the rights and their end.',
-  response: { 200: answer('Session', 'What it opens.') },
-};
-
-/** Request and responses of POST /v1/session. */
-const createSession = {
-  operationId: 'createSession',
-  summary: 'Sign in to the page with a token or a link',
-  description:
-    'For the page. The session is a cookie out of reach of scripts; requests with it also need the header `x-filing-webhooks: page`. It ends after 12 hours without use, after 7 days, and with its token.',
-  security: [],
-  body: sessionInputSchema,
-  response: { 201: answer('Session', 'What the session opens.', { 'set-cookie': 'The session.' }) },
-};
-
-/** Request and responses of DELETE /v1/session. */
-const deleteSession = {
-  operationId: 'deleteSession',
-  summary: 'Sign out of the page',
-  description: 'Ends the session of this request. A token has none and stays valid.',
-  response: { 204: { type: 'null', description: 'The session is invalid from now on.' } },
-};

@@ -1,0 +1,408 @@
+import { type Static, Type } from 'typebox';
+import {
+  type ReplayProgress,
+  ReplayRefusedError,
+  type ReplayRequest,
+  replaysKept,
+  requestOfAll,
+} from '../../delivery/replay/replay.ts';
+import { instantMs, instantSchema } from '../../json/instant.ts';
+import { seesType } from '../access/own-subscriptions.ts';
+import type { ApiDeps, Api } from '../deps.ts';
+import { decodeCursor, encodeCursor, headersOnly } from '../shared/paging.ts';
+import { replayNotFound, subscriptionNotFound, invalidRequest, Problem } from '../shared/problem.ts';
+import { eventIdPattern } from '../shared/patterns.ts';
+import {
+  accountParams,
+  answer,
+  conflict,
+  filingIdIn,
+  listOf,
+  nullable,
+  oneOf,
+  pageLimit,
+  pageQuery,
+  record,
+  time,
+  timeOrNull,
+} from '../shared/schema.ts';
+import { requireSubscription } from '../subscriptions/find.ts';
+import { eventTypesSchema, subscriptionParams } from '../subscriptions/schema.ts';
+
+/** The routes that deliver events again. */
+export function addReplayRoutes(app: Api, deps: ApiDeps): void {
+  app.post(
+    '/accounts/:account/subscriptions/:id/replay',
+    {
+      config: { bodyOptional: true, dear: 'scans' },
+      handlerTimeout: replaySearchMs,
+      schema: {
+        operationId: 'replayEvents',
+        summary: 'Deliver events again, under their own ids',
+        description:
+          'Without conditions everything still in the log that the subscription asks for is delivered again. The same request asked again ' +
+          'before it has finished is the same replay, so it may be repeated when the answer was lost. Progress is under ' +
+          `…/replays/{id}, below the subscription as well as below the account; of each subscription the latest ${replaysKept} are kept.`,
+        params: subscriptionParams,
+        querystring: replayQuerySchema,
+        body: replayInputSchema,
+        response: {
+          200: answer('ReplayCount', 'Only counted, with `dryRun=true`.'),
+          202: replayStartedSchema,
+          409: conflict,
+        },
+      },
+    },
+    async (caller, reply) => {
+      const { params, query, body } = caller;
+      const { account, id } = params;
+      const request = toRequest(body);
+      const isSeen = (type: string) => seesType(caller, type);
+      if (query.dryRun === 'true') {
+        void reply.code(200);
+        return { matched: await countReplay(deps, account, id, request, isSeen) };
+      }
+      const started = await startReplay(deps, account, id, request, isSeen);
+      const replay = replayId(started.id, id);
+      void reply
+        .code(202)
+        .header('location', `/v1/accounts/${account}/subscriptions/${id}/replays/${replay}`);
+      return { id: replay, matched: started.matched };
+    },
+  );
+
+  app.get(
+    '/accounts/:account/subscriptions/:id/replays',
+    {
+      schema: {
+        operationId: 'listReplays',
+        summary: 'List replays, newest first',
+        description: 'Running and ended ones.',
+        params: subscriptionParams,
+        querystring: record(pageQuery),
+        response: { 200: replayListSchema },
+      },
+    },
+    async ({ method, params: { account, id }, query: { limit = pageLimit, cursor } }, reply) => {
+      const last = decodeCursor('replays', cursor);
+      await requireSubscription(deps, account, id);
+      if (method === 'HEAD') return headersOnly(reply);
+      const kept = await deps.hooks.replayList(account, id);
+      // At the end of the list if the last one is forgotten meanwhile: those behind it are older.
+      const from = last === null ? 0 : kept.findIndex((replay) => replay.id === last) + 1;
+      const page = last !== null && from === 0 ? [] : kept.slice(from, from + limit);
+      const hasMore = page.length > 0 && from + page.length < kept.length;
+      return {
+        items: page.map((replay) => replayView(replay, id)),
+        nextCursor: hasMore ? encodeCursor('replays', page.at(-1)?.id ?? '') : null,
+      };
+    },
+  );
+
+  // A replay is found below its account as well as below its subscription.
+  const below = '/accounts/:account/subscriptions/:id/replays/:replay';
+  const alone = '/accounts/:account/replays/:replay';
+  app.get(
+    below,
+    {
+      schema: {
+        ...progressOperation,
+        operationId: 'getSubscriptionReplay',
+        params: subscriptionReplayParams,
+      },
+    },
+    async ({ params }) => progress(deps, params),
+  );
+  app.get(
+    alone,
+    { schema: { ...progressOperation, operationId: 'getReplay', params: replayParams } },
+    async ({ params }) => progress(deps, params),
+  );
+  app.delete(
+    below,
+    { schema: { ...cancelled, operationId: 'cancelSubscriptionReplay', params: subscriptionReplayParams } },
+    async ({ params }, reply) => {
+      await cancel(deps, params);
+      return reply.code(204).send(null);
+    },
+  );
+  app.delete(
+    alone,
+    { schema: { ...cancelled, operationId: 'cancelReplay', params: replayParams } },
+    async ({ params }, reply) => {
+      await cancel(deps, params);
+      return reply.code(204).send(null);
+    },
+  );
+}
+
+function toRequest(body: Static<typeof replayInputSchema>): ReplayRequest {
+  const { eventTypes = null, filingId = null, deadLettersOnly = false, eventIds } = body;
+  const [after, before] = [instantMs(body.after), instantMs(body.before)];
+  if (after !== null && before !== null && after >= before)
+    throw invalidRequest([{ path: 'before', message: 'must be later than after' }]);
+  if (eventIds !== undefined && deadLettersOnly)
+    throw invalidRequest([
+      { path: 'eventIds', message: 'name the events already; leave deadLettersOnly out' },
+    ]);
+  return {
+    after,
+    before,
+    eventTypes,
+    filingId,
+    deadLettersOnly,
+    ...(eventIds === undefined ? {} : { eventIds }),
+  };
+}
+
+interface ReplayParams {
+  readonly account: string;
+  /** The subscription in the path, which has to be that of the replay; missing below the account. */
+  readonly id?: string;
+  readonly replay: string;
+}
+
+async function progress(deps: ApiDeps, params: ReplayParams) {
+  const { subscription, id } = await splitReplay(deps, params);
+  const found = await deps.hooks.replayProgress(params.account, subscription, id);
+  if (found === null) throw replayNotFound();
+  return replayView(found, subscription);
+}
+
+async function cancel(deps: ApiDeps, params: ReplayParams): Promise<void> {
+  const { subscription, id } = await splitReplay(deps, params);
+  if (!(await deps.hooks.replayCancel(params.account, subscription, id))) throw replayNotFound();
+}
+
+// The parts of a replay's id; throws the problem 404 where there is no such subscription.
+async function splitReplay({ subscriptions }: ApiDeps, { account, id: expected, replay }: ReplayParams) {
+  const [id = '', subscription = ''] = replay.split('.', 2);
+  if (expected !== undefined && expected !== subscription) throw replayNotFound();
+  if ((await subscriptions.get(account, subscription)) === null) throw replayNotFound();
+  return { id, subscription };
+}
+
+function replayView(found: ReplayProgress, subscription: string) {
+  const { state, matched, delivered, failed, createdAt, request, source } = found;
+  return {
+    id: replayId(found.id, subscription),
+    state,
+    matched,
+    delivered,
+    failed,
+    createdAt: new Date(createdAt).toISOString(),
+    conditions: {
+      after: timeShown(request.after),
+      before: timeShown(request.before),
+      eventTypes: request.eventTypes === null ? null : [...request.eventTypes],
+      filingId: request.filingId,
+      deadLettersOnly: request.deadLettersOnly,
+      eventIds: request.eventIds === undefined ? null : [...request.eventIds],
+      fromState: source === 'filings',
+    },
+  };
+}
+
+// The start of 1970 is a condition as any other time.
+function timeShown(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+// The id contains the subscription's, so a replay can be found below the account as well.
+function replayId(id: string, subscription: string): string {
+  return `${id}.${subscription}`;
+}
+
+/** Milliseconds that the start of a replay may take: it searches up to half a million events of the log. */
+export const replaySearchMs = 60_000;
+
+/**
+ * Starts a replay of a subscription. Throws a Problem if there is no such subscription, too many of its
+ * replays wait, or events that it names are not in the log, or of types for which `isSeen` is false.
+ */
+export function startReplay(
+  deps: Pick<ApiDeps, 'subscriptions' | 'hooks' | 'now'>,
+  account: string,
+  id: string,
+  request: ReplayRequest,
+  isSeen?: (type: string) => boolean,
+): Promise<{ id: string; matched: number }> {
+  return orProblem(deps, account, id, request, () => deps.hooks.replay(account, id, request, isSeen));
+}
+
+/** Number of events that such a replay would deliver again; starts nothing. Throws as `startReplay`. */
+function countReplay(
+  deps: Pick<ApiDeps, 'subscriptions' | 'hooks' | 'now'>,
+  account: string,
+  id: string,
+  request: ReplayRequest,
+  isSeen?: (type: string) => boolean,
+): Promise<number> {
+  return orProblem(deps, account, id, request, () => deps.hooks.replayCount(account, id, request, isSeen));
+}
+
+async function orProblem<T>(
+  deps: Pick<ApiDeps, 'subscriptions' | 'hooks' | 'now'>,
+  account: string,
+  id: string,
+  request: ReplayRequest,
+  work: () => Promise<T>,
+): Promise<T> {
+  await requireSubscription(deps, account, id);
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof ReplayRefusedError ? problemOf(error, request) : error;
+  }
+}
+
+function problemOf({ reason, eventIds: ids }: ReplayRefusedError, request: ReplayRequest): Problem {
+  if (reason === 'no_subscription') return subscriptionNotFound();
+  if (reason === 'too_many') {
+    const detail = 'Wait until a replay of this subscription has finished.';
+    return new Problem('too_many_replays', detail, { headers: { 'retry-after': '60' } });
+  }
+  const { eventIds = [], filingId } = request;
+  const unknown =
+    filingId === null ? 'no event in the log of this account' : 'no event of the filing in filingId';
+  const text = {
+    unknown_events: unknown,
+    log_too_long: 'not among the newest half a million events; give filingId with the filing of the events',
+  }[reason];
+  return invalidRequest(
+    ids.map((id) => ({ path: `eventIds.${eventIds.indexOf(id)}`, message: `${id} is ${text}` })),
+  );
+}
+
+/** Starts to send each filing as it is. Throws a Problem as `startReplay` does. */
+export async function startSnapshot(
+  { hooks }: Pick<ApiDeps, 'hooks'>,
+  account: string,
+  id: string,
+): Promise<void> {
+  try {
+    await hooks.snapshot(account, id);
+  } catch (error) {
+    throw error instanceof ReplayRefusedError ? problemOf(error, requestOfAll) : error;
+  }
+}
+
+/** Body of POST …/replay. */
+const replayInputSchema = record({
+  after: Type.Optional(
+    instantSchema('Events recorded at this time or later; one is recorded a moment after its `timestamp`.'),
+  ),
+  before: Type.Optional(
+    instantSchema('Events recorded earlier than this time, which is later than `after`.'),
+  ),
+  eventTypes: Type.Optional(eventTypesSchema),
+  filingId: filingIdIn('Events of this filing.'),
+  deadLettersOnly: Type.Optional(
+    Type.Boolean({ default: false, description: 'Only events that were given up.' }),
+  ),
+  eventIds: Type.Optional(
+    Type.Array(Type.String({ pattern: eventIdPattern }), {
+      minItems: 1,
+      maxItems: 100,
+      uniqueItems: true,
+      description:
+        'Only these events, by their `webhook-id`; each must be in the log. Not together with `deadLettersOnly`.',
+      examples: [['evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f']],
+    }),
+  ),
+});
+
+/** Query of POST …/replay. */
+const replayQuerySchema = record({
+  dryRun: Type.Optional(
+    oneOf(['true', 'false'], {
+      default: 'false',
+      description:
+        '`true` starts nothing and answers 200 with the number of events that would be delivered again.',
+    }),
+  ),
+});
+
+/** Response of POST …/replay?dryRun=true. */
+export const replayCountSchema = record(
+  {
+    matched: Type.Integer({
+      description: 'Number of events that would be delivered again, counted as for a replay.',
+    }),
+  },
+  { $id: 'ReplayCount' },
+);
+
+const replay = {
+  id: Type.String({ examples: ['rpl_7d21.sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'] }),
+  matched: Type.Integer({
+    description:
+      'Number of events that are delivered again. Exact up to half a million events of the log; later ones all count, whether or not they match.',
+  }),
+};
+
+/** Response of POST …/replay. */
+const replayStartedSchema = {
+  description: 'Begun.',
+  headers: { location: { type: 'string', description: 'Where its progress is.' } },
+  content: { 'application/json': { schema: record(replay) } },
+};
+
+const noCondition = 'null for no such condition.';
+
+/** Response of GET …/replays/{id}. */
+export const replaySchema = record(
+  {
+    ...replay,
+    state: oneOf(['running', 'finished', 'cancelled'], {
+      description: '`running` also while it waits for an earlier replay of the subscription.',
+    }),
+    delivered: Type.Integer({ description: 'Acknowledged so far.' }),
+    failed: Type.Integer({ description: 'Given up again.' }),
+    createdAt: time('When it was requested.'),
+    conditions: record({
+      after: timeOrNull(`Events recorded at this time or later; ${noCondition}`),
+      before: timeOrNull(`Events recorded earlier than this time; ${noCondition}`),
+      eventTypes: nullable(Type.Array(Type.String()), { description: `These types; ${noCondition}` }),
+      filingId: nullable(Type.String(), { description: `Events of this filing; ${noCondition}` }),
+      deadLettersOnly: Type.Boolean({ description: 'Only events that had been given up.' }),
+      eventIds: nullable(Type.Array(Type.String()), { description: `These events; ${noCondition}` }),
+      fromState: Type.Boolean({
+        description:
+          'True for the snapshot of a subscription with `from: "state"`, which delivers filings, not events.',
+      }),
+    }),
+  },
+  { $id: 'Replay' },
+);
+
+/** Response of GET …/subscriptions/{id}/replays. */
+const replayListSchema = listOf(
+  Type.Unsafe({ $ref: 'Replay#' }),
+  'The latest 50 replays of the subscription, newest first; of more, the oldest that have ended are forgotten.',
+);
+
+/** Path of a replay under its account. */
+const replayParams = Type.Object({
+  ...accountParams,
+  replay: Type.String({ description: 'Id of the replay.' }),
+});
+
+/** Path of a replay under its subscription. */
+const subscriptionReplayParams = Type.Object({
+  ...replayParams.properties,
+  id: Type.String({ description: 'Id of the subscription.' }),
+});
+
+const progressOperation = {
+  summary: 'How far a replay has got',
+  description: 'The counts follow the attempts of the replay. Fifty replays of a subscription are kept.',
+  response: { 200: answer('Replay', 'The progress of the replay.') },
+};
+
+const cancelled = {
+  summary: 'Cancel a replay',
+  description:
+    'Callbacks in flight may still arrive; nothing is sent for it after that. A replay that has ended stays as it is.',
+  response: { 204: { type: 'null', description: 'It has ended.' } },
+};
