@@ -8,32 +8,50 @@ import type { Api, ApiDeps } from './deps.ts';
 import { addAccountCheck, addAuth } from './access/auth.ts';
 import { addIdCheck } from './access/path-ids.ts';
 import { createInstance } from './server/create-instance.ts';
-import { addAttemptRoutes } from './delivery/attempt-routes.ts';
-import { addDeliveryRoutes } from './delivery/routes.ts';
+import { addAttemptRoutes } from './delivery/attempts.ts';
+import { addCallRoutes } from './delivery/calls.ts';
+import { addDeadLetterRoute } from './delivery/dead-letters.ts';
+import { addEventDeliveryRoute } from './delivery/event-deliveries.ts';
 import { addDocsRoutes } from './operation/docs-routes.ts';
-import { addEventRoute, addEventRoutes } from './events/routes.ts';
+import { addEventRoutes } from './events/events.ts';
 import { addEventTypeRoutes } from './document/event-types.ts';
-import { addFilingRoutes } from './filings/routes.ts';
+import { addFilingRoutes } from './filings/filings.ts';
 import { addHealthRoutes } from './operation/health.ts';
 import { recordRoutes, refuseOtherMethods } from './server/http-rules.ts';
 import type { RouteTable } from './server/http-rules.ts';
 import { addOpenApi } from './document/open-api.ts';
-import { invalidRequest } from './shared/problem.ts';
-import { record } from './shared/schema.ts';
 import { addProblemRoutes } from './operation/problem-pages.ts';
 import { addPublicKeyRoutes } from './subscriptions/public-keys.ts';
 import { addQueueRoutes } from './operation/queues.ts';
 import { addRejectionRoutes } from './filings/rejections.ts';
 import { addReplayRoutes } from './delivery/replays.ts';
 import { addSessionRoutes } from './access/session.ts';
-import { addStreamRoutes } from './events/stream-routes.ts';
+import { addStreamRoutes } from './events/stream.ts';
 import { addPreviewRoute } from './subscriptions/preview.ts';
 import { addSubscriptionRoutes } from './subscriptions/routes.ts';
 import { addLinkRoutes, addTokenRoutes } from './tokens.ts';
 import { addOwnCheck } from './access/own-subscriptions.ts';
+import { invalidRequest } from './shared/problem.ts';
+import { record } from './shared/schema.ts';
 
 const nestingMax = 20;
 const noQuery = record({});
+
+/** The resources of an account. */
+const ofAccount: readonly ((app: Api, deps: ApiDeps) => void)[] = [
+  addTokenRoutes,
+  addLinkRoutes,
+  addSubscriptionRoutes,
+  addPreviewRoute,
+  addDeadLetterRoute,
+  addCallRoutes,
+  addAttemptRoutes,
+  addReplayRoutes,
+  addEventRoutes,
+  addEventDeliveryRoute,
+  addStreamRoutes,
+  addFilingRoutes,
+];
 
 /**
  * The API as a Fastify instance that does not listen yet: `listen` or `inject` it. `close` ends the event
@@ -48,7 +66,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
   limitOpenRoutes(app, deps);
   await addOpenApi(app, deps);
   await app.register(async (scope) => addOpenRoutes(scope as Api, deps, routes));
-  await app.register(async (scope) => addGuardedRoutes(scope as Api, deps, routes), { prefix: '/v1' });
+  await app.register((scope) => addGuardedRoutes(scope as Api, deps, routes), { prefix: '/v1' });
   return app;
 }
 
@@ -101,7 +119,7 @@ async function addOpenRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Promi
   refuseOtherMethods(app, routes, '');
 }
 
-function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
+async function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Promise<void> {
   // A query that is ignored would be taken for one that has an effect, such as `?dryRun=true`.
   app.addHook('onRoute', (route) => {
     if (route.config?.refusesMethod !== true) route.schema = { querystring: noQuery, ...route.schema };
@@ -125,18 +143,10 @@ function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): void {
   });
   addSessionRoutes(app, deps, signIn);
   addAccountRoutes(app, deps);
-  addTokenRoutes(app, deps);
-  addLinkRoutes(app, deps);
-  addSubscriptionRoutes(app, deps);
-  addPreviewRoute(app, deps);
-  addDeliveryRoutes(app, deps);
-  addAttemptRoutes(app, deps);
-  addReplayRoutes(app, deps);
-  addEventRoutes(app, deps);
-  addEventRoute(app, deps);
-  addStreamRoutes(app, deps);
+  await app.register(async (scope) => ofAccount.forEach((add) => add(scope, deps)), {
+    prefix: '/accounts/:account',
+  });
   addEventTypeRoutes(app, deps);
-  addFilingRoutes(app, deps);
   addRejectionRoutes(app, deps);
   addQueueRoutes(app, deps);
   refuseOtherMethods(app, routes, '/v1');

@@ -2,42 +2,21 @@ import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { type AccountToken, type MadeToken, tokensMax } from '../accounts/token-store.ts';
 import { instantMs, instantOrNullSchema, mustBeLater } from '../json/instant.ts';
-import { isoOrNull } from '../json/iso-time.ts';
 import { callerOf, tokenGone } from './access/auth.ts';
-import type { Dear } from './access/dear-requests.ts';
 import type { ApiDeps, Api } from './deps.ts';
-import { decodeCursor, encodeCursor, headersOnly } from './shared/paging.ts';
-import { accountNotFound, tokenNotFound, invalidRequest, Problem } from './shared/problem.ts';
-import {
-  accountParams,
-  answer,
-  listOf,
-  nullable,
-  oneOf,
-  pageLimit,
-  pageQuery,
-  record,
-  time,
-  timeOrNull,
-} from './shared/schema.ts';
 import { ownerOf } from './access/own-subscriptions.ts';
+import * as s from './shared/schema.ts';
+import { sendPage } from './shared/paging.ts';
+import { invalidRequest, notFound, Problem } from './shared/problem.ts';
 
 /** The tokens that open one account. */
 export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
   // An account that is full has all of its tokens looked through for links that have expired.
   const posted = {
-    schema: {
-      operationId: 'createToken',
-      summary: 'Create a token for everything under this account',
-      description:
-        'Answers the text of the token once. A token of the account may make others, which end with it.',
-      params: inAccount,
-      body: tokenInputSchema,
-      response: { 201: answer('NewToken', 'The token with its text.') },
-    },
+    schema: createToken,
     config: { bodyOptional: true, dear: 'scans' },
   } as const;
-  app.post('/accounts/:account/tokens', posted, async (request, reply) => {
+  app.post('/tokens', posted, async (request, reply) => {
     const { account } = request.params;
     const { name = 'unnamed', readOnly = false, subscriptions = 'all', expiresAt } = request.body;
     const maker = makerOf(request);
@@ -49,76 +28,32 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
   });
 
   const listed = {
-    config: { dear: kindOfList },
-    schema: {
-      operationId: 'listTokens',
-      summary: 'List tokens',
-      description: 'Oldest first.',
-      params: inAccount,
-      querystring: record(pageQuery),
-      response: {
-        200: listOf(
-          Type.Unsafe({ $ref: 'Token#' }),
-          'Tokens and links, oldest first, expired ones included, never with their text.',
-        ),
-      },
-    },
+    // All tokens of the account are read for a page of them.
+    config: { dear: 'scans' },
+    schema: listTokens,
   } as const;
-  app.get('/accounts/:account/tokens', listed, async (request, reply) => {
-    const { method, params, query } = request;
-    const { account } = params;
-    const { limit = pageLimit, cursor } = query;
-    const after = decodeCursor('tokens', cursor) ?? '';
-    if (method === 'HEAD') return headersOnly(reply);
-    const all = await tokens.list(account);
-    // Its holder manages no tokens, so of these it sees its own.
-    const owner = ownerOf(request);
-    const shown = owner === null ? all : all.filter(({ id }) => id === owner);
-    const following = shown.filter((token) => ageKey(token) > after);
-    const page = following.slice(0, limit);
-    const last = following.length > limit ? page.at(-1) : undefined;
-    return {
-      items: page.map(tokenView),
-      nextCursor: last === undefined ? null : encodeCursor('tokens', ageKey(last)),
-    };
+  app.get('/tokens', listed, async (request, reply) => {
+    const { account } = request.params;
+    return sendPage(request, reply, 'tokens', async (after, limit) => {
+      const all = await tokens.list(account);
+      // Its holder manages no tokens, so of these it sees its own.
+      const owner = ownerOf(request);
+      const shown = owner === null ? all : all.filter(({ id }) => id === owner);
+      const following = shown.filter((token) => ageKey(token) > (after ?? ''));
+      const page = following.slice(0, limit);
+      const last = following.length > limit ? page.at(-1) : undefined;
+      return { items: page.map(tokenView), next: last === undefined ? null : ageKey(last) };
+    });
   });
 
   app.delete(
-    '/accounts/:account/tokens/:id',
-    {
-      schema: {
-        operationId: 'deleteToken',
-        summary: 'Revoke a token and those that it made',
-        description: 'At once. With `children=keep` the tokens that it made stay.',
-        params: tokenParams,
-        querystring: record({
-          children: Type.Optional(
-            oneOf(['revoke', 'keep'], {
-              default: 'revoke',
-              description:
-                '`revoke`: all tokens that were made with it, and with those, are revoked too. `keep`: those that it made stay, as made by the token that made it.',
-            }),
-          ),
-        }),
-        response: {
-          204: {
-            type: 'null',
-            description:
-              'Revoked: it is invalid from now on; event streams that it opened end within a quarter of an hour.',
-          },
-        },
-      },
-    },
+    '/tokens/:id',
+    { schema: deleteToken },
     async ({ params: { account, id }, query: { children = 'revoke' } }, reply) => {
       if (await tokens.remove(account, id, children)) return reply.code(204).send(null);
-      throw tokenNotFound();
+      throw notFound('token_not_found');
     },
   );
-}
-
-// All tokens of the account are read for a page of them.
-function kindOfList({ method }: FastifyRequest): Dear | null {
-  return method === 'HEAD' ? null : 'scans';
 }
 
 /** The token with which a request makes another one; null = the operator's. */
@@ -131,7 +66,7 @@ export function makerOf(request: FastifyRequest): AccountToken | null {
  * The token that was made; throws the Problem where none was.
  */
 function orRefusal(made: MadeToken): Extract<MadeToken, { kind: 'made' }> {
-  if (made.kind === 'gone') throw accountNotFound();
+  if (made.kind === 'gone') throw notFound('account_not_found');
   if (made.kind === 'revoked') throw tokenGone();
   if (made.kind === 'full')
     throw new Problem('too_many_tokens', `An account has at most ${tokensMax} tokens: revoke some.`);
@@ -154,19 +89,8 @@ function endOf(asked: number | null, makersEndsAt: number | null, now: number): 
   return asked ?? makersEndsAt;
 }
 
-function tokenView({ id, name, readOnly, link, subscriptions, parent, ...times }: AccountToken) {
-  const { createdAt, expiresAt, lastUsedAt } = times;
-  return {
-    id,
-    name,
-    readOnly,
-    link,
-    subscriptions,
-    parent,
-    createdAt: new Date(createdAt).toISOString(),
-    expiresAt: isoOrNull(expiresAt ?? 0),
-    lastUsedAt: isoOrNull(lastUsedAt ?? 0),
-  };
+function tokenView(token: AccountToken) {
+  return s.show(tokenSchema, token);
 }
 
 function ageKey({ createdAt, id }: AccountToken): string {
@@ -189,47 +113,32 @@ function warningsOf(
 
 /** Links that open the page for one account. */
 export function addLinkRoutes(app: Api, { tokens, now, publicUrl = null }: ApiDeps): void {
-  app.post(
-    '/accounts/:account/links',
-    {
-      config: { dear: 'scans' },
-      schema: {
-        operationId: 'createLink',
-        summary: 'Create a link that opens the page for this account',
-        description:
-          'The link opens the page without a token, for one account. It stands in the list of tokens, where it is revoked. Its secret is behind the `#`, which browsers send to no server.',
-        params: inAccount,
-        body: linkInputSchema,
-        response: { 201: answer('Link', 'The link.') },
-      },
-    },
-    async (request, reply) => {
-      const { account } = request.params;
-      const { expiresInMs, readOnly = true, name = 'link' } = request.body;
-      const maker = makerOf(request);
-      const expiresAt = Math.min(now() + expiresInMs, maker?.expiresAt ?? Infinity);
-      const settings = { name, readOnly, expiresAt, parent: maker?.id ?? null, link: true };
-      const { token, text } = orRefusal(await tokens.create(account, settings, now()));
-      const page = publicUrl ?? `${request.protocol}://${request.host}`;
-      void reply.code(201);
-      return {
-        id: token.id,
-        url: `${page}/#/link/${text}`,
-        readOnly,
-        expiresAt: new Date(expiresAt).toISOString(),
-      };
-    },
-  );
+  app.post('/links', { config: { dear: 'scans' }, schema: createLink }, async (request, reply) => {
+    const { account } = request.params;
+    const { expiresInMs, readOnly = true, name = 'link' } = request.body;
+    const maker = makerOf(request);
+    const expiresAt = Math.min(now() + expiresInMs, maker?.expiresAt ?? Infinity);
+    const settings = { name, readOnly, expiresAt, parent: maker?.id ?? null, link: true };
+    const { token, text } = orRefusal(await tokens.create(account, settings, now()));
+    const page = publicUrl ?? `${request.protocol}://${request.host}`;
+    void reply.code(201);
+    return {
+      id: token.id,
+      url: `${page}/#/link/${text}`,
+      readOnly,
+      expiresAt: new Date(expiresAt).toISOString(),
+    };
+  });
 }
 
 /** Path of an account's token. */
 const tokenParams = Type.Object({
-  ...accountParams,
-  id: Type.String({ description: 'Id of the token.', examples: ['tok_9f86d081884c7d65'] }),
+  ...s.accountParams,
+  id: s.string('Id of the token.', { examples: ['tok_9f86d081884c7d65'] }),
 });
 
 /** Body of POST …/tokens; without a body the token has every default. */
-const tokenInputSchema = record({
+const tokenInputSchema = s.record({
   name: Type.Optional(
     Type.String({
       minLength: 1,
@@ -241,7 +150,7 @@ const tokenInputSchema = record({
   ),
   readOnly: Type.Optional(Type.Boolean({ default: false, description: 'Whether it may only read.' })),
   subscriptions: Type.Optional(
-    oneOf(['all', 'own'], {
+    s.oneOf(['all', 'own'], {
       default: 'all',
       description:
         '`own`: it sees and manages only the subscriptions that it made, reads the filings and events of the account, and changes nothing else. For a tool that registers its own endpoint.',
@@ -258,29 +167,27 @@ const shown = {
   id: Type.String({ examples: ['tok_9f86d081884c7d65'] }),
   name: Type.String({ examples: ['billing'] }),
   readOnly: Type.Boolean(),
-  link: Type.Boolean({
-    description: 'Whether it is a link to the page; the API does not accept it as a token.',
-  }),
-  subscriptions: oneOf(['all', 'own'], {
+  link: s.boolean('Whether it is a link to the page; the API does not accept it as a token.'),
+  subscriptions: s.oneOf(['all', 'own'], {
     description: 'Which subscriptions it sees and manages: all of the account, or only those that it made.',
   }),
-  parent: nullable(Type.String(), {
-    description: 'Id of the token that made it, with which it is revoked; null = the operator made it.',
-    examples: ['tok_2c26b46b68ffc68f'],
-  }),
-  createdAt: time('When it was created.'),
-  expiresAt: timeOrNull('The token is invalid from then on; null = never.'),
-  lastUsedAt: timeOrNull('When it was last used, to within five minutes.'),
+  parent: s.stringOrNull(
+    'Id of the token that made it, with which it is revoked; null = the operator made it.',
+    { examples: ['tok_2c26b46b68ffc68f'] },
+  ),
+  createdAt: s.time('When it was created.'),
+  expiresAt: s.timeOrNull('The token is invalid from then on; null = never.'),
+  lastUsedAt: s.timeOrNull('When it was last used, to within five minutes.'),
 };
 
 /** A token as the API shows it; never its text. */
-export const tokenSchema = record(shown, { $id: 'Token' });
+export const tokenSchema = s.record(shown, { $id: 'Token' });
 
 /** Response of POST …/tokens. */
-export const newTokenSchema = record(
+export const newTokenSchema = s.record(
   {
     ...shown,
-    token: Type.String({ description: 'Shown only now: send it as `Authorization: Bearer`.' }),
+    token: s.string('Shown only now: send it as `Authorization: Bearer`.'),
     warnings: Type.Array(Type.String(), {
       description: 'Settings that were left out although a token should have them.',
     }),
@@ -288,15 +195,14 @@ export const newTokenSchema = record(
   { $id: 'NewToken' },
 );
 
-const inAccount = Type.Object(accountParams);
+const inAccount = Type.Object(s.accountParams);
 
 const day = 86_400_000;
 
 /** Response of POST …/links. */
-export const linkSchema = record(
+export const linkSchema = s.record(
   {
-    id: Type.String({
-      description: 'Id of its token: revoke it with DELETE …/tokens/{id}.',
+    id: s.string('Id of its token: revoke it with DELETE …/tokens/{id}.', {
       examples: ['tok_9f86d081884c7d65'],
     }),
     url: Type.String({
@@ -304,13 +210,13 @@ export const linkSchema = record(
       description: 'Opens the page, any number of times until it expires. Shown only now.',
       examples: ['https://filings.example.com/#/link/fwl_8f14e45fceea167a5a36dedd4bea2543aabb.default'],
     }),
-    readOnly: Type.Boolean({ description: 'Whether it only shows the account.' }),
-    expiresAt: time('The link, and what was opened with it, ends then.'),
+    readOnly: s.boolean('Whether it only shows the account.'),
+    expiresAt: s.time('The link, and what was opened with it, ends then.'),
   },
   { $id: 'Link' },
 );
 
-const linkInputSchema = record({
+const linkInputSchema = s.record({
   expiresInMs: Type.Integer({
     minimum: 1_000,
     maximum: 366 * day,
@@ -330,3 +236,57 @@ const linkInputSchema = record({
     }),
   ),
 });
+
+const createToken = {
+  operationId: 'createToken',
+  summary: 'Create a token for everything under this account',
+  description:
+    'Answers the text of the token once. A token of the account may make others, which end with it.',
+  params: inAccount,
+  body: tokenInputSchema,
+  response: { 201: s.answer('NewToken', 'The token with its text.') },
+};
+
+const listTokens = {
+  operationId: 'listTokens',
+  summary: 'List tokens',
+  description: 'Oldest first.',
+  params: inAccount,
+  querystring: s.record(s.pageQuery),
+  response: {
+    200: s.listOf('Token', 'Tokens and links, oldest first, expired ones included, never with their text.'),
+  },
+};
+
+const deleteToken = {
+  operationId: 'deleteToken',
+  summary: 'Revoke a token and those that it made',
+  description: 'At once. With `children=keep` the tokens that it made stay.',
+  params: tokenParams,
+  querystring: s.record({
+    children: Type.Optional(
+      s.oneOf(['revoke', 'keep'], {
+        default: 'revoke',
+        description:
+          '`revoke`: all tokens that were made with it, and with those, are revoked too. `keep`: those that it made stay, as made by the token that made it.',
+      }),
+    ),
+  }),
+  response: {
+    204: {
+      type: 'null',
+      description:
+        'Revoked: it is invalid from now on; event streams that it opened end within a quarter of an hour.',
+    },
+  },
+};
+
+const createLink = {
+  operationId: 'createLink',
+  summary: 'Create a link that opens the page for this account',
+  description:
+    'The link opens the page without a token, for one account. It stands in the list of tokens, where it is revoked. Its secret is behind the `#`, which browsers send to no server.',
+  params: inAccount,
+  body: linkInputSchema,
+  response: { 201: s.answer('Link', 'The link.') },
+};

@@ -1,15 +1,13 @@
 import type { Static } from 'typebox';
 import type { accountSchema, countsAnswerSchema, savedAccountSchema } from '../api/accounts/schema.ts';
-import type {
-  attemptDetailSchema,
-  attemptSchema,
-  deadLetterSchema,
-  eventDeliverySchema,
-  pingAnswerSchema,
-} from '../api/delivery/schema.ts';
+import type { attemptDetailSchema, attemptSchema } from '../api/delivery/attempts.ts';
+import type { deadLetterSchema } from '../api/delivery/dead-letters.ts';
+import type { eventDeliverySchema } from '../api/delivery/event-deliveries.ts';
+import type { pingAnswerSchema } from '../api/delivery/calls.ts';
 import type { replaySchema } from '../api/delivery/replays.ts';
-import type { filingSchema, listFilings } from '../api/filings/schema.ts';
-import type { boardAccountSchema, listRejections, rejectionSchema } from '../api/filings/rejections.ts';
+import type { filingListSchema } from '../api/filings/filings.ts';
+import type { filingSchema } from '../api/filings/view.ts';
+import type { boardAccountSchema, boardSchema, rejectionSchema } from '../api/filings/rejections.ts';
 import type { sessionSchema } from '../api/access/session.ts';
 import type { rotateSecret } from '../api/subscriptions/operations.ts';
 import type { changedSchema, registeredSchema, subscriptionSchema } from '../api/subscriptions/schema.ts';
@@ -24,8 +22,8 @@ export interface Page<T> {
   readonly nextCursor: string | null;
 }
 
-type FilingList = Static<(typeof listFilings)['response'][200]['content']['application/json']['schema']>;
-type Board = Static<(typeof listRejections)['response'][200]['content']['application/json']['schema']>;
+type FilingList = Static<typeof filingListSchema>;
+type Board = Static<typeof boardSchema>;
 type AttemptDetail = Static<typeof attemptDetailSchema>;
 
 export type Account = Static<typeof accountSchema>;

@@ -5,9 +5,9 @@ import { isLinkText, type AccountToken } from '../../accounts/token-store.ts';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
 import { addressKey, createLimit, defaultLimits } from './limits.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { accountNotFound, Problem } from '../shared/problem.ts';
 import { isOfSubscriptions } from './path-ids.ts';
 import { modeOfRequest, refuseForeignOrigin, sessionText } from './session-cookie.ts';
+import { notFound, Problem } from '../shared/problem.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -208,7 +208,7 @@ export function addAccountCheck(app: Api, { accounts }: Pick<ApiDeps, 'accounts'
     const { account } = accessOf(request);
     if (account === null || request.routeOptions.config.accountMayBeNew === true) return;
     if (await accounts.exists(account)) return;
-    throw accountNotFound();
+    throw notFound('account_not_found');
   });
 }
 

@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import { type EventType, loggedEventTypes } from '../../events/event-types.ts';
 import { isAboutReceivers, matchesType, type Wishes } from '../../subscriptions/matches-event.ts';
 import type { ApiDeps, Api } from '../deps.ts';
-import { attemptNotFound, replayNotFound, subscriptionNotFound, invalidRequest } from '../shared/problem.ts';
 import { callerOf } from './auth.ts';
 import { type PathIds, subscriptionIn } from './path-ids.ts';
+import { invalidRequest, notFound } from '../shared/problem.ts';
 
 /** The id of the token whose subscriptions are the only ones that the caller may see; null = all. */
 export function ownerOf(request: FastifyRequest): string | null {
@@ -23,8 +23,8 @@ export function addOwnCheck(app: Api, { subscriptions }: Pick<ApiDeps, 'subscrip
     const ids = request.params as PathIds;
     const id = subscriptionIn(request.routeOptions.url ?? '', ids);
     if (id === null || (await subscriptions.isMadeBy(ids.account ?? '', id, owner))) return;
-    if (ids.attempt !== undefined) throw attemptNotFound();
-    throw ids.replay === undefined ? subscriptionNotFound() : replayNotFound();
+    if (ids.attempt !== undefined) throw notFound('attempt_not_found');
+    throw ids.replay === undefined ? notFound('subscription_not_found') : notFound('replay_not_found');
   });
 }
 
@@ -36,7 +36,8 @@ export async function requireOwn(
   id: string,
 ): Promise<void> {
   const owner = ownerOf(request);
-  if (owner !== null && !(await subscriptions.isMadeBy(account, id, owner))) throw subscriptionNotFound();
+  if (owner !== null && !(await subscriptions.isMadeBy(account, id, owner)))
+    throw notFound('subscription_not_found');
 }
 
 /**

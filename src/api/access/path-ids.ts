@@ -1,21 +1,7 @@
 import { accountNamePattern } from '../../accounts/account.ts';
 import type { Api } from '../deps.ts';
-import {
-  attemptNotFound,
-  eventNotFound,
-  noAccountName,
-  replayNotFound,
-  subscriptionNotFound,
-  tokenNotFound,
-  type Problem,
-} from '../shared/problem.ts';
-
-const accountName = new RegExp(accountNamePattern);
-const subscriptionId = /^sub_[0-9A-Za-z]{1,64}$/;
-const tokenId = /^tok_[0-9A-Za-z]{1,64}$/;
-const attemptId = /^att_\d{1,15}-\d{1,15}\.sub_[0-9A-Za-z]{1,64}$/;
-const eventId = /^evt_[0-9A-Za-z]{1,64}$/;
-const replayId = /^rpl_[0-9A-Za-z]{1,64}\.sub_[0-9A-Za-z]{1,64}$/;
+import { accountNameWords } from '../shared/patterns.ts';
+import { notFound, Problem } from '../shared/problem.ts';
 
 /** The parameters of a path that become parts of keys. */
 export interface PathIds {
@@ -26,20 +12,26 @@ export interface PathIds {
   readonly event?: string;
 }
 
+const accountName = new RegExp(accountNamePattern);
+const forms = [
+  ['attempt', /^att_\d{1,15}-\d{1,15}\.sub_[0-9A-Za-z]{1,64}$/, 'attempt_not_found'],
+  ['event', /^evt_[0-9A-Za-z]{1,64}$/, 'event_not_found'],
+  ['replay', /^rpl_[0-9A-Za-z]{1,64}\.sub_[0-9A-Za-z]{1,64}$/, 'replay_not_found'],
+] as const;
+const subscriptionForm = ['id', /^sub_[0-9A-Za-z]{1,64}$/, 'subscription_not_found'] as const;
+const tokenForm = ['id', /^tok_[0-9A-Za-z]{1,64}$/, 'token_not_found'] as const;
+
 /**
  * The refusal of a path with an id or name that nothing can have, as if it did not exist; null for others;
  * pure. `route` is the path with its parameters as Fastify writes them. The ids of filings are the partner
  * service's: they may be any text, and are part of no key.
  */
-export function refusedIds(route: string, { account, id, replay, attempt, event }: PathIds): Problem | null {
-  if (account !== undefined && !accountName.test(account)) return noAccountName();
-  const [form, notFound] = route.includes('/tokens/')
-    ? [tokenId, tokenNotFound]
-    : [subscriptionId, subscriptionNotFound];
-  if (id !== undefined && !form.test(id)) return notFound();
-  if (attempt !== undefined && !attemptId.test(attempt)) return attemptNotFound();
-  if (event !== undefined && !eventId.test(event)) return eventNotFound();
-  return replay !== undefined && !replayId.test(replay) ? replayNotFound() : null;
+export function refusedIds(route: string, ids: PathIds): Problem | null {
+  if (ids.account !== undefined && !accountName.test(ids.account))
+    return new Problem('account_not_found', `No account has such a name: it is ${accountNameWords}.`);
+  const ofId = route.includes('/tokens/') ? tokenForm : subscriptionForm;
+  const wrong = [ofId, ...forms].find(([name, form]) => form.test(ids[name] ?? '') !== name in ids);
+  return wrong === undefined ? null : notFound(wrong[2]);
 }
 
 /** Whether a path leads to subscriptions of an account, or to what is of one of them; pure. */

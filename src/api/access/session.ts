@@ -2,10 +2,10 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { isoOrNull } from '../../json/iso-time.ts';
 import type { ApiDeps, Api } from '../deps.ts';
-import { invalidRequest } from '../shared/problem.ts';
-import { answer, nullable, oneOf, record, timeOrNull } from '../shared/schema.ts';
 import { type Caller, callerOf, type SignIn, tokenGone } from './auth.ts';
 import { clearSessionCookie, modeOfRequest, sessionText, setSessionCookie } from './session-cookie.ts';
+import * as s from '../shared/schema.ts';
+import { invalidRequest } from '../shared/problem.ts';
 
 // Maximum bytes of the body of a sign-in, which a stranger sends.
 const signInBytesMax = 4_096;
@@ -16,32 +16,14 @@ export function addSessionRoutes(
   { sessions, now, publicUrl = null, frameAncestors = [] }: ApiDeps,
   signIn: SignIn,
 ): void {
-  app.get(
-    '/session',
-    {
-      config: { anyToken: true },
-      schema: {
-        operationId: 'getSession',
-        summary: 'What the token or session of this request opens',
-        description: 'The account, the rights and their end.',
-        response: { 200: answer('Session', 'What it opens.') },
-      },
-    },
-    async (request) => viewOf(callerOf(request)),
+  app.get('/session', { config: { anyToken: true }, schema: getSession }, async (request) =>
+    viewOf(callerOf(request)),
   );
 
   const signInOptions = {
     bodyLimit: signInBytesMax,
     config: { signsIn: true },
-    schema: {
-      operationId: 'createSession',
-      summary: 'Sign in to the page with a token or a link',
-      description:
-        'For the page. The session is a cookie out of reach of scripts; requests with it also need the header `x-filing-webhooks: page`. It ends after 12 hours without use, after 7 days, and with its token.',
-      security: [],
-      body: sessionInputSchema,
-      response: { 201: answer('Session', 'What the session opens.', { 'set-cookie': 'The session.' }) },
-    },
+    schema: createSession,
   };
   app.post('/session', signInOptions, async (request, reply) => {
     const { token, link } = request.body;
@@ -62,15 +44,7 @@ export function addSessionRoutes(
 
   app.delete(
     '/session',
-    {
-      config: { anyToken: true, signsOut: true },
-      schema: {
-        operationId: 'deleteSession',
-        summary: 'Sign out of the page',
-        description: 'Ends the session of this request. A token has none and stays valid.',
-        response: { 204: { type: 'null', description: 'The session is invalid from now on.' } },
-      },
-    },
+    { config: { anyToken: true, signsOut: true }, schema: deleteSession },
     async (request, reply) => {
       const session = callerOf(request)?.session;
       if (session !== undefined) {
@@ -101,19 +75,18 @@ function viewOf(caller: Caller | null) {
 }
 
 /** The account and the rights that the credentials of a request open. */
-export const sessionSchema = record(
+export const sessionSchema = s.record(
   {
-    kind: oneOf(['operator', 'account'], { description: 'Whose credentials they are.' }),
-    account: nullable(Type.String(), {
-      description: "The account that they open; null = the operator's open all.",
+    kind: s.oneOf(['operator', 'account'], { description: 'Whose credentials they are.' }),
+    account: s.stringOrNull("The account that they open; null = the operator's open all.", {
       examples: ['default'],
     }),
-    readOnly: Type.Boolean({ description: 'Whether they may only read.' }),
-    subscriptions: oneOf(['all', 'own'], {
+    readOnly: s.boolean('Whether they may only read.'),
+    subscriptions: s.oneOf(['all', 'own'], {
       description:
         'Which subscriptions they see and manage; with `own` only those made with them, and they change nothing else.',
     }),
-    expiresAt: timeOrNull('They are invalid from then on; null = never.'),
+    expiresAt: s.timeOrNull('They are invalid from then on; null = never.'),
   },
   { $id: 'Session' },
 );
@@ -129,7 +102,31 @@ const credential = (description: string, prefix: string) =>
     }),
   );
 
-const sessionInputSchema = record({
+const sessionInputSchema = s.record({
   token: credential('The operator token or an account token.', 'fwa'),
   link: credential('In place of `token`: what follows `#/link/` in a link.', 'fwl'),
 });
+
+const getSession = {
+  operationId: 'getSession',
+  summary: 'What the token or session of this request opens',
+  description: 'The account, the rights and their end.',
+  response: { 200: s.answer('Session', 'What it opens.') },
+};
+
+const createSession = {
+  operationId: 'createSession',
+  summary: 'Sign in to the page with a token or a link',
+  description:
+    'For the page. The session is a cookie out of reach of scripts; requests with it also need the header `x-filing-webhooks: page`. It ends after 12 hours without use, after 7 days, and with its token.',
+  security: [],
+  body: sessionInputSchema,
+  response: { 201: s.answer('Session', 'What the session opens.', { 'set-cookie': 'The session.' }) },
+};
+
+const deleteSession = {
+  operationId: 'deleteSession',
+  summary: 'Sign out of the page',
+  description: 'Ends the session of this request. A token has none and stays valid.',
+  response: { 204: { type: 'null', description: 'The session is invalid from now on.' } },
+};

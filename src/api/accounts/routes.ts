@@ -1,9 +1,8 @@
 import type { Static } from 'typebox';
-import type { UnreadableAccount } from '../../accounts/account-slices.ts';
+import { byName, type UnreadableAccount } from '../../accounts/account-slices.ts';
 import { KeyNeededError } from '../../accounts/account-store.ts';
 import type { Account } from '../../accounts/account.ts';
 import { thinSamples } from '../../filings/count-history.ts';
-import { isoOrNull } from '../../json/iso-time.ts';
 import { isKnownStatus, knownStatuses } from '../../partner/filing-statuses.ts';
 import { standingDoubt } from '../../polling/doubt/doubt.ts';
 import { healthState, latePolls } from '../../polling/health.ts';
@@ -13,13 +12,10 @@ import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { callerOf } from '../access/auth.ts';
 import { createLimit, defaultLimits } from '../access/limits.ts';
 import type { ApiDeps, Api } from '../deps.ts';
-import { decodeCursor, encodeCursor, headersOnly } from '../shared/paging.ts';
-import { accountNotFound, invalidRequest, Problem } from '../shared/problem.ts';
-import { pageLimit } from '../shared/schema.ts';
 import {
   acceptFindings,
   type accountPatchSchema,
-  type accountSchema,
+  accountSchema,
   deleteAccount,
   getAccount,
   getCounts,
@@ -29,6 +25,9 @@ import {
   putAccount,
   toStalledAfter,
 } from './schema.ts';
+import { headersOnly, sendPage } from '../shared/paging.ts';
+import { invalidRequest, notFound, Problem } from '../shared/problem.ts';
+import { show } from '../shared/schema.ts';
 
 const hoursDefault = 24;
 // Maximum number of samples; a chart cannot show more.
@@ -38,24 +37,13 @@ const samplesMax = 200;
 export function addAccountRoutes(app: Api, deps: ApiDeps): void {
   const { accounts, countHistory, hooks, now } = deps;
 
-  app.get(
-    '/accounts',
-    { config: { operatorOnly: true }, schema: listAccounts },
-    async ({ method, query: { limit = pageLimit, cursor } }, reply) => {
-      const after = decodeCursor('accounts', cursor) ?? '';
-      if (method === 'HEAD') return headersOnly(reply);
-      const page = await accounts.page(after, limit);
-      const shown = [...page.accounts, ...page.unreadable].toSorted((a, b) =>
-        a.account < b.account ? -1 : 1,
-      );
-      const last = page.hasMore ? shown.at(-1) : undefined;
-      return {
-        items: await Promise.all(
-          shown.map(async (each) => ('error' in each ? brokenView(deps, each) : view(deps, each))),
-        ),
-        nextCursor: last === undefined ? null : encodeCursor('accounts', last.account),
-      };
-    },
+  app.get('/accounts', { config: { operatorOnly: true }, schema: listAccounts }, async (request, reply) =>
+    sendPage(request, reply, 'accounts', async (after, limit) => {
+      const page = await accounts.page(after ?? '', limit);
+      const found = byName([...page.accounts, ...page.unreadable]);
+      const items = found.map(async (each) => ('error' in each ? brokenView(deps, each) : view(deps, each)));
+      return { items: await Promise.all(items), next: page.hasMore ? (found.at(-1)?.account ?? null) : null };
+    }),
   );
 
   app.put(
@@ -76,7 +64,7 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
         if (error instanceof KeyNeededError) throw keyNeeded;
         throw error;
       });
-      if (!isThere) throw accountNotFound();
+      if (!isThere) throw notFound('account_not_found');
       return saved(deps, account);
     },
   );
@@ -103,7 +91,7 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
     async ({ params: { account } }, reply) => {
       const removed = await accounts.remove(account);
       await hooks.accountRemoved(account);
-      if (!removed) throw accountNotFound();
+      if (!removed) throw notFound('account_not_found');
       return reply.code(204).send(null);
     },
   );
@@ -227,7 +215,7 @@ async function orUnreadable<T>(read: Promise<T>): Promise<T | Error> {
 
 async function requireStored({ accounts }: ApiDeps, name: string): Promise<Account> {
   const account = await accounts.get(name);
-  if (account === null) throw accountNotFound();
+  if (account === null) throw notFound('account_not_found');
   return account;
 }
 
@@ -242,33 +230,23 @@ function accountView(
   now: number,
   { maxRps, attemptsBytesMax }: { readonly maxRps: number; readonly attemptsBytesMax: number },
 ): Static<typeof accountSchema> {
-  return {
-    account: account.account,
-    baseUrl: account.baseUrl,
-    pollIntervalMs: account.pollIntervalMs,
-    sweepIntervalMs: account.sweepIntervalMs,
-    stalledAfter: account.stalledAfter,
-    createdAt: new Date(account.createdAt).toISOString(),
-    updatedAt: new Date(account.updatedAt).toISOString(),
+  return show(accountSchema, {
+    ...account,
     counts: countsView(counts, marks.lastCompletePollAt > 0),
     quota: {
       usedBytes,
       maxBytes: quotaBytesMax + attemptsBytesMax,
       dropped: {
-        attemptsAt: isoOrNull(marks.attemptsDroppedAt),
-        deadLettersAt: isoOrNull(marks.deadLettersDroppedAt),
-        eventsAt: isoOrNull(marks.eventsDroppedAt),
+        attemptsAt: marks.attemptsDroppedAt,
+        deadLettersAt: marks.deadLettersDroppedAt,
+        eventsAt: marks.eventsDroppedAt,
       },
     },
     health: {
+      ...marks,
       state: healthState(marks, account.pollIntervalMs, account.createdAt, now),
-      lastPollAt: isoOrNull(marks.lastPollAt),
-      lastCompletePollAt: isoOrNull(marks.lastCompletePollAt),
-      lastSweepAt: isoOrNull(marks.lastSweepAt),
-      consecutiveFailures: marks.consecutiveFailures,
-      backoffUntil: isoOrNull(marks.backoffUntil),
       lastError: marks.lastError || null,
-      doubt: doubtView(marks),
+      doubt: standingDoubt(marks),
       late: latePolls(marks, account.pollIntervalMs),
     },
     requests: {
@@ -276,14 +254,7 @@ function accountView(
       lastPoll: marks.requestsLastPoll,
       budget: Math.max(1, Math.floor((maxRps * account.pollIntervalMs) / 1000)),
     },
-  };
-}
-
-function doubtView(marks: PollingMarks) {
-  const standing = standingDoubt(marks);
-  if (standing === null) return null;
-  const { identity: _identity, since, ...shown } = standing;
-  return { ...shown, since: new Date(since).toISOString() };
+  });
 }
 
 // The known statuses (docs/partner.md#statuses) are always there, others only while a filing has them. Until

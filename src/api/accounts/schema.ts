@@ -4,19 +4,8 @@ import { stayLimitProblem } from '../../filings/detection/stay-limits.ts';
 import { cutText } from '../../json/cut-text.ts';
 import { isIndexed } from '../../partner/filing-statuses.ts';
 import { quotaBytesMax } from '../../redis/quota/account-quota.ts';
+import * as s from '../shared/schema.ts';
 import { accountNameWords, partnerKeyPattern } from '../shared/patterns.ts';
-import {
-  accountParams,
-  answer,
-  conflict,
-  listOf,
-  nullable,
-  oneOf,
-  pageQuery,
-  record,
-  time,
-  timeOrNull,
-} from '../shared/schema.ts';
 
 type StalledAfter = Readonly<Record<string, string>>;
 
@@ -31,11 +20,11 @@ const description =
 const examples = [{ PENDING: 'P10D', UNPAID: 'P2W' }];
 
 /** The limits of an account as they are shown. */
-const stalledAfter = nullable(Type.Record(Type.String(), Type.String()), { description, examples });
+const stalledAfter = s.nullable(Type.Record(Type.String(), Type.String()), { description, examples });
 
 /** The limits of an account as they are given; statuses in any case. */
 const stalledAfterInput = Type.Refine(
-  nullable(
+  s.nullable(
     Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 64 }), {
       maxProperties: statusesMax,
     }),
@@ -117,16 +106,16 @@ const partnerKey = Type.String({
 });
 
 /** Body of PATCH /v1/accounts/{account}: the settings that change. */
-export const accountPatchSchema = record({
+export const accountPatchSchema = s.record({
   baseUrl: Type.Optional(baseUrlInput),
   partnerKey: Type.Optional(partnerKey),
-  pollIntervalMs: Type.Optional(nullable(pollIntervalMs)),
-  sweepIntervalMs: Type.Optional(nullable(sweepIntervalMs)),
+  pollIntervalMs: Type.Optional(s.nullable(pollIntervalMs)),
+  sweepIntervalMs: Type.Optional(s.nullable(sweepIntervalMs)),
   stalledAfter: Type.Optional(stalledAfterInput),
 });
 
 /** Body of PUT /v1/accounts/{account}. */
-const accountInputSchema = record({
+const accountInputSchema = s.record({
   baseUrl: baseUrlInput,
   partnerKey,
   pollIntervalMs: Type.Optional(pollIntervalMs),
@@ -134,31 +123,27 @@ const accountInputSchema = record({
   stalledAfter: Type.Optional(stalledAfterInput),
 });
 
-const doubt = record(
+const doubt = s.record(
   {
-    reason: oneOf(['other_account', 'other_list', 'unknown_wave', 'removal_wave', 'completed_at_wave']),
-    since: time('When it was first doubted.'),
-    accepted: Type.Boolean({
-      description: 'True: the operator has accepted it, and nothing is held back any more.',
-    }),
-    known: Type.Integer({ description: 'Known filings before that poll.' }),
-    shown: Type.Integer({ description: 'The known filings that its lists showed.' }),
-    unknown: Type.Integer({ description: 'Filings on its lists that were never seen before.' }),
-    gone: Type.Integer({ description: 'Known filings that answered 404 when last asked for.' }),
-    moved: Type.Integer({
-      description: 'Known filings of which `completedAt` has changed and the status has not.',
-    }),
+    reason: s.oneOf(['other_account', 'other_list', 'unknown_wave', 'removal_wave', 'completed_at_wave']),
+    since: s.time('When it was first doubted.'),
+    accepted: s.boolean('True: the operator has accepted it, and nothing is held back any more.'),
+    known: s.integer('Known filings before that poll.'),
+    shown: s.integer('The known filings that its lists showed.'),
+    unknown: s.integer('Filings on its lists that were never seen before.'),
+    gone: s.integer('Known filings that answered 404 when last asked for.'),
+    moved: s.integer('Known filings of which `completedAt` has changed and the status has not.'),
   },
   { description: 'What the polls find and do not believe; null if there is nothing.' },
 );
 
-const late = record(
+const late = s.record(
   {
-    reason: oneOf(['partner_budget']),
-    waitedMs: Type.Integer({
-      description: 'Milliseconds for which the last poll waited for its turns, or the one under way so far.',
-    }),
-    detail: Type.String({ description: 'The cause and what to do.' }),
+    reason: s.oneOf(['partner_budget']),
+    waitedMs: s.integer(
+      'Milliseconds for which the last poll waited for its turns, or the one under way so far.',
+    ),
+    detail: s.string('The cause and what to do.'),
   },
   {
     description:
@@ -166,20 +151,19 @@ const late = record(
   },
 );
 
-const health = record(
+const health = s.record(
   {
-    state: oneOf(['baselining', 'ok', 'backing_off', 'auth_failed', 'doubtful', 'stale']),
-    lastPollAt: timeOrNull('Start of the last poll.'),
-    lastCompletePollAt: timeOrNull('Start of the last complete poll.'),
-    lastSweepAt: timeOrNull('Start of the last complete sweep.'),
+    state: s.oneOf(['baselining', 'ok', 'backing_off', 'auth_failed', 'doubtful', 'stale']),
+    lastPollAt: s.timeOrNull('Start of the last poll.'),
+    lastCompletePollAt: s.timeOrNull('Start of the last complete poll.'),
+    lastSweepAt: s.timeOrNull('Start of the last complete sweep.'),
     consecutiveFailures: Type.Integer(),
-    backoffUntil: timeOrNull('No scheduled poll before this time.'),
-    lastError: nullable(Type.String(), {
-      description:
-        'Why the last poll failed, or what it could not read; null after one that read everything.',
-    }),
-    doubt: nullable(doubt),
-    late: nullable(late),
+    backoffUntil: s.timeOrNull('No scheduled poll before this time.'),
+    lastError: s.stringOrNull(
+      'Why the last poll failed, or what it could not read; null after one that read everything.',
+    ),
+    doubt: s.nullable(doubt),
+    late: s.nullable(late),
   },
   { description: 'Health of the polling of this account.' },
 );
@@ -193,7 +177,7 @@ const countsByStatus = Type.Record(Type.String(), Type.Integer(), {
   examples: countsExamples,
 });
 
-const countsOrNull = Type.Record(Type.String(), nullable(Type.Integer()), {
+const countsOrNull = Type.Record(Type.String(), s.nullable(Type.Integer()), {
   description: `${countsText} Each is null until the first complete poll (\`health.lastCompletePollAt\`): how many there are is not known before.`,
   examples: countsExamples,
 });
@@ -204,21 +188,21 @@ const accountFields = {
   pollIntervalMs,
   sweepIntervalMs,
   stalledAfter,
-  createdAt: time('When it was created.'),
-  updatedAt: time('When its settings last changed.'),
+  createdAt: s.time('When it was created.'),
+  updatedAt: s.time('When its settings last changed.'),
   counts: countsOrNull,
-  quota: record(
+  quota: s.record(
     {
       usedBytes: Type.Integer(),
-      maxBytes: Type.Integer({
-        examples: [quotaBytesMax],
-        description: `ATTEMPTS_MAX_BYTES for attempts and dead letters, and ${quotaBytesMax} for all the rest.`,
-      }),
-      dropped: record(
+      maxBytes: s.integer(
+        `ATTEMPTS_MAX_BYTES for attempts and dead letters, and ${quotaBytesMax} for all the rest.`,
+        { examples: [quotaBytesMax] },
+      ),
+      dropped: s.record(
         {
-          attemptsAt: timeOrNull('When the oldest attempts were last removed.'),
-          deadLettersAt: timeOrNull('When the oldest dead letters were last removed.'),
-          eventsAt: timeOrNull('When the oldest events were last removed from the log (LOG_MAX_BYTES).'),
+          attemptsAt: s.timeOrNull('When the oldest attempts were last removed.'),
+          deadLettersAt: s.timeOrNull('When the oldest dead letters were last removed.'),
+          eventsAt: s.timeOrNull('When the oldest events were last removed from the log (LOG_MAX_BYTES).'),
         },
         {
           description:
@@ -232,31 +216,29 @@ const accountFields = {
     },
   ),
   health,
-  requests: record(
+  requests: s.record(
     {
       total: Type.Integer(),
       lastPoll: Type.Integer(),
-      budget: Type.Integer({
-        description:
-          'Maximum number of requests that PARTNER_MAX_RPS allows in one poll interval. A poll with more requests takes longer than the interval.',
-      }),
+      budget: s.integer(
+        'Maximum number of requests that PARTNER_MAX_RPS allows in one poll interval. A poll with more requests takes longer than the interval.',
+      ),
     },
     { description: 'Requests sent to the partner service, in total and by the last poll.' },
   ),
 };
 
 /** An account as the API shows it; never with its key. */
-export const accountSchema = record(accountFields, { $id: 'Account' });
+export const accountSchema = s.record(accountFields, { $id: 'Account' });
 
 /** An account whose settings were changed. */
-export const savedAccountSchema = record(
+export const savedAccountSchema = s.record(
   {
     ...accountFields,
-    check: record(
+    check: s.record(
       {
         ok: Type.Boolean(),
-        detail: Type.String({
-          description: 'What came of it and what to do.',
+        detail: s.string('What came of it and what to do.', {
           examples: ['The partner service takes the key.'],
         }),
       },
@@ -270,7 +252,7 @@ export const savedAccountSchema = record(
 );
 
 /** Query of GET …/counts. */
-const countsQuerySchema = record({
+const countsQuerySchema = s.record({
   hours: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -282,8 +264,8 @@ const countsQuerySchema = record({
 });
 
 /** Response of GET …/counts. */
-export const countsAnswerSchema = record(
-  { items: Type.Array(record({ at: time('When, to the minute.'), counts: countsByStatus })) },
+export const countsAnswerSchema = s.record(
+  { items: Type.Array(s.record({ at: s.time('When, to the minute.'), counts: countsByStatus })) },
   {
     description:
       'Oldest first, at most 200. There is one for each minute of the last six hours, and for each tenth minute before, in which the account was polled.',
@@ -291,9 +273,9 @@ export const countsAnswerSchema = record(
 );
 
 /** Query of POST …/poll. */
-const pollQuerySchema = record({
+const pollQuerySchema = s.record({
   mode: Type.Optional(
-    oneOf(['delta', 'sweep'], {
+    s.oneOf(['delta', 'sweep'], {
       default: 'delta',
       description: '`sweep` reads every filing, `delta` what may have changed.',
     }),
@@ -301,8 +283,8 @@ const pollQuerySchema = record({
 });
 
 /** Response of POST …/poll. */
-const pollAnswerSchema = record(
-  { account: Type.String(), mode: oneOf(['delta', 'sweep']) },
+const pollAnswerSchema = s.record(
+  { account: Type.String(), mode: s.oneOf(['delta', 'sweep']) },
   { description: 'The poll starts as soon as a worker is free.' },
 );
 
@@ -315,15 +297,15 @@ export function baseUrlProblem(text: string): string | null {
   return /[?#]/.test(text) ? 'must not have a query or fragment' : null;
 }
 
-const inAccount = Type.Object(accountParams);
+const inAccount = Type.Object(s.accountParams);
 
 /** Request and responses of GET /v1/accounts. */
 export const listAccounts = {
   operationId: 'listAccounts',
   summary: 'List accounts',
   description: 'By name.',
-  querystring: record(pageQuery),
-  response: { 200: listOf(Type.Unsafe({ $ref: 'Account#' }), 'Accounts by name.') },
+  querystring: s.record(s.pageQuery),
+  response: { 200: s.listOf('Account', 'Accounts by name.') },
 };
 
 /** Request and responses of PUT /v1/accounts/{account}. */
@@ -336,8 +318,8 @@ export const putAccount = {
   params: newAccountParams,
   body: accountInputSchema,
   response: {
-    200: answer('SavedAccount', 'The account.'),
-    201: answer('SavedAccount', 'Created.', { location: 'Where it is.' }),
+    200: s.answer('SavedAccount', 'The account.'),
+    201: s.answer('SavedAccount', 'Created.', { location: 'Where it is.' }),
   },
 };
 
@@ -350,7 +332,7 @@ export const patchAccount = {
     'needs `partnerKey` too, because a key is sent nowhere but to the origin that it was given for.',
   params: inAccount,
   body: accountPatchSchema,
-  response: { 200: answer('SavedAccount', 'The account.') },
+  response: { 200: s.answer('SavedAccount', 'The account.') },
 };
 
 /** Request and responses of GET /v1/accounts/{account}. */
@@ -359,7 +341,7 @@ export const getAccount = {
   summary: 'Settings, counts and health of an account',
   description: 'Counts and health are as of the last complete poll.',
   params: inAccount,
-  response: { 200: answer('Account', 'The account.') },
+  response: { 200: s.answer('Account', 'The account.') },
 };
 
 /** Request and responses of GET /v1/accounts/{account}/counts. */
@@ -390,8 +372,8 @@ export const acceptFindings = {
     'in order. Nothing is held back for that reason until the doubt has ended; afterwards the checks apply as before. Safe to repeat.',
   params: inAccount,
   response: {
-    202: answer('Account', 'Accepted; the poll starts as soon as a worker is free.'),
-    409: conflict,
+    202: s.answer('Account', 'Accepted; the poll starts as soon as a worker is free.'),
+    409: s.conflict,
   },
 };
 

@@ -6,52 +6,24 @@ import {
   replaysKept,
   requestOfAll,
 } from '../../delivery/replay/replay.ts';
-import { instantMs, instantSchema } from '../../json/instant.ts';
+import { instantSchema } from '../../json/instant.ts';
 import { seesType } from '../access/own-subscriptions.ts';
 import type { ApiDeps, Api } from '../deps.ts';
-import { decodeCursor, encodeCursor, headersOnly } from '../shared/paging.ts';
-import { replayNotFound, subscriptionNotFound, invalidRequest, Problem } from '../shared/problem.ts';
-import { eventIdPattern } from '../shared/patterns.ts';
-import {
-  accountParams,
-  answer,
-  conflict,
-  filingIdIn,
-  listOf,
-  nullable,
-  oneOf,
-  pageLimit,
-  pageQuery,
-  record,
-  time,
-  timeOrNull,
-} from '../shared/schema.ts';
 import { requireSubscription } from '../subscriptions/find.ts';
 import { eventTypesSchema, subscriptionParams } from '../subscriptions/schema.ts';
+import * as s from '../shared/schema.ts';
+import { sendPage } from '../shared/paging.ts';
+import { eventIdPattern } from '../shared/patterns.ts';
+import { invalidRequest, notFound, Problem } from '../shared/problem.ts';
 
 /** The routes that deliver events again. */
 export function addReplayRoutes(app: Api, deps: ApiDeps): void {
   app.post(
-    '/accounts/:account/subscriptions/:id/replay',
+    '/subscriptions/:id/replay',
     {
       config: { bodyOptional: true, dear: 'scans' },
       handlerTimeout: replaySearchMs,
-      schema: {
-        operationId: 'replayEvents',
-        summary: 'Deliver events again, under their own ids',
-        description:
-          'Without conditions everything still in the log that the subscription asks for is delivered again. The same request asked again ' +
-          'before it has finished is the same replay, so it may be repeated when the answer was lost. Progress is under ' +
-          `…/replays/{id}, below the subscription as well as below the account; of each subscription the latest ${replaysKept} are kept.`,
-        params: subscriptionParams,
-        querystring: replayQuerySchema,
-        body: replayInputSchema,
-        response: {
-          200: answer('ReplayCount', 'Only counted, with `dryRun=true`.'),
-          202: replayStartedSchema,
-          409: conflict,
-        },
-      },
+      schema: replayEvents,
     },
     async (caller, reply) => {
       const { params, query, body } = caller;
@@ -71,22 +43,10 @@ export function addReplayRoutes(app: Api, deps: ApiDeps): void {
     },
   );
 
-  app.get(
-    '/accounts/:account/subscriptions/:id/replays',
-    {
-      schema: {
-        operationId: 'listReplays',
-        summary: 'List replays, newest first',
-        description: 'Running and ended ones.',
-        params: subscriptionParams,
-        querystring: record(pageQuery),
-        response: { 200: replayListSchema },
-      },
-    },
-    async ({ method, params: { account, id }, query: { limit = pageLimit, cursor } }, reply) => {
-      const last = decodeCursor('replays', cursor);
-      await requireSubscription(deps, account, id);
-      if (method === 'HEAD') return headersOnly(reply);
+  app.get('/subscriptions/:id/replays', { schema: listReplays }, async (request, reply) => {
+    const { account, id } = request.params;
+    await requireSubscription(deps, account, id);
+    return sendPage(request, reply, 'replays', async (last, limit) => {
       const kept = await deps.hooks.replayList(account, id);
       // At the end of the list if the last one is forgotten meanwhile: those behind it are older.
       const from = last === null ? 0 : kept.findIndex((replay) => replay.id === last) + 1;
@@ -94,65 +54,35 @@ export function addReplayRoutes(app: Api, deps: ApiDeps): void {
       const hasMore = page.length > 0 && from + page.length < kept.length;
       return {
         items: page.map((replay) => replayView(replay, id)),
-        nextCursor: hasMore ? encodeCursor('replays', page.at(-1)?.id ?? '') : null,
+        next: hasMore ? (page.at(-1)?.id ?? null) : null,
       };
-    },
-  );
+    });
+  });
 
   // A replay is found below its account as well as below its subscription.
-  const below = '/accounts/:account/subscriptions/:id/replays/:replay';
-  const alone = '/accounts/:account/replays/:replay';
-  app.get(
-    below,
-    {
-      schema: {
-        ...progressOperation,
-        operationId: 'getSubscriptionReplay',
-        params: subscriptionReplayParams,
-      },
-    },
-    async ({ params }) => progress(deps, params),
-  );
-  app.get(
-    alone,
-    { schema: { ...progressOperation, operationId: 'getReplay', params: replayParams } },
-    async ({ params }) => progress(deps, params),
-  );
-  app.delete(
-    below,
-    { schema: { ...cancelled, operationId: 'cancelSubscriptionReplay', params: subscriptionReplayParams } },
-    async ({ params }, reply) => {
-      await cancel(deps, params);
-      return reply.code(204).send(null);
-    },
-  );
-  app.delete(
-    alone,
-    { schema: { ...cancelled, operationId: 'cancelReplay', params: replayParams } },
-    async ({ params }, reply) => {
-      await cancel(deps, params);
-      return reply.code(204).send(null);
-    },
-  );
+  const below = '/subscriptions/:id/replays/:replay';
+  const alone = '/replays/:replay';
+  app.get(below, { schema: getSubscriptionReplay }, async ({ params }) => progress(deps, params));
+  app.get(alone, { schema: getReplay }, async ({ params }) => progress(deps, params));
+  app.delete(below, { schema: cancelSubscriptionReplay }, async ({ params }, reply) => {
+    await cancel(deps, params);
+    return reply.code(204).send(null);
+  });
+  app.delete(alone, { schema: cancelReplay }, async ({ params }, reply) => {
+    await cancel(deps, params);
+    return reply.code(204).send(null);
+  });
 }
 
 function toRequest(body: Static<typeof replayInputSchema>): ReplayRequest {
   const { eventTypes = null, filingId = null, deadLettersOnly = false, eventIds } = body;
-  const [after, before] = [instantMs(body.after), instantMs(body.before)];
-  if (after !== null && before !== null && after >= before)
-    throw invalidRequest([{ path: 'before', message: 'must be later than after' }]);
+  const span = s.spanOf(body);
   if (eventIds !== undefined && deadLettersOnly)
     throw invalidRequest([
       { path: 'eventIds', message: 'name the events already; leave deadLettersOnly out' },
     ]);
-  return {
-    after,
-    before,
-    eventTypes,
-    filingId,
-    deadLettersOnly,
-    ...(eventIds === undefined ? {} : { eventIds }),
-  };
+  const named = eventIds === undefined ? {} : { eventIds };
+  return { ...span, eventTypes, filingId, deadLettersOnly, ...named };
 }
 
 interface ReplayParams {
@@ -165,42 +95,36 @@ interface ReplayParams {
 async function progress(deps: ApiDeps, params: ReplayParams) {
   const { subscription, id } = await splitReplay(deps, params);
   const found = await deps.hooks.replayProgress(params.account, subscription, id);
-  if (found === null) throw replayNotFound();
+  if (found === null) throw notFound('replay_not_found');
   return replayView(found, subscription);
 }
 
 async function cancel(deps: ApiDeps, params: ReplayParams): Promise<void> {
   const { subscription, id } = await splitReplay(deps, params);
-  if (!(await deps.hooks.replayCancel(params.account, subscription, id))) throw replayNotFound();
+  if (!(await deps.hooks.replayCancel(params.account, subscription, id))) throw notFound('replay_not_found');
 }
 
 // The parts of a replay's id; throws the problem 404 where there is no such subscription.
 async function splitReplay({ subscriptions }: ApiDeps, { account, id: expected, replay }: ReplayParams) {
   const [id = '', subscription = ''] = replay.split('.', 2);
-  if (expected !== undefined && expected !== subscription) throw replayNotFound();
-  if ((await subscriptions.get(account, subscription)) === null) throw replayNotFound();
+  if (expected !== undefined && expected !== subscription) throw notFound('replay_not_found');
+  if ((await subscriptions.get(account, subscription)) === null) throw notFound('replay_not_found');
   return { id, subscription };
 }
 
 function replayView(found: ReplayProgress, subscription: string) {
-  const { state, matched, delivered, failed, createdAt, request, source } = found;
-  return {
+  const { request, source } = found;
+  return s.show(replaySchema, {
+    ...found,
     id: replayId(found.id, subscription),
-    state,
-    matched,
-    delivered,
-    failed,
-    createdAt: new Date(createdAt).toISOString(),
     conditions: {
+      ...request,
       after: timeShown(request.after),
       before: timeShown(request.before),
-      eventTypes: request.eventTypes === null ? null : [...request.eventTypes],
-      filingId: request.filingId,
-      deadLettersOnly: request.deadLettersOnly,
-      eventIds: request.eventIds === undefined ? null : [...request.eventIds],
+      eventIds: request.eventIds ?? null,
       fromState: source === 'filings',
     },
-  };
+  });
 }
 
 // The start of 1970 is a condition as any other time.
@@ -257,7 +181,7 @@ async function orProblem<T>(
 }
 
 function problemOf({ reason, eventIds: ids }: ReplayRefusedError, request: ReplayRequest): Problem {
-  if (reason === 'no_subscription') return subscriptionNotFound();
+  if (reason === 'no_subscription') return notFound('subscription_not_found');
   if (reason === 'too_many') {
     const detail = 'Wait until a replay of this subscription has finished.';
     return new Problem('too_many_replays', detail, { headers: { 'retry-after': '60' } });
@@ -288,7 +212,7 @@ export async function startSnapshot(
 }
 
 /** Body of POST …/replay. */
-const replayInputSchema = record({
+const replayInputSchema = s.record({
   after: Type.Optional(
     instantSchema('Events recorded at this time or later; one is recorded a moment after its `timestamp`.'),
   ),
@@ -296,7 +220,7 @@ const replayInputSchema = record({
     instantSchema('Events recorded earlier than this time, which is later than `after`.'),
   ),
   eventTypes: Type.Optional(eventTypesSchema),
-  filingId: filingIdIn('Events of this filing.'),
+  filingId: s.filingIdIn('Events of this filing.'),
   deadLettersOnly: Type.Optional(
     Type.Boolean({ default: false, description: 'Only events that were given up.' }),
   ),
@@ -313,9 +237,9 @@ const replayInputSchema = record({
 });
 
 /** Query of POST …/replay. */
-const replayQuerySchema = record({
+const replayQuerySchema = s.record({
   dryRun: Type.Optional(
-    oneOf(['true', 'false'], {
+    s.oneOf(['true', 'false'], {
       default: 'false',
       description:
         '`true` starts nothing and answers 200 with the number of events that would be delivered again.',
@@ -324,80 +248,76 @@ const replayQuerySchema = record({
 });
 
 /** Response of POST …/replay?dryRun=true. */
-export const replayCountSchema = record(
+export const replayCountSchema = s.record(
   {
-    matched: Type.Integer({
-      description: 'Number of events that would be delivered again, counted as for a replay.',
-    }),
+    matched: s.integer('Number of events that would be delivered again, counted as for a replay.'),
   },
   { $id: 'ReplayCount' },
 );
 
 const replay = {
   id: Type.String({ examples: ['rpl_7d21.sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'] }),
-  matched: Type.Integer({
-    description:
-      'Number of events that are delivered again. Exact up to half a million events of the log; later ones all count, whether or not they match.',
-  }),
+  matched: s.integer(
+    'Number of events that are delivered again. Exact up to half a million events of the log; later ones all count, whether or not they match.',
+  ),
 };
 
 /** Response of POST …/replay. */
 const replayStartedSchema = {
   description: 'Begun.',
   headers: { location: { type: 'string', description: 'Where its progress is.' } },
-  content: { 'application/json': { schema: record(replay) } },
+  content: { 'application/json': { schema: s.record(replay) } },
 };
 
 const noCondition = 'null for no such condition.';
 
 /** Response of GET …/replays/{id}. */
-export const replaySchema = record(
+export const replaySchema = s.record(
   {
     ...replay,
-    state: oneOf(['running', 'finished', 'cancelled'], {
+    state: s.oneOf(['running', 'finished', 'cancelled'], {
       description: '`running` also while it waits for an earlier replay of the subscription.',
     }),
-    delivered: Type.Integer({ description: 'Acknowledged so far.' }),
-    failed: Type.Integer({ description: 'Given up again.' }),
-    createdAt: time('When it was requested.'),
-    conditions: record({
-      after: timeOrNull(`Events recorded at this time or later; ${noCondition}`),
-      before: timeOrNull(`Events recorded earlier than this time; ${noCondition}`),
-      eventTypes: nullable(Type.Array(Type.String()), { description: `These types; ${noCondition}` }),
-      filingId: nullable(Type.String(), { description: `Events of this filing; ${noCondition}` }),
-      deadLettersOnly: Type.Boolean({ description: 'Only events that had been given up.' }),
-      eventIds: nullable(Type.Array(Type.String()), { description: `These events; ${noCondition}` }),
-      fromState: Type.Boolean({
-        description:
-          'True for the snapshot of a subscription with `from: "state"`, which delivers filings, not events.',
-      }),
+    delivered: s.integer('Acknowledged so far.'),
+    failed: s.integer('Given up again.'),
+    createdAt: s.time('When it was requested.'),
+    conditions: s.record({
+      after: s.timeOrNull(`Events recorded at this time or later; ${noCondition}`),
+      before: s.timeOrNull(`Events recorded earlier than this time; ${noCondition}`),
+      eventTypes: s.nullable(Type.Array(Type.String()), { description: `These types; ${noCondition}` }),
+      filingId: s.stringOrNull(`Events of this filing; ${noCondition}`),
+      deadLettersOnly: s.boolean('Only events that had been given up.'),
+      eventIds: s.nullable(Type.Array(Type.String()), { description: `These events; ${noCondition}` }),
+      fromState: s.boolean(
+        'True for the snapshot of a subscription with `from: "state"`, which delivers filings, not events.',
+      ),
     }),
   },
   { $id: 'Replay' },
 );
 
 /** Response of GET …/subscriptions/{id}/replays. */
-const replayListSchema = listOf(
-  Type.Unsafe({ $ref: 'Replay#' }),
+const replayListSchema = s.listOf(
+  'Replay',
   'The latest 50 replays of the subscription, newest first; of more, the oldest that have ended are forgotten.',
 );
 
 /** Path of a replay under its account. */
 const replayParams = Type.Object({
-  ...accountParams,
-  replay: Type.String({ description: 'Id of the replay.' }),
+  ...s.accountParams,
+  replay: s.string('Id of the replay.'),
 });
 
 /** Path of a replay under its subscription. */
 const subscriptionReplayParams = Type.Object({
   ...replayParams.properties,
-  id: Type.String({ description: 'Id of the subscription.' }),
+  id: s.string('Id of the subscription.'),
 });
 
 const progressOperation = {
   summary: 'How far a replay has got',
   description: 'The counts follow the attempts of the replay. Fifty replays of a subscription are kept.',
-  response: { 200: answer('Replay', 'The progress of the replay.') },
+  response: { 200: s.answer('Replay', 'The progress of the replay.') },
 };
 
 const cancelled = {
@@ -406,3 +326,45 @@ const cancelled = {
     'Callbacks in flight may still arrive; nothing is sent for it after that. A replay that has ended stays as it is.',
   response: { 204: { type: 'null', description: 'It has ended.' } },
 };
+
+const replayEvents = {
+  operationId: 'replayEvents',
+  summary: 'Deliver events again, under their own ids',
+  description:
+    'Without conditions everything still in the log that the subscription asks for is delivered again. The same request asked again ' +
+    'before it has finished is the same replay, so it may be repeated when the answer was lost. Progress is under ' +
+    `…/replays/{id}, below the subscription as well as below the account; of each subscription the latest ${replaysKept} are kept.`,
+  params: subscriptionParams,
+  querystring: replayQuerySchema,
+  body: replayInputSchema,
+  response: {
+    200: s.answer('ReplayCount', 'Only counted, with `dryRun=true`.'),
+    202: replayStartedSchema,
+    409: s.conflict,
+  },
+};
+
+const listReplays = {
+  operationId: 'listReplays',
+  summary: 'List replays, newest first',
+  description: 'Running and ended ones.',
+  params: subscriptionParams,
+  querystring: s.record(s.pageQuery),
+  response: { 200: replayListSchema },
+};
+
+const getSubscriptionReplay = {
+  ...progressOperation,
+  operationId: 'getSubscriptionReplay',
+  params: subscriptionReplayParams,
+};
+
+const getReplay = { ...progressOperation, operationId: 'getReplay', params: replayParams };
+
+const cancelSubscriptionReplay = {
+  ...cancelled,
+  operationId: 'cancelSubscriptionReplay',
+  params: subscriptionReplayParams,
+};
+
+const cancelReplay = { ...cancelled, operationId: 'cancelReplay', params: replayParams };

@@ -1,8 +1,8 @@
 import { type TSchema, Type } from 'typebox';
 import { type EventType, eventTypes } from '../../events/event-types.ts';
 import { certificateKinds } from '../../subscriptions/options/tls.ts';
-import { nullable, oneOf, record, time } from '../shared/schema.ts';
 import { eventExample } from './event-examples.ts';
+import * as s from '../shared/schema.ts';
 
 /** The headers of every callback: name, meaning and example. */
 export const signatureHeaders = [
@@ -62,8 +62,7 @@ export function describeEvents(): readonly TSchema[] {
 
 const types = Object.keys(eventTypes) as EventType[];
 
-const eventId = Type.String({
-  description: 'The `webhook-id` of its callbacks.',
+const eventId = s.string('The `webhook-id` of its callbacks.', {
   examples: ['evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f'],
 });
 
@@ -104,7 +103,7 @@ export function bodySchema(type: EventType) {
   return Type.Object(
     {
       type: Type.Unsafe<EventType>({ type: 'string', const: type }),
-      timestamp: time('When the change was seen.'),
+      timestamp: s.time('When the change was seen.'),
       data: dataSchemas[data],
     },
     {
@@ -117,7 +116,7 @@ export function bodySchema(type: EventType) {
 }
 
 const account = Type.String({ examples: ['default'] });
-const status = Type.String({ description: 'As the partner service wrote it.', examples: ['REJECTED'] });
+const status = s.string('As the partner service wrote it.', { examples: ['REJECTED'] });
 
 // The fields that the partner service is known to send; it may send more.
 const partnerFiling = Type.Object(
@@ -143,88 +142,85 @@ const filingFields = {
   account,
   filingId: Type.String({ examples: ['f_123'] }),
   status,
-  previousStatus: nullable(status, { description: 'Null in filing.created.' }),
-  rejectionReason: nullable(Type.String(), { examples: ['Affidavit is not signed'] }),
-  completedAt: nullable(Type.String()),
-  sequence: Type.Integer({
-    description: 'Counts the events of this filing from 1 without gaps.',
-    examples: [4],
-  }),
+  previousStatus: s.nullable(status, { description: 'Null in filing.created.' }),
+  rejectionReason: s.nullable(Type.String(), { examples: ['Affidavit is not signed'] }),
+  completedAt: s.nullable(Type.String()),
+  sequence: s.integer('Counts the events of this filing from 1 without gaps.', { examples: [4] }),
   changed: Type.Array(Type.String(), {
     description:
       'What differs from before: `status`, `completedAt`, `rejectionReason`; later versions may name more.',
     examples: [['status', 'rejectionReason']],
   }),
-  observed: record(
-    { notBefore: time('The filing was still as before then.'), notAfter: time('The change was seen then.') },
+  observed: s.record(
+    {
+      notBefore: s.time('The filing was still as before then.'),
+      notAfter: s.time('The change was seen then.'),
+    },
     { description: 'When the change happened, as far as polls can tell.' },
   ),
-  inferred: Type.Boolean({ description: 'True where what was seen proves a round trip that no poll saw.' }),
+  inferred: s.boolean('True where what was seen proves a round trip that no poll saw.'),
   filing: Type.Optional(
-    nullable(partnerFiling, {
+    s.nullable(partnerFiling, {
       description:
         'The filing exactly as the partner service returned it; null in filing.removed; left out with the payload `thin`, and where `omitted` says why.',
     }),
   ),
   omitted: Type.Optional(
-    oneOf(['too_large', 'not_kept'], {
+    s.oneOf(['too_large', 'not_kept'], {
       'x-open': true,
       description:
         'Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, only in filing.snapshot) the log no longer holds the last event of the filing.',
     }),
   ),
   details: Type.Optional(
-    nullable(
-      record({
-        policyNumber: nullable(Type.String()),
-        insuredsName: nullable(Type.String()),
-        stateAbbr: nullable(Type.String()),
-        filingType: nullable(Type.String()),
-        premium: nullable(Type.Number()),
+    s.nullable(
+      s.record({
+        policyNumber: s.nullable(Type.String()),
+        insuredsName: s.nullable(Type.String()),
+        stateAbbr: s.nullable(Type.String()),
+        filingType: s.nullable(Type.String()),
+        premium: s.nullable(Type.Number()),
       }),
       { description: 'Only with `not_kept`: what is kept of the filing; null for COMPLETED filings.' },
     ),
   ),
 };
 
-const filingData = record(filingFields);
+const filingData = s.record(filingFields);
 
-const stalledData = record({
+const stalledData = s.record({
   ...filingFields,
-  stalled: record(
+  stalled: s.record(
     {
-      status: Type.String({ description: 'The status that lasts.' }),
-      since: time('When it was first seen in that status; for a filing of the baseline, when that was read.'),
-      after: Type.String({
-        description: "The account's limit for that status, an ISO 8601 duration.",
-        examples: ['P10D'],
-      }),
+      status: s.string('The status that lasts.'),
+      since: s.time(
+        'When it was first seen in that status; for a filing of the baseline, when that was read.',
+      ),
+      after: s.string("The account's limit for that status, an ISO 8601 duration.", { examples: ['P10D'] }),
     },
     { description: 'What lasts for longer than it should.' },
   ),
 });
 
-const accountData = record({
+const accountData = s.record({
   account,
-  lastCompletePollAt: nullable(time('When everything was last read.')),
-  lastError: nullable(Type.String(), { description: 'Why the last poll failed.' }),
+  lastCompletePollAt: s.nullable(s.time('When everything was last read.')),
+  lastError: s.stringOrNull('Why the last poll failed.'),
   doubt: Type.Optional(
-    record(
+    s.record(
       {
         reason: Type.String({ examples: ['other_list'] }),
-        known: Type.Integer({ description: 'Known filings before that poll.' }),
-        shown: Type.Integer({ description: 'The known filings that its lists showed.' }),
-        unknown: Type.Integer({ description: 'Filings on its lists that were never seen before.' }),
-        gone: Type.Integer({ description: 'Known filings that answered 404 when last asked for.' }),
-        moved: Type.Integer({
-          description: 'Known filings of which `completedAt` has changed and the status has not.',
-        }),
+        known: s.integer('Known filings before that poll.'),
+        shown: s.integer('The known filings that its lists showed.'),
+        unknown: s.integer('Filings on its lists that were never seen before.'),
+        gone: s.integer('Known filings that answered 404 when last asked for.'),
+        moved: s.integer('Known filings of which `completedAt` has changed and the status has not.'),
       },
       { description: 'Only in `account.doubtful`: the findings that are held back.' },
     ),
   ),
   late: Type.Optional(
-    record(
+    s.record(
       {
         reason: Type.String({ examples: ['partner_budget'] }),
         waitedMs: Type.Integer(),
@@ -238,27 +234,27 @@ const accountData = record({
 const aboutSubscription = {
   account,
   subscription: Type.String(),
-  url: Type.String({ description: 'Origin of the URL that is called.' }),
+  url: s.string('Origin of the URL that is called.'),
 };
 
-const certificateData = record({
+const certificateData = s.record({
   ...aboutSubscription,
-  certificate: oneOf(certificateKinds, {
+  certificate: s.oneOf(certificateKinds, {
     description: '`cert`: the one that callbacks show; `ca`: the first to end of the authorities.',
   }),
-  subject: nullable(Type.String(), { description: 'Null where the settings cannot be opened.' }),
-  notAfter: time('When it ends.'),
-  expired: Type.Boolean({ description: 'Whether it has ended.' }),
+  subject: s.stringOrNull('Null where the settings cannot be opened.'),
+  notAfter: s.time('When it ends.'),
+  expired: s.boolean('Whether it has ended.'),
 });
 
-const disabledData = record({ ...aboutSubscription, reason: Type.String() });
+const disabledData = s.record({ ...aboutSubscription, reason: Type.String() });
 
-const fellBehindData = record({
+const fellBehindData = s.record({
   ...aboutSubscription,
-  events: Type.Integer({ description: 'How many, of all types: the log no longer holds them to compare.' }),
+  events: s.integer('How many, of all types: the log no longer holds them to compare.'),
 });
 
-const pingData = record({ account, subscription: Type.String() });
+const pingData = s.record({ account, subscription: Type.String() });
 
 /** `data` of a callback, by the kind of data of its event type. */
 const dataSchemas = {

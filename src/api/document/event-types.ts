@@ -2,60 +2,17 @@ import { Type } from 'typebox';
 import { type EventType, eventTypes, isOperational } from '../../events/event-types.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { bodySchema, signatureHeaders } from './event-schemas.ts';
-import { record } from '../shared/schema.ts';
 import { eventExample } from './event-examples.ts';
 import { type JsonSchema, mapValues, opened, sampleOf } from './finish-document.ts';
+import { boolean, record, string } from '../shared/schema.ts';
 
 /** The catalogue of event types, made once: it is the same for every caller. */
 export function addEventTypeRoutes(app: Api, { version }: Pick<ApiDeps, 'version'>): void {
   const catalogue = eventCatalogue();
   const items = [...catalogue];
   const document = asyncApiDocument(catalogue, version);
-  app.get(
-    '/event-types',
-    {
-      config: { anyToken: true },
-      schema: {
-        operationId: 'listEventTypes',
-        summary: 'Every event type, with the schema of its events',
-        description:
-          'The same for every token. Later versions add types and fields; a field is neither removed nor given another type within a version 1 of this path.',
-        response: {
-          // An entry as an example would be taken for a schema, because it has a type and an example.
-          200: record(
-            { items: Type.Array(entrySchema, { examples: [[]] }) },
-            { description: 'Every event type.' },
-          ),
-        },
-      },
-    },
-    async () => ({ items }),
-  );
-  app.get(
-    '/asyncapi.json',
-    {
-      config: { anyToken: true },
-      schema: {
-        operationId: 'getAsyncApi',
-        summary: 'The callbacks as an AsyncAPI document',
-        description: 'AsyncAPI 3.0, with the schemas of GET /v1/event-types. The same for every token.',
-        response: {
-          200: record(
-            {
-              asyncapi: Type.String({ examples: ['3.0.0'] }),
-              info: anyObject('Title, version and licence.'),
-              defaultContentType: Type.String({ examples: ['application/json'] }),
-              channels: anyObject('One channel: the endpoint of a subscription.'),
-              operations: anyObject('One operation: the daemon sends.'),
-              components: anyObject('Messages and schemas of all event types.'),
-            },
-            { description: 'The document.' },
-          ),
-        },
-      },
-    },
-    async () => document,
-  );
+  app.get('/event-types', { config: { anyToken: true }, schema: listEventTypes }, async () => ({ items }));
+  app.get('/asyncapi.json', { config: { anyToken: true }, schema: getAsyncApi }, async () => document);
 }
 
 const anyObject = (description: string) =>
@@ -63,8 +20,8 @@ const anyObject = (description: string) =>
 
 const entrySchema = record({
   type: Type.Unsafe<EventType>({ type: 'string', examples: Object.keys(eventTypes).slice(0, 1) }),
-  description: Type.String({ description: 'When such an event is sent.' }),
-  operational: Type.Boolean({ description: 'Whether only subscriptions that name the type get its events.' }),
+  description: string('When such an event is sent.'),
+  operational: boolean('Whether only subscriptions that name the type get its events.'),
   schema: anyObject('JSON Schema (2020-12) of the whole event as the format `standard` sends it.'),
   example: anyObject('Such an event.'),
 });
@@ -201,4 +158,34 @@ const headersSchema = {
       { type: 'string', description, examples: [example] },
     ]),
   ),
+};
+
+const listEventTypes = {
+  operationId: 'listEventTypes',
+  summary: 'Every event type, with the schema of its events',
+  description:
+    'The same for every token. Later versions add types and fields; a field is neither removed nor given another type within a version 1 of this path.',
+  response: {
+    // An entry as an example would be taken for a schema, because it has a type and an example.
+    200: record({ items: Type.Array(entrySchema, { examples: [[]] }) }, { description: 'Every event type.' }),
+  },
+};
+
+const getAsyncApi = {
+  operationId: 'getAsyncApi',
+  summary: 'The callbacks as an AsyncAPI document',
+  description: 'AsyncAPI 3.0, with the schemas of GET /v1/event-types. The same for every token.',
+  response: {
+    200: record(
+      {
+        asyncapi: Type.String({ examples: ['3.0.0'] }),
+        info: anyObject('Title, version and licence.'),
+        defaultContentType: Type.String({ examples: ['application/json'] }),
+        channels: anyObject('One channel: the endpoint of a subscription.'),
+        operations: anyObject('One operation: the daemon sends.'),
+        components: anyObject('Messages and schemas of all event types.'),
+      },
+      { description: 'The document.' },
+    ),
+  },
 };

@@ -4,21 +4,18 @@ import type { TSchema } from 'typebox';
 import { sessionSchema } from '../access/session.ts';
 import { accountSchema, savedAccountSchema } from '../accounts/schema.ts';
 import { replayCountSchema, replaySchema } from '../delivery/replays.ts';
-import {
-  attemptDetailSchema,
-  attemptSchema,
-  deadLetterSchema,
-  eventDeliverySchema,
-} from '../delivery/schema.ts';
+import { attemptDetailSchema, attemptSchema } from '../delivery/attempts.ts';
+import { deadLetterSchema } from '../delivery/dead-letters.ts';
+import { eventDeliverySchema } from '../delivery/event-deliveries.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { boardAccountSchema, rejectionSchema } from '../filings/rejections.ts';
-import { filingSchema } from '../filings/schema.ts';
+import { filingSchema } from '../filings/view.ts';
 import { describeEvents, describeWebhooks } from './event-schemas.ts';
-import { type DocumentedStatus, problems, problemSchema } from '../shared/schema.ts';
 import { publicKeySetSchema } from '../subscriptions/public-keys.ts';
 import { changedSchema, registeredSchema, subscriptionSchema } from '../subscriptions/schema.ts';
 import { linkSchema, newTokenSchema, tokenSchema } from '../tokens.ts';
 import { type ApiDocument, finishDocument } from './finish-document.ts';
+import { type DocumentedStatus, problems, problemSchema } from '../shared/schema.ts';
 
 /** Schemas that several responses share, by their `$id`. */
 const sharedSchemas: readonly TSchema[] = [

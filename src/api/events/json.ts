@@ -1,7 +1,8 @@
+import type { FastifyReply } from 'fastify';
 import type { LogEntry } from '../../events/event-log.ts';
 import { toCheckpoint } from '../../events/event-log.ts';
 import type { Checkpoint } from '../../events/timeline.ts';
-import { decodeCursor, encodeCursor, type CursorKind, type CursorPath } from '../shared/paging.ts';
+import { type CursorKind, type CursorPath, decodeCursor, encodeCursor } from '../shared/paging.ts';
 
 const comma = Buffer.from(',');
 
@@ -23,6 +24,18 @@ function eventParts({ id, body }: Pick<LogEntry, 'id' | 'body'>): readonly Buffe
 /** Events as the items of a JSON array, without its brackets. */
 export function eventsJson(entries: readonly Pick<LogEntry, 'id' | 'body'>[]): readonly Buffer[] {
   return entries.flatMap((entry, i) => (i === 0 ? eventParts(entry) : [comma, ...eventParts(entry)]));
+}
+
+/** Answers an object with these fields, and events as they were stored in a list after them. */
+export function sendJson(
+  reply: FastifyReply,
+  fields: object,
+  list: string,
+  entries: readonly Pick<LogEntry, 'id' | 'body'>[],
+): FastifyReply {
+  const head = Buffer.from(`${JSON.stringify(fields).slice(0, -1)},"${list}":[`);
+  const body = Buffer.concat([head, ...eventsJson(entries), Buffer.from(']}')]);
+  return reply.type('application/json; charset=utf-8').send(body);
 }
 
 /** The cursor after a checkpoint of the log, in a list of events. */

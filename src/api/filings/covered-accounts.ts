@@ -5,7 +5,7 @@ import { isoOrNull } from '../../json/iso-time.ts';
 import { healthState, type HealthState, soundUntil } from '../../polling/health.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import type { ApiDeps } from '../deps.ts';
-import { accountNotFound } from '../shared/problem.ts';
+import { notFound } from '../shared/problem.ts';
 
 /** An account that the board shows, and how far it can be believed. */
 interface CoveredAccount {
@@ -100,7 +100,7 @@ function coverage(looked: readonly Looked[], total: number, rejecting: readonly 
 
 async function oneAccount({ accounts }: CoveredDeps, account: string): Promise<Records> {
   const found = await accounts.some([account]);
-  if (found.accounts.length + found.unreadable.length === 0) throw accountNotFound();
+  if (found.accounts.length + found.unreadable.length === 0) throw notFound('account_not_found');
   return found;
 }
 

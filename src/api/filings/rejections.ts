@@ -12,23 +12,11 @@ import { callerOf } from '../access/auth.ts';
 import { type Dear, exportMs } from '../access/dear-requests.ts';
 import type { ApiDeps, Api } from '../deps.ts';
 import { countRejections, type Coverage, coveredAccounts } from './covered-accounts.ts';
-import { wantsCsv } from '../shared/csv.ts';
-import { type CursorKind, decodeCursor, encodeCursor, headersOnly } from '../shared/paging.ts';
-import { accountNotFound } from '../shared/problem.ts';
-import {
-  listWith,
-  nullable,
-  oneOf,
-  pageLimit,
-  pageOrTable,
-  pageQuery,
-  record,
-  stateSchema,
-  time,
-  timeOrNull,
-} from '../shared/schema.ts';
-import { seenShown } from './schema.ts';
-import { filingView, sendTable } from './view.ts';
+import { filingView, seenShown } from './view.ts';
+import { sendTable, wantsCsv } from './table.ts';
+import * as s from '../shared/schema.ts';
+import { type CursorKind, decodeCursor, encodeCursor, headersOnly, pageLimit } from '../shared/paging.ts';
+import { notFound } from '../shared/problem.ts';
 
 const tableColumns = [
   'account',
@@ -141,7 +129,7 @@ function accountOf(request: FastifyRequest, asked: string | undefined): string |
   const caller = callerOf(request);
   if (caller?.kind !== 'account') return asked ?? null;
   const { account } = caller.token;
-  if (asked !== undefined && asked !== account) throw accountNotFound();
+  if (asked !== undefined && asked !== account) throw notFound('account_not_found');
   return account;
 }
 
@@ -154,25 +142,11 @@ function filterOf({ state, reason, seen }: BoardQuery): BoardFilter {
 }
 
 function rejectionView(filing: SourcedFiling) {
-  const { filingId, policyNumber, insuredsName, stateAbbr, premium, rejectionReason, since, sequence, seen } =
-    filingView(filing);
-  return {
-    account: filing.account,
-    filingId,
-    policyNumber,
-    insuredsName,
-    stateAbbr,
-    premium,
-    rejectionReason,
-    since,
-    sequence,
-    seen,
-  };
+  return s.show(rejectionSchema, { ...filingView(filing), account: filing.account });
 }
 
 // The board reads the rejections of all accounts to count them; a table is read at the pace of its client.
-function kindOfBoard({ method, headers }: FastifyRequest): Dear | null {
-  if (method === 'HEAD') return null;
+function kindOfBoard({ headers }: FastifyRequest): Dear {
   return wantsCsv(headers.accept) ? 'exports' : 'scans';
 }
 
@@ -234,8 +208,8 @@ function mostFrequent(texts: readonly (string | null)[]): (readonly [string | nu
 }
 
 /** Query of GET /v1/rejections. */
-const rejectionsQuerySchema = record({
-  ...pageQuery,
+const rejectionsQuerySchema = s.record({
+  ...s.pageQuery,
   account: Type.Optional(
     Type.String({
       pattern: accountNamePattern,
@@ -244,7 +218,7 @@ const rejectionsQuerySchema = record({
     }),
   ),
   state: Type.Optional(
-    stateSchema({
+    s.stateSchema({
       description: 'Only those of this state, by its abbreviation in any case.',
       examples: ['TX'],
     }),
@@ -258,10 +232,10 @@ const rejectionsQuerySchema = record({
     }),
   ),
   seen: Type.Optional(
-    oneOf(['true', 'false'], { description: 'Only those that somebody has seen, or nobody.' }),
+    s.oneOf(['true', 'false'], { description: 'Only those that somebody has seen, or nobody.' }),
   ),
   order: Type.Optional(
-    oneOf(['oldest', 'newest'], {
+    s.oneOf(['oldest', 'newest'], {
       default: 'oldest',
       description: '`oldest`: those that are rejected for longest come first.',
     }),
@@ -269,63 +243,62 @@ const rejectionsQuerySchema = record({
 });
 
 /** One rejection of the board. */
-export const rejectionSchema = record(
+export const rejectionSchema = s.record(
   {
     account: Type.String({ examples: ['default'] }),
     filingId: Type.String({ examples: ['f_123'] }),
-    policyNumber: nullable(Type.String()),
-    insuredsName: nullable(Type.String(), { description: 'At most 200 characters of it.' }),
-    stateAbbr: nullable(Type.String(), { examples: ['TX'] }),
-    premium: nullable(Type.Number()),
-    rejectionReason: nullable(Type.String(), { description: 'As the partner service wrote it.' }),
-    since: time('Since when it is rejected, as far as polls can tell.'),
-    sequence: Type.Integer({ description: 'Number of events of this filing so far.' }),
+    policyNumber: s.nullable(Type.String()),
+    insuredsName: s.stringOrNull('At most 200 characters of it.'),
+    stateAbbr: s.nullable(Type.String(), { examples: ['TX'] }),
+    premium: s.nullable(Type.Number()),
+    rejectionReason: s.stringOrNull('As the partner service wrote it.'),
+    since: s.time('Since when it is rejected, as far as polls can tell.'),
+    sequence: s.integer('Number of events of this filing so far.'),
     seen: seenShown,
   },
   { $id: 'Rejection' },
 );
 
 /** An account of the board. */
-export const boardAccountSchema = record(
+export const boardAccountSchema = s.record(
   {
     account: Type.String({ examples: ['default'] }),
-    health: oneOf(['unknown', 'baselining', 'ok', 'backing_off', 'auth_failed', 'doubtful', 'stale'], {
+    health: s.oneOf(['unknown', 'baselining', 'ok', 'backing_off', 'auth_failed', 'doubtful', 'stale'], {
       description:
         'The state of its polling; `unknown` until a poll has read everything: its rejections are not known, which is not the same as none.',
     }),
-    asOf: timeOrNull('Start of the last poll that read everything; null = none did.'),
-    rejections: nullable(Type.Integer(), {
-      description: 'Number of its filings that are rejected, whatever the filters; null while it is unknown.',
-    }),
+    asOf: s.timeOrNull('Start of the last poll that read everything; null = none did.'),
+    rejections: s.integerOrNull(
+      'Number of its filings that are rejected, whatever the filters; null while it is unknown.',
+    ),
   },
   { $id: 'BoardAccount' },
 );
 
 const group = <T extends string>(field: T, description: string) =>
   Type.Array(
-    record({
-      [field]: nullable(Type.String(), { description: 'Null = none is known.' }),
+    s.record({
+      [field]: s.stringOrNull('Null = none is known.'),
       count: Type.Integer(),
-    } as Record<T, ReturnType<typeof nullable<TString>>> & { count: TInteger }),
+    } as Record<T, ReturnType<typeof s.nullable<TString>>> & { count: TInteger }),
     { description },
   );
 
 /** Response of GET /v1/rejections. */
-const boardSchema = listWith(
-  Type.Unsafe({ $ref: 'Rejection#' }),
+export const boardSchema = s.listWith(
+  'Rejection',
   'Rejections of all accounts that the token may see. A page may be shorter than `limit` and still have a next one.',
   {
-    total: Type.Integer({ description: 'Number of rejections that the filters select, over all pages.' }),
+    total: s.integer('Number of rejections that the filters select, over all pages.'),
     byReason: group('reason', 'The most frequent reasons, at most 50, at most 200 characters of each.'),
     byState: group('state', 'The most frequent states, at most 50.'),
-    groupsComplete: Type.Boolean({
-      description:
-        'False where there are more rejections than are counted one by one: groups, and `total` with a filter, are then of the first 5 000 only.',
-    }),
-    accounts: Type.Array(Type.Unsafe({ $ref: 'BoardAccount#' }), {
+    groupsComplete: s.boolean(
+      'False where there are more rejections than are counted one by one: groups, and `total` with a filter, are then of the first 5 000 only.',
+    ),
+    accounts: s.arrayOf('BoardAccount', {
       description: 'How far the accounts can be believed: those that are not `ok` first, at most 200.',
     }),
-    accountsTotal: Type.Integer({ description: 'Number of accounts that the board covers.' }),
+    accountsTotal: s.integer('Number of accounts that the board covers.'),
   },
 );
 
@@ -337,5 +310,5 @@ export const listRejections = {
     'The operator sees all accounts, an account token its own. With `Accept: text/csv` the whole list for a spreadsheet; `limit` and `cursor` ' +
     'have no effect.',
   querystring: rejectionsQuerySchema,
-  response: { 200: pageOrTable(boardSchema, 'rejection') },
+  response: { 200: s.pageOrTable(boardSchema, 'rejection') },
 };

@@ -1,96 +1,53 @@
-import { Readable } from 'node:stream';
-import type { FastifyReply } from 'fastify';
-import type { Static } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { ListedFiling } from '../../filings/lists/filing-list-store.ts';
-import { csvLine } from '../shared/csv.ts';
-import { headersOnly } from '../shared/paging.ts';
-import type { filingSchema } from './schema.ts';
+import * as s from '../shared/schema.ts';
 
 /** A filing as the API shows it; pure. */
 export function filingView({ id, state, details, seen }: ListedFiling): Static<typeof filingSchema> {
-  return {
-    filingId: id,
-    status: state.status,
-    since: new Date(state.since).toISOString(),
-    completedAt: state.completedAt,
-    rejectionReason: state.rejectionReason,
-    sequence: state.sequence,
-    removed: state.removed,
-    policyNumber: details?.policyNumber ?? null,
-    insuredsName: details?.insuredsName ?? null,
-    stateAbbr: details?.stateAbbr ?? null,
-    filingType: details?.filingType ?? null,
-    premium: details?.premium ?? null,
-    seen: seen === null ? null : { by: seen.by, note: seen.note, at: new Date(seen.at).toISOString() },
-  };
+  return s.show(filingSchema, { ...(details ?? noDetails), ...state, filingId: id, seen });
 }
 
-const csvType = 'text/csv; charset=utf-8; header=present';
+const noDetails = {
+  policyNumber: null,
+  insuredsName: null,
+  stateAbbr: null,
+  filingType: null,
+  premium: null,
+};
 
-/** The columns of a table of filings, in their order, without those that have to be asked for. */
-export const csvColumns = [
-  'filingId',
-  'status',
-  'since',
-  'insuredsName',
-  'policyNumber',
-  'stateAbbr',
-  'filingType',
-  'premium',
-  'rejectionReason',
-  'completedAt',
-  'sequence',
-] as const;
+/** The note that a rejection was seen, in a response. */
+export const seenShown = Type.Unsafe<{ by: string; note: string | null; at: string } | null>({
+  ...s.record({
+    by: Type.String({ examples: ['Dana Reyes'] }),
+    note: s.stringOrNull('What is done about it.'),
+    at: s.time('When it was noted.'),
+  }),
+  type: ['object', 'null'],
+  description:
+    'Who has seen the present rejection; null for nobody, in other statuses, and after a later event of the filing.',
+});
 
-/** The columns that have to be asked for. */
-export const csvExtraColumns = ['account', 'seenBy', 'seenNote', 'seenAt'] as const;
+const detail = (description: string) =>
+  s.stringOrNull(`${description} Null when it is not known, and once the filing is COMPLETED.`);
 
-/** A column of a table of filings. */
-export type CsvColumn = (typeof csvColumns)[number] | (typeof csvExtraColumns)[number];
+/** The fields of a filing. */
+export const filingFields = {
+  filingId: Type.String({ examples: ['f_123'] }),
+  status: Type.String({ examples: ['REJECTED'] }),
+  since: s.time('Since when the status is this, as far as polls can tell.'),
+  completedAt: s.stringOrNull('As the partner service wrote it.'),
+  rejectionReason: s.stringOrNull('As the partner service wrote it.'),
+  sequence: s.integer('Number of events of this filing so far; 0 = unchanged since the baseline.'),
+  removed: s.boolean('Whether the partner service no longer knows it; such filings are in no list.'),
+  policyNumber: detail('Policy number.'),
+  insuredsName: detail("Insured's name, at most 200 characters of it."),
+  stateAbbr: detail('State abbreviation.'),
+  filingType: detail('Filing type.'),
+  premium: s.nullable(Type.Number(), {
+    description: 'Premium. Null when it is not known, and once the filing is COMPLETED.',
+  }),
+  seen: seenShown,
+};
 
-/** A stretch of the list that a table shows. */
-interface CsvPage {
-  readonly filings: readonly (ListedFiling & { readonly account: string })[];
-  /** The `after` of the next one; null at the end. */
-  readonly next: string | null;
-}
-
-/**
- * Answers a list of filings as a table for a spreadsheet: CSV, header first, read page by page as fast as the
- * client takes it. HEAD gets the headers.
- */
-export function sendTable(
-  method: string,
-  reply: FastifyReply,
-  { name, columns }: { readonly name: string; readonly columns: readonly CsvColumn[] },
-  read: (after: string | null) => Promise<CsvPage>,
-): FastifyReply {
-  void reply.header('content-disposition', `attachment; filename="${name}.csv"`);
-  if (method === 'HEAD') return headersOnly(reply, csvType);
-  void reply.type(csvType);
-  return reply.send(Readable.from(filingsCsv(read, columns)));
-}
-
-async function* filingsCsv(
-  read: (after: string | null) => Promise<CsvPage>,
-  columns: readonly CsvColumn[],
-): AsyncGenerator<string> {
-  // The header goes out with the first page, so that a failure of the store is reported before anything is
-  // sent.
-  let head = csvLine(columns);
-  let after: string | null = null;
-  do {
-    // Each page begins where the one before ended.
-    const page: CsvPage = await read(after);
-    yield head + page.filings.map((filing) => line(filing, columns)).join('');
-    head = '';
-    after = page.next;
-  } while (after !== null);
-}
-
-function line(filing: ListedFiling & { readonly account: string }, columns: readonly CsvColumn[]): string {
-  const { seen, ...shown } = filingView(filing);
-  const seenCells = { seenBy: seen?.by ?? null, seenNote: seen?.note ?? null, seenAt: seen?.at ?? null };
-  const cells = { ...shown, ...seenCells, account: filing.account };
-  return csvLine(columns.map((column) => cells[column]));
-}
+/** A filing as the daemon last saw it. */
+export const filingSchema = s.record(filingFields, { $id: 'Filing' });

@@ -30,52 +30,18 @@ export function addHealthRoutes(
     beforeScrape,
   }: Pick<ApiDeps, 'liveness' | 'readiness' | 'metrics' | 'beforeScrape'>,
 ): void {
-  app.get(
-    '/health/live',
-    {
-      schema: {
-        operationId: 'getLiveness',
-        summary: 'Whether the process works; 503 means that a restart would help',
-        description: 'Needs no token and asks no other service: a daemon whose Redis is away lives on.',
-        response: { 200: livenessSchema, 503: livenessSchema, '4xx': anyProblem, default: anyProblem },
-      },
-    },
-    async (_request, reply) => {
-      const { live, reasons } = liveness();
-      void reply.code(live ? 200 : 503);
-      return { live, reasons: [...reasons] };
-    },
-  );
+  app.get('/health/live', { schema: getLiveness }, async (_request, reply) => {
+    const { live, reasons } = liveness();
+    void reply.code(live ? 200 : 503);
+    return { live, reasons: [...reasons] };
+  });
 
-  app.get(
-    '/health/ready',
-    {
-      schema: {
-        operationId: 'getReadiness',
-        summary: 'Whether the daemon keeps its promise right now; 503 says why not',
-        description:
-          'Needs no token. `reasons` names each fault that keeps events from being detected or delivered.',
-        response: {
-          200: readinessSchema,
-          503: {
-            description: 'The verdict; `reasons` say what is wrong.',
-            headers: {
-              'retry-after': { type: 'string', description: 'Seconds until it is worth asking again.' },
-            },
-            content: { 'application/json': { schema: readinessSchema } },
-          },
-          '4xx': anyProblem,
-          default: anyProblem,
-        },
-      },
-    },
-    async (_request, reply) => {
-      const { ready, reasons } = await inTime(readiness);
-      void reply.code(ready ? 200 : 503);
-      if (!ready) void reply.header('retry-after', retryAfter);
-      return { ready, reasons: [...reasons] };
-    },
-  );
+  app.get('/health/ready', { schema: getReadiness }, async (_request, reply) => {
+    const { ready, reasons } = await inTime(readiness);
+    void reply.code(ready ? 200 : 503);
+    if (!ready) void reply.header('retry-after', retryAfter);
+    return { ready, reasons: [...reasons] };
+  });
 
   const scrape = onceForAll(async () => {
     try {
@@ -86,25 +52,11 @@ export function addHealthRoutes(
     }
     return Buffer.from(await metrics.metrics());
   }, scrapeMs);
-  app.get(
-    '/metrics',
-    {
-      schema: {
-        operationId: 'getMetrics',
-        summary: 'Metrics for Prometheus',
-        description: 'In the text format. One answer is made for all that ask within a second.',
-        response: {
-          200: { description: 'Metrics.', content: { 'text/plain': { schema: Type.String() } } },
-          ...openProblems(),
-        },
-      },
-    },
-    async (_request, reply) => {
-      const body = await scrape();
-      // The schema of the response says text, and a buffer of it is sent as it is.
-      return reply.type(metrics.contentType).send(body as unknown as string);
-    },
-  );
+  app.get('/metrics', { schema: getMetrics }, async (_request, reply) => {
+    const body = await scrape();
+    // The schema of the response says text, and a buffer of it is sent as it is.
+    return reply.type(metrics.contentType).send(body as unknown as string);
+  });
 }
 
 async function inTime(readiness: ApiDeps['readiness']) {
@@ -124,3 +76,39 @@ async function inTime(readiness: ApiDeps['readiness']) {
 function notReady(reason: string) {
   return { ready: false, reasons: [reason] };
 }
+
+const getLiveness = {
+  operationId: 'getLiveness',
+  summary: 'Whether the process works; 503 means that a restart would help',
+  description: 'Needs no token and asks no other service: a daemon whose Redis is away lives on.',
+  response: { 200: livenessSchema, 503: livenessSchema, '4xx': anyProblem, default: anyProblem },
+};
+
+const getReadiness = {
+  operationId: 'getReadiness',
+  summary: 'Whether the daemon keeps its promise right now; 503 says why not',
+  description:
+    'Needs no token. `reasons` names each fault that keeps events from being detected or delivered.',
+  response: {
+    200: readinessSchema,
+    503: {
+      description: 'The verdict; `reasons` say what is wrong.',
+      headers: {
+        'retry-after': { type: 'string', description: 'Seconds until it is worth asking again.' },
+      },
+      content: { 'application/json': { schema: readinessSchema } },
+    },
+    '4xx': anyProblem,
+    default: anyProblem,
+  },
+};
+
+const getMetrics = {
+  operationId: 'getMetrics',
+  summary: 'Metrics for Prometheus',
+  description: 'In the text format. One answer is made for all that ask within a second.',
+  response: {
+    200: { description: 'Metrics.', content: { 'text/plain': { schema: Type.String() } } },
+    ...openProblems(),
+  },
+};

@@ -9,9 +9,9 @@ import { createBoundedServer } from './bounded-server.ts';
 import { careForConnections } from './connections.ts';
 import { answerBrokenConnection, refuseWithoutRoute, sendError } from './error-handler.ts';
 import { refuseWithoutHost } from './http-rules.ts';
-import { invalidRequest, Problem } from '../shared/problem.ts';
 import { compileValidator } from './validator.ts';
 import { hasMoreValues } from '../../json/value-count.ts';
+import { invalidRequest, Problem } from '../shared/problem.ts';
 
 const bodyBytesMax = 256 * 1024;
 // Maximum number of values in a body. The largest body that a schema allows has fewer than two hundred. Tens

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import type { RequestListener, Server, ServerResponse } from 'node:http';
 import { isIPv6, type AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
-import { Problem, problemBody, problemType } from '../shared/problem.ts';
 import type { Api } from '../deps.ts';
 import { createBoundedServer } from './bounded-server.ts';
 import type { OpenConnections } from './connections.ts';
+import { Problem, problemBody, problemType } from '../shared/problem.ts';
 
 /** A port that listens from the start of the process, before and after the API serves it. */
 export interface Door extends AsyncDisposable {

@@ -6,7 +6,7 @@ import { isStoreFailure } from '../../redis/store-failure.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { SealError } from '../../secrets/seal.ts';
 import { tooManyPieces } from './bounded-server.ts';
-import { Problem, problemBody, problemType, shorten, type ProblemCode } from '../shared/problem.ts';
+import { Problem, problemBody, type ProblemCode, problemType, shorten } from '../shared/problem.ts';
 
 // For these codes, Fastify's own messages say no more than the title.
 const details: Partial<Record<ProblemCode, string>> = {

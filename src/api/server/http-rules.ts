@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Problem, problemBody, problemType } from '../shared/problem.ts';
 import type { Api } from '../deps.ts';
+import { Problem, problemBody, problemType } from '../shared/problem.ts';
 
 /** Throws unless a request names exactly one host (RFC 9112 §3.2); a request of HTTP/1.0 may name none. */
 export function refuseWithoutHost({ httpVersion, rawHeaders }: IncomingMessage): void {

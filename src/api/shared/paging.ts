@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from './problem.ts';
+
+/** Default number of items per page. */
+export const pageLimit = 50;
 
 const version = 1;
 
@@ -102,4 +105,31 @@ function checksum(kind: CursorKind, position: string): string {
 export function headersOnly(reply: FastifyReply, type = 'application/json; charset=utf-8'): FastifyReply {
   // A text, even an empty one, would be measured.
   return reply.type(type).send(Readable.from([]));
+}
+
+/** A part of a list, and the position after it; null at the end of the list. */
+export interface Part<T> {
+  readonly items: readonly T[];
+  readonly next: string | null;
+}
+
+/** A request for a list. */
+type ListRequest = Pick<FastifyRequest, 'method'> & {
+  readonly query: { readonly limit?: number; readonly cursor?: string };
+};
+
+/**
+ * Answers a page of a list; `read` gets the position after which it begins, null for the first page. HEAD
+ * gets the headers, and nothing is read.
+ */
+export async function sendPage<T>(
+  { method, query: { limit = pageLimit, cursor } }: ListRequest,
+  reply: FastifyReply,
+  kind: CursorKind,
+  read: (after: string | null, limit: number) => Promise<Part<T>>,
+): Promise<{ items: T[]; nextCursor: string | null } | FastifyReply> {
+  const after = decodeCursor(kind, cursor);
+  if (method === 'HEAD') return headersOnly(reply);
+  const { items, next } = await read(after, limit);
+  return { items: [...items], nextCursor: next === null ? null : encodeCursor(kind, next) };
 }

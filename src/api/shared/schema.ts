@@ -1,12 +1,26 @@
 import type { Readable } from 'node:stream';
 import { Type } from 'typebox';
-import type { TSchema } from 'typebox';
-import { nullable, oneOf, record } from '../../json/schema-parts.ts';
+import type { Static, TObject, TSchema } from 'typebox';
+import { instantMs } from '../../json/instant.ts';
+import { isoOrNull } from '../../json/iso-time.ts';
+import { oneOf, record, stringOrNull } from '../../json/schema-parts.ts';
 import { abbreviationOf, unknownState } from '../../words/state-names.ts';
+import { pageLimit } from './paging.ts';
 import { statePattern } from './patterns.ts';
-import { listedMax, problemCodes } from './problem.ts';
+import { invalidRequest, listedMax, problemCodes } from './problem.ts';
 
-export { nullable, oneOf, record, time, timeOrNull } from '../../json/schema-parts.ts';
+export {
+  boolean,
+  integer,
+  integerOrNull,
+  nullable,
+  oneOf,
+  record,
+  string,
+  stringOrNull,
+  time,
+  timeOrNull,
+} from '../../json/schema-parts.ts';
 
 /** The abbreviation of a state in a request; a name such as Texas is refused, because no filing has it. */
 export const stateSchema = (options: { description?: string; examples?: string[] } = {}) =>
@@ -22,7 +36,7 @@ export const pageQuery = {
     Type.Integer({
       minimum: 1,
       maximum: 100,
-      default: 50,
+      default: pageLimit,
       description: 'Maximum number of items on the page.',
     }),
   ),
@@ -34,28 +48,23 @@ export const pageQuery = {
   ),
 };
 
-/** Default number of items per page. */
-export const pageLimit = 50;
+/** An array of objects of the shared schema with this id (see `addOpenApi`). */
+export function arrayOf(
+  id: string,
+  options: { readonly description?: string; readonly maxItems?: number } = {},
+) {
+  return Type.Array(Type.Unsafe({ $ref: `${id}#` }), options);
+}
 
-/** The response of every list. */
-export function listOf<T extends TSchema>(item: T, description: string) {
-  return listWith(item, description, {});
+/** The response of a list of such objects. */
+export function listOf(id: string, description: string) {
+  return listWith(id, description, {});
 }
 
 /** The response of a list; `more` are fields that only this one has. */
-export function listWith<T extends TSchema, More extends Record<string, TSchema>>(
-  item: T,
-  description: string,
-  more: More,
-) {
-  return Type.Object(
-    {
-      ...more,
-      items: Type.Array(item),
-      nextCursor: nullable(Type.String(), { description: 'For the next page; null at the end of the list.' }),
-    },
-    { description, additionalProperties: false },
-  );
+export function listWith<More extends Record<string, TSchema>>(id: string, description: string, more: More) {
+  const nextCursor = stringOrNull('For the next page; null at the end of the list.');
+  return record({ ...more, items: arrayOf(id), nextCursor }, { description });
 }
 
 /** The account in a path. */
@@ -157,6 +166,46 @@ export function pageOrTable<T extends TSchema>(page: T, items: string) {
     description: 'A page as JSON, or the whole list as CSV.',
     content: { 'application/json': { schema: page }, 'text/csv': { schema: Type.Unsafe<Readable>(table) } },
   };
+}
+
+/** The values from which `show` makes one of this type: times may be milliseconds, 0 for never. */
+type Shown<T> = T extends string
+  ? T | number
+  : T extends readonly (infer Item)[]
+    ? readonly Shown<Item>[]
+    : T extends object
+      ? { readonly [Name in keyof T]: Shown<T[Name]> }
+      : T;
+
+/**
+ * An object as a schema shows it: only the fields that the schema names, with times in ISO 8601 and null for
+ * a time that never was; pure.
+ */
+export function show<T extends TObject>(schema: T, values: Shown<Static<T>>): Static<T> {
+  return shown(schema, values) as Static<T>;
+}
+
+function shown(schema: TSchema, value: unknown): unknown {
+  const { format, properties, items } = schema as {
+    readonly format?: string;
+    readonly properties?: Readonly<Record<string, TSchema>>;
+    readonly items?: TSchema;
+  };
+  if (typeof value === 'number' && format === 'date-time') return isoOrNull(value);
+  if (Array.isArray(value)) return items === undefined ? value : value.map((item) => shown(items, item));
+  if (typeof value !== 'object' || value === null || properties === undefined) return value;
+  const fields = Object.entries(properties).filter(([name]) => name in value);
+  return Object.fromEntries(
+    fields.map(([name, field]) => [name, shown(field, (value as Record<string, unknown>)[name])]),
+  );
+}
+
+/** The times of a request in milliseconds, null for none. Throws the problem 422 for a span without time. */
+export function spanOf(query: { readonly after?: string; readonly before?: string }) {
+  const [after, before] = [instantMs(query.after), instantMs(query.before)];
+  if (after !== null && before !== null && after >= before)
+    throw invalidRequest([{ path: 'before', message: 'must be later than after' }]);
+  return { after, before };
 }
 
 /** The id of a filing in a query. */

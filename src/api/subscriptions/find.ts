@@ -3,7 +3,7 @@ import { isExpired } from '../../subscriptions/options/expires-at.ts';
 import { isUnverified } from '../../subscriptions/options/verification.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { ApiDeps } from '../deps.ts';
-import { subscriptionNotFound, Problem } from '../shared/problem.ts';
+import { notFound, Problem } from '../shared/problem.ts';
 
 /** The subscription with its delivery state; throws the problem 404 if there is none. */
 export async function requireSubscription(
@@ -13,7 +13,7 @@ export async function requireSubscription(
 ): Promise<SubscriptionRecord & { readonly text: string }> {
   const found = await subscriptions.get(account, id);
   if (found === null || (isExpired(found.subscription, now()) && (await hooks.endExpired(account, id))))
-    throw subscriptionNotFound();
+    throw notFound('subscription_not_found');
   return found;
 }
 

@@ -10,8 +10,6 @@ import { matchesType } from '../../subscriptions/matches-event.ts';
 import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { ApiDeps } from '../deps.ts';
-import { invalidRequest, Problem, refuseAny } from '../shared/problem.ts';
-import { areKnown, inUpperCase, statusProblem } from '../shared/statuses.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
 import { earlyErrors, optionErrors, storedOptions } from '../../subscriptions/options/all-options.ts';
 import { tokenUrlOf } from '../../subscriptions/options/auth.ts';
@@ -22,6 +20,8 @@ import { certificatesIn } from '../../subscriptions/options/tls.ts';
 import { given } from '../../subscriptions/options/option.ts';
 import { judgeUrl, urlErrors } from '../../subscriptions/options/url.ts';
 import type { subscriptionInputSchema, subscriptionPatchSchema } from './schema.ts';
+import { invalidRequest, Problem, refuseAny } from '../shared/problem.ts';
+import { areKnown, inUpperCase, statusProblem } from '../shared/statuses.ts';
 
 /** Body of a registration, checked. */
 export type SubscriptionInput = Static<typeof subscriptionInputSchema>;

@@ -1,14 +1,5 @@
 import { Type } from 'typebox';
 import {
-  accountParams,
-  answer,
-  conflict,
-  nullable,
-  pageQuery,
-  record,
-  timeOrNull,
-} from '../shared/schema.ts';
-import {
   idempotencyHeaders,
   secretSchema,
   subscriptionInputSchema,
@@ -17,9 +8,10 @@ import {
   subscriptionPatchSchema,
 } from './schema.ts';
 import { publicKeysSchema } from '../../subscriptions/options/signatures.ts';
+import * as s from '../shared/schema.ts';
 
 /** Body of POST …/rotate-secret. */
-const rotationInputSchema = record({
+const rotationInputSchema = s.record({
   secret: Type.Optional(secretSchema),
   graceMs: Type.Optional(
     Type.Integer({
@@ -32,10 +24,10 @@ const rotationInputSchema = record({
 });
 
 /** Response of POST …/rotate-secret. */
-const rotationSchema = record(
+const rotationSchema = s.record(
   {
-    secret: nullable(Type.String(), { description: 'Shown only now. Null with `v1a` alone.' }),
-    previousExpiresAt: timeOrNull(
+    secret: s.stringOrNull('Shown only now. Null with `v1a` alone.'),
+    previousExpiresAt: s.timeOrNull(
       'Until then callbacks also carry the signatures of the former secret and key.',
     ),
     publicKeys: Type.Optional(publicKeysSchema),
@@ -43,7 +35,7 @@ const rotationSchema = record(
   { description: 'The new secret, and the public keys with the new one first.' },
 );
 
-const inAccount = Type.Object(accountParams);
+const inAccount = Type.Object(s.accountParams);
 
 /** Request and responses of POST /v1/accounts/{account}/subscriptions. */
 export const createSubscription = {
@@ -55,11 +47,11 @@ export const createSubscription = {
   headers: idempotencyHeaders,
   body: subscriptionInputSchema,
   response: {
-    201: answer('RegisteredSubscription', 'Registered, now or by the request that had this key first.', {
+    201: s.answer('RegisteredSubscription', 'Registered, now or by the request that had this key first.', {
       location: 'Where it is.',
       'idempotency-replayed': '`true` when the key came before with the same request.',
     }),
-    409: conflict,
+    409: s.conflict,
   },
 };
 
@@ -69,7 +61,7 @@ export const listSubscriptions = {
   summary: 'List subscriptions',
   description: "Oldest first, with the state of each one's delivery, and never with a secret.",
   params: inAccount,
-  querystring: record(pageQuery),
+  querystring: s.record(s.pageQuery),
   response: { 200: subscriptionListSchema },
 };
 
@@ -79,7 +71,7 @@ export const getSubscription = {
   summary: 'A subscription and the state of its delivery',
   description: 'Never with a secret. `lag` counts the pending deliveries.',
   params: subscriptionParams,
-  response: { 200: answer('Subscription', 'The subscription.') },
+  response: { 200: s.answer('Subscription', 'The subscription.') },
 };
 
 /** Request and responses of PATCH /v1/accounts/{account}/subscriptions/{id}. */
@@ -95,8 +87,8 @@ export const updateSubscription = {
   params: subscriptionParams,
   body: subscriptionPatchSchema,
   response: {
-    200: answer('ChangedSubscription', 'The subscription, and what it did not take along.'),
-    409: conflict,
+    200: s.answer('ChangedSubscription', 'The subscription, and what it did not take along.'),
+    409: s.conflict,
   },
 };
 
@@ -118,7 +110,7 @@ export const rotateSecret = {
     'With `v1a` in `signatures` also, or only, with a new key of ed25519. Events that wait for their next attempt are tried at once.',
   params: subscriptionParams,
   body: rotationInputSchema,
-  response: { 200: rotationSchema, 409: conflict },
+  response: { 200: rotationSchema, 409: s.conflict },
 };
 
 /** Request and responses of POST /v1/accounts/{account}/subscriptions/{id}/resume. */
@@ -128,5 +120,8 @@ export const resumeSubscription = {
   description:
     'Ends the pause of an endpoint that is back, and makes retries due at once. Attempts that were made still count. A disabled subscription is enabled with PATCH instead.',
   params: subscriptionParams,
-  response: { 200: answer('Subscription', 'The subscription, whose events are tried now.'), 409: conflict },
+  response: {
+    200: s.answer('Subscription', 'The subscription, whose events are tried now.'),
+    409: s.conflict,
+  },
 };

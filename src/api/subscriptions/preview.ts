@@ -3,10 +3,10 @@ import { previewEvents } from '../../subscriptions/content-filter/preview.ts';
 import { filterSchema } from '../../subscriptions/options/filter.ts';
 import { ownerOf } from '../access/own-subscriptions.ts';
 import type { ApiDeps, Api } from '../deps.ts';
-import { eventsJson } from '../events/json.ts';
-import { accountParams, record } from '../shared/schema.ts';
+import { sendJson } from '../events/json.ts';
 import { createInputCheck } from './input.ts';
 import { eventTypesSchema, statesSchema, statusesSchema } from './schema.ts';
+import { accountParams, arrayOf, integer, record } from '../shared/schema.ts';
 
 // Milliseconds that a preview may take; ten thousand ordinary events take less than one second.
 const previewMs = 30_000;
@@ -14,21 +14,13 @@ const previewMs = 30_000;
 /** The preview of a subscription on the log. */
 export function addPreviewRoute(app: Api, deps: ApiDeps): void {
   app.post(
-    '/accounts/:account/subscriptions/preview',
+    '/subscriptions/preview',
     {
       attachValidation: true,
       config: { bodyOptional: true, dear: 'scans', onlyReads: true },
       handlerTimeout: previewMs,
       preHandler: createInputCheck(deps),
-      schema: {
-        operationId: 'previewSubscription',
-        summary: 'What a subscription would have got of the latest events',
-        description:
-          'Tries settings on the log. Nothing is stored and nothing is sent, so read-only tokens may do it.',
-        params: Type.Object(accountParams),
-        body: previewInputSchema,
-        response: { 200: previewSchema },
-      },
+      schema: previewSubscription,
     },
     async (request, reply) => {
       const { account } = request.params;
@@ -39,11 +31,7 @@ export function addPreviewRoute(app: Api, deps: ApiDeps): void {
         { eventTypes, states, statuses, filter, confined: ownerOf(request) !== null },
         last ?? previewedDefault,
       );
-      void reply.type('application/json; charset=utf-8');
-      const head = JSON.stringify(counts).slice(0, -1);
-      return reply.send(
-        Buffer.concat([Buffer.from(`${head},"samples":[`), ...eventsJson(samples), Buffer.from(']}')]),
-      );
+      return sendJson(reply, counts, 'samples', samples);
     },
   );
 }
@@ -74,19 +62,27 @@ const previewInputSchema = record({
 const previewSchema = Type.Unsafe<Buffer>(
   record(
     {
-      matched: Type.Integer({ description: 'Number of these events that the settings select.' }),
-      of: Type.Integer({
-        description:
-          'Number of events that were looked at: fewer than `last` where the log has fewer, or where their bodies have more than 32 MiB.',
-      }),
-      undecided: Type.Integer({
-        description:
-          'Number of these events on which `filter` cannot decide. A subscription gets them besides those that match.',
-      }),
-      samples: Type.Array(Type.Unsafe({ $ref: 'LoggedEvent#' }), {
+      matched: integer('Number of these events that the settings select.'),
+      of: integer(
+        'Number of events that were looked at: fewer than `last` where the log has fewer, or where their bodies have more than 32 MiB.',
+      ),
+      undecided: integer(
+        'Number of these events on which `filter` cannot decide. A subscription gets them besides those that match.',
+      ),
+      samples: arrayOf('LoggedEvent', {
         description: 'Up to five of the events that match, the latest first.',
       }),
     },
     { description: 'What a subscription with these settings would have got.' },
   ),
 );
+
+const previewSubscription = {
+  operationId: 'previewSubscription',
+  summary: 'What a subscription would have got of the latest events',
+  description:
+    'Tries settings on the log. Nothing is stored and nothing is sent, so read-only tokens may do it.',
+  params: Type.Object(accountParams),
+  body: previewInputSchema,
+  response: { 200: previewSchema },
+};

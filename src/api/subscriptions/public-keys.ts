@@ -10,7 +10,7 @@ import type { PublicKey } from '../../subscriptions/signing-secret.ts';
 import type { ApiDeps, Api } from '../deps.ts';
 import { subscriptionIdPattern } from '../shared/patterns.ts';
 import { Problem } from '../shared/problem.ts';
-import { openProblems, record } from '../shared/schema.ts';
+import { openProblems, record, string } from '../shared/schema.ts';
 
 /**
  * Seconds for which receivers may keep the keys; a rotation with a longer grace is noticed by none of them.
@@ -39,43 +39,14 @@ export function addPublicKeyRoutes(app: Api, { publicKeys }: Pick<ApiDeps, 'publ
     throw new Problem('subscription_not_found', detail);
   }
 
-  app.get(
-    '/.well-known/webhook-keys',
-    {
-      schema: {
-        operationId: 'getPublicKeys',
-        summary: 'The public keys that verify `v1a` signatures, as a JWKS',
-        description: `Needs no token. With \`subscription\` the keys that verify its callbacks now, newest first: what a receiver should ask for. Without it the keys of the ${listedMax} oldest subscriptions with \`v1a\`, without saying whose they are; a signature by one of them proves only that it is a callback of this daemon.`,
-        querystring: record({
-          subscription: Type.Optional(
-            Type.String({ pattern: subscriptionIdPattern, description: 'Id of a subscription.' }),
-          ),
-        }),
-        response: {
-          200: {
-            description: `The keys; they may be kept for ${keysMaxAge} seconds.`,
-            headers: {
-              etag: { type: 'string', description: 'For `If-None-Match`.' },
-              'cache-control': { type: 'string', description: 'How long the keys may be kept.' },
-            },
-            content: { [keySetType]: { schema: { $ref: 'PublicKeySet#' } } },
-          },
-          304: { type: 'null', description: 'The keys are still those of `If-None-Match`.' },
-          ...openProblems(404, 422, 503),
-        },
-      },
-    },
-    async (request, reply) => {
-      const { subscription } = request.query;
-      const { text, etag, isEmpty } = await (subscription === undefined
-        ? all()
-        : ofSubscription(subscription));
-      void reply.headers({ etag, 'cache-control': isEmpty ? 'no-cache' : `public, max-age=${keysMaxAge}` });
-      if (hasCurrentCopy(request.headers['if-none-match'], etag)) return reply.code(304).send(null);
-      // It is text already, and of a type that the schema of the response does not write.
-      return reply.type(keySetType).send(text);
-    },
-  );
+  app.get('/.well-known/webhook-keys', { schema: getPublicKeys }, async (request, reply) => {
+    const { subscription } = request.query;
+    const { text, etag, isEmpty } = await (subscription === undefined ? all() : ofSubscription(subscription));
+    void reply.headers({ etag, 'cache-control': isEmpty ? 'no-cache' : `public, max-age=${keysMaxAge}` });
+    if (hasCurrentCopy(request.headers['if-none-match'], etag)) return reply.code(304).send(null);
+    // It is text already, and of a type that the schema of the response does not write.
+    return reply.type(keySetType).send(text);
+  });
 }
 
 function toKeySet(keys: readonly PublicKey[]): KeySet {
@@ -99,12 +70,10 @@ export const publicKeySetSchema = record(
         crv: Type.Literal('Ed25519'),
         use: Type.Literal('sig'),
         alg: Type.Literal('EdDSA'),
-        kid: Type.String({
-          description: 'Thumbprint of the key (RFC 7638).',
+        kid: string('Thumbprint of the key (RFC 7638).', {
           examples: ['kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'],
         }),
-        x: Type.String({
-          description: 'The 32 bytes of the public key in base64url.',
+        x: string('The 32 bytes of the public key in base64url.', {
           examples: ['11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo'],
         }),
       }),
@@ -112,3 +81,26 @@ export const publicKeySetSchema = record(
   },
   { $id: 'PublicKeySet', description: 'A JWK Set (RFC 7517) of ed25519 keys (RFC 8037).' },
 );
+
+const getPublicKeys = {
+  operationId: 'getPublicKeys',
+  summary: 'The public keys that verify `v1a` signatures, as a JWKS',
+  description: `Needs no token. With \`subscription\` the keys that verify its callbacks now, newest first: what a receiver should ask for. Without it the keys of the ${listedMax} oldest subscriptions with \`v1a\`, without saying whose they are; a signature by one of them proves only that it is a callback of this daemon.`,
+  querystring: record({
+    subscription: Type.Optional(
+      Type.String({ pattern: subscriptionIdPattern, description: 'Id of a subscription.' }),
+    ),
+  }),
+  response: {
+    200: {
+      description: `The keys; they may be kept for ${keysMaxAge} seconds.`,
+      headers: {
+        etag: { type: 'string', description: 'For `If-None-Match`.' },
+        'cache-control': { type: 'string', description: 'How long the keys may be kept.' },
+      },
+      content: { [keySetType]: { schema: { $ref: 'PublicKeySet#' } } },
+    },
+    304: { type: 'null', description: 'The keys are still those of `If-None-Match`.' },
+    ...openProblems(404, 422, 503),
+  },
+};

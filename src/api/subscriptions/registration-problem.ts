@@ -1,9 +1,9 @@
-import { accountNotFound, Problem } from '../shared/problem.ts';
 import {
   registrationsMax,
   subscriptionsMax,
   type CreateResult,
 } from '../../subscriptions/store/subscription-store.ts';
+import { notFound, Problem } from '../shared/problem.ts';
 
 const refusals = {
   key_reused: [
@@ -21,7 +21,7 @@ const refusals = {
 export function registrationProblem({
   kind,
 }: Exclude<CreateResult, { readonly subscription: object }>): Problem {
-  if (kind === 'gone') return accountNotFound();
+  if (kind === 'gone') return notFound('account_not_found');
   const [code, detail] = refusals[kind];
   return new Problem(code, detail);
 }

@@ -13,12 +13,9 @@ import { isoOrNull } from '../../json/iso-time.ts';
 import { callerOf, seesReceivers } from '../access/auth.ts';
 import type { Dear } from '../access/dear-requests.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { pageLimit } from '../shared/schema.ts';
 import { ownerOf, requireSeenTypes } from '../access/own-subscriptions.ts';
 import { makerOf } from '../tokens.ts';
-import { headersOnly, decodeCursor, encodeCursor } from '../shared/paging.ts';
 import { isExpired } from '../../subscriptions/options/expires-at.ts';
-import { Problem, refuseAny, subscriptionNotFound } from '../shared/problem.ts';
 import { requireSubscription, requireVerified } from './find.ts';
 import { hideUrlPath } from '../../subscriptions/options/url.ts';
 import { readWarnings } from '../warnings.ts';
@@ -46,6 +43,8 @@ import {
   rotateSecret,
   resumeSubscription,
 } from './operations.ts';
+import { decodeCursor, encodeCursor, headersOnly, pageLimit } from '../shared/paging.ts';
+import { notFound, Problem, refuseAny } from '../shared/problem.ts';
 
 /** The subscriptions of an account. */
 export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
@@ -53,7 +52,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
   const checkInput = createInputCheck(deps);
 
   app.post(
-    '/accounts/:account/subscriptions',
+    '/subscriptions',
     { attachValidation: true, config: { dear: kindOfBody }, schema: createSubscription },
     async (request, reply) => {
       await checkInput(request);
@@ -85,7 +84,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
   );
 
   const listed = { config: { dear: 'scans' }, schema: listSubscriptions } as const;
-  app.get('/accounts/:account/subscriptions', listed, async (request, reply) => {
+  app.get('/subscriptions', listed, async (request, reply) => {
     const { account } = request.params;
     const { limit = pageLimit, cursor } = request.query;
     const after = decodeCursor('subscriptions', cursor);
@@ -114,14 +113,14 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     };
   });
 
-  app.get('/accounts/:account/subscriptions/:id', { schema: getSubscription }, async (request) => {
+  app.get('/subscriptions/:id', { schema: getSubscription }, async (request) => {
     const { account, id } = request.params;
     const record = await requireSubscription(deps, account, id);
     return shownTo(request, await view(deps, record));
   });
 
   app.patch(
-    '/accounts/:account/subscriptions/:id',
+    '/subscriptions/:id',
     {
       attachValidation: true,
       config: { dear: kindOfChange },
@@ -156,16 +155,16 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
   );
 
   app.delete(
-    '/accounts/:account/subscriptions/:id',
+    '/subscriptions/:id',
     { schema: deleteSubscription },
     async ({ params: { account, id } }, reply) => {
-      if (!(await subscriptions.remove(account, id))) throw subscriptionNotFound();
+      if (!(await subscriptions.remove(account, id))) throw notFound('subscription_not_found');
       return reply.code(204).send(null);
     },
   );
 
   app.post(
-    '/accounts/:account/subscriptions/:id/rotate-secret',
+    '/subscriptions/:id/rotate-secret',
     { config: { bodyOptional: true }, schema: rotateSecret },
     async ({ params: { account, id }, body: { secret, graceMs = 86_400_000 }, log: logger }) => {
       const at = now();
@@ -186,7 +185,7 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     },
   );
 
-  app.post('/accounts/:account/subscriptions/:id/resume', { schema: resumeSubscription }, async (request) => {
+  app.post('/subscriptions/:id/resume', { schema: resumeSubscription }, async (request) => {
     const { account, id } = request.params;
     const resumed = await change(deps, account, id, ({ subscription, delivery }) => {
       requireVerified(subscription);
@@ -225,7 +224,7 @@ async function change(
   decide: (record: SubscriptionRecord) => SubscriptionChange,
 ): Promise<SubscriptionRecord> {
   const updated = await subscriptions.update(account, id, decide);
-  if (updated === null) throw subscriptionNotFound();
+  if (updated === null) throw notFound('subscription_not_found');
   return updated;
 }
 

@@ -1,22 +1,13 @@
 import { Type } from 'typebox';
-import {
-  accountParams,
-  listOf,
-  nullable,
-  oneOf,
-  record,
-  stateSchema,
-  time,
-  timeOrNull,
-} from '../shared/schema.ts';
 import { hiddenPath } from '../../subscriptions/options/url.ts';
 import { leftBehind } from './leave-behind.ts';
 import { optionInputs, optionsShown } from '../../subscriptions/options/all-options.ts';
 import { throttledSchema } from '../../subscriptions/options/limits.ts';
 import { madeSecretSchema } from '../../subscriptions/options/signatures.ts';
 import { eventPatterns } from '../../events/event-types.ts';
-import { idempotencyKeyPattern, secretPattern } from '../shared/patterns.ts';
 import { callbackUrlLengthMax } from '../../egress/url-policy.ts';
+import * as s from '../shared/schema.ts';
+import { idempotencyKeyPattern, secretPattern } from '../shared/patterns.ts';
 
 const url = Type.String({
   minLength: 1,
@@ -27,15 +18,12 @@ const url = Type.String({
 
 /** Path of a subscription. */
 export const subscriptionParams = Type.Object({
-  ...accountParams,
-  id: Type.String({
-    description: 'Id of the subscription.',
-    examples: ['sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'],
-  }),
+  ...s.accountParams,
+  id: s.string('Id of the subscription.', { examples: ['sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'] }),
 });
 
 /** Event types that a subscription wants, in requests. */
-export const eventTypesSchema = Type.Array(oneOf(eventPatterns), {
+export const eventTypesSchema = Type.Array(s.oneOf(eventPatterns), {
   minItems: 1,
   maxItems: 50,
   uniqueItems: true,
@@ -45,8 +33,8 @@ export const eventTypesSchema = Type.Array(oneOf(eventPatterns), {
 });
 
 /** States that a subscription wants, in requests and responses. */
-export const statesSchema = nullable(
-  Type.Array(stateSchema(), { minItems: 1, maxItems: 100, uniqueItems: true }),
+export const statesSchema = s.nullable(
+  Type.Array(s.stateSchema(), { minItems: 1, maxItems: 100, uniqueItems: true }),
   {
     description: 'State abbreviations of the filings that the subscription wants; null = all.',
     examples: [['TX', 'CA']],
@@ -54,7 +42,7 @@ export const statesSchema = nullable(
 );
 
 /** Statuses that a subscription wants, in requests and responses. */
-export const statusesSchema = nullable(
+export const statusesSchema = s.nullable(
   Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1, maxItems: 50, uniqueItems: true }),
   {
     description:
@@ -63,17 +51,20 @@ export const statusesSchema = nullable(
   },
 );
 
-const description = nullable(Type.String({ maxLength: 500 }), {
+const description = s.nullable(Type.String({ maxLength: 500 }), {
   examples: ['Status page of the back office'],
 });
 
-const format = oneOf(['standard', 'cloudevents', 'slack', 'teams'], {
+const format = s.oneOf(['standard', 'cloudevents', 'slack', 'teams'], {
   default: 'standard',
   description:
     'The body as in `webhooks`, as a structured CloudEvent, or as a message for people: Slack (Block Kit) or Microsoft Teams (Adaptive Card).',
 });
 
-const payload = oneOf(['full', 'thin'], { default: 'full', description: '`thin` leaves `data.filing` out.' });
+const payload = s.oneOf(['full', 'thin'], {
+  default: 'full',
+  description: '`thin` leaves `data.filing` out.',
+});
 
 const beginnings = ['now', 'earliest', 'state'] as const;
 
@@ -96,16 +87,16 @@ const settings = {
   secret: Type.Optional(secretSchema),
 };
 
-const enabled = Type.Boolean({
-  description: 'A disabled subscription keeps its place in the log; enabling delivers what it missed.',
-});
+const enabled = s.boolean(
+  'A disabled subscription keeps its place in the log; enabling delivers what it missed.',
+);
 
 /** Body of POST …/subscriptions. */
-export const subscriptionInputSchema = record({
+export const subscriptionInputSchema = s.record({
   ...settings,
   enabled: Type.Optional(enabled),
   from: Type.Optional(
-    oneOf(beginnings, {
+    s.oneOf(beginnings, {
       default: 'now',
       description:
         '`earliest` first delivers all events that are still in the log; `state` first delivers each filing as it is, once, as `filing.snapshot`, and changes as they come.',
@@ -114,11 +105,11 @@ export const subscriptionInputSchema = record({
 });
 
 /** Body of PATCH …/subscriptions/{id}. */
-export const subscriptionPatchSchema = record({
+export const subscriptionPatchSchema = s.record({
   ...settings,
   url: Type.Optional(url),
   from: Type.Optional(
-    oneOf(beginnings, {
+    s.oneOf(beginnings, {
       description:
         '`earliest` where it was `now` delivers everything that is still in the log, as a replay without conditions does; `state` delivers each filing as it is once more, whatever it was; `now` takes nothing back.',
     }),
@@ -141,10 +132,10 @@ export const idempotencyHeaders = Type.Object({
 const shown = {
   id: Type.String({ examples: ['sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'] }),
   account: Type.String({ examples: ['default'] }),
-  url: Type.String({
-    description: `The endpoint of the callbacks. A read-only token sees its origin and \`${hiddenPath}\`, because receivers keep credentials in the path.`,
-    examples: ['https://example.com/hooks/filings'],
-  }),
+  url: s.string(
+    `The endpoint of the callbacks. A read-only token sees its origin and \`${hiddenPath}\`, because receivers keep credentials in the path.`,
+    { examples: ['https://example.com/hooks/filings'] },
+  ),
   eventTypes: eventTypesSchema,
   states: statesSchema,
   statuses: statusesSchema,
@@ -152,47 +143,42 @@ const shown = {
   format,
   payload,
   ...optionsShown,
-  undecided: Type.Integer({
-    description:
-      'Number of events that were delivered because the present `filter` could not decide on them: a field was missing, or it held another kind of value.',
-  }),
+  undecided: s.integer(
+    'Number of events that were delivered because the present `filter` could not decide on them: a field was missing, or it held another kind of value.',
+  ),
   throttled: throttledSchema,
-  from: oneOf(beginnings, { description: 'Where it began in the log.' }),
+  from: s.oneOf(beginnings, { description: 'Where it began in the log.' }),
   enabled: Type.Boolean(),
-  state: oneOf(['active', 'failing', 'unverified', 'disabled'], {
+  state: s.oneOf(['active', 'failing', 'unverified', 'disabled'], {
     description:
       '`unverified` until the endpoint has answered as `verification` asks; `failing` from a failed attempt to the next success, and while `lastError` says why nothing can be sent.',
   }),
-  disabledReason: nullable(Type.String(), {
-    description: '`by request`, `expired`, or what the endpoint did; null while it is enabled.',
-  }),
-  lag: Type.Integer({
-    description:
-      'Number of undelivered events: those that it wants, and all events that were trimmed from the log for their age before delivery. While it is more than 2000 behind, all events of the log count.',
-  }),
+  disabledReason: s.stringOrNull(
+    '`by request`, `expired`, or what the endpoint did; null while it is enabled.',
+  ),
+  lag: s.integer(
+    'Number of undelivered events: those that it wants, and all events that were trimmed from the log for their age before delivery. While it is more than 2000 behind, all events of the log count.',
+  ),
   consecutiveFailures: Type.Integer(),
-  nextAttemptAt: timeOrNull('When the next attempt is due; null if no event waits for one.'),
-  lastSuccessAt: timeOrNull('When a callback was last acknowledged.'),
-  lastError: nullable(Type.String(), {
-    description:
-      'Why the daemon itself can send nothing, and what to do: the delivering process lacks a key, a newer version wrote the settings, the token endpoint of `auth` gave no token at the last attempt, or the endpoint is not verified. Null otherwise; responses of the endpoint are in the attempts. The daemon tries again at growing intervals up to five minutes, and at once after any PATCH, rotate-secret or start of the daemon.',
-  }),
-  unreadable: nullable(Type.String(), {
-    description:
-      'Why its secret, custom headers, `auth` or `tls` cannot be read: ENCRYPTION_KEY lacks the key that sealed them. Nothing is delivered until the key is back, or PATCH has set `secret`, `headers`, `auth` and `tls` anew. Shown is only what can be read.',
-  }),
-  previousSecretExpiresAt: timeOrNull('Until then callbacks carry a second signature after a rotation.'),
-  createdBy: nullable(Type.String(), {
-    description:
-      'Id of the token or link with which it was made; null = the operator token, or a version that did not note it.',
-    examples: ['tok_9f86d081884c7d65'],
-  }),
-  createdAt: time('When it was registered.'),
-  updatedAt: time('When its settings last changed.'),
+  nextAttemptAt: s.timeOrNull('When the next attempt is due; null if no event waits for one.'),
+  lastSuccessAt: s.timeOrNull('When a callback was last acknowledged.'),
+  lastError: s.stringOrNull(
+    'Why the daemon itself can send nothing, and what to do: the delivering process lacks a key, a newer version wrote the settings, the token endpoint of `auth` gave no token at the last attempt, or the endpoint is not verified. Null otherwise; responses of the endpoint are in the attempts. The daemon tries again at growing intervals up to five minutes, and at once after any PATCH, rotate-secret or start of the daemon.',
+  ),
+  unreadable: s.stringOrNull(
+    'Why its secret, custom headers, `auth` or `tls` cannot be read: ENCRYPTION_KEY lacks the key that sealed them. Nothing is delivered until the key is back, or PATCH has set `secret`, `headers`, `auth` and `tls` anew. Shown is only what can be read.',
+  ),
+  previousSecretExpiresAt: s.timeOrNull('Until then callbacks carry a second signature after a rotation.'),
+  createdBy: s.stringOrNull(
+    'Id of the token or link with which it was made; null = the operator token, or a version that did not note it.',
+    { examples: ['tok_9f86d081884c7d65'] },
+  ),
+  createdAt: s.time('When it was registered.'),
+  updatedAt: s.time('When its settings last changed.'),
 };
 
 /** A subscription as the API shows it; never with a secret. */
-export const subscriptionSchema = record(shown, { $id: 'Subscription' });
+export const subscriptionSchema = s.record(shown, { $id: 'Subscription' });
 
 const warningsSchema = Type.Array(Type.String(), {
   description:
@@ -200,34 +186,30 @@ const warningsSchema = Type.Array(Type.String(), {
 });
 
 /** Response of POST …/subscriptions. */
-export const registeredSchema = record(
+export const registeredSchema = s.record(
   { ...shown, secret: madeSecretSchema, warnings: warningsSchema },
   { $id: 'RegisteredSubscription' },
 );
 
 /** Response of PATCH …/subscriptions/{id}. */
-export const changedSchema = record(
+export const changedSchema = s.record(
   {
     ...shown,
     warnings: warningsSchema,
     dropped: Type.Optional(
-      Type.Array(oneOf(leftBehind), {
+      Type.Array(s.oneOf(leftBehind), {
         description:
           'Only after a change of `url` to another origin: what was not given anew and is therefore gone.',
       }),
     ),
     secret: Type.Optional(
-      Type.String({
-        description:
-          'Only where the change made one, for a dropped secret or for `v1` anew: shown only now; callbacks are signed with it.',
-      }),
+      s.string(
+        'Only where the change made one, for a dropped secret or for `v1` anew: shown only now; callbacks are signed with it.',
+      ),
     ),
   },
   { $id: 'ChangedSubscription' },
 );
 
 /** Response of GET …/subscriptions. */
-export const subscriptionListSchema = listOf(
-  Type.Unsafe({ $ref: 'Subscription#' }),
-  'Subscriptions, oldest first.',
-);
+export const subscriptionListSchema = s.listOf('Subscription', 'Subscriptions, oldest first.');

@@ -1,7 +1,7 @@
 import { deepEqual, equal, notEqual, ok, throws } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { bearerToken } from '../../../src/api/access/auth.ts';
-import { csvLine, wantsCsv } from '../../../src/api/shared/csv.ts';
+import { csvLine, wantsCsv } from '../../../src/api/filings/table.ts';
 import { decodeCursor, encodeCursor, type CursorKind } from '../../../src/api/shared/paging.ts';
 import { instantMs, isInstant } from '../../../src/json/instant.ts';
 import { Problem, problemBody } from '../../../src/api/shared/problem.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { csvLine, wantsCsv } from '../../../../src/api/shared/csv.ts';
+import { csvLine, wantsCsv } from '../../../../src/api/filings/table.ts';
 
 describe('a cell of CSV', () => {
   test.each([

@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
@@ -10,11 +11,12 @@ import { typesSeen } from '../access/own-subscriptions.ts';
 import { checkpointCursor, decodeCheckpoint, eventJson } from './json.ts';
 import { matchesFilter } from './scan.ts';
 import type { EventFilter } from './scan.ts';
-import { streamEvents } from './schema.ts';
-import { parseTypes } from '../shared/patterns.ts';
+import { eventFilters } from './events.ts';
 import { createLogFollower } from './log-follower.ts';
 import type { FollowedLog } from './log-follower.ts';
+import { parseTypes } from '../shared/patterns.ts';
 import { Problem } from '../shared/problem.ts';
+import { accountParams, oneOf, record } from '../shared/schema.ts';
 
 // Maximum bytes that small events are copied into; a larger one is sent as it is, from memory that all share.
 const pieceBytesMax = 16 * 1024;
@@ -32,8 +34,11 @@ export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): voi
   app.addHook('preClose', async () => follower.stop());
 
   app.get(
-    '/accounts/:account/events/stream',
-    { exposeHeadRoute: false, schema: streamEvents },
+    '/events/stream',
+    {
+      exposeHeadRoute: false,
+      schema: streamEvents,
+    },
     async (request, reply) => {
       const { params, query, headers } = request;
       const { account } = params;
@@ -156,3 +161,42 @@ function tooManyStreams({ perToken, perAccount }: ApiLimits['streams']): never {
   const detail = `Close some of the event streams, or share one: a token has at most ${perToken} at once, the tokens of an account ${perAccount}.`;
   throw new Problem('too_many_streams', detail, { headers: { 'retry-after': '30' } });
 }
+
+const streamQuerySchema = record({
+  ...eventFilters,
+  cursor: Type.Optional(
+    Type.String({ maxLength: 1024, description: 'Start after this `resumeCursor`, `nextCursor` or SSE id.' }),
+  ),
+  from: Type.Optional(
+    oneOf(['now', 'earliest'], {
+      default: 'now',
+      description: 'Where to start without a cursor: at the next event, or at the oldest in the log.',
+    }),
+  ),
+});
+
+const streamHeaders = Type.Object({
+  'last-event-id': Type.Optional(
+    Type.String({
+      maxLength: 1024,
+      description: 'The id of the last event that arrived; browsers send it when they reconnect.',
+    }),
+  ),
+});
+
+const eventStream = {
+  description:
+    'Each event with its type as `event`, a cursor as `id`, and `data` as in the list of events; comments in between.',
+  content: { 'text/event-stream': { schema: Type.Unknown() } },
+};
+
+const streamEvents = {
+  operationId: 'streamEvents',
+  summary: 'Follow events as Server-Sent Events',
+  description:
+    'Starts with the next event, or after `Last-Event-ID` or `cursor`. The stream ends after a quarter of an hour and when the daemon stops: connect again with the last id.',
+  params: Type.Object(accountParams),
+  querystring: streamQuerySchema,
+  headers: streamHeaders,
+  response: { 200: eventStream },
+};

@@ -1,39 +1,27 @@
-import type { DeadLetter } from '../../delivery/store/delivery-records.ts';
-import { asksForProof, showVerification } from '../../subscriptions/options/verification.ts';
+import { asksForProof, showVerification, verifiedSchema } from '../../subscriptions/options/verification.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { pageLimit } from '../shared/schema.ts';
-import { headersOnly, decodeCursor, encodeCursor } from '../shared/paging.ts';
-import { listDeadLetters, testSubscription, verifySubscription } from './schema.ts';
+import { callMs, keepOpen } from '../server/bounded-server.ts';
 import { requireSubscription, requireVerified } from '../subscriptions/find.ts';
 import { wakeSoon } from '../subscriptions/routes.ts';
-import { callMs, keepOpen } from '../server/bounded-server.ts';
-import { subscriptionNotFound, Problem } from '../shared/problem.ts';
+import { subscriptionParams } from '../subscriptions/schema.ts';
+import { callFields, responseText } from './attempts.ts';
+import { notFound, Problem } from '../shared/problem.ts';
+import { conflict, record, stringOrNull } from '../shared/schema.ts';
 
-/** The routes for dead letters, the test call, and the question whether an endpoint wants the callbacks. */
-export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
-  const { delivery, hooks, subscriptions } = deps;
+/** The test call, and the question whether an endpoint wants the callbacks. */
+export function addCallRoutes(app: Api, deps: ApiDeps): void {
+  const { hooks, subscriptions } = deps;
   // Ids of subscriptions by the call that is under way to their endpoints.
   const [underTest, asked] = [new Set<string>(), new Set<string>()];
 
-  app.get(
-    '/accounts/:account/subscriptions/:id/dead-letters',
-    { schema: listDeadLetters },
-    async ({ method, params: { account, id }, query: { limit = pageLimit, cursor } }, reply) => {
-      const before = decodeCursor('dead-letters', cursor);
-      await requireSubscription(deps, account, id);
-      if (method === 'HEAD') return headersOnly(reply);
-      const { items, next } = await delivery.deadLetters(account, id, before, limit);
-      return {
-        items: items.map(deadLetterView),
-        nextCursor: next === null ? null : encodeCursor('dead-letters', next),
-      };
-    },
-  );
-
   app.post(
-    '/accounts/:account/subscriptions/:id/test',
-    { config: { dear: 'calls' }, handlerTimeout: callMs, schema: testSubscription },
+    '/subscriptions/:id/test',
+    {
+      config: { dear: 'calls' },
+      handlerTimeout: callMs,
+      schema: testSubscription,
+    },
     async (request) => {
       const { account, id } = request.params;
       const { subscription, unreadable } = await requireSubscription(deps, account, id);
@@ -43,16 +31,21 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
         throw testRunning('A test of this subscription is under way; wait for its answer.');
       keepOpen(request.raw.socket);
       const sent = await onceAtATime(underTest, id, () => hooks.ping(subscription));
-      const { outcome, statusCode, durationMs, response } = sent;
-      if (outcome.kind === 'delivered') await resumeFailing(deps, subscription, request.log);
-      const reason = outcome.kind === 'delivered' ? null : outcome.reason;
-      return { outcome: outcome.code, reason, statusCode, durationMs, response };
+      const { outcome: found, statusCode, durationMs, response } = sent;
+      const isDelivered = found.kind === 'delivered';
+      if (isDelivered) await resumeFailing(deps, subscription, request.log);
+      const reason = isDelivered ? null : found.reason;
+      return { outcome: found.code, reason, statusCode, durationMs, response };
     },
   );
 
   app.post(
-    '/accounts/:account/subscriptions/:id/verify',
-    { config: { dear: 'calls' }, handlerTimeout: callMs, schema: verifySubscription },
+    '/subscriptions/:id/verify',
+    {
+      config: { dear: 'calls' },
+      handlerTimeout: callMs,
+      schema: verifySubscription,
+    },
     async (request) => {
       const { account, id } = request.params;
       const { subscription, unreadable, text } = await requireSubscription(deps, account, id);
@@ -69,7 +62,7 @@ export function addDeliveryRoutes(app: Api, deps: ApiDeps): void {
       if (result.kind === 'changed') throw testRunning('The subscription was changed meanwhile: ask again.');
       const { refusal, outcome, statusCode, durationMs } = result.asked;
       const now = await subscriptions.get(account, id);
-      if (now === null) throw subscriptionNotFound();
+      if (now === null) throw notFound('subscription_not_found');
       if (refusal === null) await hooks.wake(account, id);
       const { verified } = showVerification(now.subscription);
       return { verified, outcome: outcome.code, reason: refusal, statusCode, durationMs };
@@ -99,18 +92,6 @@ async function resumeFailing(
   await wakeSoon(deps, found.subscription, logger);
 }
 
-function deadLetterView({ eventId, eventType, filingId, attempts, lastOutcome, events, at }: DeadLetter) {
-  return {
-    eventId,
-    eventType,
-    filingId: filingId === '' ? null : filingId,
-    attempts,
-    lastOutcome,
-    events,
-    at: new Date(at).toISOString(),
-  };
-}
-
 function testRunning(detail: string): Problem {
   return new Problem('test_running', detail, { headers: { 'retry-after': '1' } });
 }
@@ -122,3 +103,41 @@ function tooOften(inMs: number): Problem {
     { headers: { 'retry-after': String(Math.ceil(inMs / 1_000)) } },
   );
 }
+
+/** Response of POST …/test. */
+export const pingAnswerSchema = record(
+  {
+    ...callFields,
+    reason: stringOrNull('A sentence about a failure; null if it was delivered.'),
+    response: responseText,
+  },
+  { description: 'The outcome of the ping.' },
+);
+
+const testSubscription = {
+  operationId: 'testSubscription',
+  summary: 'Send one ping now and return its outcome',
+  description:
+    'Works for disabled subscriptions too. It is in the list of attempts and counts as no failure and no success; if it is delivered, what waits for a failing endpoint is tried at once, as by POST …/resume. An endpoint that has yet to be verified gets none.',
+  params: subscriptionParams,
+  response: { 200: pingAnswerSchema, 409: conflict },
+};
+
+const verifySubscription = {
+  operationId: 'verifySubscription',
+  summary: 'Ask the endpoint now whether it wants the callbacks',
+  description:
+    'As `verification` of the subscription says. Once the endpoint agrees, events that wait are delivered. Works for disabled subscriptions too and does not enable them. An endpoint that was verified stays so, whatever it answers.',
+  params: subscriptionParams,
+  response: {
+    200: record(
+      {
+        ...callFields,
+        verified: verifiedSchema,
+        reason: stringOrNull('Why the endpoint is not verified; null if it is.'),
+      },
+      { description: 'The verification of the endpoint, and the outcome of the question.' },
+    ),
+    409: conflict,
+  },
+};

@@ -1,0 +1,280 @@
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { seenByMax, seenNoteMax } from '../../filings/seen-store.ts';
+import { isKnownStatus } from '../../partner/filing-statuses.ts';
+import { unknownWord } from '../../words/near-name.ts';
+import { type Dear, exportMs } from '../access/dear-requests.ts';
+import type { Api, ApiDeps } from '../deps.ts';
+import { eventsJson } from '../events/json.ts';
+import { scanNewestEvents } from '../events/scan.ts';
+import { chooseList, cursorKindOf, listPage, type ListQuery } from './search.ts';
+import { type CsvColumn, csvColumns, csvExtraColumns, sendTable, wantsCsv } from './table.ts';
+import { filingFields, filingView } from './view.ts';
+import * as s from '../shared/schema.ts';
+import { decodeCursor, encodeCursor, headersOnly, pageLimit } from '../shared/paging.ts';
+import { linePattern, statusPattern } from '../shared/patterns.ts';
+import { notFound, Problem } from '../shared/problem.ts';
+
+const eventsMax = 100;
+// Number of filings that a table reads at once.
+const tableFilings = 100;
+
+/** The filings of an account as the daemon last saw them, and notes of people on its rejections. */
+export function addFilingRoutes(app: Api, deps: ApiDeps): void {
+  const { filings, log, sections, seen, now } = deps;
+  app.get(
+    '/filings',
+    { config: { dear: kindOfList }, schema: listFilings, handlerTimeout: exportMs },
+    async (request, reply) => {
+      const { method, query, headers } = request;
+      const { account } = request.params;
+      const { limit = pageLimit, cursor } = query;
+      const choice = chooseList(query, await statusesShown(deps, account, query));
+      void reply.header('vary', 'accept');
+      if (wantsCsv(headers.accept))
+        return sendTable(
+          method,
+          reply,
+          { name: 'filings', columns: parseColumns(query.columns) },
+          async (after) => {
+            const page = await listPage(deps, account, choice, after, tableFilings);
+            if (page.searched?.service === 'unavailable') throw tableLacks(page.searched.detail);
+            return { filings: page.filings.map((filing) => ({ ...filing, account })), next: page.next };
+          },
+        );
+      const kind = cursorKindOf(choice);
+      const after = decodeCursor(kind, cursor);
+      if (method === 'HEAD') return headersOnly(reply);
+      const page = await listPage(deps, account, choice, after, limit);
+      return {
+        items: page.filings.map(filingView),
+        nextCursor: page.next === null ? null : encodeCursor(kind, page.next),
+        ...(query.q === undefined || page.searched === undefined ? {} : { searched: page.searched }),
+      };
+    },
+  );
+
+  app.get('/filings/:filingId', { schema: getFiling }, async ({ params: { account, filingId } }, reply) => {
+    const filing = await filings.get(account, filingId);
+    if (filing === null) throw notFound('filing_not_found');
+    const filter = { types: null, filingId };
+    const found = await scanNewestEvents({ log, sections }, account, null, filter, eventsMax);
+    void reply.type('application/json; charset=utf-8');
+    const head = Buffer.from(`${JSON.stringify(filingView(filing)).slice(0, -1)},"events":[`);
+    const events = eventsJson(found.entries.toReversed());
+    return reply.send(Buffer.concat([head, ...events, Buffer.from(']}')]));
+  });
+
+  const path = '/filings/:filingId/seen';
+  app.put(path, { schema: markFilingSeen }, async ({ params: { account, filingId }, body }) => {
+    const mark = { by: body.by.trim(), note: body.note?.trim() ?? null, at: now() };
+    const marked = await seen.mark(account, filingId, mark);
+    if (marked === 'full')
+      throw new Problem(
+        'account_quota_exceeded',
+        'Too many rejections are marked as seen; take some marks away.',
+      );
+    const filing = await filings.get(account, filingId);
+    if (filing === null || marked === 'gone') throw notFound('filing_not_found');
+    if (marked === 'not_rejected')
+      throw new Problem(
+        'filing_not_rejected',
+        'Only a filing that is REJECTED now can be marked as seen; GET the filing shows its status.',
+      );
+    return filingView(filing);
+  });
+
+  app.delete(path, { schema: unmarkFilingSeen }, async ({ params: { account, filingId } }, reply) => {
+    if ((await filings.get(account, filingId)) === null) throw notFound('filing_not_found');
+    await seen.unmark(account, filingId);
+    return reply.code(204).send(null);
+  });
+}
+
+// An export reads the whole list, a search may look through all filings.
+function kindOfList({ headers, query }: FastifyRequest): Dear | null {
+  if (wantsCsv(headers.accept)) return 'exports';
+  const { q, state } = query as ListQuery;
+  return q === undefined && state === undefined ? null : 'scans';
+}
+
+// The statuses that the account has had, where the request depends on them.
+async function statusesShown(
+  { snapshot }: ApiDeps,
+  account: string,
+  { status, q, state }: ListQuery,
+): Promise<readonly string[]> {
+  const isPlain = q === undefined && state === undefined && (status === undefined || isKnownStatus(status));
+  return isPlain ? [] : Object.keys(await snapshot.counts(account));
+}
+
+// A page says what it lacks, and a table has no place for that.
+function tableLacks(why: string | null): Problem {
+  const detail = `${why ?? 'The service cannot be asked.'} The table would lack COMPLETED filings; name the other statuses in status for one without them.`;
+  return new Problem('partner_unavailable', detail, { headers: { 'retry-after': '5' } });
+}
+
+/** Query of GET …/filings. */
+const filingsQuerySchema = s.record({
+  ...s.pageQuery,
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: linePattern,
+      description:
+        "Only filings of which policy number, insured's name or id have each of these words as a part, in any case and any form of Unicode. `searched` says whether the " +
+        'partner service was asked for COMPLETED filings, whose details are not kept.',
+      examples: ['acme SL-2031'],
+    }),
+  ),
+  state: Type.Optional(
+    s.stateSchema({
+      description:
+        'Only filings of this state, by its abbreviation in any case. Of COMPLETED filings it is known only in a search with `q`.',
+      examples: ['TX'],
+    }),
+  ),
+  status: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 640,
+      pattern: statusPattern,
+      description:
+        'Only filings in this status, in any case, or in several with commas between: those of the partner service, and any other that this account has shown.',
+      examples: ['PENDING', 'REJECTED,UNPAID'],
+    }),
+  ),
+  order: Type.Optional(
+    s.oneOf(['newest', 'oldest'], {
+      description:
+        '`newest`: the filings that reached their status last come first; `oldest`: those that are in it for longest. Only with a `status` other ' +
+        'than COMPLETED, with `state` or with `q`, where `newest` is the default; other lists have no order.',
+    }),
+  ),
+  columns: Type.Optional(
+    Type.Refine(
+      Type.String({
+        maxLength: 256,
+        description: `Columns of the table, with commas between; only with \`Accept: text/csv\`. These are not there by default: ${csvExtraColumns.join(', ')}.`,
+        examples: ['account,filingId,insuredsName,rejectionReason,since'],
+      }),
+      (text) => columnsProblem(text) === null,
+      (text) => columnsProblem(text) ?? '',
+    ),
+  ),
+});
+
+/** The columns in a list that the schema has accepted; those of every table without one. */
+function parseColumns(text: string | undefined): readonly CsvColumn[] {
+  return text === undefined ? csvColumns : (text.split(',') as CsvColumn[]);
+}
+
+function columnsProblem(text: string): string | null {
+  const known: readonly string[] = [...csvColumns, ...csvExtraColumns];
+  const wrong = text.split(',').find((name) => !known.includes(name));
+  return wrong === undefined ? null : unknownWord(wrong, 'column', known);
+}
+
+/** Path of a filing. */
+const filingParams = Type.Object({
+  ...s.accountParams,
+  filingId: s.string('Id of the filing at the partner service.', { examples: ['f_123'] }),
+});
+
+/**
+ * Response of GET …/filings/{filingId}; the handler writes its bytes, so that events stay as they were
+ * stored.
+ */
+const filingWithEventsSchema = Type.Unsafe<Buffer>(
+  s.record(
+    {
+      ...filingFields,
+      events: s.arrayOf('LoggedEvent', {
+        description:
+          'Its latest events still in the log, at most 100, oldest first; GET …/events?filingId= gives all.',
+      }),
+    },
+    { description: 'The filing and its events.' },
+  ),
+);
+
+/** Response of GET …/filings. */
+export const filingListSchema = s.listWith(
+  'Filing',
+  'Filings without removed ones. A page may be shorter than `limit` and still have a next one. In lists of COMPLETED and of all ' +
+    'filings, one that changes meanwhile may appear twice.',
+  {
+    searched: Type.Optional(
+      s.record(
+        {
+          service: s.oneOf(['asked', 'not_needed', 'unavailable'], {
+            description:
+              'Whether the partner service was asked for this page. `unavailable`: COMPLETED filings may be missing.',
+          }),
+          detail: s.stringOrNull('What there is to say about it.'),
+        },
+        { description: 'Only with `q`.' },
+      ),
+    ),
+  },
+);
+
+/** Request and responses of GET /v1/accounts/{account}/filings. */
+export const listFilings = {
+  operationId: 'listFilings',
+  summary: 'List filings as last seen',
+  description:
+    'With `Accept: text/csv` the whole list for a spreadsheet (RFC 4180, UTF-8); `limit` and `cursor` have no effect. With `q` it holds at ' +
+    'most the first thousand COMPLETED filings that the partner service finds; where that cannot be asked, the answer is 503 or ends early. Texts that a ' +
+    'spreadsheet would take for a formula have an apostrophe in front.',
+  params: Type.Object(s.accountParams),
+  querystring: filingsQuerySchema,
+  response: { 200: s.pageOrTable(filingListSchema, 'filing') },
+};
+
+/** Body of PUT …/seen. */
+const seenInputSchema = s.record(
+  {
+    by: Type.String({
+      minLength: 1,
+      maxLength: seenByMax,
+      pattern: linePattern,
+      description: 'Who has seen it.',
+      examples: ['Dana Reyes'],
+    }),
+    note: Type.Optional(
+      s.nullable(Type.String({ minLength: 1, maxLength: seenNoteMax, pattern: linePattern }), {
+        description: 'What is done about it.',
+        examples: ['Asked the broker for the signed affidavit.'],
+      }),
+    ),
+  },
+  { $id: 'SeenInput' },
+);
+
+const getFiling = {
+  operationId: 'getFiling',
+  summary: 'A filing as last seen, and its events',
+  description: 'The latest events that the log still holds.',
+  params: filingParams,
+  response: { 200: filingWithEventsSchema },
+};
+
+const markFilingSeen = {
+  operationId: 'markFilingSeen',
+  summary: 'Note that somebody has seen a rejection',
+  description:
+    'The note belongs to the present rejection: the next event of the filing makes it unseen. A note that is there is replaced.',
+  params: filingParams,
+  body: seenInputSchema,
+  response: { 200: s.answer('Filing', 'The filing.'), 409: s.conflict },
+};
+
+const unmarkFilingSeen = {
+  operationId: 'unmarkFilingSeen',
+  summary: 'Take the note back that somebody has seen a rejection',
+  description: 'The filing counts as not seen again. Succeeds without a note, too.',
+  params: filingParams,
+  response: { 204: { type: 'null', description: 'It counts as unseen.' } },
+};
