@@ -3,7 +3,8 @@ import helmet from '@fastify/helmet';
 import { isNestedDeeper } from '../json/nesting.ts';
 import { defaultLimits, limitOpenRoutes } from './access/limits.ts';
 import { limitDearRequests } from './access/dear-requests.ts';
-import { addAccountRoutes } from './accounts/routes.ts';
+import { addAccountRoutes } from './accounts/accounts.ts';
+import { addSettingRoutes } from './accounts/settings.ts';
 import type { Api, ApiDeps } from './deps.ts';
 import { addAccountCheck, addAuth } from './access/auth.ts';
 import { addIdCheck } from './access/path-ids.ts';
@@ -28,7 +29,8 @@ import { addReplayRoutes } from './delivery/replays.ts';
 import { addSessionRoutes } from './access/session.ts';
 import { addStreamRoutes } from './events/stream.ts';
 import { addPreviewRoute } from './subscriptions/preview.ts';
-import { addSubscriptionRoutes } from './subscriptions/routes.ts';
+import { addRegistrationRoute } from './subscriptions/register.ts';
+import { addSubscriptionRoutes } from './subscriptions/subscriptions.ts';
 import { addLinkRoutes, addTokenRoutes } from './tokens.ts';
 import { addOwnCheck } from './access/own-subscriptions.ts';
 import { invalidRequest } from './shared/problem.ts';
@@ -41,6 +43,7 @@ const noQuery = record({});
 const ofAccount: readonly ((app: Api, deps: ApiDeps) => void)[] = [
   addTokenRoutes,
   addLinkRoutes,
+  addRegistrationRoute,
   addSubscriptionRoutes,
   addPreviewRoute,
   addDeadLetterRoute,
@@ -143,6 +146,7 @@ async function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Pr
   });
   addSessionRoutes(app, deps, signIn);
   addAccountRoutes(app, deps);
+  addSettingRoutes(app, deps);
   await app.register(async (scope) => ofAccount.forEach((add) => add(scope, deps)), {
     prefix: '/accounts/:account',
   });

@@ -1,8 +1,7 @@
-import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { type AccountToken, type MadeToken, tokensMax } from '../accounts/token-store.ts';
 import { instantMs, instantOrNullSchema, mustBeLater } from '../json/instant.ts';
-import { callerOf, tokenGone } from './access/auth.ts';
+import { tokenGone, tokenOf } from './access/auth.ts';
 import type { ApiDeps, Api } from './deps.ts';
 import { ownerOf } from './access/own-subscriptions.ts';
 import * as s from './shared/schema.ts';
@@ -19,7 +18,7 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
   app.post('/tokens', posted, async (request, reply) => {
     const { account } = request.params;
     const { name = 'unnamed', readOnly = false, subscriptions = 'all', expiresAt } = request.body;
-    const maker = makerOf(request);
+    const maker = tokenOf(request);
     const end = endOf(instantMs(expiresAt), maker?.expiresAt ?? null, now());
     const settings = { name, readOnly, subscriptions, expiresAt: end, parent: maker?.id ?? null };
     const { token, text } = orRefusal(await tokens.create(account, settings, now()));
@@ -54,12 +53,6 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
       throw notFound('token_not_found');
     },
   );
-}
-
-/** The token with which a request makes another one; null = the operator's. */
-export function makerOf(request: FastifyRequest): AccountToken | null {
-  const caller = callerOf(request);
-  return caller?.kind === 'account' ? caller.token : null;
 }
 
 /**
@@ -116,7 +109,7 @@ export function addLinkRoutes(app: Api, { tokens, now, publicUrl = null }: ApiDe
   app.post('/links', { config: { dear: 'scans' }, schema: createLink }, async (request, reply) => {
     const { account } = request.params;
     const { expiresInMs, readOnly = true, name = 'link' } = request.body;
-    const maker = makerOf(request);
+    const maker = tokenOf(request);
     const expiresAt = Math.min(now() + expiresInMs, maker?.expiresAt ?? Infinity);
     const settings = { name, readOnly, expiresAt, parent: maker?.id ?? null, link: true };
     const { token, text } = orRefusal(await tokens.create(account, settings, now()));
@@ -138,30 +131,26 @@ const tokenParams = Type.Object({
 });
 
 /** Body of POST …/tokens; without a body the token has every default. */
-const tokenInputSchema = s.record({
-  name: Type.Optional(
-    Type.String({
+const tokenInputSchema = s.record(
+  s.optional({
+    name: Type.String({
       minLength: 1,
       maxLength: 100,
       default: 'unnamed',
       description: 'The holder of the token.',
       examples: ['billing'],
     }),
-  ),
-  readOnly: Type.Optional(Type.Boolean({ default: false, description: 'Whether it may only read.' })),
-  subscriptions: Type.Optional(
-    s.oneOf(['all', 'own'], {
+    readOnly: Type.Boolean({ default: false, description: 'Whether it may only read.' }),
+    subscriptions: s.oneOf(['all', 'own'], {
       default: 'all',
       description:
         '`own`: it sees and manages only the subscriptions that it made, reads the filings and events of the account, and changes nothing else. For a tool that registers its own endpoint.',
     }),
-  ),
-  expiresAt: Type.Optional(
-    instantOrNullSchema(
+    expiresAt: instantOrNullSchema(
       "In the future: the token is invalid from then on. Null = the end of the token that makes it; never for the operator's.",
     ),
-  ),
-});
+  }),
+);
 
 const shown = {
   id: Type.String({ examples: ['tok_9f86d081884c7d65'] }),
@@ -181,40 +170,34 @@ const shown = {
 };
 
 /** A token as the API shows it; never its text. */
-export const tokenSchema = s.record(shown, { $id: 'Token' });
+export const tokenSchema = s.shared('Token', shown);
 
 /** Response of POST …/tokens. */
-export const newTokenSchema = s.record(
-  {
-    ...shown,
-    token: s.string('Shown only now: send it as `Authorization: Bearer`.'),
-    warnings: Type.Array(Type.String(), {
-      description: 'Settings that were left out although a token should have them.',
-    }),
-  },
-  { $id: 'NewToken' },
-);
+export const newTokenSchema = s.shared('NewToken', {
+  ...shown,
+  token: s.string('Shown only now: send it as `Authorization: Bearer`.'),
+  warnings: Type.Array(Type.String(), {
+    description: 'Settings that were left out although a token should have them.',
+  }),
+});
 
 const inAccount = Type.Object(s.accountParams);
 
 const day = 86_400_000;
 
 /** Response of POST …/links. */
-export const linkSchema = s.record(
-  {
-    id: s.string('Id of its token: revoke it with DELETE …/tokens/{id}.', {
-      examples: ['tok_9f86d081884c7d65'],
-    }),
-    url: Type.String({
-      format: 'uri',
-      description: 'Opens the page, any number of times until it expires. Shown only now.',
-      examples: ['https://filings.example.com/#/link/fwl_8f14e45fceea167a5a36dedd4bea2543aabb.default'],
-    }),
-    readOnly: s.boolean('Whether it only shows the account.'),
-    expiresAt: s.time('The link, and what was opened with it, ends then.'),
-  },
-  { $id: 'Link' },
-);
+export const linkSchema = s.shared('Link', {
+  id: s.string('Id of its token: revoke it with DELETE …/tokens/{id}.', {
+    examples: ['tok_9f86d081884c7d65'],
+  }),
+  url: Type.String({
+    format: 'uri',
+    description: 'Opens the page, any number of times until it expires. Shown only now.',
+    examples: ['https://filings.example.com/#/link/fwl_8f14e45fceea167a5a36dedd4bea2543aabb.default'],
+  }),
+  readOnly: s.boolean('Whether it only shows the account.'),
+  expiresAt: s.time('The link, and what was opened with it, ends then.'),
+});
 
 const linkInputSchema = s.record({
   expiresInMs: Type.Integer({
@@ -223,18 +206,19 @@ const linkInputSchema = s.record({
     description: 'Milliseconds until the link expires. It ends with the token that makes it at the latest.',
     examples: [7 * day],
   }),
-  readOnly: Type.Optional(
-    Type.Boolean({ default: true, description: 'Whether the page that it opens only shows the account.' }),
-  ),
-  name: Type.Optional(
-    Type.String({
+  ...s.optional({
+    readOnly: Type.Boolean({
+      default: true,
+      description: 'Whether the page that it opens only shows the account.',
+    }),
+    name: Type.String({
       minLength: 1,
       maxLength: 100,
       default: 'link',
       description: 'For whom it is, as the list of tokens shows it.',
       examples: ['Agency in Dallas'],
     }),
-  ),
+  }),
 });
 
 const createToken = {
@@ -263,15 +247,15 @@ const deleteToken = {
   summary: 'Revoke a token and those that it made',
   description: 'At once. With `children=keep` the tokens that it made stay.',
   params: tokenParams,
-  querystring: s.record({
-    children: Type.Optional(
-      s.oneOf(['revoke', 'keep'], {
+  querystring: s.record(
+    s.optional({
+      children: s.oneOf(['revoke', 'keep'], {
         default: 'revoke',
         description:
           '`revoke`: all tokens that were made with it, and with those, are revoked too. `keep`: those that it made stay, as made by the token that made it.',
       }),
-    ),
-  }),
+    }),
+  ),
   response: {
     204: {
       type: 'null',

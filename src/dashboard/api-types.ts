@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
-import type { accountSchema, countsAnswerSchema, savedAccountSchema } from '../api/accounts/schema.ts';
+import type { countsAnswerSchema } from '../api/accounts/accounts.ts';
+import type { accountSchema, savedAccountSchema } from '../api/accounts/view.ts';
 import type { attemptDetailSchema, attemptSchema } from '../api/delivery/attempts.ts';
 import type { deadLetterSchema } from '../api/delivery/dead-letters.ts';
 import type { eventDeliverySchema } from '../api/delivery/event-deliveries.ts';
@@ -9,7 +10,7 @@ import type { filingListSchema } from '../api/filings/filings.ts';
 import type { filingSchema } from '../api/filings/view.ts';
 import type { boardAccountSchema, boardSchema, rejectionSchema } from '../api/filings/rejections.ts';
 import type { sessionSchema } from '../api/access/session.ts';
-import type { rotateSecret } from '../api/subscriptions/operations.ts';
+import type { rotationSchema } from '../api/subscriptions/subscriptions.ts';
 import type { changedSchema, registeredSchema, subscriptionSchema } from '../api/subscriptions/schema.ts';
 import type { tokenSchema } from '../api/tokens.ts';
 
@@ -38,7 +39,7 @@ export type RejectionPage = Page<Rejection> &
 export type Subscription = Static<typeof subscriptionSchema>;
 export type RegisteredSubscription = Static<typeof registeredSchema>;
 export type ChangedSubscription = Static<typeof changedSchema>;
-export type Rotation = Static<(typeof rotateSecret)['response'][200]>;
+export type Rotation = Static<typeof rotationSchema>;
 export type Attempt = Static<typeof attemptSchema>;
 export type AttemptDetails = Omit<AttemptDetail, 'earlier' | 'later'> &
   Record<'earlier' | 'later', Attempt[]>;

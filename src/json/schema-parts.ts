@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Static, TSchema } from 'typebox';
+import type { Static, TOptional, TSchema } from 'typebox';
 
 /** A schema that also accepts null, as one type list: it then reports one error instead of one per branch. */
 export function nullable<T extends TSchema>(schema: T, options: Record<string, unknown> = {}) {
@@ -15,6 +15,22 @@ export function oneOf<const T extends readonly string[]>(words: T, options: Reco
 /** An object with these fields and no others. */
 export function record<T extends Record<string, TSchema>>(fields: T, options: Record<string, unknown> = {}) {
   return Type.Object(fields, { ...options, additionalProperties: false });
+}
+
+/** A record with a description. */
+export function described<T extends Record<string, TSchema>>(description: string, fields: T) {
+  return record(fields, { description });
+}
+
+/** A record that several responses share under this id. */
+export function shared<T extends Record<string, TSchema>>($id: string, fields: T) {
+  return record(fields, { $id });
+}
+
+/** Fields that may be missing. */
+export function optional<T extends Record<string, TSchema>>(fields: T) {
+  const entries = Object.entries(fields).map(([name, field]) => [name, Type.Optional(field)]);
+  return Object.fromEntries(entries) as { [Name in keyof T]: TOptional<T[Name]> };
 }
 
 /** A time of a response: ISO 8601 in UTC with milliseconds. */

@@ -229,6 +229,12 @@ export function callerOf(request: FastifyRequest): Caller | null {
   return request.getDecorator<Caller | null>('caller');
 }
 
+/** The token of the account with which a request came, also in a session; null for the operator's. */
+export function tokenOf(request: FastifyRequest): AccountToken | null {
+  const caller = callerOf(request);
+  return caller?.kind === 'account' ? caller.token : null;
+}
+
 /**
  * Whether the caller may see what gives access to a receiver: the paths of callback URLs and the responses,
  * which may repeat them. A read-only token is made for those who watch.

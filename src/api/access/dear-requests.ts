@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiLimits, Api } from '../deps.ts';
-import { callerOf } from './auth.ts';
+import { tokenOf } from './auth.ts';
 import { createCounts } from '../../memory/counts.ts';
 import { refuse } from './limits.ts';
 
@@ -63,11 +63,11 @@ export function limitDearRequests(scope: Api, limits: Pick<ApiLimits, Dear>): vo
     if (dear === undefined) return;
     const { handler } = route;
     route.handler = async function limited(request, reply) {
-      const caller = callerOf(request);
+      const account = tokenOf(request)?.account;
       const kind = typeof dear === 'function' ? dear(request) : dear;
-      if (caller?.kind !== 'account' || kind === null) return handler.call(this, request, reply);
+      if (account === undefined || kind === null) return handler.call(this, request, reply);
       using place =
-        (await gates[kind].enter(caller.token.account, untilGone(reply))) ??
+        (await gates[kind].enter(account, untilGone(reply))) ??
         refuse(`Too many ${names[kind]} run at once; wait until one has ended.`, retryMs);
       places.set(request, place);
       const answer: unknown = await handler.call(this, request, reply);

@@ -2,14 +2,14 @@ import type { FastifyRequest } from 'fastify';
 import { type EventType, loggedEventTypes } from '../../events/event-types.ts';
 import { isAboutReceivers, matchesType, type Wishes } from '../../subscriptions/matches-event.ts';
 import type { ApiDeps, Api } from '../deps.ts';
-import { callerOf } from './auth.ts';
+import { tokenOf } from './auth.ts';
 import { type PathIds, subscriptionIn } from './path-ids.ts';
 import { invalidRequest, notFound } from '../shared/problem.ts';
 
 /** The id of the token whose subscriptions are the only ones that the caller may see; null = all. */
 export function ownerOf(request: FastifyRequest): string | null {
-  const caller = callerOf(request);
-  return caller?.kind === 'account' && caller.token.subscriptions === 'own' ? caller.token.id : null;
+  const token = tokenOf(request);
+  return token?.subscriptions === 'own' ? token.id : null;
 }
 
 /**

@@ -75,21 +75,18 @@ function viewOf(caller: Caller | null) {
 }
 
 /** The account and the rights that the credentials of a request open. */
-export const sessionSchema = s.record(
-  {
-    kind: s.oneOf(['operator', 'account'], { description: 'Whose credentials they are.' }),
-    account: s.stringOrNull("The account that they open; null = the operator's open all.", {
-      examples: ['default'],
-    }),
-    readOnly: s.boolean('Whether they may only read.'),
-    subscriptions: s.oneOf(['all', 'own'], {
-      description:
-        'Which subscriptions they see and manage; with `own` only those made with them, and they change nothing else.',
-    }),
-    expiresAt: s.timeOrNull('They are invalid from then on; null = never.'),
-  },
-  { $id: 'Session' },
-);
+export const sessionSchema = s.shared('Session', {
+  kind: s.oneOf(['operator', 'account'], { description: 'Whose credentials they are.' }),
+  account: s.stringOrNull("The account that they open; null = the operator's open all.", {
+    examples: ['default'],
+  }),
+  readOnly: s.boolean('Whether they may only read.'),
+  subscriptions: s.oneOf(['all', 'own'], {
+    description:
+      'Which subscriptions they see and manage; with `own` only those made with them, and they change nothing else.',
+  }),
+  expiresAt: s.timeOrNull('They are invalid from then on; null = never.'),
+});
 
 const credential = (description: string, prefix: string) =>
   Type.Optional(

@@ -97,7 +97,7 @@ function kindOfList({ query }: FastifyRequest): Dear | null {
   return Object.keys(filter).length > 0 ? 'scans' : null;
 }
 
-/** The id of an attempt in responses: it contains the subscription's, so an attempt can be found below the account. */
+/** The id of an attempt: it contains the subscription's, so an attempt can be found below the account. */
 export function attemptId(id: string, subscription: string): string {
   return `att_${id}.${subscription}`;
 }
@@ -154,7 +154,7 @@ const durationMs = Type.Number({
   description: 'Milliseconds from the first byte sent to the end of the response.',
 });
 
-/** What a call to an endpoint shows of its response. */
+/** The outcome of a call to an endpoint. */
 export const callFields = { outcome, statusCode, durationMs };
 
 /** The beginning of a response. */
@@ -193,7 +193,7 @@ const attempt = {
 };
 
 /** One attempt to deliver an event. */
-export const attemptSchema = s.record(attempt, { $id: 'Attempt' });
+export const attemptSchema = s.shared('Attempt', attempt);
 
 const near = (side: string) =>
   s.arrayOf('Attempt', {
@@ -215,20 +215,17 @@ const request = s.nullable(
 );
 
 /** One attempt in full: GET …/attempts/{id}. */
-export const attemptDetailSchema = s.record(
-  {
-    ...attempt,
-    request,
-    requestMissing: s.stringOrNull('Why `request` is null; null where it is shown.'),
-    responseHeaders: s.nullable(Type.Record(Type.String(), Type.String()), {
-      description:
-        'The first 20 headers, 2 KiB at most; null if there was no response or they were not kept (DELIVERY_ATTEMPT_DETAILS), and for a read-only token.',
-    }),
-    earlier: near('earlier'),
-    later: near('later'),
-  },
-  { $id: 'AttemptDetail' },
-);
+export const attemptDetailSchema = s.shared('AttemptDetail', {
+  ...attempt,
+  request,
+  requestMissing: s.stringOrNull('Why `request` is null; null where it is shown.'),
+  responseHeaders: s.nullable(Type.Record(Type.String(), Type.String()), {
+    description:
+      'The first 20 headers, 2 KiB at most; null if there was no response or they were not kept (DELIVERY_ATTEMPT_DETAILS), and for a read-only token.',
+  }),
+  earlier: near('earlier'),
+  later: near('later'),
+});
 
 /** Response of a list of attempts. */
 const attemptList = s.listOf(
@@ -236,17 +233,17 @@ const attemptList = s.listOf(
   'Attempts, newest first; at least the latest 1 000 are kept. With filters a page may hold fewer than `limit`, or none, and still have a next one.',
 );
 
-const filters = {
-  eventId: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 128, description: 'Only attempts to deliver this event.' }),
-  ),
+const filters = s.optional({
+  eventId: Type.String({
+    minLength: 1,
+    maxLength: 128,
+    description: 'Only attempts to deliver this event.',
+  }),
   filingId: s.filingIdIn('Only those of events of this filing.'),
-  outcome: Type.Optional(
-    s.oneOf(outcomes, { description: 'Only those with this outcome.', examples: ['http_error'] }),
-  ),
-  after: Type.Optional(instantSchema('Only those that ended at this time or later.')),
-  before: Type.Optional(instantSchema('Only those that ended earlier than this time.')),
-};
+  outcome: s.oneOf(outcomes, { description: 'Only those with this outcome.', examples: ['http_error'] }),
+  after: instantSchema('Only those that ended at this time or later.'),
+  before: instantSchema('Only those that ended earlier than this time.'),
+});
 
 const listAttempts = {
   operationId: 'listAttempts',
@@ -262,13 +259,16 @@ const listAccountAttempts = {
   summary: 'List attempts of all subscriptions, newest first',
   description: 'Filters are combined.',
   params: Type.Object(s.accountParams),
-  querystring: s.record({
-    ...s.pageQuery,
-    subscription: Type.Optional(
-      Type.String({ pattern: subscriptionIdPattern, description: 'Only those for this subscription.' }),
-    ),
-    ...filters,
-  }),
+  querystring: s.record(
+    s.optional({
+      ...s.pageQuery,
+      subscription: Type.String({
+        pattern: subscriptionIdPattern,
+        description: 'Only those for this subscription.',
+      }),
+      ...filters,
+    }),
+  ),
   response: { 200: attemptList },
 };
 

@@ -2,12 +2,11 @@ import { asksForProof, showVerification, verifiedSchema } from '../../subscripti
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { callMs, keepOpen } from '../server/bounded-server.ts';
-import { requireSubscription, requireVerified } from '../subscriptions/find.ts';
-import { wakeSoon } from '../subscriptions/routes.ts';
+import { requireSubscription, requireVerified, wakeSoon } from '../subscriptions/find.ts';
 import { subscriptionParams } from '../subscriptions/schema.ts';
 import { callFields, responseText } from './attempts.ts';
 import { notFound, Problem } from '../shared/problem.ts';
-import { conflict, record, stringOrNull } from '../shared/schema.ts';
+import { conflict, described, stringOrNull } from '../shared/schema.ts';
 
 /** The test call, and the question whether an endpoint wants the callbacks. */
 export function addCallRoutes(app: Api, deps: ApiDeps): void {
@@ -105,14 +104,11 @@ function tooOften(inMs: number): Problem {
 }
 
 /** Response of POST …/test. */
-export const pingAnswerSchema = record(
-  {
-    ...callFields,
-    reason: stringOrNull('A sentence about a failure; null if it was delivered.'),
-    response: responseText,
-  },
-  { description: 'The outcome of the ping.' },
-);
+export const pingAnswerSchema = described('The outcome of the ping.', {
+  ...callFields,
+  reason: stringOrNull('A sentence about a failure; null if it was delivered.'),
+  response: responseText,
+});
 
 const testSubscription = {
   operationId: 'testSubscription',
@@ -130,14 +126,11 @@ const verifySubscription = {
     'As `verification` of the subscription says. Once the endpoint agrees, events that wait are delivered. Works for disabled subscriptions too and does not enable them. An endpoint that was verified stays so, whatever it answers.',
   params: subscriptionParams,
   response: {
-    200: record(
-      {
-        ...callFields,
-        verified: verifiedSchema,
-        reason: stringOrNull('Why the endpoint is not verified; null if it is.'),
-      },
-      { description: 'The verification of the endpoint, and the outcome of the question.' },
-    ),
+    200: described('The verification of the endpoint, and the outcome of the question.', {
+      ...callFields,
+      verified: verifiedSchema,
+      reason: stringOrNull('Why the endpoint is not verified; null if it is.'),
+    }),
     409: conflict,
   },
 };

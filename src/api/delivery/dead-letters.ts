@@ -19,22 +19,19 @@ export function addDeadLetterRoute(app: Api, deps: ApiDeps): void {
 }
 
 /** An event that was given up for a subscription. */
-export const deadLetterSchema = s.record(
-  {
-    ...event,
-    attempts: s.integer('Number of attempts.'),
-    lastOutcome: s.oneOf(lastOutcomes, {
-      description:
-        'Outcome of the last attempt; `expired` if the event was trimmed from the log for its age before delivery. Then its id and type may be empty.',
-      examples: ['http_error'],
-    }),
-    events: s.integer(
-      'Number of events that it stands for: more than one if a stretch of the log has `expired`.',
-    ),
-    at: s.time('When it was given up.'),
-  },
-  { $id: 'DeadLetter' },
-);
+export const deadLetterSchema = s.shared('DeadLetter', {
+  ...event,
+  attempts: s.integer('Number of attempts.'),
+  lastOutcome: s.oneOf(lastOutcomes, {
+    description:
+      'Outcome of the last attempt; `expired` if the event was trimmed from the log for its age before delivery. Then its id and type may be empty.',
+    examples: ['http_error'],
+  }),
+  events: s.integer(
+    'Number of events that it stands for: more than one if a stretch of the log has `expired`.',
+  ),
+  at: s.time('When it was given up.'),
+});
 
 const listDeadLetters = {
   operationId: 'listDeadLetters',

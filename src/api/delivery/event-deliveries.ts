@@ -59,33 +59,28 @@ export function addEventDeliveryRoute(app: Api, deps: ApiDeps): void {
 }
 
 /** Delivery of an event to one subscription. */
-export const eventDeliverySchema = s.record(
-  {
-    subscription: subscriptionId,
-    description: s.stringOrNull('Of the subscription.'),
-    url: s.string('Of the subscription now; its origin alone for a read-only token.'),
-    enabled: s.boolean(
-      'Whether the subscription is enabled now; what it waits for is not sent before it is.',
-    ),
-    state: s.oneOf(['delivered', 'waiting', 'given_up', 'not_selected'], {
-      description:
-        '`waiting`: it was not sent yet, or is tried again. `given_up`: it is a dead letter, or may have been one that made way (`quota.dropped` of the account). `not_selected`: the subscription does not ask for it, did not in its time, or began after it.',
-    }),
-    attempts: s.integerOrNull('Number of attempts so far; null if they are no longer kept.'),
-    lastOutcome: s.nullable(s.oneOf(lastOutcomes), {
-      description: 'Outcome of the last attempt; null if there was none or it is no longer kept.',
-      enum: [...lastOutcomes, null],
-    }),
-    lastStatusCode: callFields.statusCode,
-    lastReason: s.stringOrNull('The `reason` of the last attempt; null if it has none or is no longer kept.'),
-    deliveredAt: s.timeOrNull(
-      'When it was acknowledged; null before that, and if that attempt is no longer kept.',
-    ),
-    nextAttemptAt: s.timeOrNull('When it is tried next; null if nothing is planned.'),
-    lastAttempt: s.stringOrNull('Id of the last attempt that is kept; null without one.'),
-  },
-  { $id: 'EventDelivery' },
-);
+export const eventDeliverySchema = s.shared('EventDelivery', {
+  subscription: subscriptionId,
+  description: s.stringOrNull('Of the subscription.'),
+  url: s.string('Of the subscription now; its origin alone for a read-only token.'),
+  enabled: s.boolean('Whether the subscription is enabled now; what it waits for is not sent before it is.'),
+  state: s.oneOf(['delivered', 'waiting', 'given_up', 'not_selected'], {
+    description:
+      '`waiting`: it was not sent yet, or is tried again. `given_up`: it is a dead letter, or may have been one that made way (`quota.dropped` of the account). `not_selected`: the subscription does not ask for it, did not in its time, or began after it.',
+  }),
+  attempts: s.integerOrNull('Number of attempts so far; null if they are no longer kept.'),
+  lastOutcome: s.nullable(s.oneOf(lastOutcomes), {
+    description: 'Outcome of the last attempt; null if there was none or it is no longer kept.',
+    enum: [...lastOutcomes, null],
+  }),
+  lastStatusCode: callFields.statusCode,
+  lastReason: s.stringOrNull('The `reason` of the last attempt; null if it has none or is no longer kept.'),
+  deliveredAt: s.timeOrNull(
+    'When it was acknowledged; null before that, and if that attempt is no longer kept.',
+  ),
+  nextAttemptAt: s.timeOrNull('When it is tried next; null if nothing is planned.'),
+  lastAttempt: s.stringOrNull('Id of the last attempt that is kept; null without one.'),
+});
 
 const listDeliveries = {
   operationId: 'listDeliveries',

@@ -212,20 +212,16 @@ export async function startSnapshot(
 }
 
 /** Body of POST …/replay. */
-const replayInputSchema = s.record({
-  after: Type.Optional(
-    instantSchema('Events recorded at this time or later; one is recorded a moment after its `timestamp`.'),
-  ),
-  before: Type.Optional(
-    instantSchema('Events recorded earlier than this time, which is later than `after`.'),
-  ),
-  eventTypes: Type.Optional(eventTypesSchema),
-  filingId: s.filingIdIn('Events of this filing.'),
-  deadLettersOnly: Type.Optional(
-    Type.Boolean({ default: false, description: 'Only events that were given up.' }),
-  ),
-  eventIds: Type.Optional(
-    Type.Array(Type.String({ pattern: eventIdPattern }), {
+const replayInputSchema = s.record(
+  s.optional({
+    after: instantSchema(
+      'Events recorded at this time or later; one is recorded a moment after its `timestamp`.',
+    ),
+    before: instantSchema('Events recorded earlier than this time, which is later than `after`.'),
+    eventTypes: eventTypesSchema,
+    filingId: s.filingIdIn('Events of this filing.'),
+    deadLettersOnly: Type.Boolean({ default: false, description: 'Only events that were given up.' }),
+    eventIds: Type.Array(Type.String({ pattern: eventIdPattern }), {
       minItems: 1,
       maxItems: 100,
       uniqueItems: true,
@@ -233,27 +229,24 @@ const replayInputSchema = s.record({
         'Only these events, by their `webhook-id`; each must be in the log. Not together with `deadLettersOnly`.',
       examples: [['evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f']],
     }),
-  ),
-});
+  }),
+);
 
 /** Query of POST …/replay. */
-const replayQuerySchema = s.record({
-  dryRun: Type.Optional(
-    s.oneOf(['true', 'false'], {
+const replayQuerySchema = s.record(
+  s.optional({
+    dryRun: s.oneOf(['true', 'false'], {
       default: 'false',
       description:
         '`true` starts nothing and answers 200 with the number of events that would be delivered again.',
     }),
-  ),
-});
+  }),
+);
 
 /** Response of POST …/replay?dryRun=true. */
-export const replayCountSchema = s.record(
-  {
-    matched: s.integer('Number of events that would be delivered again, counted as for a replay.'),
-  },
-  { $id: 'ReplayCount' },
-);
+export const replayCountSchema = s.shared('ReplayCount', {
+  matched: s.integer('Number of events that would be delivered again, counted as for a replay.'),
+});
 
 const replay = {
   id: Type.String({ examples: ['rpl_7d21.sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'] }),
@@ -272,29 +265,26 @@ const replayStartedSchema = {
 const noCondition = 'null for no such condition.';
 
 /** Response of GET …/replays/{id}. */
-export const replaySchema = s.record(
-  {
-    ...replay,
-    state: s.oneOf(['running', 'finished', 'cancelled'], {
-      description: '`running` also while it waits for an earlier replay of the subscription.',
-    }),
-    delivered: s.integer('Acknowledged so far.'),
-    failed: s.integer('Given up again.'),
-    createdAt: s.time('When it was requested.'),
-    conditions: s.record({
-      after: s.timeOrNull(`Events recorded at this time or later; ${noCondition}`),
-      before: s.timeOrNull(`Events recorded earlier than this time; ${noCondition}`),
-      eventTypes: s.nullable(Type.Array(Type.String()), { description: `These types; ${noCondition}` }),
-      filingId: s.stringOrNull(`Events of this filing; ${noCondition}`),
-      deadLettersOnly: s.boolean('Only events that had been given up.'),
-      eventIds: s.nullable(Type.Array(Type.String()), { description: `These events; ${noCondition}` }),
-      fromState: s.boolean(
-        'True for the snapshot of a subscription with `from: "state"`, which delivers filings, not events.',
-      ),
-    }),
-  },
-  { $id: 'Replay' },
-);
+export const replaySchema = s.shared('Replay', {
+  ...replay,
+  state: s.oneOf(['running', 'finished', 'cancelled'], {
+    description: '`running` also while it waits for an earlier replay of the subscription.',
+  }),
+  delivered: s.integer('Acknowledged so far.'),
+  failed: s.integer('Given up again.'),
+  createdAt: s.time('When it was requested.'),
+  conditions: s.record({
+    after: s.timeOrNull(`Events recorded at this time or later; ${noCondition}`),
+    before: s.timeOrNull(`Events recorded earlier than this time; ${noCondition}`),
+    eventTypes: s.nullable(Type.Array(Type.String()), { description: `These types; ${noCondition}` }),
+    filingId: s.stringOrNull(`Events of this filing; ${noCondition}`),
+    deadLettersOnly: s.boolean('Only events that had been given up.'),
+    eventIds: s.nullable(Type.Array(Type.String()), { description: `These events; ${noCondition}` }),
+    fromState: s.boolean(
+      'True for the snapshot of a subscription with `from: "state"`, which delivers filings, not events.',
+    ),
+  }),
+});
 
 /** Response of GET …/subscriptions/{id}/replays. */
 const replayListSchema = s.listOf(

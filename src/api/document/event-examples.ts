@@ -1,48 +1,36 @@
 import type { EventType } from '../../events/event-types.ts';
 
-/** The differences between two reads of the filing of the examples, by event type. */
-const changes: Readonly<Partial<Record<EventType, object>>> = {
-  'filing.created': { status: 'UNPAID', previousStatus: null, sequence: 1, changed: ['status'] },
-  'filing.unpaid': { status: 'UNPAID', previousStatus: 'PAID', sequence: 3, changed: ['status'] },
-  'filing.paid': { status: 'PAID', previousStatus: 'UNPAID', sequence: 2, changed: ['status'] },
-  'filing.pending': { status: 'PENDING', previousStatus: 'PAID', sequence: 3, changed: ['status'] },
-  'filing.completed': {
-    status: 'COMPLETED',
-    previousStatus: 'PENDING',
-    completedAt: '2026-11-21T09:59:50.000Z',
-    sequence: 4,
-    changed: ['status', 'completedAt'],
-  },
-  'filing.rejected': {
-    status: 'REJECTED',
-    previousStatus: 'PENDING',
-    rejectionReason: 'Affidavit is not signed',
-    sequence: 4,
-    changed: ['status', 'rejectionReason'],
-  },
-  'filing.reopened': { status: 'PENDING', previousStatus: 'COMPLETED', sequence: 5, changed: ['status'] },
-  'filing.status_changed': {
-    status: 'ON_HOLD',
-    previousStatus: 'PENDING',
-    sequence: 4,
-    changed: ['status'],
-  },
-  'filing.removed': { status: 'PENDING', previousStatus: 'PENDING', sequence: 4, changed: [], filing: null },
-  'filing.stalled': {
-    status: 'PENDING',
-    previousStatus: 'PENDING',
-    sequence: 4,
-    changed: [],
-    stalled: { status: 'PENDING', since: '2026-11-11T10:00:02.480Z', after: 'P10D' },
-  },
-  'filing.snapshot': {
-    status: 'REJECTED',
-    previousStatus: null,
-    rejectionReason: 'Affidavit is not signed',
-    sequence: 4,
-    changed: [],
-  },
-  'filing.restored': { status: 'PENDING', previousStatus: 'PENDING', sequence: 5, changed: [] },
+type Move = readonly [from: string | null, to: string, sequence: number, more?: object];
+
+/** How the filing of the examples comes to its status, by event type; `more` are further fields of `data`. */
+const moves: Readonly<Partial<Record<EventType, Move>>> = {
+  'filing.created': [null, 'UNPAID', 1],
+  'filing.unpaid': ['PAID', 'UNPAID', 3],
+  'filing.paid': ['UNPAID', 'PAID', 2],
+  'filing.pending': ['PAID', 'PENDING', 3],
+  'filing.completed': [
+    'PENDING',
+    'COMPLETED',
+    4,
+    { completedAt: '2026-11-21T09:59:50.000Z', changed: ['status', 'completedAt'] },
+  ],
+  'filing.rejected': [
+    'PENDING',
+    'REJECTED',
+    4,
+    { rejectionReason: 'Affidavit is not signed', changed: ['status', 'rejectionReason'] },
+  ],
+  'filing.reopened': ['COMPLETED', 'PENDING', 5],
+  'filing.status_changed': ['PENDING', 'ON_HOLD', 4],
+  'filing.removed': ['PENDING', 'PENDING', 4, { changed: [], filing: null }],
+  'filing.stalled': [
+    'PENDING',
+    'PENDING',
+    4,
+    { changed: [], stalled: { status: 'PENDING', since: '2026-11-11T10:00:02.480Z', after: 'P10D' } },
+  ],
+  'filing.snapshot': [null, 'REJECTED', 4, { changed: [], rejectionReason: 'Affidavit is not signed' }],
+  'filing.restored': ['PENDING', 'PENDING', 5, { changed: [] }],
 };
 
 const filing = {
@@ -58,22 +46,26 @@ const filing = {
  * fields are example enough; pure.
  */
 export function eventExample(type: EventType): object | null {
-  const change = changes[type];
-  if (change === undefined) return null;
+  const move = moves[type];
+  if (move === undefined) return null;
+  const [previousStatus, status, sequence, more = {}] = move;
   const seenAt = '2026-11-21T10:00:03.120Z';
-  const { status } = change as { status: string };
   return {
     type,
     timestamp: seenAt,
     data: {
       account: 'default',
       filingId: filing.id,
+      status,
+      previousStatus,
+      sequence,
+      changed: ['status'],
       rejectionReason: null,
       completedAt: null,
       observed: { notBefore: '2026-11-21T09:59:48.017Z', notAfter: seenAt },
       inferred: false,
       filing: { ...filing, status },
-      ...change,
+      ...more,
     },
   };
 }

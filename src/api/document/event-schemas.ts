@@ -2,6 +2,7 @@ import { type TSchema, Type } from 'typebox';
 import { type EventType, eventTypes } from '../../events/event-types.ts';
 import { certificateKinds } from '../../subscriptions/options/tls.ts';
 import { eventExample } from './event-examples.ts';
+import { doubtCounts } from '../accounts/view.ts';
 import * as s from '../shared/schema.ts';
 
 /** The headers of every callback: name, meaning and example. */
@@ -120,21 +121,19 @@ const status = s.string('As the partner service wrote it.', { examples: ['REJECT
 
 // The fields that the partner service is known to send; it may send more.
 const partnerFiling = Type.Object(
-  {
-    id: Type.Optional(Type.String({ examples: ['f_123'] })),
-    filingType: Type.Optional(Type.String({ examples: ['NEW_BUSINESS'] })),
-    status: Type.Optional(Type.String({ examples: ['REJECTED'] })),
-    policyNumber: Type.Optional(Type.String({ examples: ['SL-2026-0042'] })),
-    insuredsName: Type.Optional(Type.String({ examples: ['Bluebonnet Roofing LLC'] })),
-    carriersName: Type.Optional(Type.String()),
-    premium: Type.Optional(Type.Number({ examples: [1200.5] })),
-    filingState: Type.Optional(
-      Type.Object(
-        { name: Type.Optional(Type.String()), stateAbbr: Type.Optional(Type.String()) },
-        { additionalProperties: true, examples: [{ name: 'Texas', stateAbbr: 'TX' }] },
-      ),
-    ),
-  },
+  s.optional({
+    id: Type.String({ examples: ['f_123'] }),
+    filingType: Type.String({ examples: ['NEW_BUSINESS'] }),
+    status: Type.String({ examples: ['REJECTED'] }),
+    policyNumber: Type.String({ examples: ['SL-2026-0042'] }),
+    insuredsName: Type.String({ examples: ['Bluebonnet Roofing LLC'] }),
+    carriersName: Type.String(),
+    premium: Type.Number({ examples: [1200.5] }),
+    filingState: Type.Object(s.optional({ name: Type.String(), stateAbbr: Type.String() }), {
+      additionalProperties: true,
+      examples: [{ name: 'Texas', stateAbbr: 'TX' }],
+    }),
+  }),
   { additionalProperties: true },
 );
 
@@ -151,29 +150,22 @@ const filingFields = {
       'What differs from before: `status`, `completedAt`, `rejectionReason`; later versions may name more.',
     examples: [['status', 'rejectionReason']],
   }),
-  observed: s.record(
-    {
-      notBefore: s.time('The filing was still as before then.'),
-      notAfter: s.time('The change was seen then.'),
-    },
-    { description: 'When the change happened, as far as polls can tell.' },
-  ),
+  observed: s.described('When the change happened, as far as polls can tell.', {
+    notBefore: s.time('The filing was still as before then.'),
+    notAfter: s.time('The change was seen then.'),
+  }),
   inferred: s.boolean('True where what was seen proves a round trip that no poll saw.'),
-  filing: Type.Optional(
-    s.nullable(partnerFiling, {
+  ...s.optional({
+    filing: s.nullable(partnerFiling, {
       description:
         'The filing exactly as the partner service returned it; null in filing.removed; left out with the payload `thin`, and where `omitted` says why.',
     }),
-  ),
-  omitted: Type.Optional(
-    s.oneOf(['too_large', 'not_kept'], {
+    omitted: s.oneOf(['too_large', 'not_kept'], {
       'x-open': true,
       description:
         'Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, only in filing.snapshot) the log no longer holds the last event of the filing.',
     }),
-  ),
-  details: Type.Optional(
-    s.nullable(
+    details: s.nullable(
       s.record({
         policyNumber: s.nullable(Type.String()),
         insuredsName: s.nullable(Type.String()),
@@ -183,52 +175,35 @@ const filingFields = {
       }),
       { description: 'Only with `not_kept`: what is kept of the filing; null for COMPLETED filings.' },
     ),
-  ),
+  }),
 };
 
 const filingData = s.record(filingFields);
 
 const stalledData = s.record({
   ...filingFields,
-  stalled: s.record(
-    {
-      status: s.string('The status that lasts.'),
-      since: s.time(
-        'When it was first seen in that status; for a filing of the baseline, when that was read.',
-      ),
-      after: s.string("The account's limit for that status, an ISO 8601 duration.", { examples: ['P10D'] }),
-    },
-    { description: 'What lasts for longer than it should.' },
-  ),
+  stalled: s.described('What lasts for longer than it should.', {
+    status: s.string('The status that lasts.'),
+    since: s.time('When it was first seen in that status; for a filing of the baseline, when that was read.'),
+    after: s.string("The account's limit for that status, an ISO 8601 duration.", { examples: ['P10D'] }),
+  }),
 });
 
 const accountData = s.record({
   account,
   lastCompletePollAt: s.nullable(s.time('When everything was last read.')),
   lastError: s.stringOrNull('Why the last poll failed.'),
-  doubt: Type.Optional(
-    s.record(
-      {
-        reason: Type.String({ examples: ['other_list'] }),
-        known: s.integer('Known filings before that poll.'),
-        shown: s.integer('The known filings that its lists showed.'),
-        unknown: s.integer('Filings on its lists that were never seen before.'),
-        gone: s.integer('Known filings that answered 404 when last asked for.'),
-        moved: s.integer('Known filings of which `completedAt` has changed and the status has not.'),
-      },
-      { description: 'Only in `account.doubtful`: the findings that are held back.' },
-    ),
-  ),
-  late: Type.Optional(
-    s.record(
-      {
-        reason: Type.String({ examples: ['partner_budget'] }),
-        waitedMs: Type.Integer(),
-        detail: Type.String(),
-      },
-      { description: 'Only in `account.stale`, and only where polls wait for PARTNER_TOTAL_RPS.' },
-    ),
-  ),
+  ...s.optional({
+    doubt: s.described('Only in `account.doubtful`: the findings that are held back.', {
+      reason: Type.String({ examples: ['other_list'] }),
+      ...doubtCounts,
+    }),
+    late: s.described('Only in `account.stale`, and only where polls wait for PARTNER_TOTAL_RPS.', {
+      reason: Type.String({ examples: ['partner_budget'] }),
+      waitedMs: Type.Integer(),
+      detail: Type.String(),
+    }),
+  }),
 });
 
 const aboutSubscription = {

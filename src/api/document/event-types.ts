@@ -4,7 +4,7 @@ import type { Api, ApiDeps } from '../deps.ts';
 import { bodySchema, signatureHeaders } from './event-schemas.ts';
 import { eventExample } from './event-examples.ts';
 import { type JsonSchema, mapValues, opened, sampleOf } from './finish-document.ts';
-import { boolean, record, string } from '../shared/schema.ts';
+import * as s from '../shared/schema.ts';
 
 /** The catalogue of event types, made once: it is the same for every caller. */
 export function addEventTypeRoutes(app: Api, { version }: Pick<ApiDeps, 'version'>): void {
@@ -18,10 +18,10 @@ export function addEventTypeRoutes(app: Api, { version }: Pick<ApiDeps, 'version
 const anyObject = (description: string) =>
   Type.Unsafe<object>({ type: 'object', additionalProperties: true, description });
 
-const entrySchema = record({
+const entrySchema = s.record({
   type: Type.Unsafe<EventType>({ type: 'string', examples: Object.keys(eventTypes).slice(0, 1) }),
-  description: string('When such an event is sent.'),
-  operational: boolean('Whether only subscriptions that name the type get its events.'),
+  description: s.string('When such an event is sent.'),
+  operational: s.boolean('Whether only subscriptions that name the type get its events.'),
   schema: anyObject('JSON Schema (2020-12) of the whole event as the format `standard` sends it.'),
   example: anyObject('Such an event.'),
 });
@@ -167,7 +167,7 @@ const listEventTypes = {
     'The same for every token. Later versions add types and fields; a field is neither removed nor given another type within a version 1 of this path.',
   response: {
     // An entry as an example would be taken for a schema, because it has a type and an example.
-    200: record({ items: Type.Array(entrySchema, { examples: [[]] }) }, { description: 'Every event type.' }),
+    200: s.described('Every event type.', { items: Type.Array(entrySchema, { examples: [[]] }) }),
   },
 };
 
@@ -176,16 +176,13 @@ const getAsyncApi = {
   summary: 'The callbacks as an AsyncAPI document',
   description: 'AsyncAPI 3.0, with the schemas of GET /v1/event-types. The same for every token.',
   response: {
-    200: record(
-      {
-        asyncapi: Type.String({ examples: ['3.0.0'] }),
-        info: anyObject('Title, version and licence.'),
-        defaultContentType: Type.String({ examples: ['application/json'] }),
-        channels: anyObject('One channel: the endpoint of a subscription.'),
-        operations: anyObject('One operation: the daemon sends.'),
-        components: anyObject('Messages and schemas of all event types.'),
-      },
-      { description: 'The document.' },
-    ),
+    200: s.described('The document.', {
+      asyncapi: Type.String({ examples: ['3.0.0'] }),
+      info: anyObject('Title, version and licence.'),
+      defaultContentType: Type.String({ examples: ['application/json'] }),
+      channels: anyObject('One channel: the endpoint of a subscription.'),
+      operations: anyObject('One operation: the daemon sends.'),
+      components: anyObject('Messages and schemas of all event types.'),
+    }),
   },
 };

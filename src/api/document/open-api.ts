@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger';
 import type { FastifySchema, RouteOptions } from 'fastify';
 import type { TSchema } from 'typebox';
 import { sessionSchema } from '../access/session.ts';
-import { accountSchema, savedAccountSchema } from '../accounts/schema.ts';
+import { accountSchema, savedAccountSchema } from '../accounts/view.ts';
 import { replayCountSchema, replaySchema } from '../delivery/replays.ts';
 import { attemptDetailSchema, attemptSchema } from '../delivery/attempts.ts';
 import { deadLetterSchema } from '../delivery/dead-letters.ts';

@@ -98,22 +98,20 @@ export const eventFilters = {
   filingId: s.filingIdIn('Only events of this filing.'),
 };
 
-const eventsQuerySchema = s.record({
-  ...s.pageQuery,
-  ...eventFilters,
-  after: Type.Optional(
-    instantSchema(
+const eventsQuerySchema = s.record(
+  s.optional({
+    ...s.pageQuery,
+    ...eventFilters,
+    after: instantSchema(
       'Only events recorded at this time or later; one is recorded a moment after its `timestamp`.',
     ),
-  ),
-  before: Type.Optional(instantSchema('Only events recorded earlier than this time.')),
-  order: Type.Optional(
-    s.oneOf(['oldest', 'newest'], {
+    before: instantSchema('Only events recorded earlier than this time.'),
+    order: s.oneOf(['oldest', 'newest'], {
       default: 'oldest',
       description: '`newest`: the latest first, with `nextCursor` for older ones.',
     }),
-  ),
-});
+  }),
+);
 
 /** Path of an event. */
 export const eventParams = Type.Object({
@@ -132,7 +130,8 @@ export const eventQuery = {
 
 /** Response of GET …/events; the handler writes its bytes, so events stay as they were stored. */
 const eventListSchema = Type.Unsafe<Buffer>(
-  s.record(
+  s.described(
+    'Events, oldest first unless `order` says otherwise. Events older than EVENT_RETENTION_MS may be gone.',
     {
       items: s.arrayOf('LoggedEvent'),
       nextCursor: s.stringOrNull(
@@ -141,10 +140,6 @@ const eventListSchema = Type.Unsafe<Buffer>(
       resumeCursor: s.string(
         'After all events that were examined, also at the end of the log (with `order=newest`: after the newest event). Pass it later, to the list from the oldest or to the stream, for the events since then.',
       ),
-    },
-    {
-      description:
-        'Events, oldest first unless `order` says otherwise. Events older than EVENT_RETENTION_MS may be gone.',
     },
   ),
 );

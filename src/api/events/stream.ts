@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
 import { defaultLimits } from '../access/limits.ts';
-import { callerOf } from '../access/auth.ts';
+import { tokenOf } from '../access/auth.ts';
 import { type Api, defaultTiming, type ApiDeps, type ApiLimits } from '../deps.ts';
 import type { LogEntry } from '../../events/event-log.ts';
 import { isSameCheckpoint, logBeginning, type Checkpoint } from '../../events/timeline.ts';
@@ -16,7 +16,7 @@ import { createLogFollower } from './log-follower.ts';
 import type { FollowedLog } from './log-follower.ts';
 import { parseTypes } from '../shared/patterns.ts';
 import { Problem } from '../shared/problem.ts';
-import { accountParams, oneOf, record } from '../shared/schema.ts';
+import { accountParams, oneOf, optional, record } from '../shared/schema.ts';
 
 // Maximum bytes that small events are copied into; a larger one is sent as it is, from memory that all share.
 const pieceBytesMax = 16 * 1024;
@@ -50,8 +50,7 @@ export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): voi
       const beginning = async () => (query.from === 'earliest' ? logBeginning : log.head(account));
       const after = cursor === null ? await beginning() : await log.commonWith(account, cursor);
       const filter = { types: typesSeen(request, parseTypes(query.types)), filingId: query.filingId ?? null };
-      const caller = callerOf(request);
-      const token = caller?.kind === 'account' ? caller.token.id : null;
+      const token = tokenOf(request)?.id ?? null;
       using followed = follower.follow(account, token) ?? tooManyStreams(streams);
       await sendStream(reply, streamMs, (signal) =>
         streamText(followed, after, { filter, heartbeatMs, signal }),
@@ -162,27 +161,28 @@ function tooManyStreams({ perToken, perAccount }: ApiLimits['streams']): never {
   throw new Problem('too_many_streams', detail, { headers: { 'retry-after': '30' } });
 }
 
-const streamQuerySchema = record({
-  ...eventFilters,
-  cursor: Type.Optional(
-    Type.String({ maxLength: 1024, description: 'Start after this `resumeCursor`, `nextCursor` or SSE id.' }),
-  ),
-  from: Type.Optional(
-    oneOf(['now', 'earliest'], {
+const streamQuerySchema = record(
+  optional({
+    ...eventFilters,
+    cursor: Type.String({
+      maxLength: 1024,
+      description: 'Start after this `resumeCursor`, `nextCursor` or SSE id.',
+    }),
+    from: oneOf(['now', 'earliest'], {
       default: 'now',
       description: 'Where to start without a cursor: at the next event, or at the oldest in the log.',
     }),
-  ),
-});
+  }),
+);
 
-const streamHeaders = Type.Object({
-  'last-event-id': Type.Optional(
-    Type.String({
+const streamHeaders = Type.Object(
+  optional({
+    'last-event-id': Type.String({
       maxLength: 1024,
       description: 'The id of the last event that arrived; browsers send it when they reconnect.',
     }),
-  ),
-});
+  }),
+);
 
 const eventStream = {
   description:

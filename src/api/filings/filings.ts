@@ -115,10 +115,10 @@ function tableLacks(why: string | null): Problem {
 }
 
 /** Query of GET …/filings. */
-const filingsQuerySchema = s.record({
-  ...s.pageQuery,
-  q: Type.Optional(
-    Type.String({
+const filingsQuerySchema = s.record(
+  s.optional({
+    ...s.pageQuery,
+    q: Type.String({
       minLength: 1,
       maxLength: 200,
       pattern: linePattern,
@@ -127,16 +127,12 @@ const filingsQuerySchema = s.record({
         'partner service was asked for COMPLETED filings, whose details are not kept.',
       examples: ['acme SL-2031'],
     }),
-  ),
-  state: Type.Optional(
-    s.stateSchema({
+    state: s.stateSchema({
       description:
         'Only filings of this state, by its abbreviation in any case. Of COMPLETED filings it is known only in a search with `q`.',
       examples: ['TX'],
     }),
-  ),
-  status: Type.Optional(
-    Type.String({
+    status: Type.String({
       minLength: 1,
       maxLength: 640,
       pattern: statusPattern,
@@ -144,16 +140,12 @@ const filingsQuerySchema = s.record({
         'Only filings in this status, in any case, or in several with commas between: those of the partner service, and any other that this account has shown.',
       examples: ['PENDING', 'REJECTED,UNPAID'],
     }),
-  ),
-  order: Type.Optional(
-    s.oneOf(['newest', 'oldest'], {
+    order: s.oneOf(['newest', 'oldest'], {
       description:
         '`newest`: the filings that reached their status last come first; `oldest`: those that are in it for longest. Only with a `status` other ' +
         'than COMPLETED, with `state` or with `q`, where `newest` is the default; other lists have no order.',
     }),
-  ),
-  columns: Type.Optional(
-    Type.Refine(
+    columns: Type.Refine(
       Type.String({
         maxLength: 256,
         description: `Columns of the table, with commas between; only with \`Accept: text/csv\`. These are not there by default: ${csvExtraColumns.join(', ')}.`,
@@ -162,8 +154,8 @@ const filingsQuerySchema = s.record({
       (text) => columnsProblem(text) === null,
       (text) => columnsProblem(text) ?? '',
     ),
-  ),
-});
+  }),
+);
 
 /** The columns in a list that the schema has accepted; those of every table without one. */
 function parseColumns(text: string | undefined): readonly CsvColumn[] {
@@ -187,16 +179,13 @@ const filingParams = Type.Object({
  * stored.
  */
 const filingWithEventsSchema = Type.Unsafe<Buffer>(
-  s.record(
-    {
-      ...filingFields,
-      events: s.arrayOf('LoggedEvent', {
-        description:
-          'Its latest events still in the log, at most 100, oldest first; GET …/events?filingId= gives all.',
-      }),
-    },
-    { description: 'The filing and its events.' },
-  ),
+  s.described('The filing and its events.', {
+    ...filingFields,
+    events: s.arrayOf('LoggedEvent', {
+      description:
+        'Its latest events still in the log, at most 100, oldest first; GET …/events?filingId= gives all.',
+    }),
+  }),
 );
 
 /** Response of GET …/filings. */
@@ -204,20 +193,15 @@ export const filingListSchema = s.listWith(
   'Filing',
   'Filings without removed ones. A page may be shorter than `limit` and still have a next one. In lists of COMPLETED and of all ' +
     'filings, one that changes meanwhile may appear twice.',
-  {
-    searched: Type.Optional(
-      s.record(
-        {
-          service: s.oneOf(['asked', 'not_needed', 'unavailable'], {
-            description:
-              'Whether the partner service was asked for this page. `unavailable`: COMPLETED filings may be missing.',
-          }),
-          detail: s.stringOrNull('What there is to say about it.'),
-        },
-        { description: 'Only with `q`.' },
-      ),
-    ),
-  },
+  s.optional({
+    searched: s.described('Only with `q`.', {
+      service: s.oneOf(['asked', 'not_needed', 'unavailable'], {
+        description:
+          'Whether the partner service was asked for this page. `unavailable`: COMPLETED filings may be missing.',
+      }),
+      detail: s.stringOrNull('What there is to say about it.'),
+    }),
+  }),
 );
 
 /** Request and responses of GET /v1/accounts/{account}/filings. */
@@ -234,24 +218,21 @@ export const listFilings = {
 };
 
 /** Body of PUT …/seen. */
-const seenInputSchema = s.record(
-  {
-    by: Type.String({
-      minLength: 1,
-      maxLength: seenByMax,
-      pattern: linePattern,
-      description: 'Who has seen it.',
-      examples: ['Dana Reyes'],
+const seenInputSchema = s.shared('SeenInput', {
+  by: Type.String({
+    minLength: 1,
+    maxLength: seenByMax,
+    pattern: linePattern,
+    description: 'Who has seen it.',
+    examples: ['Dana Reyes'],
+  }),
+  note: Type.Optional(
+    s.nullable(Type.String({ minLength: 1, maxLength: seenNoteMax, pattern: linePattern }), {
+      description: 'What is done about it.',
+      examples: ['Asked the broker for the signed affidavit.'],
     }),
-    note: Type.Optional(
-      s.nullable(Type.String({ minLength: 1, maxLength: seenNoteMax, pattern: linePattern }), {
-        description: 'What is done about it.',
-        examples: ['Asked the broker for the signed affidavit.'],
-      }),
-    ),
-  },
-  { $id: 'SeenInput' },
-);
+  ),
+});
 
 const getFiling = {
   operationId: 'getFiling',

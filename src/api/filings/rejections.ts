@@ -8,7 +8,7 @@ import { cutText } from '../../json/cut-text.ts';
 import { createCostlyResults } from '../../memory/costly-results.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { folded } from '../../words/folded.ts';
-import { callerOf } from '../access/auth.ts';
+import { tokenOf } from '../access/auth.ts';
 import { type Dear, exportMs } from '../access/dear-requests.ts';
 import type { ApiDeps, Api } from '../deps.ts';
 import { countRejections, type Coverage, coveredAccounts } from './covered-accounts.ts';
@@ -126,9 +126,8 @@ function walk(
 
 // An account token sees its own account, as if there were no others.
 function accountOf(request: FastifyRequest, asked: string | undefined): string | null {
-  const caller = callerOf(request);
-  if (caller?.kind !== 'account') return asked ?? null;
-  const { account } = caller.token;
+  const account = tokenOf(request)?.account;
+  if (account === undefined) return asked ?? null;
   if (asked !== undefined && asked !== account) throw notFound('account_not_found');
   return account;
 }
@@ -208,72 +207,58 @@ function mostFrequent(texts: readonly (string | null)[]): (readonly [string | nu
 }
 
 /** Query of GET /v1/rejections. */
-const rejectionsQuerySchema = s.record({
-  ...s.pageQuery,
-  account: Type.Optional(
-    Type.String({
+const rejectionsQuerySchema = s.record(
+  s.optional({
+    ...s.pageQuery,
+    account: Type.String({
       pattern: accountNamePattern,
       description: 'Only those of this account.',
       examples: ['default'],
     }),
-  ),
-  state: Type.Optional(
-    s.stateSchema({
+    state: s.stateSchema({
       description: 'Only those of this state, by its abbreviation in any case.',
       examples: ['TX'],
     }),
-  ),
-  reason: Type.Optional(
-    Type.String({
+    reason: Type.String({
       maxLength: 200,
       description:
         'Only those with this reason, in any case and any form of Unicode, as `byReason` has it; empty = those without one.',
       examples: ['Affidavit is not signed'],
     }),
-  ),
-  seen: Type.Optional(
-    s.oneOf(['true', 'false'], { description: 'Only those that somebody has seen, or nobody.' }),
-  ),
-  order: Type.Optional(
-    s.oneOf(['oldest', 'newest'], {
+    seen: s.oneOf(['true', 'false'], { description: 'Only those that somebody has seen, or nobody.' }),
+    order: s.oneOf(['oldest', 'newest'], {
       default: 'oldest',
       description: '`oldest`: those that are rejected for longest come first.',
     }),
-  ),
-});
+  }),
+);
 
 /** One rejection of the board. */
-export const rejectionSchema = s.record(
-  {
-    account: Type.String({ examples: ['default'] }),
-    filingId: Type.String({ examples: ['f_123'] }),
-    policyNumber: s.nullable(Type.String()),
-    insuredsName: s.stringOrNull('At most 200 characters of it.'),
-    stateAbbr: s.nullable(Type.String(), { examples: ['TX'] }),
-    premium: s.nullable(Type.Number()),
-    rejectionReason: s.stringOrNull('As the partner service wrote it.'),
-    since: s.time('Since when it is rejected, as far as polls can tell.'),
-    sequence: s.integer('Number of events of this filing so far.'),
-    seen: seenShown,
-  },
-  { $id: 'Rejection' },
-);
+export const rejectionSchema = s.shared('Rejection', {
+  account: Type.String({ examples: ['default'] }),
+  filingId: Type.String({ examples: ['f_123'] }),
+  policyNumber: s.nullable(Type.String()),
+  insuredsName: s.stringOrNull('At most 200 characters of it.'),
+  stateAbbr: s.nullable(Type.String(), { examples: ['TX'] }),
+  premium: s.nullable(Type.Number()),
+  rejectionReason: s.stringOrNull('As the partner service wrote it.'),
+  since: s.time('Since when it is rejected, as far as polls can tell.'),
+  sequence: s.integer('Number of events of this filing so far.'),
+  seen: seenShown,
+});
 
 /** An account of the board. */
-export const boardAccountSchema = s.record(
-  {
-    account: Type.String({ examples: ['default'] }),
-    health: s.oneOf(['unknown', 'baselining', 'ok', 'backing_off', 'auth_failed', 'doubtful', 'stale'], {
-      description:
-        'The state of its polling; `unknown` until a poll has read everything: its rejections are not known, which is not the same as none.',
-    }),
-    asOf: s.timeOrNull('Start of the last poll that read everything; null = none did.'),
-    rejections: s.integerOrNull(
-      'Number of its filings that are rejected, whatever the filters; null while it is unknown.',
-    ),
-  },
-  { $id: 'BoardAccount' },
-);
+export const boardAccountSchema = s.shared('BoardAccount', {
+  account: Type.String({ examples: ['default'] }),
+  health: s.oneOf(['unknown', 'baselining', 'ok', 'backing_off', 'auth_failed', 'doubtful', 'stale'], {
+    description:
+      'The state of its polling; `unknown` until a poll has read everything: its rejections are not known, which is not the same as none.',
+  }),
+  asOf: s.timeOrNull('Start of the last poll that read everything; null = none did.'),
+  rejections: s.integerOrNull(
+    'Number of its filings that are rejected, whatever the filters; null while it is unknown.',
+  ),
+});
 
 const group = <T extends string>(field: T, description: string) =>
   Type.Array(

@@ -50,4 +50,4 @@ export const filingFields = {
 };
 
 /** A filing as the daemon last saw it. */
-export const filingSchema = s.record(filingFields, { $id: 'Filing' });
+export const filingSchema = s.shared('Filing', filingFields);

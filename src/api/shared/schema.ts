@@ -11,6 +11,9 @@ import { invalidRequest, listedMax, problemCodes } from './problem.ts';
 
 export {
   boolean,
+  described,
+  optional,
+  shared,
   integer,
   integerOrNull,
   nullable,

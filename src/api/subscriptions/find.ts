@@ -1,4 +1,5 @@
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
+import type { SubscriptionChange } from '../../subscriptions/store/subscription-store.ts';
 import { isExpired } from '../../subscriptions/options/expires-at.ts';
 import { isUnverified } from '../../subscriptions/options/verification.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
@@ -24,4 +25,32 @@ export function requireVerified(subscription: Subscription): void {
     'subscription_unverified',
     'Nothing is sent to this endpoint before it is verified: POST …/verify asks it now.',
   );
+}
+
+/** Changes a stored subscription; `decide` may be called again. Throws the problem 404 if there is none. */
+export async function changeSubscription(
+  { subscriptions }: Pick<ApiDeps, 'subscriptions'>,
+  account: string,
+  id: string,
+  decide: (record: SubscriptionRecord) => SubscriptionChange,
+): Promise<SubscriptionRecord> {
+  const updated = await subscriptions.update(account, id, decide);
+  if (updated === null) throw notFound('subscription_not_found');
+  return updated;
+}
+
+/**
+ * Wakes a subscription after a change of it. Failures are only logged: the change is stored, and the
+ * account's polls repeat a lost wake-up.
+ */
+export async function wakeSoon(
+  { hooks }: ApiDeps,
+  { account, id }: Subscription,
+  logger: { warn(line: object, message: string): void },
+): Promise<void> {
+  try {
+    await hooks.wake(account, id);
+  } catch (error) {
+    logger.warn({ account, subscription: id, error: String(error) }, 'subscription.not_woken');
+  }
 }

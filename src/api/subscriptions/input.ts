@@ -9,6 +9,7 @@ import { snapshotType } from '../../events/event-types.ts';
 import { matchesType } from '../../subscriptions/matches-event.ts';
 import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
+import type { Dear } from '../access/dear-requests.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
 import { earlyErrors, optionErrors, storedOptions } from '../../subscriptions/options/all-options.ts';
@@ -173,4 +174,12 @@ function schemaErrors(error: unknown): readonly FieldError[] {
 function urlOf(body: unknown, known: readonly FieldError[]): string | null {
   const { url } = (body ?? {}) as { url?: unknown };
   return typeof url !== 'string' || known.some(({ path }) => path === 'url') ? null : url;
+}
+
+// Number of certificates from which on a request is dear: a chain of a few is not.
+const manyCertificates = 10;
+
+/** For the config of a route: a body with many certificates is dear. */
+export function dearBody({ body }: FastifyRequest): Dear | null {
+  return certificatesIn(body) >= manyCertificates ? 'bundles' : null;
 }

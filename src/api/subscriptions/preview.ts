@@ -6,7 +6,7 @@ import type { ApiDeps, Api } from '../deps.ts';
 import { sendJson } from '../events/json.ts';
 import { createInputCheck } from './input.ts';
 import { eventTypesSchema, statesSchema, statusesSchema } from './schema.ts';
-import { accountParams, arrayOf, integer, record } from '../shared/schema.ts';
+import { accountParams, arrayOf, described, integer, optional, record } from '../shared/schema.ts';
 
 // Milliseconds that a preview may take; ten thousand ordinary events take less than one second.
 const previewMs = 30_000;
@@ -43,38 +43,35 @@ const previewedMax = 10_000;
 const previewedDefault = 1_000;
 
 /** Body of POST …/subscriptions/preview. */
-const previewInputSchema = record({
-  eventTypes: Type.Optional(eventTypesSchema),
-  states: Type.Optional(statesSchema),
-  statuses: Type.Optional(statusesSchema),
-  filter: Type.Optional(filterSchema),
-  last: Type.Optional(
-    Type.Integer({
+const previewInputSchema = record(
+  optional({
+    eventTypes: eventTypesSchema,
+    states: statesSchema,
+    statuses: statusesSchema,
+    filter: filterSchema,
+    last: Type.Integer({
       minimum: 1,
       maximum: previewedMax,
       default: previewedDefault,
       description: 'Number of events of the log to look at, the latest ones.',
     }),
-  ),
-});
+  }),
+);
 
 /** Response; the handler writes its bytes, so samples stay as they were stored. */
 const previewSchema = Type.Unsafe<Buffer>(
-  record(
-    {
-      matched: integer('Number of these events that the settings select.'),
-      of: integer(
-        'Number of events that were looked at: fewer than `last` where the log has fewer, or where their bodies have more than 32 MiB.',
-      ),
-      undecided: integer(
-        'Number of these events on which `filter` cannot decide. A subscription gets them besides those that match.',
-      ),
-      samples: arrayOf('LoggedEvent', {
-        description: 'Up to five of the events that match, the latest first.',
-      }),
-    },
-    { description: 'What a subscription with these settings would have got.' },
-  ),
+  described('What a subscription with these settings would have got.', {
+    matched: integer('Number of these events that the settings select.'),
+    of: integer(
+      'Number of events that were looked at: fewer than `last` where the log has fewer, or where their bodies have more than 32 MiB.',
+    ),
+    undecided: integer(
+      'Number of these events on which `filter` cannot decide. A subscription gets them besides those that match.',
+    ),
+    samples: arrayOf('LoggedEvent', {
+      description: 'Up to five of the events that match, the latest first.',
+    }),
+  }),
 );
 
 const previewSubscription = {

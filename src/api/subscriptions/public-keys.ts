@@ -10,7 +10,7 @@ import type { PublicKey } from '../../subscriptions/signing-secret.ts';
 import type { ApiDeps, Api } from '../deps.ts';
 import { subscriptionIdPattern } from '../shared/patterns.ts';
 import { Problem } from '../shared/problem.ts';
-import { openProblems, record, string } from '../shared/schema.ts';
+import { openProblems, optional, record, string } from '../shared/schema.ts';
 
 /**
  * Seconds for which receivers may keep the keys; a rotation with a longer grace is noticed by none of them.
@@ -86,11 +86,11 @@ const getPublicKeys = {
   operationId: 'getPublicKeys',
   summary: 'The public keys that verify `v1a` signatures, as a JWKS',
   description: `Needs no token. With \`subscription\` the keys that verify its callbacks now, newest first: what a receiver should ask for. Without it the keys of the ${listedMax} oldest subscriptions with \`v1a\`, without saying whose they are; a signature by one of them proves only that it is a callback of this daemon.`,
-  querystring: record({
-    subscription: Type.Optional(
-      Type.String({ pattern: subscriptionIdPattern, description: 'Id of a subscription.' }),
-    ),
-  }),
+  querystring: record(
+    optional({
+      subscription: Type.String({ pattern: subscriptionIdPattern, description: 'Id of a subscription.' }),
+    }),
+  ),
   response: {
     200: {
       description: `The keys; they may be kept for ${keysMaxAge} seconds.`,

@@ -16,6 +16,9 @@ const url = Type.String({
   examples: ['https://example.com/hooks/filings'],
 });
 
+/** Path of the subscriptions of an account. */
+export const inAccount = Type.Object(s.accountParams);
+
 /** Path of a subscription. */
 export const subscriptionParams = Type.Object({
   ...s.accountParams,
@@ -77,14 +80,16 @@ export const secretSchema = Type.String({
 
 const settings = {
   url,
-  eventTypes: Type.Optional(eventTypesSchema),
-  states: Type.Optional(statesSchema),
-  statuses: Type.Optional(statusesSchema),
-  description: Type.Optional(description),
-  format: Type.Optional(format),
-  payload: Type.Optional(payload),
-  ...optionInputs,
-  secret: Type.Optional(secretSchema),
+  ...s.optional({
+    eventTypes: eventTypesSchema,
+    states: statesSchema,
+    statuses: statusesSchema,
+    description,
+    format,
+    payload,
+    ...optionInputs,
+    secret: secretSchema,
+  }),
 };
 
 const enabled = s.boolean(
@@ -94,40 +99,40 @@ const enabled = s.boolean(
 /** Body of POST …/subscriptions. */
 export const subscriptionInputSchema = s.record({
   ...settings,
-  enabled: Type.Optional(enabled),
-  from: Type.Optional(
-    s.oneOf(beginnings, {
+  ...s.optional({
+    enabled: enabled,
+    from: s.oneOf(beginnings, {
       default: 'now',
       description:
         '`earliest` first delivers all events that are still in the log; `state` first delivers each filing as it is, once, as `filing.snapshot`, and changes as they come.',
     }),
-  ),
+  }),
 });
 
 /** Body of PATCH …/subscriptions/{id}. */
 export const subscriptionPatchSchema = s.record({
   ...settings,
-  url: Type.Optional(url),
-  from: Type.Optional(
-    s.oneOf(beginnings, {
+  ...s.optional({
+    url: url,
+    from: s.oneOf(beginnings, {
       description:
         '`earliest` where it was `now` delivers everything that is still in the log, as a replay without conditions does; `state` delivers each filing as it is once more, whatever it was; `now` takes nothing back.',
     }),
-  ),
-  enabled: Type.Optional(enabled),
+    enabled: enabled,
+  }),
 });
 
 /** Headers of POST …/subscriptions. */
-export const idempotencyHeaders = Type.Object({
-  'idempotency-key': Type.Optional(
-    Type.String({
+export const idempotencyHeaders = Type.Object(
+  s.optional({
+    'idempotency-key': Type.String({
       pattern: idempotencyKeyPattern,
       description:
         'For 24 hours the same key and request get the same response and register nothing twice, even if the subscription was changed or deleted meanwhile: to register it anew, use a new key.',
       examples: ['0b5a7a3e-6d0c-4f57-9a53-5c2a2f1f8f0e'],
     }),
-  ),
-});
+  }),
+);
 
 const shown = {
   id: Type.String({ examples: ['sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'] }),
@@ -178,7 +183,7 @@ const shown = {
 };
 
 /** A subscription as the API shows it; never with a secret. */
-export const subscriptionSchema = s.record(shown, { $id: 'Subscription' });
+export const subscriptionSchema = s.shared('Subscription', shown);
 
 const warningsSchema = Type.Array(Type.String(), {
   description:
@@ -186,30 +191,23 @@ const warningsSchema = Type.Array(Type.String(), {
 });
 
 /** Response of POST …/subscriptions. */
-export const registeredSchema = s.record(
-  { ...shown, secret: madeSecretSchema, warnings: warningsSchema },
-  { $id: 'RegisteredSubscription' },
-);
+export const registeredSchema = s.shared('RegisteredSubscription', {
+  ...shown,
+  secret: madeSecretSchema,
+  warnings: warningsSchema,
+});
 
 /** Response of PATCH …/subscriptions/{id}. */
-export const changedSchema = s.record(
-  {
-    ...shown,
-    warnings: warningsSchema,
-    dropped: Type.Optional(
-      Type.Array(s.oneOf(leftBehind), {
-        description:
-          'Only after a change of `url` to another origin: what was not given anew and is therefore gone.',
-      }),
+export const changedSchema = s.shared('ChangedSubscription', {
+  ...shown,
+  warnings: warningsSchema,
+  ...s.optional({
+    dropped: Type.Array(s.oneOf(leftBehind), {
+      description:
+        'Only after a change of `url` to another origin: what was not given anew and is therefore gone.',
+    }),
+    secret: s.string(
+      'Only where the change made one, for a dropped secret or for `v1` anew: shown only now; callbacks are signed with it.',
     ),
-    secret: Type.Optional(
-      s.string(
-        'Only where the change made one, for a dropped secret or for `v1` anew: shown only now; callbacks are signed with it.',
-      ),
-    ),
-  },
-  { $id: 'ChangedSubscription' },
-);
-
-/** Response of GET …/subscriptions. */
-export const subscriptionListSchema = s.listOf('Subscription', 'Subscriptions, oldest first.');
+  }),
+});

@@ -4,13 +4,20 @@ import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import { whileItLasts } from '../../subscriptions/options/expires-at.ts';
 import { byRequest, firstBlock, subscriptionState } from '../../subscriptions/subscription.ts';
+import type { FastifyRequest } from 'fastify';
+import type { ApiDeps } from '../deps.ts';
+import { seesReceivers } from '../access/auth.ts';
+import { hideUrlPath } from '../../subscriptions/options/url.ts';
+import { hideTokenPath } from '../../subscriptions/options/auth.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { showOptions } from '../../subscriptions/options/all-options.ts';
 import { throttledUntil } from '../../subscriptions/options/limits.ts';
 import { currentOf } from '../../subscriptions/signing-secret.ts';
-import type { LeftBehind } from './leave-behind.ts';
-import type { changedSchema, registeredSchema, subscriptionSchema } from './schema.ts';
+import { type registeredSchema, subscriptionSchema } from './schema.ts';
+import { show } from '../shared/schema.ts';
+
+type Shown = Static<typeof subscriptionSchema>;
 
 /**
  * A subscription as the API shows it: no secret, no header values; pure. `lag` is the number of undelivered
@@ -20,20 +27,12 @@ export function subscriptionView(
   { subscription, unreadable, ...record }: SubscriptionRecord,
   lag: number,
   now: number,
-): Static<typeof subscriptionSchema> {
+): Shown {
   const delivery = whileItLasts(record.delivery, subscription, now);
-  const { id, account, url, description, format, payload } = subscription;
   const turnAt = lag === 0 ? null : throttledUntil(subscription, delivery, now);
-  return {
-    id,
-    account,
-    url,
-    eventTypes: [...subscription.eventTypes],
-    states: subscription.states === null ? null : [...subscription.states],
-    statuses: subscription.statuses == null ? null : [...subscription.statuses],
-    description,
-    format,
-    payload,
+  return show(subscriptionSchema, {
+    ...subscription,
+    statuses: subscription.statuses ?? null,
     ...showOptions(subscription),
     undecided: undecidedCount(delivery.undecided, subscription.filter),
     throttled: turnAt !== null,
@@ -44,24 +43,35 @@ export function subscriptionView(
     lag,
     consecutiveFailures: delivery.failures,
     nextAttemptAt: turnAt === null ? nextAttempt(delivery) : isoOrNull(turnAt),
-    lastSuccessAt: isoOrNull(delivery.lastSuccessAt),
+    lastSuccessAt: delivery.lastSuccessAt,
     lastError: delivery.blocked?.reason ?? (delivery.obstacle || null),
     unreadable: unreadable?.message ?? null,
     createdBy: subscription.createdBy ?? null,
-    previousSecretExpiresAt: isoOrNull(previousSecretExpiresAt(subscription)),
-    createdAt: new Date(subscription.createdAt).toISOString(),
-    updatedAt: new Date(subscription.updatedAt).toISOString(),
-  };
+    // When the last of the former secrets ends.
+    previousSecretExpiresAt: Math.max(0, ...subscription.secrets.map(({ expiresAt }) => expiresAt ?? 0)),
+  });
 }
 
 /**
- * A view of a subscription for which callbacks wait, with the reason; pure. `waitsFor` is why callbacks to a
- * URL wait, null where they do not.
+ * Subscriptions as a caller sees them: those for which callbacks wait with the reason, and for a read-only
+ * token without what gives access to the receiver.
  */
-export function whileHeld(
-  shown: Static<typeof subscriptionSchema>,
-  waitsFor: (url: string) => string | null,
-): Static<typeof subscriptionSchema> {
+export async function showSubscriptions(
+  { lags, now, waitsFor }: Pick<ApiDeps, 'lags' | 'now' | 'waitsFor'>,
+  request: FastifyRequest,
+  records: readonly SubscriptionRecord[],
+): Promise<Shown[]> {
+  const account = records[0]?.subscription.account ?? '';
+  const lagging = records.map(({ subscription, delivery }) => ({ filter: subscription, delivery }));
+  const [lagOf, reasonFor] = await Promise.all([lags(account, lagging), waitsFor()]);
+  const seesAll = seesReceivers(request);
+  return records.map((record, i) => {
+    const shown = whileHeld(subscriptionView(record, lagOf[i] ?? 0, now()), reasonFor);
+    return seesAll ? shown : { ...shown, url: hideUrlPath(shown.url), auth: hideTokenPath(shown.auth) };
+  });
+}
+
+function whileHeld(shown: Shown, waitsFor: (url: string) => string | null): Shown {
   if (!shown.enabled || shown.lag === 0 || shown.lastError !== null) return shown;
   const reason = waitsFor(shown.url);
   return reason === null ? shown : { ...shown, state: 'failing', lastError: reason };
@@ -79,27 +89,9 @@ export function registeredView(
 ): Omit<Static<typeof registeredSchema>, 'warnings'> {
   const state = parseDeliveryState(enabled ? {} : { enabled: '0', disabledReason: byRequest });
   const untouched = { ...state, blocked: firstBlock(subscription) };
-  return {
-    ...subscriptionView(
-      { subscription, delivery: untouched, unreadable: null },
-      waiting,
-      subscription.createdAt,
-    ),
-    secret: currentOf(subscription.secrets, 'v1'),
-  };
-}
-
-/** The response to a change; pure. `newSecret` is the one that it made by itself; null where it made none. */
-export function changedView(
-  shown: Static<typeof subscriptionSchema>,
-  dropped: readonly LeftBehind[],
-  newSecret: string | null,
-): Omit<Static<typeof changedSchema>, 'warnings'> {
-  return {
-    ...shown,
-    ...(dropped.length === 0 ? {} : { dropped: [...dropped] }),
-    ...(newSecret === null ? {} : { secret: newSecret }),
-  };
+  const record = { subscription, delivery: untouched, unreadable: null };
+  const secret = currentOf(subscription.secrets, 'v1');
+  return { ...subscriptionView(record, waiting, subscription.createdAt), secret };
 }
 
 function nextAttempt({ enabled, nextAttemptAt, pausedUntil, blocked }: DeliveryState): string | null {
@@ -107,9 +99,4 @@ function nextAttempt({ enabled, nextAttemptAt, pausedUntil, blocked }: DeliveryS
   if (blocked !== null) return isoOrNull(blocked.nextAt);
   if (nextAttemptAt === 0) return null;
   return isoOrNull(Math.max(nextAttemptAt, pausedUntil));
-}
-
-/** When the last of the former secrets ends, in milliseconds; 0 if there is none. */
-function previousSecretExpiresAt({ secrets }: Subscription): number {
-  return Math.max(0, ...secrets.map(({ expiresAt }) => expiresAt ?? 0));
 }

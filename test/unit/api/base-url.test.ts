@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { baseUrlProblem } from '../../../src/api/accounts/schema.ts';
+import { baseUrlProblem } from '../../../src/api/accounts/settings.ts';
 
 test.each([
   'https://partner.example.com/v1',

@@ -1,6 +1,6 @@
-import { filingStatuses } from '../partner/filing-statuses.ts';
-import type { Subscription } from '../subscriptions/subscription.ts';
-import type { ApiDeps } from './deps.ts';
+import { filingStatuses } from '../../partner/filing-statuses.ts';
+import type { Subscription } from '../../subscriptions/subscription.ts';
+import type { ApiDeps } from '../deps.ts';
 
 // Maximum number of events and of filings that are looked through for states, and of states that a warning
 // lists.
