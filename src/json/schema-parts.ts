@@ -40,14 +40,20 @@ export const time = (description: string) =>
 /** A time of a response, null for never or none. */
 export const timeOrNull = (description: string) => nullable(time(description));
 
-/** A text, a whole number or a truth value with its description. */
+/** A text with a description. */
 export const string = (description: string, options: { readonly examples?: string[] } = {}) =>
   Type.String({ description, ...options });
+
+/** A whole number with a description. */
 export const integer = (description: string, options: { readonly examples?: number[] } = {}) =>
   Type.Integer({ description, ...options });
+
+/** A truth value with a description. */
 export const boolean = (description: string) => Type.Boolean({ description });
 
-/** The same or null. */
+/** A text with a description, or null. */
 export const stringOrNull = (description: string, options: { readonly examples?: string[] } = {}) =>
   nullable(string(description, options));
+
+/** A whole number with a description, or null. */
 export const integerOrNull = (description: string) => nullable(integer(description));

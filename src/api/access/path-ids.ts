@@ -30,8 +30,9 @@ export function refusedIds(route: string, ids: PathIds): Problem | null {
   if (ids.account !== undefined && !accountName.test(ids.account))
     return new Problem('account_not_found', `No account has such a name: it is ${accountNameWords}.`);
   const ofId = route.includes('/tokens/') ? tokenForm : subscriptionForm;
-  const wrong = [ofId, ...forms].find(([name, form]) => form.test(ids[name] ?? '') !== name in ids);
-  return wrong === undefined ? null : notFound(wrong[2]);
+  for (const [name, form, code] of [ofId, ...forms])
+    if (ids[name] !== undefined && !form.test(ids[name])) return notFound(code);
+  return null;
 }
 
 /** Whether a path leads to subscriptions of an account, or to what is of one of them; pure. */

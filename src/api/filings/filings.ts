@@ -205,7 +205,7 @@ export const filingListSchema = s.listWith(
 );
 
 /** Request and responses of GET /v1/accounts/{account}/filings. */
-export const listFilings = {
+const listFilings = {
   operationId: 'listFilings',
   summary: 'List filings as last seen',
   description:

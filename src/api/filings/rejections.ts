@@ -288,7 +288,7 @@ export const boardSchema = s.listWith(
 );
 
 /** Request and responses of GET /v1/rejections. */
-export const listRejections = {
+const listRejections = {
   operationId: 'listRejections',
   summary: 'Rejections of all accounts',
   description:

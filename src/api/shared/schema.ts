@@ -181,20 +181,22 @@ type Shown<T> = T extends string
       : T;
 
 /**
- * An object as a schema shows it: only the fields that the schema names, with times in ISO 8601 and null for
- * a time that never was; pure.
+ * An object as a schema shows it: only the fields that the schema names, with times in ISO 8601; 0 is null
+ * where the schema takes null. Pure.
  */
 export function show<T extends TObject>(schema: T, values: Shown<Static<T>>): Static<T> {
   return shown(schema, values) as Static<T>;
 }
 
 function shown(schema: TSchema, value: unknown): unknown {
-  const { format, properties, items } = schema as {
+  const { type, format, properties, items } = schema as {
+    readonly type?: unknown;
     readonly format?: string;
     readonly properties?: Readonly<Record<string, TSchema>>;
     readonly items?: TSchema;
   };
-  if (typeof value === 'number' && format === 'date-time') return isoOrNull(value);
+  if (typeof value === 'number' && format === 'date-time')
+    return type === 'string' ? new Date(value).toISOString() : isoOrNull(value);
   if (Array.isArray(value)) return items === undefined ? value : value.map((item) => shown(items, item));
   if (typeof value !== 'object' || value === null || properties === undefined) return value;
   const fields = Object.entries(properties).filter(([name]) => name in value);
