@@ -130,6 +130,7 @@ describe('filters', () => {
     await expect.poll(() => rows.nth(1).innerText()).toContain('Sad Trucking Inc.');
     await expect.poll(() => rows.nth(2).innerText()).toContain('Waiting Room Inc.');
     await tab.page.getByLabel('State').fill('tx');
+    await expect.poll(() => hashOf(tab)).toBe('#/accounts/default/filings?state=TX');
     await expect.poll(() => rows.filter({ hasText: 'Waiting Room' }).count()).toBe(0);
     await tab.page
       .getByRole('navigation', { name: 'Status' })
@@ -140,6 +141,21 @@ describe('filters', () => {
     await tab.page.reload();
     await rows.filter({ hasText: 'Affidavit is not signed' }).waitFor();
     expect(await tab.page.getByLabel('State').inputValue()).toBe('TX');
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('that were just typed are kept when a link is followed before they have had an effect', async () => {
+    await using tab = await stage.visit('#/accounts/default/filings/PENDING');
+    await tab.page.getByRole('table', { name: 'Filings' }).getByText('Waiting Room Inc.').waitFor();
+    // No pause in typing ends before the click.
+    await tab.page.clock.install();
+    await tab.page.clock.pauseAt(Date.now() + 1000);
+    await tab.page.getByLabel('State').pressSequentially('tx');
+    await tab.page
+      .getByRole('navigation', { name: 'Status' })
+      .getByRole('link', { name: /^REJECTED/ })
+      .click();
+    await expect.poll(() => hashOf(tab)).toBe('#/accounts/default/filings?status=REJECTED&state=TX');
     expect(tab.problems).toEqual([]);
   });
 

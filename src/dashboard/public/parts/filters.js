@@ -20,7 +20,8 @@ export function Filters({ label, children }) {
 }
 
 /**
- * A text whose effect waits for a pause in typing.
+ * A text whose effect waits for a pause in typing, and no longer than until the field is left: then a link
+ * that is clicked has it already.
  * @param {{ label: string, name: string, upper?: boolean, more?: Record<string, unknown> }} props `more`:
  * attributes of the input
  */
@@ -34,15 +35,20 @@ export function TextFilter({ label, name, upper = false, more = {} }) {
     [value],
   );
   useEffect(() => () => clearTimeout(timer.current), []);
+  const take = (/** @type {string} */ text) => {
+    clearTimeout(timer.current);
+    setQuery({ [name]: upper ? text.trim().toUpperCase() : text.trim() });
+  };
   const type = (/** @type {Event} */ event) => {
     const text = valueOf(event);
     setTyped(text);
     clearTimeout(timer.current);
-    const effect = () => setQuery({ [name]: upper ? text.trim().toUpperCase() : text.trim() });
-    timer.current = window.setTimeout(effect, pauseMs);
+    timer.current = window.setTimeout(() => take(text), pauseMs);
   };
+  const leave = (/** @type {Event} */ event) => take(valueOf(event));
   return html`<label
-    >${label} <input type="search" value=${typed} autocomplete="off" onInput=${type} ...${more}
+    >${label}
+    <input type="search" value=${typed} autocomplete="off" onInput=${type} onChange=${leave} ...${more}
   /></label>`;
 }
 
