@@ -23,8 +23,8 @@ const mode = globalThis.self === globalThis.top ? 'page' : 'frame';
  * ApiError
  * @property {(method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
  * Promise<any>} send the parsed answer, null when it is empty
- * @property {(path: string, headers: Record<string, string>, signal: AbortSignal) => Promise<Response>} open
- * an answer to read piece by piece
+ * @property {(path: string, mediaType: string) => Promise<Blob>} getAs an answer of a media type; rejects with
+ * ApiError
  * @property {() => number} now milliseconds on the daemon's clock, to within a second
  */
 
@@ -61,7 +61,7 @@ export function createApiClient(onRefused) {
       const text = await (await request(path, { method, ...json }, headers)).text();
       return text === '' ? null : JSON.parse(text);
     },
-    open: (path, headers, signal) => request(path, { signal }, headers),
+    getAs: async (path, mediaType) => (await request(path, {}, { accept: mediaType })).blob(),
     now: () => Date.now() + skewMs,
   };
 }
@@ -113,8 +113,7 @@ function errorsOf(errors) {
  * @param {string} name of the file
  */
 export async function download(client, path, mediaType, name) {
-  const response = await client.open(path, { accept: mediaType }, new AbortController().signal);
-  const address = URL.createObjectURL(await response.blob());
+  const address = URL.createObjectURL(await client.getAs(path, mediaType));
   const link = document.createElement('a');
   link.href = address;
   link.download = name;

@@ -22,24 +22,9 @@ export function sleep(ms, signal) {
  * @returns {Promise<void>}
  */
 export function untilVisible(signal) {
-  return until(() => !document.hidden || signal.aborted, signal);
-}
-
-/**
- * Aborts once the page is hidden, or with another signal.
- * @param {AbortSignal} signal
- */
-export function whileVisible(signal) {
-  const hidden = new AbortController();
-  void until(() => document.hidden || signal.aborted, signal).then(() => hidden.abort());
-  return hidden.signal;
-}
-
-/** @type {(holds: () => boolean, signal: AbortSignal) => Promise<void>} */
-function until(holds, signal) {
   return new Promise((resolve) => {
     const look = () => {
-      if (!holds()) return;
+      if (document.hidden && !signal.aborted) return;
       document.removeEventListener('visibilitychange', look);
       signal.removeEventListener('abort', look);
       resolve();

@@ -64,13 +64,14 @@ export function useList(path, everyMs, pagesAtFirst = 1) {
 }
 
 /**
+ * Reads now and repeatedly while the page is visible.
  * @template T
  * @param {(signal: AbortSignal) => Promise<T>} read
  * @param {number} everyMs
  * @param {unknown} [subject] what is read: data of another subject is not shown; default `read` itself
  * @returns {Resource<T>}
  */
-function useReading(read, everyMs, subject = read) {
+export function useReading(read, everyMs, subject = read) {
   const [state, setState] = useState({
     subject,
     data: /** @type {T | null} */ (null),

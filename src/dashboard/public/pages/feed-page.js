@@ -7,11 +7,11 @@ import { AccountHeading } from '../parts/account-parts.js';
 import { ActionButton } from '../parts/actions.js';
 import { ChoiceFilter, ClearFilters, Filters, TextFilter, TimeFilter } from '../parts/filters.js';
 import { number } from '../parts/format.js';
-import { At, Badge, Failure, FilingLink, Loading, Text } from '../parts/parts.js';
+import { At, Badge, Failure, FilingLink, Reading, Text } from '../parts/parts.js';
 import { useQuery } from '../router.js';
 
 /** @import { FilingEvent } from '../../api-types.ts' */
-/** @import { FeedState } from '../data/event-feed.js' */
+/** @import { FeedFilter } from '../data/use-feed.js' */
 
 const types = [['', 'All types'], ...Object.keys(eventTones).map((type) => [type, type])];
 
@@ -22,6 +22,7 @@ const types = [['', 'All types'], ...Object.keys(eventTones).map((type) => [type
 export function FeedPage({ account }) {
   const [query] = useQuery();
   const [paused, setPaused] = useState(false);
+  /** @type {FeedFilter} */
   const filter = {
     types: query.get('types'),
     filingId: query.get('filingId'),
@@ -36,8 +37,8 @@ export function FeedPage({ account }) {
   );
   const isFiltered = search !== '' || Object.values(filter).some((value) => value !== null);
   return html`<${AccountHeading} account=${account} at="changes" title="Changes"
-      ><${Connection} state=${feed.state}
-    /><//>
+      >${feed.error === null && html`<${Connection} isRead=${found !== null} isPast=${filter.before !== null} />`}<//
+    >
     <${Filters} label="Changes">
       <${TextFilter} label="Contains" name="q" />
       <${ChoiceFilter} label="Type" name="types" options=${types} />
@@ -50,11 +51,12 @@ export function FeedPage({ account }) {
       </button>
     <//>
     <${Announcement} count=${feed.arrivals} />
-    ${
-      found === null
-        ? feed.state.kind !== 'broken' && html`<${Loading} what="the changes" />`
-        : html`<${Found} events=${found} account=${account} isFiltered=${isFiltered} />`
-    }
+    <${Reading}
+      of=${{ data: found, error: feed.error }}
+      what="the changes"
+      show=${(/** @type {FilingEvent[]} */ events) =>
+        html`<${Found} events=${events} account=${account} isFiltered=${isFiltered} />`}
+    />
     <${Failure} error=${feed.reading.error} what="read older changes" />
     ${
       feed.showOlder !== null &&
@@ -96,19 +98,11 @@ function FeedEntry({ event, account }) {
   </li>`;
 }
 
-/** @type {Readonly<Record<Exclude<FeedState['kind'], 'broken'>, readonly [text: string, tone: string]>>} */
-const connections = {
-  live: ['Live', 'good'],
-  past: ['Past', ''],
-  polling: ['The stream does not get through; asked every 3 s instead', 'warn'],
-  connecting: ['Connecting …', ''],
-};
-
-/** @param {{ state: FeedState }} props */
-function Connection({ state }) {
-  if (state.kind === 'broken') return html`<${Failure} error=${state.error} what="read the changes" />`;
-  const [text, tone] = connections[state.kind];
-  return html`<span class=${`connection ${tone}`} role="status">${text}</span>`;
+/** @param {{ isRead: boolean, isPast: boolean }} props */
+function Connection({ isRead, isPast }) {
+  if (!isRead || isPast)
+    return html`<span class="connection" role="status">${isRead ? 'Past' : 'Connecting …'}</span>`;
+  return html`<span class="connection good" role="status">Live</span>`;
 }
 
 // Announces the number of new changes, at most every few seconds: a screen reader would never finish with
