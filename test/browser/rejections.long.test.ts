@@ -63,6 +63,8 @@ describe('the board of rejections', () => {
     const dialog = tab.page.getByRole('dialog', { name: 'Mark as seen' });
     await dialog.getByLabel('Your name').fill('Dana Whitfield');
     await dialog.getByLabel('Note').fill('Asked the agent');
+    // What is typed outlasts that the list is read again.
+    for (let reads = 0; reads < 2; reads += 1) await tab.page.waitForResponse('**/v1/rejections?**');
     await dialog.getByRole('button', { name: 'Mark as seen' }).click();
     await rows(tab).getByText('Dana Whitfield').waitFor();
     await rows(tab).getByText('Asked the agent').waitFor();

@@ -81,12 +81,20 @@ describe('tokens', () => {
 
   test('leave those that they made where one wants to keep them', async () => {
     await make('A kept child', await make('Another parent'));
-    await using tab = await stage.visit(hash);
+    await using tab = await stage.open();
     const { page } = tab;
+    await page.clock.install();
+    await tab.signIn();
+    await tab.show(hash);
     const row = page.getByRole('row', { name: /^Another parent/ });
     await row.getByRole('button', { name: 'Revoke …' }).click();
     const dialog = page.getByRole('dialog', { name: 'Revoke the token Another parent' });
     await dialog.getByLabel('Keep them').check();
+    // The choice outlasts that the list is read again.
+    const [read] = await Promise.all([page.waitForResponse('**/tokens?**'), page.clock.runFor(20_000)]);
+    await read.finished();
+    await page.clock.runFor(1000);
+    expect(await dialog.getByLabel('Keep them').isChecked()).toBe(true);
     await dialog.getByRole('button', { name: 'Revoke' }).click();
     await row.waitFor({ state: 'detached' });
     expect(await names()).toContain('A kept child');

@@ -104,7 +104,7 @@ function NewTokenButton({ path, onDone }) {
   };
   const right = (/** @type {string} */ value, /** @type {string} */ text) =>
     html`<label
-      ><input type="radio" name="rights" value=${value} checked=${value === 'read'} /> ${text}</label
+      ><input type="radio" name="rights" value=${value} defaultChecked=${value === 'read'} /> ${text}</label
     >`;
   return html`<${DialogButton}
     label="New token …"
@@ -194,7 +194,7 @@ function RevokeButton({ path, token: { id, name }, tokens, onDone }) {
       html`<fieldset>
         <legend>Tokens that were made with it</legend>
         <p><bdi class="text">${children.map((child) => child.name).join(', ')}</bdi></p>
-        <label><input type="radio" name="children" value="revoke" checked /> Revoke them too</label>
+        <label><input type="radio" name="children" value="revoke" defaultChecked /> Revoke them too</label>
         <label><input type="radio" name="children" value="keep" /> Keep them</label>
       </fieldset>`
     }

@@ -62,7 +62,7 @@ export function SeenBy({ account, filing: { filingId, insuredsName, seen }, onCh
   >
     <p><${Text} value=${name} /></p>
     <label
-      >Your name <input name="by" required maxlength="100" value=${keptName()} autocomplete="name"
+      >Your name <input name="by" required maxlength="100" defaultValue=${keptName()} autocomplete="name"
     /></label>
     <label>Note (optional) <input name="note" maxlength="500" autocomplete="off" /></label>
     <p class="quiet">Everybody who sees the filing sees both, until the filing changes.</p>
