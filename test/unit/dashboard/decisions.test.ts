@@ -79,9 +79,9 @@ describe('the state of a subscription', async () => {
 });
 
 describe('requests of forms', async () => {
-  const { change, isMoved, valuesOf } = await file('subscriptions/form-values.js');
-  const { accountChange, accountInput, accountValues } = await file('pages/account-values.js');
-  const { replayRequest } = await file('deliveries/replay-request.js');
+  const requests = await file('data/requests.js');
+  const { subscriptionChange: change, isMoved, subscriptionValues: valuesOf } = requests;
+  const { accountChange, accountInput, accountValues, replayRequest } = requests;
 
   const shown = {
     url: 'https://a.example/x',
@@ -133,7 +133,7 @@ describe('requests of forms', async () => {
     const after = {
       ...before,
       partnerKey: ' key ',
-      pollSeconds: '0.5',
+      pollIntervalMs: '0.5',
       stalledAfter: { PENDING: '', PAID: '2' },
     };
     expect(accountChange?.(before, after)).toEqual({
@@ -142,7 +142,7 @@ describe('requests of forms', async () => {
       stalledAfter: { PAID: 'P2D' },
     });
     expect(accountChange?.(before, { ...before, stalledAfter: {} })).toEqual({ stalledAfter: null });
-    expect(accountInput?.({ ...after, sweepSeconds: '' })).toEqual({
+    expect(accountInput?.({ ...after, sweepIntervalMs: '' })).toEqual({
       baseUrl: 'https://p.example/v1',
       partnerKey: 'key',
       pollIntervalMs: 500,

@@ -1,22 +1,27 @@
 import { useEffect, useRef, useState } from '../vendor/hooks.js';
 import { html } from '../html.js';
 import { apiPath } from '../data/api-client.js';
+import { replayRequest } from '../data/requests.js';
 import { useClient, useList, useResource } from '../data/use-resource.js';
 import { DialogButton } from '../parts/actions.js';
-import { valueOf } from '../parts/fields.js';
+import { Choice } from '../parts/fields.js';
 import { fullTime, number, timeZone } from '../parts/format.js';
-import { Badge, Failure, Notice, Text, When } from '../parts/parts.js';
+import { Badge, Failure, Notice, Section, Text, When } from '../parts/parts.js';
 import { Table } from '../parts/table.js';
 import { useMayWrite } from '../session.js';
-import { replayRequest, whichEvents } from './replay-request.js';
 
 /** @import { Replay, Subscription } from '../../api-types.ts' */
 /** @import { List, Resource } from '../data/use-resource.js' */
-/** @import { ReplayValues } from './replay-request.js' */
 /** @import { Tone } from '../catalogue.js' */
 
-/** @type {ReplayValues} */
-const nothingChosen = { which: 'dead', after: '', before: '', filingId: '' };
+const whichEvents = /** @type {const} */ ([
+  ['dead', 'Dead letters only'],
+  ['hour', 'The last hour'],
+  ['day', 'The last day'],
+  ['week', 'The last week'],
+  ['all', 'Everything that is still in the log'],
+  ['between', 'Between two times'],
+]);
 
 /**
  * Delivers events again: asks which, counts them, and starts once that is confirmed.
@@ -25,15 +30,16 @@ const nothingChosen = { which: 'dead', after: '', before: '', filingId: '' };
  */
 export function ReplayButton({ path, subscription, onStarted }) {
   const client = useClient();
-  const [values, setValues] = useState(nothingChosen);
+  const [isBetween, setBetween] = useState(false);
   const [matched, setMatched] = useState(/** @type {number | null} */ (null));
   // The request that was counted is the one that is sent, though the last hour has moved on meanwhile.
   const counted = useRef({});
-  const set = (/** @type {Partial<ReplayValues>} */ part) => {
-    setValues({ ...values, ...part });
+  const ask = (/** @type {FormData | null} */ form) => {
+    setBetween(form?.get('which') === 'between');
     setMatched(null);
   };
-  const count = async () => {
+  const count = async (/** @type {FormData} */ form) => {
+    const values = /** @type {Record<string, string>} */ (Object.fromEntries(form));
     counted.current = replayRequest(values, client.now());
     const answer = await client.send('POST', `${path}/replay?dryRun=true`, counted.current);
     setMatched(answer.matched);
@@ -50,10 +56,26 @@ export function ReplayButton({ path, subscription, onStarted }) {
     verb=${isReady ? `Replay ${eventsOf(matched)}` : 'Count events'}
     what=${isReady ? 'start the replay' : 'count the events'}
     work=${isReady ? start : count}
-    onClose=${() => set(nothingChosen)}
+    onInput=${ask}
+    onClose=${() => ask(null)}
   >
     <p>Delivers events again under their old ids. A receiver that heeds the ids does nothing twice.</p>
-    <${Conditions} values=${values} set=${set} />
+    <${Choice} name="which" legend="Which events" value="dead" options=${whichEvents} />
+    ${
+      isBetween &&
+      html`<label>From <input type="datetime-local" step="1" name="after" /></label>
+        <label>Until <input type="datetime-local" step="1" name="before" /></label>
+        <p class="quiet">Times are in ${timeZone()}. Leave one empty for no limit on that side.</p>`
+    }
+    <label
+      >Only the filing
+      <input
+        name="filingId"
+        autocomplete="off"
+        spellcheck="false"
+        maxlength="256"
+        placeholder="Any filing; or the id of one"
+    /></label>
     <div aria-live="polite">
       ${
         matched === 0 &&
@@ -65,43 +87,6 @@ export function ReplayButton({ path, subscription, onStarted }) {
       ${isReady && html`<${Confirmation} matched=${matched} subscription=${subscription} />`}
     </div>
   <//>`;
-}
-
-/** @param {{ values: ReplayValues, set: (part: Partial<ReplayValues>) => void }} props */
-function Conditions({ values: { which, filingId, ...times }, set }) {
-  const time = (/** @type {'after' | 'before'} */ name, /** @type {string} */ label) =>
-    html`<label
-      >${label}
-      <input
-        type="datetime-local"
-        step="1"
-        value=${times[name]}
-        onInput=${(/** @type {Event} */ event) => set({ [name]: valueOf(event) })}
-    /></label>`;
-  const choice = (/** @type {ReplayValues['which']} */ one, /** @type {string} */ label) =>
-    html`<label key=${one}
-      ><input type="radio" name="which" checked=${which === one} onChange=${() => set({ which: one })} />
-      ${label}</label
-    >`;
-  return html`<fieldset>
-      <legend>Which events</legend>
-      ${whichEvents.map(([one, label]) => choice(one, label))}
-    </fieldset>
-    ${
-      which === 'between' &&
-      html`${time('after', 'From')} ${time('before', 'Until')}
-        <p class="quiet">Times are in ${timeZone()}. Leave one empty for no limit on that side.</p>`
-    }
-    <label
-      >Only the filing
-      <input
-        value=${filingId}
-        autocomplete="off"
-        spellcheck="false"
-        maxlength="256"
-        placeholder="Any filing; or the id of one"
-        onInput=${(/** @type {Event} */ event) => set({ filingId: valueOf(event) })}
-    /></label>`;
 }
 
 /** @param {{ matched: number, subscription: Subscription }} props */
@@ -146,8 +131,7 @@ export function Replays({ path, turn }) {
   useEffect(reload, [turn]);
   if (data === null) return html`<${Failure} error=${error} what="read the replays" />`;
   if (data.items.length === 0) return null;
-  return html`<section aria-labelledby="replays">
-    <h2 id="replays">Replays</h2>
+  return html`<${Section} title="Replays">
     <${Failure} error=${error} what="read the replays again" />
     <${Table}
       caption="Replays, newest first"
@@ -166,7 +150,7 @@ export function Replays({ path, turn }) {
       more=${data.more}
       onMore=${showMore}
     />
-  </section>`;
+  <//>`;
 }
 
 /** @type {(replay: Replay) => string} */

@@ -2,35 +2,34 @@ import { useRef, useState } from '../vendor/hooks.js';
 import { limitedStatuses } from '../catalogue.js';
 import { html } from '../html.js';
 import { ApiError, apiPath } from '../data/api-client.js';
+import { accountChange, accountInput, accountValues, newAccount } from '../data/requests.js';
 import { useClient, useResource } from '../data/use-resource.js';
 import { AccountHeading } from '../parts/account-parts.js';
 import { DialogButton } from '../parts/actions.js';
-import { Field, Group, PageForm, problemOf, valueOf } from '../parts/fields.js';
+import { Field, Group, PageForm, useForm, valueOf } from '../parts/fields.js';
 import { duration } from '../parts/format.js';
-import { Facts, Heading, Notice, Reading, Text } from '../parts/parts.js';
+import { Facts, Heading, Notice, Reading, Section, Text } from '../parts/parts.js';
 import { href } from '../router.js';
 import { useIsOperator, useMayWrite } from '../session.js';
-import { accountChange, accountInput, accountValues, newAccount } from './account-values.js';
 
 /** @import { Account, SavedAccount } from '../../api-types.ts' */
 /** @import { ApiClient } from '../data/api-client.js' */
+/** @import { AccountValues } from '../data/requests.js' */
 /** @import { Resource } from '../data/use-resource.js' */
-/** @import { AccountValues } from './account-values.js' */
+/** @import { Form } from '../parts/fields.js' */
 
 // The form keeps the account as it was when it was opened.
 const onceMs = 3_600_000;
-
-// Names in the request of the fields that are shown.
-const shownFields = ['account', 'baseUrl', 'partnerKey', 'pollIntervalMs', 'sweepIntervalMs', 'stalledAfter'];
 
 /** A form that makes an account; for the operator. */
 export function NewAccountPage() {
   const client = useClient();
   const [values, setValues] = useState(newAccount);
   const [made, setMade] = useState(/** @type {SavedAccount | null} */ (null));
+  const name = values.account.trim();
   const save = async () => {
-    const path = apiPath('accounts', values.name.trim());
-    if (await exists(client, path)) throw taken(values.name);
+    const path = apiPath('accounts', name);
+    if (await exists(client, path)) throw taken(name);
     setMade(await client.send('PUT', path, accountInput(values)));
   };
   return html`<${Heading}
@@ -39,16 +38,17 @@ export function NewAccountPage() {
     />
     ${
       made === null
-        ? html`<${AccountForm}
+        ? html`<${PageForm}
             values=${values}
-            setValues=${setValues}
+            onChange=${setValues}
             save=${save}
             verb="Create account"
-            isNew=${true}
+            what="save the account"
             cancel=${href()}
-          />`
+            ><${AccountFields} isNew
+          /><//>`
         : html`<${CheckResult} check=${made.check} />
-            <p><a href=${href('accounts', values.name.trim())}>Open the account</a></p>`
+            <p><a href=${href('accounts', name)}>Open the account</a></p>`
     }`;
 }
 
@@ -66,7 +66,7 @@ async function exists(client, path) {
 
 /** @type {(name: string) => ApiError} */
 function taken(name) {
-  const message = `"${name.trim()}" is taken by another account: choose another name, or edit that account`;
+  const message = `"${name}" is taken by another account: choose another name, or edit that account`;
   return new ApiError(409, 'taken', message, [{ path: 'account', message }]);
 }
 
@@ -93,29 +93,30 @@ function Edit({ settings }) {
   const [values, setValues] = useState(before.current);
   const [saved, setSaved] = useState(/** @type {SavedAccount | null} */ (null));
   const { account } = settings;
+  const path = apiPath('accounts', account);
   const save = async () => {
     setSaved(null);
-    const body = accountChange(before.current, values);
-    const answer = await client.send('PATCH', apiPath('accounts', account), body);
+    /** @type {SavedAccount} */
+    const answer = await client.send('PATCH', path, accountChange(before.current, values));
     before.current = accountValues(answer);
     setValues(before.current);
     setSaved(answer);
   };
   const remove = async () => {
-    await client.send('DELETE', apiPath('accounts', account));
+    await client.send('DELETE', path);
     location.hash = href();
   };
-  return html`<${AccountForm}
+  return html`<${PageForm}
       values=${values}
-      setValues=${setValues}
+      onChange=${setValues}
       save=${save}
       verb="Save"
-      isNew=${false}
+      what="save the account"
       cancel=${href('accounts', account)}
-    />
+      ><${AccountFields} isNew=${false}
+    /><//>
     ${saved !== null && html`<${CheckResult} check=${saved.check} />`}
-    <section aria-labelledby="delete">
-      <h2 id="delete">Delete the account</h2>
+    <${Section} title="Delete the account">
       <p>
         Polling stops, and its filings, events, subscriptions, pending deliveries and tokens are removed. The
         filings at the partner service stay as they are.
@@ -134,7 +135,7 @@ function Edit({ settings }) {
           undone.
         </p>
       <//>
-    </section>`;
+    <//>`;
 }
 
 /** @param {{ settings: Account }} props */
@@ -164,40 +165,12 @@ function CheckResult({ check: { ok, detail } }) {
   <//>`;
 }
 
-/**
- * @param {{ values: AccountValues, setValues: (values: AccountValues) => void, save: () => Promise<void>,
- * verb: string, isNew: boolean, cancel: string }} props
- */
-function AccountForm({ values, setValues, save, verb, isNew, cancel }) {
-  const show = (/** @type {ApiError | null} */ error) =>
-    html`<${AccountFields} values=${values} setValues=${setValues} error=${error} isNew=${isNew} />`;
-  return html`<${PageForm}
-    fields=${shownFields}
-    save=${save}
-    verb=${verb}
-    what="save the account"
-    cancel=${cancel}
-    show=${show}
-  />`;
-}
-
-/**
- * @param {{ values: AccountValues, setValues: (values: AccountValues) => void, error: ApiError | null, isNew:
- * boolean }} props
- */
-function AccountFields({ values, setValues, error, isNew }) {
-  const field = (
-    /** @type {'name' | 'baseUrl' | 'partnerKey' | 'pollSeconds' | 'sweepSeconds'} */ name,
-    /** @type {string} */ path = name,
-  ) => ({
-    name,
-    value: values[name],
-    onInput: (/** @type {string} */ value) => setValues({ ...values, [name]: value }),
-    problem: problemOf(error, path),
-  });
-  const plain = { autocomplete: 'off', spellcheck: false };
+/** @param {{ isNew: boolean }} props */
+function AccountFields({ isNew }) {
+  /** @type {Form<AccountValues>} */
+  const { values, set } = useForm();
+  const { stalledAfter } = values;
   const seconds = {
-    ...plain,
     inputmode: 'decimal',
     pattern: '[0-9]+([.,][0-9]+)?',
     placeholder: 'Default of the daemon',
@@ -206,58 +179,61 @@ function AccountFields({ values, setValues, error, isNew }) {
   return html`${
       isNew &&
       html`<${Field}
-        ...${field('name', 'account')}
+        name="account"
         label="Name"
         help="Part of addresses, metrics and tokens: letters, digits, dots, - and _. It cannot be changed later."
-        more=${{ ...plain, required: true, maxlength: 64, pattern: '[A-Za-z0-9][A-Za-z0-9._\\-]*' }}
+        required
+        maxlength="64"
+        pattern=${'[A-Za-z0-9][A-Za-z0-9._\\-]*'}
       />`
     }
     <${Field}
-      ...${field('baseUrl')}
+      name="baseUrl"
       label="Address of the partner service"
       help="With its version segment."
-      more=${{ ...plain, type: 'url', required: true, placeholder: 'https://partner.example.com/v1' }}
+      type="url"
+      required
+      placeholder="https://partner.example.com/v1"
     />
     <${Field}
-      ...${field('partnerKey')}
+      name="partnerKey"
       label="Key of the partner service"
       help=${isNew ? 'It is sealed and never shown again.' : 'Leave it empty to keep the present key, which is never shown.'}
-      more=${{ ...plain, type: 'password', autocomplete: 'new-password', required: isNew }}
+      type="password"
+      autocomplete="new-password"
+      required=${isNew}
     />
     <div class="halves">
       <${Field}
-        ...${field('pollSeconds', 'pollIntervalMs')}
+        name="pollIntervalMs"
         label="Seconds between polls"
         help="A poll reads what may have changed."
-        more=${seconds}
+        ...${seconds}
       />
       <${Field}
-        ...${field('sweepSeconds', 'sweepIntervalMs')}
+        name="sweepIntervalMs"
         label="Seconds between sweeps"
         help="A sweep reads every filing."
-        more=${seconds}
+        ...${seconds}
       />
     </div>
     <${Group}
+      name="stalledAfter"
       legend="Stalled after"
-      problem=${problemOf(error, 'stalledAfter')}
       help="How many days a filing may stay in a status before one filing.stalled event is sent; empty for no limit. Durations such as PT36H (ISO 8601) work too."
     >
       <div class="days">
-        ${[...new Set([...limitedStatuses, ...Object.keys(values.stalledAfter)])].map(
+        ${[...new Set([...limitedStatuses, ...Object.keys(stalledAfter)])].map(
           (status) =>
             html`<label key=${status}
               ><bdi>${status}</bdi>
               <input
-                value=${values.stalledAfter[status] ?? ''}
+                value=${stalledAfter[status] ?? ''}
                 placeholder="–"
                 size="6"
                 autocomplete="off"
                 onInput=${(/** @type {Event} */ event) =>
-                  setValues({
-                    ...values,
-                    stalledAfter: { ...values.stalledAfter, [status]: valueOf(event) },
-                  })}
+                  set({ stalledAfter: { ...stalledAfter, [status]: valueOf(event) } })}
             /></label>`,
         )}
       </div>

@@ -1,20 +1,26 @@
 import { useRef, useState } from '../vendor/hooks.js';
 import { html } from '../html.js';
 import { apiPath } from '../data/api-client.js';
+import {
+  isMoved,
+  newSubscription,
+  registration,
+  subscriptionChange,
+  subscriptionValues,
+} from '../data/requests.js';
 import { useClient, useResource } from '../data/use-resource.js';
 import { AccountHeading } from '../parts/account-parts.js';
 import { ActionButton } from '../parts/actions.js';
 import { PageForm } from '../parts/fields.js';
-import { Notice, OnlyReading, Reading, SecretField } from '../parts/parts.js';
+import { Notice, OnlyReading, Reading, SecretField, ShownOnce } from '../parts/parts.js';
 import { href } from '../router.js';
 import { useMayWrite } from '../session.js';
-import { change, isMoved, newValues, registration, valuesOf } from '../subscriptions/form-values.js';
 import { TestResult, Warnings } from '../subscriptions/state-advice.js';
-import { shownFields, SubscriptionFields } from '../subscriptions/subscription-fields.js';
+import { SubscriptionFields } from '../subscriptions/subscription-fields.js';
 
 /** @import { ChangedSubscription, PingAnswer, RegisteredSubscription } from '../../api-types.ts' */
 /** @import { Subscription } from '../../api-types.ts' */
-/** @import { ApiClient, ApiError } from '../data/api-client.js' */
+/** @import { ApiClient } from '../data/api-client.js' */
 /** @import { Resource } from '../data/use-resource.js' */
 /** @import { Action } from '../parts/actions.js' */
 
@@ -44,7 +50,7 @@ export function NewSubscriptionPage({ account }) {
 /** @param {{ account: string, onMade: (made: RegisteredSubscription) => void }} props */
 function NewForm({ account, onMade }) {
   const client = useClient();
-  const [values, setValues] = useState(newValues);
+  const [values, setValues] = useState(newSubscription);
   const [ping, setPing] = useState(/** @type {PingAnswer | null} */ (null));
   const keyOf = useIdempotencyKey();
   const path = apiPath('accounts', account, 'subscriptions');
@@ -57,23 +63,17 @@ function NewForm({ account, onMade }) {
     setPing(await testBeforeSaving(client, path, registration(values)));
   };
   return html`<${PageForm}
-    fields=${shownFields}
+    values=${values}
+    onChange=${setValues}
     save=${create}
     verb="Create subscription"
     what="create the subscription"
     cancel=${href('accounts', account, 'subscriptions')}
-    show=${(/** @type {ApiError | null} */ error) =>
-      html`<${SubscriptionFields}
-          account=${account}
-          values=${values}
-          setValues=${setValues}
-          error=${error}
-          isNew=${true}
-        />
-        ${ping !== null && html`<${TestResult} ping=${ping} />`}`}
     more=${(/** @type {Action} */ action) =>
       html`<${ActionButton} action=${action} work=${test}>Send a test first<//>`}
-  />`;
+    ><${SubscriptionFields} account=${account} isNew />
+    ${ping !== null && html`<${TestResult} ping=${ping} />`}
+  <//>`;
 }
 
 /** @param {{ account: string, subscription: RegisteredSubscription }} props */
@@ -167,36 +167,28 @@ export function EditSubscriptionPage({ account, id }) {
  */
 function EditForm({ path, subscription, to, onDone }) {
   const client = useClient();
-  const before = useRef(valuesOf(subscription)).current;
+  const before = useRef(subscriptionValues(subscription)).current;
   const [values, setValues] = useState(before);
   const save = async () => {
-    const body = change(before, values);
+    const body = subscriptionChange(before, values);
     onDone(Object.keys(body).length === 0 ? null : await client.send('PATCH', path, body));
   };
   return html`<${PageForm}
-    fields=${shownFields}
+    values=${values}
+    onChange=${setValues}
     save=${save}
     verb="Save"
     what="change the subscription"
     cancel=${to}
-    show=${(/** @type {ApiError | null} */ error) =>
-      html`<${SubscriptionFields}
-          account=${subscription.account}
-          values=${values}
-          setValues=${setValues}
-          error=${error}
-          known=${Object.keys(subscription.headers)}
-          isNew=${false}
-        />
-        ${
-          isMoved(before.url, values.url) &&
-          html`<${Notice} tone="warn">
-            The URL leads to another host. What was given for the former one is not taken along: custom
-            headers that are not replaced are dropped, and unless you are the operator a new signing secret is
-            made.
-          <//>`
-        }`}
-  />`;
+    ><${SubscriptionFields} account=${subscription.account} known=${Object.keys(subscription.headers)} />
+    ${
+      isMoved(before.url, values.url) &&
+      html`<${Notice} tone="warn">
+        The URL leads to another host. What was given for the former one is not taken along: custom headers
+        that are not replaced are dropped, and unless you are the operator a new signing secret is made.
+      <//>`
+    }
+  <//>`;
 }
 
 /** @param {{ changed: ChangedSubscription, to: string }} props */
@@ -218,10 +210,6 @@ function Saved({ changed: { dropped = [], secret, warnings }, to }) {
       <//>`
     }
     <${Warnings} warnings=${warnings} />
-    ${
-      secret &&
-      html`<p role="status"><strong>This secret is shown only now.</strong></p>
-        <${SecretField} label="New signing secret" value=${secret} />`
-    }
+    ${secret && html`<${ShownOnce} what="secret" label="New signing secret" value=${secret} />`}
     <div class="buttons"><a class="button" href=${to}>Open the subscription</a></div>`;
 }

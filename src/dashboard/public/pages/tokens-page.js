@@ -3,9 +3,9 @@ import { apiPath } from '../data/api-client.js';
 import { useClient, useList } from '../data/use-resource.js';
 import { AccountHeading } from '../parts/account-parts.js';
 import { DialogButton } from '../parts/actions.js';
-import { Options, textOf } from '../parts/fields.js';
+import { Choice, Select, textOf } from '../parts/fields.js';
 import { fullTime } from '../parts/format.js';
-import { Badge, SecretField, Text, When } from '../parts/parts.js';
+import { Badge, ShownOnce, Text, When } from '../parts/parts.js';
 import { ListTable } from '../parts/table.js';
 import { useMayWrite } from '../session.js';
 
@@ -22,6 +22,21 @@ const spans = /** @type {const} */ ([
   [2_592_000_000, '30 days'],
   [31_536_000_000, '1 year'],
 ]);
+
+const rights = [
+  ['read', 'Read only: sees everything but what gives access to receivers'],
+  [
+    'own',
+    'Own subscriptions: sees the same, and manages those subscriptions that it makes; for a tool such as n8n',
+  ],
+  ['write', 'Read and write: may also change subscriptions and tokens'],
+];
+
+// What becomes of the tokens that a revoked one made.
+const fates = [
+  ['revoke', 'Revoke them too'],
+  ['keep', 'Keep them'],
+];
 
 /**
  * The tokens that open an account, and links to it.
@@ -68,11 +83,11 @@ export function TokensPage({ account }) {
 /** @type {(token: Token, tokens: readonly Token[]) => unknown[]} */
 function cellsOf({ name, readOnly, link, subscriptions, parent, createdAt, lastUsedAt, expiresAt }, tokens) {
   const maker = parent === null ? 'the operator' : (tokens.find(({ id }) => id === parent)?.name ?? parent);
-  const rights = readOnly ? 'read only' : subscriptions === 'own' ? 'own subscriptions' : 'read and write';
+  const right = readOnly ? 'read only' : subscriptions === 'own' ? 'own subscriptions' : 'read and write';
   return [
     html`<${Text} value=${name} />`,
     link ? 'link' : 'token',
-    html`<${Badge} word=${rights} tone=${readOnly ? 'plain' : 'info'} />`,
+    html`<${Badge} word=${right} tone=${readOnly ? 'plain' : 'info'} />`,
     html`<${Text} value=${maker} />`,
     html`<${When} at=${createdAt} />`,
     html`<${When} at=${lastUsedAt} />`,
@@ -88,24 +103,19 @@ function NewTokenButton({ path, onDone }) {
   const client = useClient();
   const make = async (/** @type {FormData} */ form) => {
     const span = Number(form.get('span'));
-    const rights = form.get('rights');
+    const right = form.get('rights');
     const { token } = await client.send('POST', path, {
       name: textOf(form, 'name'),
-      readOnly: rights === 'read',
-      ...(rights === 'own' ? { subscriptions: 'own' } : {}),
+      readOnly: right === 'read',
+      ...(right === 'own' ? { subscriptions: 'own' } : {}),
       ...(span === 0 ? {} : { expiresAt: new Date(client.now() + span).toISOString() }),
     });
     onDone();
-    const shown = html`<p role="status">
-        <strong>This token is shown only now.</strong> Give it to its user before you close this.
-      </p>
-      <${SecretField} label="Token" value=${token} />`;
+    const shown = html`<${ShownOnce} what="token" label="Token" value=${token}>
+      Give it to its user before you close this.
+    <//>`;
     return { shown };
   };
-  const right = (/** @type {string} */ value, /** @type {string} */ text) =>
-    html`<label
-      ><input type="radio" name="rights" value=${value} defaultChecked=${value === 'read'} /> ${text}</label
-    >`;
   return html`<${DialogButton}
     label="New token …"
     title="New token"
@@ -115,13 +125,13 @@ function NewTokenButton({ path, onDone }) {
     work=${make}
   >
     <${Name} label="Name" placeholder="Who or what uses it" />
-    <fieldset>
-      <legend>Rights</legend>
-      ${right('read', 'Read only: sees everything but what gives access to receivers')}
-      ${right('own', 'Own subscriptions: sees the same, and manages those subscriptions that it makes; for a tool such as n8n')}
-      ${right('write', 'Read and write: may also change subscriptions and tokens')}
-    </fieldset>
-    <${Span} options=${[[0, 'never, or with your own token'], ...spans]} value=${0} />
+    <${Choice} name="rights" legend="Rights" value="read" options=${rights} />
+    <${Select}
+      name="span"
+      label="Expires after"
+      options=${[[0, 'never, or with your own token'], ...spans]}
+      value=${0}
+    />
   <//>`;
 }
 
@@ -133,8 +143,7 @@ function ShareLinkButton({ account, onDone }) {
     const body = { name: textOf(form, 'name'), expiresInMs: Number(form.get('span')), readOnly: true };
     const { url, expiresAt } = await client.send('POST', apiPath('accounts', account, 'links'), body);
     onDone();
-    const shown = html`<p role="status"><strong>This link is shown only now.</strong></p>
-      <${SecretField} label="Link" value=${url} />
+    const shown = html`<${ShownOnce} what="link" label="Link" value=${url} />
       <p class="quiet">It expires on ${fullTime(Date.parse(expiresAt))}.</p>`;
     return { shown };
   };
@@ -150,7 +159,7 @@ function ShareLinkButton({ account, onDone }) {
       change nothing. It needs no token. The list below shows it, and revoking it there ends it.
     </p>
     <${Name} label="For whom" placeholder="Such as the agency’s name" />
-    <${Span} options=${spans} value=${604_800_000} />
+    <${Select} name="span" label="Expires after" options=${spans} value=${604_800_000} />
   <//>`;
 }
 
@@ -159,15 +168,6 @@ function Name({ label, placeholder }) {
   return html`<label
     >${label} <input name="name" required maxlength="100" autocomplete="off" placeholder=${placeholder}
   /></label>`;
-}
-
-/** @param {{ options: readonly (readonly [number, string])[], value: number }} props */
-function Span(props) {
-  return html`<label
-    >Expires after
-    <select name="span">
-      <${Options} ...${props} /></select
-  ></label>`;
 }
 
 // Revokes a token, after naming those that end with it.
@@ -191,12 +191,9 @@ function RevokeButton({ path, token: { id, name }, tokens, onDone }) {
     <p>Requests with it are refused from now on. This cannot be undone.</p>
     ${
       children.length > 0 &&
-      html`<fieldset>
-        <legend>Tokens that were made with it</legend>
+      html`<${Choice} name="children" legend="Tokens that were made with it" value="revoke" options=${fates}>
         <p><bdi class="text">${children.map((child) => child.name).join(', ')}</bdi></p>
-        <label><input type="radio" name="children" value="revoke" defaultChecked /> Revoke them too</label>
-        <label><input type="radio" name="children" value="keep" /> Keep them</label>
-      </fieldset>`
+      <//>`
     }
   <//>`;
 }

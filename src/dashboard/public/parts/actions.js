@@ -55,9 +55,9 @@ export function ActionButton({ action, work, kind = '', children }) {
  * A button whose work begins in a dialog: with the fields of a form, or after it has said what the work
  * means. The browser keeps the focus in the dialog and gives it back to the button.
  * @param {{ label: string, title: string, verb: string, what: string, work: (form: FormData) =>
- * Promise<Result>, kind?: string, name?: string, refusal?: string, typed?: string, onClose?: () => void,
- * children?: ComponentChildren }} props `what` completes "Could not …"; `name`: of the button for screen
- * readers; `typed` has to be typed before the work begins
+ * Promise<Result>, kind?: string, name?: string, refusal?: string, typed?: string, onInput?: (form: FormData)
+ * => void, onClose?: () => void, children?: ComponentChildren }} props `what` completes "Could not …"; `name`:
+ * of the button for screen readers; `typed` has to be typed before the work begins
  */
 export function DialogButton({ label, title, verb, what, work, kind = '', name, refusal, typed, ...props }) {
   const action = useAction();
@@ -75,7 +75,7 @@ export function DialogButton({ label, title, verb, what, work, kind = '', name, 
   };
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
-    const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
+    const form = formOf(event);
     action.run(async () => {
       const result = await work(form);
       if (typeof result === 'object') setShown(result.shown);
@@ -85,17 +85,23 @@ export function DialogButton({ label, title, verb, what, work, kind = '', name, 
   const open = () => setOpen(true);
   return html`<button type="button" class=${kind} aria-label=${name} onClick=${open}>${label}</button>
     <dialog ref=${dialog} aria-label=${title} onClose=${close}>
-      ${isOpen && html`<h2><bdi class="text">${title}</bdi></h2>`}
+      ${
+        isOpen &&
+        html`<h2><bdi class="text">${title}</bdi></h2>
+          ${shown}`
+      }
       ${
         isOpen &&
         shown !== null &&
-        html`${shown}
-          <div class="buttons"><button type="button" onClick=${close}>Close</button></div>`
+        html`<div class="buttons"><button type="button" onClick=${close}>Close</button></div>`
       }
       ${
         isOpen &&
         shown === null &&
-        html`<form onSubmit=${submit}>
+        html`<form
+          onSubmit=${submit}
+          onInput=${(/** @type {Event} */ event) => props.onInput?.(formOf(event))}
+        >
           ${props.children}
           ${
             typed !== undefined &&
@@ -119,6 +125,9 @@ export function DialogButton({ label, title, verb, what, work, kind = '', name, 
       }
     </dialog>`;
 }
+
+/** @type {(event: Event) => FormData} */
+const formOf = ({ currentTarget }) => new FormData(/** @type {HTMLFormElement} */ (currentTarget));
 
 // The pattern attribute is compiled with the flag v, in which only these may be escaped.
 /** @type {(text: string) => string} */

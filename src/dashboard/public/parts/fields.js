@@ -1,4 +1,5 @@
-import { useEffect, useId, useRef } from '../vendor/hooks.js';
+import { createContext } from '../vendor/preact.js';
+import { useContext, useEffect, useId, useRef } from '../vendor/hooks.js';
 import { html } from '../html.js';
 import { useAction } from './actions.js';
 import { Failure, Text } from './parts.js';
@@ -8,30 +9,26 @@ import { Failure, Text } from './parts.js';
 /** @import { Action } from './actions.js' */
 
 /**
- * What is wrong with a field of a request, or with a part of it such as `headers.Content-Type`; null if
- * nothing is. Pure.
- * @param {ApiError | null} error
- * @param {string} name
+ * What the fields of a form share: its values by their names in the request, how some of them are set, and
+ * why the last request failed.
+ * @template [Values=any]
+ * @typedef {{ values: Values, set: (part: Partial<Values>) => void, error: ApiError | null }} Form
  */
-export function problemOf(error, name) {
-  const found = error?.errors.filter(({ path }) => path === name || path.startsWith(`${name}.`)) ?? [];
-  if (found.length === 0) return null;
-  return found
-    .map(({ path, message }) =>
-      `${path.slice(name.length + 1)} ${message.replace(/^is refused: /, '')}`.trim(),
-    )
-    .join('; ');
-}
+
+const FormContext = createContext(/** @type {Form} */ (/** @type {unknown} */ (null)));
+
+/** The form of the fields. @returns {Form} */
+export const useForm = () => useContext(FormContext);
 
 /**
  * A form of a whole page with its buttons. A refusal stands beside the fields that it names, and the first of
  * them has the focus; what no field shows stands below.
- * @param {{ fields: readonly string[], save: () => Promise<void>, verb: string, what: string, cancel: string,
- * show: (error: ApiError | null) => ComponentChildren, more?: (action: Action) => ComponentChildren }} props
- * `fields`: names in the request of those that `show` has; `what` completes "Could not …"; `cancel`: address;
- * `more`: further buttons
+ * @template Values
+ * @param {{ values: Values, onChange: (values: Values) => void, save: () => Promise<void>, verb: string,
+ * what: string, cancel: string, more?: (action: Action) => ComponentChildren, children?: ComponentChildren }}
+ * props `what` completes "Could not …"; `cancel`: address; `more`: further buttons
  */
-export function PageForm({ fields, save, verb, what, cancel, show, more }) {
+export function PageForm({ values, onChange, save, verb, what, cancel, more, children }) {
   const action = useAction();
   const { busy, error } = action;
   const form = useRef(/** @type {HTMLFormElement | null} */ (null));
@@ -44,11 +41,13 @@ export function PageForm({ fields, save, verb, what, cancel, show, more }) {
     event.preventDefault();
     action.run(save);
   };
+  const set = (/** @type {Partial<Values>} */ part) => onChange({ ...values, ...part });
   const faults = error?.errors ?? [];
+  const fields = form.current?.elements;
   const areBeside =
-    faults.length > 0 && faults.every(({ path }) => fields.includes(path.split('.')[0] ?? ''));
+    faults.length > 0 && faults.every(({ path }) => fields?.namedItem(path.split('.')[0] ?? ''));
   return html`<form class="form" ref=${form} onSubmit=${submit}>
-    ${show(error)}
+    <${FormContext.Provider} value=${{ values, set, error }}>${children}<//>
     ${
       areBeside
         ? html`<p class="notice bad" role="alert">Could not ${what}: see the fields above.</p>`
@@ -64,31 +63,30 @@ export function PageForm({ fields, save, verb, what, cancel, show, more }) {
 }
 
 /**
- * A field with its name, a line of help and what is wrong with it: one line of text, or one choice of a few.
- * @param {{ label: string, name: string, value: string, onInput: (value: string) => void, problem?: string |
- * null, help?: ComponentChildren, beside?: ComponentChildren, options?: readonly (readonly [value: string,
- * label: string])[], more?: Record<string, unknown> }} props `more`: attributes of the input
+ * A field of a form with its label, a line of help and what is wrong with it: one line of text, or one choice
+ * of a few.
+ * @param {{ name: string, label: string, help?: ComponentChildren, beside?: ComponentChildren, options?:
+ * readonly (readonly [value: string, label: string])[], wrong?: ApiError | null }} props `name`: in the
+ * request; `wrong`: an error besides that of the form; others are attributes of the input
  */
-export function Field({ label, name, value, onInput, problem = null, help, beside, options, more = {} }) {
+export function Field({ name, label, help, beside, options, wrong = null, ...attributes }) {
+  const { values, set, error } = useForm();
   const id = useId();
-  const same = {
-    id,
-    name,
-    value,
-    'aria-invalid': problem !== null,
-    'aria-describedby': `${id}-help ${id}-problem`,
-    ...more,
-  };
-  const take = (/** @type {Event} */ event) => onInput(valueOf(event));
+  const problem = problemOf(wrong ?? error, name);
   return html`<div class="field">
     <label for=${id}>${label}</label>
-    ${
-      options === undefined
-        ? html`<input ...${same} onInput=${take} />`
-        : html`<select ...${same} onChange=${take}>
-            <${Options} options=${options} value=${value} />
-          </select>`
-    }
+    <${options ? 'select' : 'input'}
+      id=${id}
+      name=${name}
+      value=${values[name]}
+      aria-invalid=${problem !== null}
+      aria-describedby=${`${id}-help ${id}-problem`}
+      autocomplete="off"
+      spellcheck=${false}
+      onInput=${(/** @type {Event} */ event) => set({ [name]: valueOf(event) })}
+      ...${attributes}
+      >${options && html`<${Options} options=${options} value=${values[name]} />`}<//
+    >
     ${beside && html`<div class="buttons">${beside}</div>`}
     <p id=${`${id}-help`} class="quiet help">${help}</p>
     <${Problem} id=${`${id}-problem`} problem=${problem} />
@@ -107,22 +105,40 @@ export function Options({ options, value }) {
 }
 
 /**
- * Several fields that belong together, and what is wrong with them.
- * @param {{ legend: string, problem?: string | null, help?: ComponentChildren, children?: ComponentChildren
- * }} props
+ * Several inputs of a form that are one value of the request, and what is wrong with it.
+ * @param {{ name: string, legend: string, help?: ComponentChildren, children?: ComponentChildren }} props
  */
-export function Group({ legend, problem = null, help, children }) {
+export function Group({ name, legend, help, children }) {
   const id = useId();
+  const problem = problemOf(useForm().error, name);
   return html`<fieldset
     class="group"
+    name=${name}
     tabindex="-1"
     data-invalid=${problem === null ? undefined : 'true'}
-    aria-describedby=${`${id}-problem`}
+    aria-describedby=${id}
   >
     <legend>${legend}</legend>
     ${help && html`<p class="quiet help">${help}</p>`} ${children}
-    <${Problem} id=${`${id}-problem`} problem=${problem} />
+    <${Problem} id=${id} problem=${problem} />
   </fieldset>`;
+}
+
+// What is wrong with a field, or with a part of it such as `headers.Content-Type`; null if nothing is.
+/** @type {(error: ApiError | null, name: string) => string | null} */
+function problemOf(error, name) {
+  const found = error?.errors.filter(({ path }) => path === name || path.startsWith(`${name}.`)) ?? [];
+  if (found.length === 0) return null;
+  return found
+    .map(({ path, message }) =>
+      `${path.slice(name.length + 1)} ${message.replace(/^is refused: /, '')}`.trim(),
+    )
+    .join('; ');
+}
+
+/** @param {{ id: string, problem: string | null }} props */
+function Problem({ id, problem }) {
+  return html`<p id=${id} class="problem">${problem !== null && html`<${Text} value=${problem} />`}</p>`;
 }
 
 /**
@@ -146,9 +162,35 @@ export function toggled(chosen, one) {
   return chosen.includes(one) ? chosen.filter((other) => other !== one) : [...chosen, one];
 }
 
-/** @param {{ id: string, problem: string | null }} props */
-function Problem({ id, problem }) {
-  return html`<p id=${id} class="problem">${problem !== null && html`<${Text} value=${problem} />`}</p>`;
+/**
+ * One choice of a few in a dialog; the form has it under this name.
+ * @param {{ name: string, legend: string, value: string, options: readonly (readonly [value: string, label:
+ * ComponentChildren])[], children?: ComponentChildren }} props `value`: at first; children stand above
+ */
+export function Choice({ name, legend, value, options, children }) {
+  return html`<fieldset>
+    <legend>${legend}</legend>
+    ${children}
+    ${options.map(
+      ([one, label]) =>
+        html`<label key=${one}
+          ><input type="radio" name=${name} value=${one} defaultChecked=${one === value} /> ${label}</label
+        >`,
+    )}
+  </fieldset>`;
+}
+
+/**
+ * A list of options in a dialog; the form has the chosen one under this name.
+ * @param {{ name: string, label: string, value: number, options: readonly (readonly [value: number, label:
+ * string])[] }} props `value`: at first
+ */
+export function Select({ name, label, ...options }) {
+  return html`<label
+    >${label}
+    <select name=${name}>
+      <${Options} ...${options} /></select
+  ></label>`;
 }
 
 /**

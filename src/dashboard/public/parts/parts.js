@@ -1,4 +1,4 @@
-import { useEffect, useRef, useContext, useState } from '../vendor/hooks.js';
+import { useContext, useEffect, useId, useRef, useState } from '../vendor/hooks.js';
 import { useFaults } from '../data/daemon.js';
 import { isAway, useClient } from '../data/use-resource.js';
 import { eventTones, statusTones } from '../catalogue.js';
@@ -118,6 +118,18 @@ export function Heading({ title, crumbs = [], children }) {
       ${children}
     </div>
   </div>`;
+}
+
+/**
+ * A part of a page with its heading.
+ * @param {{ title: ComponentChildren, children?: ComponentChildren }} props
+ */
+export function Section({ title, children }) {
+  const id = useId();
+  return html`<section aria-labelledby=${id}>
+    <h2 id=${id}>${title}</h2>
+    ${children}
+  </section>`;
 }
 
 /**
@@ -254,6 +266,16 @@ export function SecretField({ label, value }) {
     <button type="button" class="primary" onClick=${copy}>Copy</button>
     <span role="status">${said}</span>
   </div>`;
+}
+
+/**
+ * A secret, a token or a link that is shown only now, and what to do with it.
+ * @param {{ what: string, label: string, value: string, children?: ComponentChildren }} props `what` completes
+ * "This … is shown only now"
+ */
+export function ShownOnce({ what, label, value, children }) {
+  return html`<p role="status"><strong>This ${what} is shown only now.</strong> ${children}</p>
+    <${SecretField} label=${label} value=${value} />`;
 }
 
 // Browsers have no clipboard on pages without TLS, except on the local host.

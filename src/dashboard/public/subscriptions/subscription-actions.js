@@ -4,8 +4,9 @@ import { apiPath } from '../data/api-client.js';
 import { useClient } from '../data/use-resource.js';
 import { ReplayButton } from '../deliveries/replay.js';
 import { ActionButton, DialogButton, useAction } from '../parts/actions.js';
+import { Select } from '../parts/fields.js';
 import { fullTime, number } from '../parts/format.js';
-import { Failure, SecretField } from '../parts/parts.js';
+import { Failure, SecretField, ShownOnce } from '../parts/parts.js';
 import { href } from '../router.js';
 import { TestResult } from './state-advice.js';
 
@@ -84,6 +85,13 @@ export function SubscriptionActions({ subscription, onChanged, onReplay }) {
   </section>`;
 }
 
+const graces = [
+  [0, 'no time: it has leaked'],
+  [3_600_000, '1 hour'],
+  [86_400_000, '24 hours'],
+  [604_800_000, '7 days'],
+];
+
 // Gives a subscription a new secret and shows it once.
 /** @param {{ path: string, onDone: () => void }} props */
 function RotateButton({ path, onDone }) {
@@ -106,30 +114,19 @@ function RotateButton({ path, onDone }) {
       Requests are signed with a new secret at once, and with the old one as well for a while, so that the
       receiver can change over.
     </p>
-    <label
-      >The old secret stays valid for
-      <select name="graceMs">
-        <option value="0">no time: it has leaked</option>
-        <option value="3600000">1 hour</option>
-        <option value="86400000" selected>24 hours</option>
-        <option value="604800000">7 days</option>
-      </select>
-    </label>
+    <${Select} name="graceMs" label="The old secret stays valid for" options=${graces} value=${86_400_000} />
   <//>`;
 }
 
 /** @type {(rotation: Rotation) => any} */
 function newSecret({ secret, publicKeys, previousExpiresAt: until }) {
   return html`${
-      secret &&
-      html`<p role="status">
-        <strong>This secret is shown only now.</strong> Give it to the receiver before you close this.
-      </p>`
+      secret
+        ? html`<${ShownOnce} what="secret" label="New secret" value=${secret}>
+            Give it to the receiver before you close this.
+          <//>`
+        : html`<${SecretField} label="New public key" value=${publicKeys?.[0]?.key} />`
     }
-    <${SecretField}
-      label=${`New ${secret ? 'secret' : 'public key'}`}
-      value=${secret ?? publicKeys?.[0]?.key}
-    />
     <p class="quiet">
       ${
         until === null

@@ -4,18 +4,14 @@ import { html } from '../html.js';
 import { apiPath } from '../data/api-client.js';
 import { useClient } from '../data/use-resource.js';
 import { ActionButton, useAction } from '../parts/actions.js';
-import { Field, Group, problemOf, Tick, toggled, valueOf } from '../parts/fields.js';
+import { Field, Group, Tick, toggled, useForm, valueOf } from '../parts/fields.js';
 import { number, timeZone } from '../parts/format.js';
 import { CopyButton, Failure, Text } from '../parts/parts.js';
-import { selection } from './form-values.js';
+import { selection } from '../data/requests.js';
 
-/** @import { ApiError } from '../data/api-client.js' */
 /** @import { Action } from '../parts/actions.js' */
-/** @import { FormValues } from './form-values.js' */
-
-/** Names in the request of the fields that are shown. */
-export const shownFields =
-  'url description eventTypes statuses states filter headers format payload expiresAt from secret'.split(' ');
+/** @import { Form } from '../parts/fields.js' */
+/** @import { SubscriptionValues } from '../data/requests.js' */
 
 const formats = /** @type {const} */ ([
   ['standard', 'Standard Webhooks (JSON)'],
@@ -37,83 +33,72 @@ const beginnings = /** @type {const} */ ([
 
 /**
  * The fields of a new or a changed subscription.
- * @param {{ account: string, values: FormValues, setValues: (values: FormValues) => void, error: ApiError |
- * null, known?: readonly string[], isNew: boolean }} props `known`: the names of the headers that there are
+ * @param {{ account: string, known?: readonly string[], isNew?: boolean }} props `known`: the names of the
+ * headers that there are
  */
-export function SubscriptionFields({ account, values, setValues, error, known = [], isNew }) {
-  const set = (/** @type {Partial<FormValues>} */ part) => setValues({ ...values, ...part });
-  const field = (/** @type {keyof FormValues} */ name, path = /** @type {string} */ (name)) => ({
-    name,
-    value: values[name],
-    onInput: (/** @type {string} */ value) => set({ [name]: value }),
-    problem: problemOf(error, path),
-  });
-  const ticks = (/** @type {'eventTypes' | 'statuses'} */ name) => ({
-    chosen: values[name],
-    onChange: (/** @type {string[]} */ chosen) => set({ [name]: chosen }),
-    problem: problemOf(error, name),
-  });
+export function SubscriptionFields({ account, known = [], isNew = false }) {
+  /** @type {Form<SubscriptionValues>} */
+  const { values } = useForm();
   const trial = useAction();
-  const plain = { autocomplete: 'off', spellcheck: false };
   return html`<${Field}
-      ...${field('url')}
+      name="url"
       label="Endpoint URL"
       help="Events are sent to it as signed POST requests."
-      more=${{ ...plain, type: 'url', required: true, placeholder: 'https://example.com/hooks/filings' }}
+      type="url"
+      required
+      placeholder="https://example.com/hooks/filings"
     />
     <${Field}
-      ...${field('description')}
+      name="description"
       label="Description"
       help="The name of the receiver on this page, such as “Billing system”."
-      more=${{ maxlength: 500, autocomplete: 'off' }}
+      maxlength="500"
+      spellcheck
     />
-    <${EventTicks} ...${ticks('eventTypes')} />
-    <${StatusTicks} ...${ticks('statuses')} />
+    <${EventTicks} />
+    <${StatusTicks} />
     <${Field}
-      ...${field('states')}
+      name="states"
       label="Only filings of these states"
       help="Empty: every state. Events without a state, such as those of the account, always come."
-      more=${{ ...plain, placeholder: 'TX, FL' }}
+      placeholder="TX, FL"
     />
     <${Field}
-      ...${field('filter')}
-      problem=${problemOf(trial.error ?? error, 'filter')}
+      name="filter"
+      wrong=${trial.error}
       label="Filter"
       help="An expression on the event; empty: all."
       beside=${html`<${Preview} trial=${trial} account=${account} values=${values} />`}
-      more=${{ ...plain, maxlength: 2000, placeholder: 'filing.premium > 10000' }}
+      maxlength="2000"
+      placeholder="filing.premium > 10000"
     />
     <div class="halves">
-      <${Field} ...${field('format')} label="Format" options=${formats} />
-      <${Field} ...${field('payload')} label="Payload" options=${payloads} />
+      <${Field} name="format" label="Format" options=${formats} />
+      <${Field} name="payload" label="Payload" options=${payloads} />
       <${Field}
-        ...${field('expires', 'expiresAt')}
+        name="expiresAt"
         label="Expires"
         help=${`Nothing is sent from then on; empty: never. In ${timeZone()}.`}
-        more=${{ type: 'datetime-local', step: 1 }}
+        type="datetime-local"
+        step="1"
       />
-      ${isNew && html`<${Field} ...${field('from')} label="Begin with" options=${beginnings} />`}
+      ${isNew && html`<${Field} name="from" label="Begin with" options=${beginnings} />`}
     </div>
-    <${HeaderFields}
-      headers=${values.headers}
-      known=${known}
-      onChange=${(/** @type {FormValues['headers']} */ headers) => set({ headers })}
-      problem=${problemOf(error, 'headers')}
-    />
+    <${HeaderFields} known=${known} />
     ${
       isNew &&
       html`<${Field}
-        ...${field('secret')}
+        name="secret"
         beside=${html`<${CopyButton} text=${values.secret} what="the signing secret" />`}
         label="Signing secret"
         help="Give it to the receiver, which checks the signatures with it. It is not shown again once you leave this page. Write another one over it if the receiver already has one."
-        more=${{ ...plain, class: 'secret' }}
+        class="secret"
       />`
     }`;
 }
 
 // A button that says how many of the latest events the settings select.
-/** @param {{ trial: Action, account: string, values: FormValues }} props */
+/** @param {{ trial: Action, account: string, values: SubscriptionValues }} props */
 function Preview({ trial, account, values }) {
   const client = useClient();
   const [found, setFound] = useState(
@@ -131,13 +116,6 @@ function Preview({ trial, account, values }) {
     ${!trial.error?.errors.length && html`<${Failure} error=${trial.error} what="try it" />`}`;
 }
 
-/**
- * @typedef {object} TickProps
- * @property {readonly string[]} chosen
- * @property {(chosen: string[]) => void} onChange
- * @property {string | null} problem
- */
-
 // The types of the log by the pattern that stands for all of them: `filing.*` → its types.
 const eventGroups = Map.groupBy(
   Object.keys(eventMeanings),
@@ -150,29 +128,25 @@ const groupTitles = {
   'subscription.*': 'Deliveries',
 };
 
-/** @param {TickProps} props */
-function EventTicks({ chosen, onChange, problem }) {
+function EventTicks() {
+  const { eventTypes } = useForm().values;
   return html`<${Group}
+    name="eventTypes"
     legend="Events"
-    problem=${problem}
-    help=${chosen.length === 0 ? 'Choose at least one event.' : undefined}
+    help=${eventTypes.length === 0 ? 'Choose at least one event.' : undefined}
   >
     ${[...eventGroups].map(
-      ([pattern, types]) =>
-        html`<${EventGroup}
-          key=${pattern}
-          pattern=${pattern}
-          types=${types}
-          chosen=${chosen}
-          onChange=${onChange}
-        />`,
+      ([pattern, types]) => html`<${EventGroup} key=${pattern} pattern=${pattern} types=${types} />`,
     )}
   <//>`;
 }
 
 // A pattern takes the place of its types, which cannot be taken out of it one by one.
-/** @param {Omit<TickProps, 'problem'> & { pattern: string, types: string[] }} props */
-function EventGroup({ pattern, types, chosen, onChange }) {
+/** @param {{ pattern: string, types: string[] }} props */
+function EventGroup({ pattern, types }) {
+  /** @type {Form<SubscriptionValues>} */
+  const { values, set } = useForm();
+  const chosen = values.eventTypes;
   const isWhole = chosen.includes(pattern);
   const count = isWhole ? types.length : types.filter((type) => chosen.includes(type)).length;
   // Folded at first if nothing of it is chosen; from then on as the user has it.
@@ -187,7 +161,7 @@ function EventGroup({ pattern, types, chosen, onChange }) {
       label=${html`<strong>Every ${pattern.slice(0, -2)} event</strong>`}
       help="Also those that later versions add."
       checked=${isWhole}
-      onToggle=${() => onChange(toggled(others, pattern))}
+      onToggle=${() => set({ eventTypes: toggled(others, pattern) })}
     />
     <div class="ticks">
       ${types.map(
@@ -198,19 +172,21 @@ function EventGroup({ pattern, types, chosen, onChange }) {
             help=${eventMeanings[type]}
             checked=${isWhole || chosen.includes(type)}
             isFixed=${isWhole}
-            onToggle=${() => onChange(toggled(chosen, type))}
+            onToggle=${() => set({ eventTypes: toggled(chosen, type) })}
           />`,
       )}
     </div>
   </details>`;
 }
 
-/** @param {TickProps} props */
-function StatusTicks({ chosen, onChange, problem }) {
+function StatusTicks() {
+  /** @type {Form<SubscriptionValues>} */
+  const { values, set } = useForm();
+  const chosen = values.statuses;
   const statuses = [...new Set([...Object.keys(statusTones), ...chosen])];
   return html`<${Group}
+    name="statuses"
     legend="Only with these statuses"
-    problem=${problem}
     help="None ticked: any status. Tick REJECTED to get every rejection, also of a filing that is rejected when it is first seen."
   >
     <div class="row">
@@ -220,24 +196,23 @@ function StatusTicks({ chosen, onChange, problem }) {
             key=${status}
             label=${html`<bdi>${status}</bdi>`}
             checked=${chosen.includes(status)}
-            onToggle=${() => onChange(toggled(chosen, status))}
+            onToggle=${() => set({ statuses: toggled(chosen, status) })}
           />`,
       )}
     </div>
   <//>`;
 }
 
-/**
- * The custom headers of a subscription. Their values are never shown again, so those that there are either
- * stay as a whole or are all given anew.
- * @param {{ headers: FormValues['headers'], known: readonly string[], onChange: (headers:
- * FormValues['headers']) => void, problem: string | null }} props `known`: the names of those that there are
- */
-function HeaderFields({ headers, known, onChange, problem }) {
+// Values of headers are never shown again, so those that there are either stay as a whole or are all given anew.
+/** @param {{ known: readonly string[] }} props `known`: the names of those that there are */
+function HeaderFields({ known }) {
+  /** @type {Form<SubscriptionValues>} */
+  const { values, set } = useForm();
+  const { headers } = values;
   if (headers === null && known.length > 0)
-    return html`<${Group} legend="Custom headers" problem=${problem}>
+    return html`<${Group} name="headers" legend="Custom headers">
       <p>Kept as they are: <${Text} value=${known.join(', ')} />. Their values are hidden.</p>
-      <button type="button" onClick=${() => onChange(known.map((name) => ({ name, value: '' })))}>
+      <button type="button" onClick=${() => set({ headers: known.map((name) => ({ name, value: '' })) })}>
         Replace all headers
       </button>
     <//>`;
@@ -250,11 +225,11 @@ function HeaderFields({ headers, known, onChange, problem }) {
       spellcheck="false"
       value=${rows[place]?.[part]}
       onInput=${(/** @type {Event} */ event) =>
-        onChange(rows.map((row, at) => (at === place ? { ...row, [part]: valueOf(event) } : row)))}
+        set({ headers: rows.map((row, at) => (at === place ? { ...row, [part]: valueOf(event) } : row)) })}
     />`;
   return html`<${Group}
+    name="headers"
     legend="Custom headers"
-    problem=${problem}
     help="Sent with every request, for example an authorization that the receiver expects. Values are sealed and never shown again."
   >
     ${rows.map(
@@ -264,17 +239,17 @@ function HeaderFields({ headers, known, onChange, problem }) {
           <button
             type="button"
             aria-label=${`Remove header ${place + 1}`}
-            onClick=${() => onChange(rows.filter((_row, at) => at !== place))}
+            onClick=${() => set({ headers: rows.filter((_row, at) => at !== place) })}
           >
             Remove
           </button>
         </div>`,
     )}
     <div class="buttons">
-      <button type="button" onClick=${() => onChange([...rows, { name: '', value: '' }])}>
+      <button type="button" onClick=${() => set({ headers: [...rows, { name: '', value: '' }] })}>
         Add a header
       </button>
-      ${known.length > 0 && html`<button type="button" onClick=${() => onChange(null)}>Keep the present headers</button>`}
+      ${known.length > 0 && html`<button type="button" onClick=${() => set({ headers: null })}>Keep the present headers</button>`}
     </div>
   <//>`;
 }

@@ -1,0 +1,241 @@
+import { fromLocal, toLocal } from '../parts/format.js';
+
+/** @import { Account, Subscription } from '../../api-types.ts' */
+
+// The values of forms, each under its name in the request, and the requests that forms make.
+
+/**
+ * The values of a form for an account; times are texts in seconds, empty for the default of the daemon.
+ * @typedef {object} AccountValues
+ * @property {string} account
+ * @property {string} baseUrl
+ * @property {string} partnerKey empty: the present one stays
+ * @property {string} pollIntervalMs
+ * @property {string} sweepIntervalMs
+ * @property {Readonly<Record<string, string>>} stalledAfter days or an ISO 8601 duration by status
+ */
+
+/** @type {AccountValues} */
+export const newAccount = {
+  account: '',
+  baseUrl: '',
+  partnerKey: '',
+  pollIntervalMs: '',
+  sweepIntervalMs: '',
+  stalledAfter: {},
+};
+
+/**
+ * The values of a form for an account that there is; pure. Its key is never shown.
+ * @param {Account} account
+ * @returns {AccountValues}
+ */
+export function accountValues({ account, baseUrl, pollIntervalMs, sweepIntervalMs, stalledAfter }) {
+  return {
+    account,
+    baseUrl,
+    partnerKey: '',
+    pollIntervalMs: String(pollIntervalMs / 1000),
+    sweepIntervalMs: String(sweepIntervalMs / 1000),
+    stalledAfter: Object.fromEntries(
+      Object.entries(stalledAfter ?? {}).map(([status, span]) => [status, daysOf(span)]),
+    ),
+  };
+}
+
+/**
+ * The body that makes an account; pure.
+ * @param {AccountValues} values
+ */
+export const accountInput = (values) =>
+  Object.fromEntries(Object.entries(accountSettings(values)).filter(([, value]) => value ?? false));
+
+/**
+ * The body that changes an account: only what differs; pure.
+ * @param {AccountValues} before
+ * @param {AccountValues} after
+ */
+export const accountChange = (before, after) => difference(accountSettings(before), accountSettings(after));
+
+/** @param {AccountValues} values */
+function accountSettings({ baseUrl, partnerKey, pollIntervalMs, sweepIntervalMs, stalledAfter }) {
+  const spans = Object.entries(stalledAfter)
+    .filter(([, text]) => text.trim() !== '')
+    .toSorted(([one], [other]) => one.localeCompare(other))
+    .map(([status, text]) => [status, spanOf(text.trim())]);
+  return {
+    baseUrl: baseUrl.trim(),
+    partnerKey: partnerKey.trim() || undefined,
+    pollIntervalMs: msOf(pollIntervalMs),
+    sweepIntervalMs: msOf(sweepIntervalMs),
+    stalledAfter: spans.length === 0 ? null : Object.fromEntries(spans),
+  };
+}
+
+/** @type {(seconds: string) => number | undefined} */
+const msOf = (seconds) =>
+  seconds.trim() === '' ? undefined : Math.round(Number(seconds.replace(',', '.')) * 1000);
+
+/** @type {(text: string) => string} */
+const spanOf = (text) => (/^\d+$/.test(text) ? `P${text}D` : text.toUpperCase());
+
+/** @type {(span: string) => string} */
+const daysOf = (span) => /^P(\d+)D$/.exec(span)?.[1] ?? span;
+
+/**
+ * The values of a form for a subscription.
+ * @typedef {object} SubscriptionValues
+ * @property {string} url
+ * @property {string} description
+ * @property {readonly string[]} eventTypes
+ * @property {readonly string[]} statuses none: every status
+ * @property {string} states abbreviations with commas between; empty: every state
+ * @property {string} filter empty: none
+ * @property {readonly { name: string, value: string }[] | null} headers null: those that there are stay
+ * @property {string} format
+ * @property {string} payload
+ * @property {string} expiresAt local time; empty: never
+ * @property {string} from
+ * @property {string} secret
+ */
+
+const secretBytes = 32;
+
+// The patterns that stand for `*` on the form.
+const everything = ['filing.*', 'account.*', 'subscription.*'];
+
+/**
+ * The values of a form for a new subscription, with a random secret.
+ * @returns {SubscriptionValues}
+ */
+export function newSubscription() {
+  const bytes = crypto.getRandomValues(new Uint8Array(secretBytes));
+  return {
+    url: '',
+    description: '',
+    eventTypes: ['filing.*'],
+    statuses: [],
+    states: '',
+    filter: '',
+    headers: [],
+    format: 'standard',
+    payload: 'full',
+    expiresAt: '',
+    from: 'now',
+    secret: `whsec_${btoa(String.fromCharCode(...bytes))}`,
+  };
+}
+
+/**
+ * The values of a form for a subscription that there is. The values of its headers are not known, so they
+ * stay unless the form gives others; pure but for the time zone.
+ * @param {Subscription} subscription
+ * @returns {SubscriptionValues}
+ */
+export function subscriptionValues(subscription) {
+  const { url, eventTypes, statuses, states, description, filter, format, payload, from } = subscription;
+  return {
+    url,
+    description: description ?? '',
+    eventTypes: eventTypes.flatMap((one) => (one === '*' ? everything : [one])),
+    statuses: statuses ?? [],
+    states: states?.join(', ') ?? '',
+    filter: filter ?? '',
+    headers: null,
+    format,
+    payload,
+    expiresAt: toLocal(subscription.expiresAt),
+    from,
+    secret: '',
+  };
+}
+
+/**
+ * The body of a registration; pure but for the time zone.
+ * @param {SubscriptionValues} values
+ */
+export function registration(values) {
+  const secret = values.secret.trim();
+  return { ...subscriptionSettings(values), ...(secret === '' ? {} : { secret }) };
+}
+
+/**
+ * The body of a change: only what differs, so nothing that another user changed meanwhile is set back;
+ * pure but for the time zone.
+ * @param {SubscriptionValues} before
+ * @param {SubscriptionValues} after
+ */
+export const subscriptionChange = (before, after) =>
+  difference(subscriptionSettings(before), subscriptionSettings(after));
+
+/**
+ * Whether a URL leads to another origin (scheme, host and port), to which headers are not taken along; pure.
+ * @param {string} before
+ * @param {string} after
+ */
+export function isMoved(before, after) {
+  const [from, to] = [URL.parse(before), URL.parse(after.trim())];
+  return from !== null && to !== null && from.origin !== to.origin;
+}
+
+/**
+ * The settings that select events; pure.
+ * @param {SubscriptionValues} values
+ */
+export function selection({ eventTypes, statuses, states, filter }) {
+  const abbreviations = states
+    .toUpperCase()
+    .split(/[\s,;]+/)
+    .filter((one) => one !== '');
+  return {
+    eventTypes,
+    statuses: statuses.length === 0 ? null : statuses,
+    states: abbreviations.length === 0 ? null : abbreviations,
+    filter: filter.trim() || null,
+  };
+}
+
+/** @param {SubscriptionValues} values */
+function subscriptionSettings(values) {
+  const { url, description, headers, format, payload, expiresAt, from } = values;
+  const named = headers?.filter(({ name, value }) => name.trim() !== '' || value !== '');
+  return {
+    url: url.trim(),
+    description: description.trim() || null,
+    ...selection(values),
+    headers: named && Object.fromEntries(named.map(({ name, value }) => [name.trim(), value])),
+    format,
+    payload,
+    expiresAt: fromLocal(expiresAt),
+    from,
+  };
+}
+
+/** @type {(before: Record<string, unknown>, after: Record<string, unknown>) => Record<string, unknown>} */
+function difference(before, after) {
+  return Object.fromEntries(
+    Object.entries(after).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])),
+  );
+}
+
+// Milliseconds of the spans of a replay that end now.
+const spans = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 };
+
+/**
+ * The body of a request for a replay, of a form with the fields `which`, `after`, `before` (local times) and
+ * `filingId`; pure. Fields that were left empty are left out.
+ * @param {Partial<Record<string, string>>} values
+ * @param {number} now milliseconds
+ */
+export function replayRequest({ which = '', after = '', before = '', filingId = '' }, now) {
+  const span = spans[/** @type {keyof typeof spans} */ (which)];
+  const times =
+    which === 'between'
+      ? { after: fromLocal(after), before: fromLocal(before) }
+      : { after: span === undefined ? null : new Date(now - span).toISOString() };
+  const given = { ...times, filingId: filingId.trim() };
+  return {
+    deadLettersOnly: which === 'dead',
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value)),
+  };
+}
