@@ -29,53 +29,51 @@ const pxOfColumn = 112;
 const widthMin = 640;
 
 /**
- * A table. Where it has no room it becomes a list of the rows' cards, or of their cells with their names. The
- * roles are written out because browsers drop them with the layout.
+ * A table. Where it has no room it becomes a list of the rows' cards, or of their cells with their names.
  * @param {TableProps} props
  */
 export function Table({ caption, columns, rows, empty, numbers = [], more = false, onMore }) {
   const [box, isNarrow] = useNarrow(Math.max(widthMin, columns.length * pxOfColumn));
   if (rows.length === 0 && !more) return html`<div ref=${box}><p class="empty">${empty}</p></div>`;
-  const isComposed = isNarrow && rows.some(({ card }) => card !== undefined);
   const kind = (/** @type {string} */ column) => (numbers.includes(column) ? 'number' : undefined);
   const row = (/** @type {Row} */ { key, cells, below }) =>
-    html`<tr role="row" key=${key} class=${below ? 'with-line' : undefined}>
+    html`<tr key=${key}>
         ${columns.map(
           (column, place) =>
-            html`<td role="cell" key=${column} data-column=${column} class=${kind(column)}>
-              ${cells[place]}
-            </td>`,
+            html`<td key=${column} data-column=${column} class=${kind(column)}>${cells[place]}</td>`,
         )}
       </tr>
       ${
         below &&
-        html`<tr role="row" key=${`${key} below`} class="line">
-          <td role="cell" colspan=${columns.length}>${below}</td>
+        html`<tr key=${`${key} below`} class="line">
+          <td colspan=${columns.length}>${below}</td>
         </tr>`
       }`;
+  const named = (/** @type {Row} */ { cells }) =>
+    html`<dl>
+      ${columns.map(
+        (column, place) =>
+          html`<div key=${column}>
+            <dt>${column}</dt>
+            <dd>${cells[place]}</dd>
+          </div>`,
+      )}
+    </dl>`;
+  const list = html`<ul class="rows" aria-label=${caption}>
+    ${rows.map((one) => html`<li key=${one.key}>${one.card ?? named(one)}${one.below}</li>`)}
+  </ul>`;
+  const table = html`<table aria-label=${caption}>
+    <thead>
+      <tr>
+        ${columns.map((column) => html`<th scope="col" key=${column} class=${kind(column)}>${column}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map(row)}
+    </tbody>
+  </table>`;
   return html`<div class="table-box" ref=${box}>
-    ${
-      isComposed
-        ? html`<ul class="rows" aria-label=${caption}>
-            ${rows.map(({ key, card, below }) => html`<li key=${key}>${card}${below}</li>`)}
-          </ul>`
-        : html`<table role="table" aria-label=${caption} class=${isNarrow ? 'narrow' : ''}>
-            <thead role="rowgroup">
-              <tr role="row">
-                ${columns.map(
-                  (column) =>
-                    html`<th role="columnheader" scope="col" key=${column} class=${kind(column)}>
-                      ${column}
-                    </th>`,
-                )}
-              </tr>
-            </thead>
-            <tbody role="rowgroup">
-              ${rows.map(row)}
-            </tbody>
-          </table>`
-    }
-    ${more && html`<button type="button" onClick=${onMore}>Show more</button>`}
+    ${isNarrow ? list : table} ${more && html`<button type="button" onClick=${onMore}>Show more</button>`}
   </div>`;
 }
 
