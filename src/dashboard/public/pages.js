@@ -9,43 +9,39 @@ import { useEffect, useState } from './vendor/hooks.js';
 /** @import { Session } from '../api-types.ts' */
 
 /**
- * A page by its address: `:name` takes one segment and gives it to the component under that name.
- * @typedef {[pattern: string, component: (props: any) => unknown, who?: 'operator']} Route
+ * A page by its address: `:name` takes one segment and gives it to the component under that name. The
+ * component of a page is there already, or is the export of this name in a file that is loaded when it is
+ * first shown.
+ * @typedef {[pattern: string, name: string, load: (() => Promise<any>) | null, who?: 'operator']} Route
  */
 
-const RejectionsPage = lazy(() => import('./pages/rejections-page.js'), 'RejectionsPage');
-const SearchPage = lazy(() => import('./pages/search-page.js'), 'SearchPage');
-const FeedPage = lazy(() => import('./pages/feed-page.js'), 'FeedPage');
-const FilingsPage = lazy(() => import('./pages/filings-page.js'), 'FilingsPage');
-const FilingPage = lazy(() => import('./pages/filing-page.js'), 'FilingPage');
-const SubscriptionsPage = lazy(() => import('./pages/subscriptions-page.js'), 'SubscriptionsPage');
-const SubscriptionPage = lazy(() => import('./pages/subscription-page.js'), 'SubscriptionPage');
-const NewSubscriptionPage = lazy(() => import('./pages/subscription-form.js'), 'NewSubscriptionPage');
-const EditSubscriptionPage = lazy(() => import('./pages/subscription-form.js'), 'EditSubscriptionPage');
-const AttemptPage = lazy(() => import('./pages/attempt-page.js'), 'AttemptPage');
-const TokensPage = lazy(() => import('./pages/tokens-page.js'), 'TokensPage');
-const NewAccountPage = lazy(() => import('./pages/account-form.js'), 'NewAccountPage');
-const SettingsPage = lazy(() => import('./pages/account-form.js'), 'SettingsPage');
+/** The components that are there, by their names. @type {Record<string, (props: any) => unknown>} */
+const loaded = { AccountPage, AccountsPage };
+
+const subscriptionForm = () => import('./pages/subscription-form.js');
+const accountForm = () => import('./pages/account-form.js');
+const filings = () => import('./pages/filings-page.js');
+const search = () => import('./pages/search-page.js');
 
 /** The first that fits is taken. @type {Route[]} */
 const routes = [
-  ['', AccountsPage, 'operator'],
-  ['rejections', RejectionsPage],
-  ['search', SearchPage],
-  ['search/:q', SearchPage],
-  ['accounts/new', NewAccountPage, 'operator'],
-  ['accounts/:account', AccountPage],
-  ['accounts/:account/changes', FeedPage],
-  ['accounts/:account/filings', FilingsPage],
-  ['accounts/:account/filings/:status', FilingsPage],
-  ['accounts/:account/filing/:id', FilingPage],
-  ['accounts/:account/subscriptions', SubscriptionsPage],
-  ['accounts/:account/subscriptions/new', NewSubscriptionPage],
-  ['accounts/:account/subscriptions/:id', SubscriptionPage],
-  ['accounts/:account/subscriptions/:id/edit', EditSubscriptionPage],
-  ['accounts/:account/attempts/:id', AttemptPage],
-  ['accounts/:account/tokens', TokensPage],
-  ['accounts/:account/settings', SettingsPage],
+  ['', 'AccountsPage', null, 'operator'],
+  ['rejections', 'RejectionsPage', () => import('./pages/rejections-page.js')],
+  ['search', 'SearchPage', search],
+  ['search/:q', 'SearchPage', search],
+  ['accounts/new', 'NewAccountPage', accountForm, 'operator'],
+  ['accounts/:account', 'AccountPage', null],
+  ['accounts/:account/changes', 'FeedPage', () => import('./pages/feed-page.js')],
+  ['accounts/:account/filings', 'FilingsPage', filings],
+  ['accounts/:account/filings/:status', 'FilingsPage', filings],
+  ['accounts/:account/filing/:id', 'FilingPage', () => import('./pages/filing-page.js')],
+  ['accounts/:account/subscriptions', 'SubscriptionsPage', () => import('./pages/subscriptions-page.js')],
+  ['accounts/:account/subscriptions/new', 'NewSubscriptionPage', subscriptionForm],
+  ['accounts/:account/subscriptions/:id', 'SubscriptionPage', () => import('./pages/subscription-page.js')],
+  ['accounts/:account/subscriptions/:id/edit', 'EditSubscriptionPage', subscriptionForm],
+  ['accounts/:account/attempts/:id', 'AttemptPage', () => import('./pages/attempt-page.js')],
+  ['accounts/:account/tokens', 'TokensPage', () => import('./pages/tokens-page.js')],
+  ['accounts/:account/settings', 'SettingsPage', accountForm],
 ];
 
 /**
@@ -53,73 +49,47 @@ const routes = [
  * @param {{ session: Session }} props
  */
 export function Pages({ session }) {
-  const hash = useHash();
-  const named = parseHash(hash);
+  const named = parseHash(useHash());
   const segments = named.length === 0 && session.account !== null ? ['accounts', session.account] : named;
-  const [component, props] = find(segments, session) ?? [NotFound, {}];
-  return html`<${SessionContext.Provider} value=${session}
-    ><${component} key=${segments.join('\n')} ...${props}
-  /><//>`;
-}
-
-/**
- * @type {(segments: string[], session: Session) => [(props: any) => unknown, Record<string, string>] | null}
- */
-function find(segments, session) {
-  for (const [pattern, component, who] of routes) {
-    if (who === 'operator' && session.account !== null) continue;
-    const props = match(pattern, segments);
-    if (props !== null) return [component, props];
+  const open = routes.filter(([, , , who]) => who !== 'operator' || session.account === null);
+  for (const route of open) {
+    const props = match(route[0], segments);
+    if (props !== null)
+      return html`<${SessionContext.Provider} value=${session}
+        ><${Page} key=${segments.join('\n')} route=${route} props=${props}
+      /><//>`;
   }
-  return null;
+  return html`<${Heading} title="There is no such page" />
+    <p>The address may be cut off. <a href=${href()}>Begin at the start</a>.</p>`;
 }
 
 /** @type {(pattern: string, segments: string[]) => Record<string, string> | null} */
 function match(pattern, segments) {
   const parts = pattern === '' ? [] : pattern.split('/');
-  if (parts.length !== segments.length) return null;
-  /** @type {Record<string, string>} */
-  const props = {};
-  for (const [place, part] of parts.entries()) {
-    const segment = segments[place] ?? '';
-    if (part.startsWith(':')) props[part.slice(1)] = segment;
-    else if (part !== segment) return null;
-  }
-  return props;
+  const isName = (/** @type {string} */ part) => part.startsWith(':');
+  const fits = parts.every((part, place) => isName(part) || part === segments[place]);
+  if (!fits || parts.length !== segments.length) return null;
+  const props = parts.map((part, place) => [part.slice(1), segments[place] ?? '']);
+  return Object.fromEntries(props.filter((_, place) => isName(parts[place] ?? '')));
 }
 
-function NotFound() {
-  return html`<${Heading} title="There is no such page" />
-    <p>The address may be cut off. <a href=${href()}>Begin at the start</a>.</p>`;
-}
-
-/**
- * A component whose file is loaded when it is first shown. While it is not there, a line says so.
- * @template {Record<string, unknown>} Props
- * @param {() => Promise<Record<string, any>>} load imports the file
- * @param {string} name the export that is the component
- * @returns {(props: Props) => unknown}
- */
-export function lazy(load, name) {
-  /** @type {((props: Props) => unknown) | null} */
-  let loaded = null;
-  return function Lazy(props) {
-    const [, setTurn] = useState(0);
-    const [failed, setFailed] = useState(false);
-    useEffect(() => {
-      if (loaded !== null) return;
-      load().then(
-        (file) => {
-          loaded = file[name];
-          setTurn((turn) => turn + 1);
-        },
-        () => setFailed(true),
-      );
-    }, []);
-    if (loaded !== null) return html`<${loaded} ...${props} />`;
-    if (!failed) return html`<${Loading} what="the page" />`;
-    return html`<p class="notice bad" role="alert">
-      <strong>Could not load this page.</strong> Check that the daemon runs, then reload.
-    </p>`;
-  };
+/** @param {{ route: Route, props: Record<string, string> }} props */
+function Page({ route: [, name, load], props }) {
+  const [, setTurn] = useState(0);
+  const [hasFailed, setFailed] = useState(false);
+  useEffect(() => {
+    if (loaded[name] !== undefined) return;
+    load?.().then(
+      (file) => {
+        loaded[name] = file[name];
+        setTurn((turn) => turn + 1);
+      },
+      () => setFailed(true),
+    );
+  }, []);
+  if (loaded[name] !== undefined) return html`<${loaded[name]} ...${props} />`;
+  if (!hasFailed) return html`<${Loading} what="the page" />`;
+  return html`<p class="notice bad" role="alert">
+    <strong>Could not load this page.</strong> Check that the daemon runs, then reload.
+  </p>`;
 }

@@ -7,7 +7,7 @@ import { duration, timeZone } from '../parts/format.js';
 import { Badge, FilingLink, Text, When } from '../parts/parts.js';
 import { ListTable, Table } from '../parts/table.js';
 import { href, useQuery, withQuery } from '../router.js';
-import { outcomeName, outcomes, outcomeTone } from './outcomes.js';
+import { isFault, outcomeName, outcomes } from './outcomes.js';
 
 /** @import { Attempt, DeadLetter } from '../../api-types.ts' */
 /** @import { List } from '../data/use-resource.js' */
@@ -23,6 +23,15 @@ const outcomeOptions = [
     .filter(([code]) => code !== 'expired' && code !== 'unreadable')
     .map(([code, [name]]) => [code, name]),
 ];
+
+/**
+ * An outcome as a coloured word.
+ * @param {{ outcome: string }} props
+ */
+export function OutcomeBadge({ outcome }) {
+  const tone = outcome === 'delivered' ? 'good' : isFault(outcome) ? 'bad' : 'plain';
+  return html`<${Badge} word=${outcomeName(outcome)} tone=${tone} />`;
+}
 
 /**
  * The delivered share of the attempts, and their speed.
@@ -127,10 +136,7 @@ function rowsOf(account, attempts, present) {
       ? html`<span class="quiet">as above</span>`
       : html`<span class="clamp answer"><${Text} value=${said(attempt)} /></span>`;
     const filing = html`<${FilingLink} account=${account} filingId=${attempt.filingId} />`;
-    const outcome = html`<${Badge}
-      word=${outcomeName(attempt.outcome)}
-      tone=${outcomeTone(attempt.outcome)}
-    />`;
+    const outcome = html`<${OutcomeBadge} outcome=${attempt.outcome} />`;
     const event = html`<${Badge} word=${attempt.eventType} />`;
     const status = html`<${Text} value=${attempt.statusCode} />`;
     const took = duration(attempt.durationMs);

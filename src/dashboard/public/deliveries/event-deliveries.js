@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from '../vendor/hooks.js';
 import { apiPath } from '../data/api-client.js';
 import { useList } from '../data/use-resource.js';
-import { number } from '../parts/format.js';
+import { counted } from '../parts/format.js';
 import { html } from '../html.js';
 import { Badge, Failure, Text, When } from '../parts/parts.js';
 import { href, withQuery } from '../router.js';
@@ -46,30 +46,23 @@ function Deliveries({ account, eventId, filingId }) {
   const { data, error, showMore } = useList(path, everyMs);
   const waits = data?.items.some(({ state }) => state === 'waiting') ?? true;
   useEffect(() => setEveryMs(waits ? waitingMs : settledMs), [waits]);
-  if (data === null)
-    return error === null
-      ? html`<p class="quiet">Reading who has it …</p>`
-      : html`<${Failure} error=${error} what="read who has it" />`;
+  if (data === null && error === null) return html`<p class="quiet">Reading who has it …</p>`;
+  if (data === null) return html`<${Failure} error=${error} what="read who has it" />`;
   const wanted = data.items
     .filter(({ state }) => state !== 'not_selected')
     .toSorted((one, other) => order.indexOf(one.state) - order.indexOf(other.state));
   const others = data.items.length - wanted.length;
+  const rest =
+    wanted.length > 0
+      ? others > 0 &&
+        `${counted(others, 'other subscription does', 'other subscriptions do')} not ask for it.`
+      : others > 0
+        ? 'No subscription asks for this event.'
+        : 'No subscription was there to be told.';
   return html`<ul aria-label="Deliveries">
       ${wanted.map((one) => html`<${Delivery} key=${one.subscription} account=${account} delivery=${one} />`)}
     </ul>
-    ${
-      wanted.length === 0 &&
-      html`<p class="quiet">
-        ${others === 0 ? 'No subscription was there to be told.' : 'No subscription asks for this event.'}
-      </p>`
-    }
-    ${
-      wanted.length > 0 &&
-      others > 0 &&
-      html`<p class="quiet">
-        ${number(others)} other ${others === 1 ? 'subscription does' : 'subscriptions do'} not ask for it.
-      </p>`
-    }
+    ${rest && html`<p class="quiet">${rest}</p>`}
     ${data.more && html`<button type="button" onClick=${showMore}>Show more</button>`}`;
 }
 
@@ -89,16 +82,13 @@ function Delivery({ account, delivery }) {
 
 /** @param {EventDelivery} delivery */
 function progressOf({ state, enabled, attempts, lastOutcome, lastStatusCode, deliveredAt, nextAttemptAt }) {
-  const tries = `${attempts === null ? 'some' : number(attempts)} ${attempts === 1 ? 'attempt' : 'attempts'}`;
+  const tries = attempts === null ? 'some attempts' : counted(attempts, 'attempt');
   const why =
     lastOutcome === null
       ? ''
       : `, ${outcomeName(lastOutcome)}${lastStatusCode === null ? '' : ` ${lastStatusCode}`}`;
-  if (state === 'delivered')
-    return html`<${When}
-        at=${deliveredAt}
-        never=""
-      />${attempts !== null && attempts > 1 && ` after ${tries}`}`;
+  const more = attempts !== null && attempts > 1 && ` after ${tries}`;
+  if (state === 'delivered') return html`<${When} at=${deliveredAt} never="" />${more}`;
   if (state === 'given_up') return `after ${tries}${why}`;
   if (!enabled) return `${attempts === 0 ? 'not sent' : `${tries}${why}`}: the subscription is disabled`;
   if (attempts === 0)

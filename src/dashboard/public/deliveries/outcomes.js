@@ -1,5 +1,3 @@
-/** @import { Tone } from '../catalogue.js' */
-
 /**
  * The name of each outcome of docs/callback-outcomes.md, what it means, and what to do.
  * @type {Readonly<Record<string, readonly [name: string, meaning: string, advice: string]>>}
@@ -139,13 +137,10 @@ export function outcomeName(outcome) {
 }
 
 /**
+ * Whether an outcome tells of something that is wrong; pure.
  * @param {string} outcome
- * @returns {Tone}
  */
-export function outcomeTone(outcome) {
-  if (outcome === 'delivered') return 'good';
-  return ['aborted', 'slow_down', 'proxy_error'].includes(outcome) ? 'plain' : 'bad';
-}
+export const isFault = (outcome) => !['delivered', 'aborted', 'slow_down', 'proxy_error'].includes(outcome);
 
 /**
  * The meaning of an attempt's outcome, and advice; pure.

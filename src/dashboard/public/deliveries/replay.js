@@ -5,7 +5,7 @@ import { replayRequest } from '../data/requests.js';
 import { useClient, useList, useResource } from '../data/use-resource.js';
 import { DialogButton } from '../parts/actions.js';
 import { Choice } from '../parts/fields.js';
-import { fullTime, number, timeZone } from '../parts/format.js';
+import { counted, fullTime, number, timeZone } from '../parts/format.js';
 import { Badge, Failure, Notice, Section, Text, When } from '../parts/parts.js';
 import { Table } from '../parts/table.js';
 import { useMayWrite } from '../session.js';
@@ -33,27 +33,27 @@ export function ReplayButton({ path, subscription, onStarted }) {
   const [isBetween, setBetween] = useState(false);
   const [matched, setMatched] = useState(/** @type {number | null} */ (null));
   // The request that was counted is the one that is sent, though the last hour has moved on meanwhile.
-  const counted = useRef({});
+  const asked = useRef({});
   const ask = (/** @type {FormData | null} */ form) => {
     setBetween(form?.get('which') === 'between');
     setMatched(null);
   };
   const count = async (/** @type {FormData} */ form) => {
     const values = /** @type {Record<string, string>} */ (Object.fromEntries(form));
-    counted.current = replayRequest(values, client.now());
-    const answer = await client.send('POST', `${path}/replay?dryRun=true`, counted.current);
+    asked.current = replayRequest(values, client.now());
+    const answer = await client.send('POST', `${path}/replay?dryRun=true`, asked.current);
     setMatched(answer.matched);
     return 'stay';
   };
   const start = async () => {
-    await client.send('POST', `${path}/replay`, counted.current);
+    await client.send('POST', `${path}/replay`, asked.current);
     onStarted();
   };
   const isReady = matched !== null && matched > 0;
   return html`<${DialogButton}
     label="Replay …"
     title="Replay"
-    verb=${isReady ? `Replay ${eventsOf(matched)}` : 'Count events'}
+    verb=${isReady ? `Replay ${counted(matched, 'event')}` : 'Count events'}
     what=${isReady ? 'start the replay' : 'count the events'}
     work=${isReady ? start : count}
     onInput=${ask}
@@ -94,21 +94,19 @@ function Confirmation({ matched, subscription: { state, lag } }) {
   const them = matched === 1 ? 'it waits' : 'they wait';
   return html`<${Notice} tone=${state === 'active' ? 'info' : 'warn'}>
     <p>
-      <strong>${eventsOf(matched)}</strong> ${matched === 1 ? 'matches' : 'match'} and will be sent again.
+      <strong>${counted(matched, 'event')}</strong> ${matched === 1 ? 'matches' : 'match'} and will be sent
+      again.
     </p>
     ${
       state === 'failing' &&
       html`<p>
         The endpoint is failing: ${them} until it works
-        again${lag > 0 && `, beside ${number(lag)} pending ${lag === 1 ? 'delivery' : 'deliveries'}`}.
+        again${lag > 0 && `, beside ${counted(lag, 'pending delivery', 'pending deliveries')}`}.
       </p>`
     }
     ${state === 'disabled' && html`<p>The subscription is disabled: ${them} until it is enabled.</p>`}
   <//>`;
 }
-
-/** @type {(count: number) => string} */
-const eventsOf = (count) => `${number(count)} ${count === 1 ? 'event' : 'events'}`;
 
 const runningMs = 1000;
 const idleMs = 15_000;
@@ -160,7 +158,7 @@ function conditionsOf({ conditions }) {
   const time = (/** @type {string} */ at) => fullTime(Date.parse(at));
   const parts = [
     deadLettersOnly ? 'dead letters' : '',
-    eventIds === null ? '' : eventIds.length === 1 ? 'one event' : `${eventIds.length} events`,
+    eventIds === null ? '' : counted(eventIds.length, 'event'),
     after === null ? '' : `from ${time(after)}`,
     before === null ? '' : `until ${time(before)}`,
     filingId === null ? '' : `filing ${filingId}`,

@@ -1,16 +1,16 @@
 import { useState } from '../vendor/hooks.js';
-import { ActionButton, useAction } from '../parts/actions.js';
+import { html } from '../html.js';
 import { apiPath } from '../data/api-client.js';
 import { knowledgeOf } from '../data/knowledge.js';
-import { Trends } from '../parts/trends.js';
-import { useMayWrite } from '../session.js';
 import { useClient, useResource } from '../data/use-resource.js';
 import { AccountHeading, Counts, Health, HealthAdvice } from '../parts/account-parts.js';
+import { ActionButton, useAction } from '../parts/actions.js';
 import { RejectionsTable } from '../parts/filings.js';
 import { duration, number } from '../parts/format.js';
-import { html } from '../html.js';
-import { Facts, Failure, Notice, Reading, Text, When } from '../parts/parts.js';
+import { Trends } from '../parts/trends.js';
+import { Facts, Failure, Notice, Reading, Section, Text, When } from '../parts/parts.js';
 import { href, withQuery } from '../router.js';
+import { useMayWrite } from '../session.js';
 
 /** @import { Account } from '../../api-types.ts' */
 /** @import { Resource } from '../data/use-resource.js' */
@@ -24,52 +24,58 @@ const refreshMs = 5000;
 export function AccountPage({ account: name }) {
   /** @type {Resource<Account>} */
   const reading = useResource(apiPath('accounts', name), refreshMs);
-  const { data: account, error, reload } = reading;
-  if (account === null && error?.status === 404)
-    return html`<${AccountHeading} account=${name} at="" title=${name} />
-      <p class="empty" role="alert">
-        There is no account <${Text} value=${name} />. <a href=${href()}>All accounts</a>
-      </p>`;
+  const { data, error, reload } = reading;
+  const isMissing = data === null && error?.status === 404;
   return html`<${AccountHeading} account=${name} at="" title=${name}
-      >${account !== null && html`<${Health} account=${account} />`}<//
+      >${data !== null && html`<${Health} account=${data} />`}<//
     >
-    <${Reading}
-      of=${reading}
-      what="the account"
-      show=${(/** @type {Account} */ data) =>
-        html`<${Known} account=${data} /><${Trends} account=${data} /><${Polling}
-            account=${data}
-            onPoll=${reload}
-          />`}
-    />`;
+    ${
+      isMissing
+        ? html`<p class="empty" role="alert">
+            There is no account <${Text} value=${name} />. <a href=${href()}>All accounts</a>
+          </p>`
+        : html`<${Reading}
+            of=${reading}
+            what="the account"
+            show=${(/** @type {Account} */ account) =>
+              html`<${Known} account=${account} /><${Trends} account=${account} />
+                <${Polling} account=${account} onPoll=${reload} />`}
+          />`
+    }`;
 }
 
 /** @param {{ account: Account }} props */
 function Known({ account }) {
   const knowledge = knowledgeOf(account);
   const rejected = account.counts['REJECTED'] ?? 0;
+  const all = html`<a class="all" href=${withQuery(href('rejections'), { account: account.account })}
+    >All ${number(rejected)}, oldest first</a
+  >`;
   return html`<div class=${`known ${knowledge}`}>
     <${HealthAdvice} account=${account} />
     <${Counts} account=${account} />
-    <section aria-labelledby="rejections">
-      <h2 id="rejections">
-        Rejected now
-        ${
-          rejected > 0 &&
-          html`<a class="all" href=${withQuery(href('rejections'), { account: account.account })}
-            >All ${number(rejected)}, oldest first</a
-          >`
-        }
-      </h2>
+    <${Section} title=${html`Rejected now ${rejected > 0 && all}`}>
       <${RejectionsTable} account=${account.account} knowledge=${knowledge} />
-    </section>
+    <//>
   </div>`;
 }
 
 /** @param {{ account: Account, onPoll: () => void }} props */
 function Polling({ account, onPoll }) {
   const { health, requests } = account;
+  const client = useClient();
   const mayWrite = useMayWrite();
+  const action = useAction();
+  const [asked, setAsked] = useState('');
+  const ask = (/** @type {string} */ mode, /** @type {string} */ label, /** @type {string} */ answer) => {
+    const work = async () => {
+      setAsked('');
+      await client.send('POST', `${apiPath('accounts', account.account, 'poll')}?mode=${mode}`);
+      setAsked(answer);
+      onPoll();
+    };
+    return html`<${ActionButton} action=${action} work=${work}>${label}<//>`;
+  };
   return html`<details class="fold">
     <summary>Polling</summary>
     <${Facts}
@@ -85,25 +91,14 @@ function Polling({ account, onPoll }) {
         ['Partner service', html`<${Text} value=${account.baseUrl} />`, 'wide'],
       ]}
     />
-    ${mayWrite && html`<${PollButtons} account=${account.account} onPoll=${onPoll} />`}
+    ${
+      mayWrite &&
+      html`<div class="buttons">
+          ${ask('delta', 'Poll now', 'The poll is on its way')}
+          ${ask('sweep', 'Sweep now', 'The sweep is on its way: it reads every filing')}
+        </div>
+        <${Failure} error=${action.error} what="ask for a poll" />
+        ${asked !== '' && html`<${Notice} tone="good">${asked}. The time of the last one shows when it was done.<//>`}`
+    }
   </details>`;
-}
-
-/** @param {{ account: string, onPoll: () => void }} props */
-function PollButtons({ account, onPoll }) {
-  const client = useClient();
-  const action = useAction();
-  const [asked, setAsked] = useState('');
-  const poll = (/** @type {'delta' | 'sweep'} */ mode) => async () => {
-    setAsked('');
-    await client.send('POST', `${apiPath('accounts', account, 'poll')}?mode=${mode}`);
-    setAsked(mode === 'delta' ? 'The poll is on its way' : 'The sweep is on its way: it reads every filing');
-    onPoll();
-  };
-  return html`<div class="buttons">
-      <${ActionButton} action=${action} work=${poll('delta')}>Poll now<//>
-      <${ActionButton} action=${action} work=${poll('sweep')}>Sweep now<//>
-    </div>
-    <${Failure} error=${action.error} what="ask for a poll" />
-    ${asked !== '' && html`<${Notice} tone="good">${asked}. The time of the last one shows when it was done.<//>`}`;
 }

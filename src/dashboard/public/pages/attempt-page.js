@@ -1,17 +1,17 @@
-import { AttemptsTable } from '../deliveries/attempts.js';
-import { EventDeliveries } from '../deliveries/event-deliveries.js';
-import { explain, outcomeName, outcomeTone } from '../deliveries/outcomes.js';
-import { CopyButton, Badge, Facts, Failure, FilingLink, Reading, Text, When } from '../parts/parts.js';
-import { apiPath } from '../data/api-client.js';
-import { useMayWrite } from '../session.js';
-import { useResource, useClient } from '../data/use-resource.js';
-import { AccountHeading } from '../parts/account-parts.js';
-import { duration, fullTime } from '../parts/format.js';
-import { html } from '../html.js';
-import { href } from '../router.js';
 import { useState } from '../vendor/hooks.js';
-import { ActionButton, useAction } from '../parts/actions.js';
+import { html } from '../html.js';
+import { apiPath } from '../data/api-client.js';
+import { useClient, useResource } from '../data/use-resource.js';
+import { AttemptsTable, OutcomeBadge } from '../deliveries/attempts.js';
+import { EventDeliveries } from '../deliveries/event-deliveries.js';
+import { explain } from '../deliveries/outcomes.js';
 import { ReplayProgress } from '../deliveries/replay.js';
+import { AccountHeading } from '../parts/account-parts.js';
+import { WorkButton } from '../parts/actions.js';
+import { duration, fullTime } from '../parts/format.js';
+import { Badge, CopyButton, Facts, FilingLink, Reading, Section, Text, When } from '../parts/parts.js';
+import { href } from '../router.js';
+import { useMayWrite } from '../session.js';
 
 /** @import { Subscription, AttemptDetails } from '../../api-types.ts' */
 /** @import { Resource } from '../data/use-resource.js' */
@@ -28,14 +28,13 @@ export function AttemptPage({ account, id }) {
   /** @type {Resource<AttemptDetails>} */
   const reading = useResource(apiPath('accounts', account, 'attempts', id), refreshMs);
   const attempt = reading.data;
-  const below =
-    attempt === null
-      ? []
-      : [['The subscription', href('accounts', account, 'subscriptions', attempt.subscription)]];
-  return html`<${AccountHeading} account=${account} at="subscriptions" title="Attempt" below=${below}>
+  const below = attempt && [
+    ['The subscription', href('accounts', account, 'subscriptions', attempt.subscription)],
+  ];
+  return html`<${AccountHeading} account=${account} at="subscriptions" title="Attempt" below=${below ?? []}>
       ${
         attempt !== null &&
-        html`<${Badge} word=${outcomeName(attempt.outcome)} tone=${outcomeTone(attempt.outcome)} />
+        html`<${OutcomeBadge} outcome=${attempt.outcome} />
           <span class="quiet"><${When} at=${attempt.at} /></span>`
       }
     <//>
@@ -48,30 +47,26 @@ export function AttemptPage({ account, id }) {
 
 /** @param {{ account: string, attempt: AttemptDetails }} props */
 function Details({ account, attempt }) {
+  const { id, outcome, statusCode, reason, eventType, eventId, filingId, earlier, later } = attempt;
   const { meaning, advice } = explain(attempt);
   const mayWrite = useMayWrite();
-  return html`<p class=${`notice ${attempt.outcome === 'delivered' ? 'good' : 'warn'}`}>
-      <strong>${meaning} ${attempt.statusCode !== null && `Status ${attempt.statusCode}.`}</strong>
-      ${attempt.reason ?? advice}
+  // A test is in no log.
+  const isLogged = eventType !== 'ping';
+  return html`<p class=${`notice ${outcome === 'delivered' ? 'good' : 'warn'}`}>
+      <strong>${meaning} ${statusCode !== null && `Status ${statusCode}.`}</strong> ${reason ?? advice}
     </p>
     <${AttemptFacts} account=${account} attempt=${attempt} />
-    ${mayWrite && html`<${SendAgain} account=${account} attempt=${attempt} />`}
+    ${mayWrite && isLogged && html`<${SendAgain} account=${account} attempt=${attempt} />`}
     ${
-      attempt.eventType !== 'ping' &&
-      html`<section aria-labelledby="who">
-        <h2 id="who">Who has this event</h2>
-        <${EventDeliveries} account=${account} eventId=${attempt.eventId} filingId=${attempt.filingId} />
-      </section>`
+      isLogged &&
+      html`<${Section} title="Who has this event"
+        ><${EventDeliveries} account=${account} eventId=${eventId} filingId=${filingId}
+      /><//>`
     }
     <${Exchange} attempt=${attempt} />
-    <section aria-labelledby="others">
-      <h2 id="others">Attempts of this event at this endpoint</h2>
-      <${AttemptsTable}
-        account=${account}
-        attempts=${[...attempt.later, attempt, ...attempt.earlier]}
-        present=${attempt.id}
-      />
-    </section>`;
+    <${Section} title="Attempts of this event at this endpoint"
+      ><${AttemptsTable} account=${account} attempts=${[...later, attempt, ...earlier]} present=${id}
+    /><//>`;
 }
 
 /** @param {{ account: string, attempt: AttemptDetails }} props */
@@ -79,88 +74,71 @@ function AttemptFacts({ account, attempt }) {
   const { subscription, eventId, eventType, filingId, at, durationMs, replay } = attempt;
   /** @type {Resource<Subscription>} */
   const { data } = useResource(apiPath('accounts', account, 'subscriptions', subscription), onceMs);
+  const event = html`<span class="code"><${Text} value=${eventId} /></span>
+    <${CopyButton} text=${eventId} what="the event id" />`;
+  const receiver = html`<a href=${href('accounts', account, 'subscriptions', subscription)}
+    ><${Text} value=${data?.description || data?.url || subscription}
+  /></a>`;
   return html`<${Facts}
     items=${[
-      [
-        'Event id',
-        html`<span class="code"><${Text} value=${eventId} /></span>
-          <${CopyButton} text=${eventId} what="the event id" />`,
-        'wide',
-      ],
+      ['Event id', event, 'wide'],
       ['Event', html`<${Badge} word=${eventType} />`],
       ['Filing', html`<${FilingLink} account=${account} filingId=${filingId} />`],
-      [
-        'Subscription',
-        html`<a href=${href('accounts', account, 'subscriptions', subscription)}
-          ><${Text} value=${data?.description || data?.url || subscription}
-        /></a>`,
-      ],
+      ['Subscription', receiver],
       ['Attempt', String(attempt.attempt)],
       ['Ended', fullTime(Date.parse(at))],
       ['Took', duration(durationMs)],
-      ...(replay === null || replay === undefined
-        ? []
-        : [['Part of', html`the replay <${Text} value=${replay} />`, 'wide']]),
+      ...(replay ? [['Part of', html`the replay <${Text} value=${replay} />`, 'wide']] : []),
     ]}
   />`;
 }
 
-/**
- * The request of an attempt as it was sent, and the response.
- * @param {{ attempt: AttemptDetails }} props
- */
-export function Exchange({ attempt: { request, requestMissing, statusCode, responseHeaders, response } }) {
+// The request as it was sent, and the response.
+/** @param {{ attempt: AttemptDetails }} props */
+function Exchange({ attempt: { request, requestMissing, statusCode, responseHeaders, response } }) {
   return html`<div class="halves">
-    <section aria-labelledby="request">
-      <h2 id="request">Request</h2>
+    <${Section} title="Request">
       ${
         request === null
           ? html`<p class="empty"><${Text} value=${requestMissing ?? 'It is no longer kept.'} /></p>`
           : html`<p class="code">POST <${Text} value=${request.url} /></p>
-              <${Headers} headers=${request.headers} of="the request" />
-              <${Body} text=${request.body} what="the request body" />`
+              <${Content} of="request" headers=${request.headers} body=${request.body} />`
       }
-    </section>
-    <section aria-labelledby="response">
-      <h2 id="response">Response</h2>
+    <//>
+    <${Section} title="Response">
       ${
         statusCode === null
           ? html`<p class="empty">There was no response.</p>`
           : html`<p class="code">Status ${statusCode}</p>
-              ${
-                responseHeaders === null
-                  ? html`<p class="quiet">
-                      Its headers were not kept (DELIVERY_ATTEMPT_DETAILS), or are hidden.
-                    </p>`
-                  : html`<${Headers} headers=${responseHeaders} of="the response" />`
-              }
-              <${Body} text=${response} what="the response body" />
+              <${Content} of="response" headers=${responseHeaders} body=${response} />
               <p class="quiet">At most the first 1 KiB of a response is kept.</p>`
       }
-    </section>
+    <//>
   </div>`;
 }
 
-/** @param {{ headers: Record<string, string>, of: string }} props */
-function Headers({ headers, of }) {
-  const entries = Object.entries(headers);
-  if (entries.length === 0) return html`<p class="quiet">No headers.</p>`;
-  return html`<dl class="headers" aria-label=${`Headers of ${of}`}>
-    ${entries.map(
-      ([name, value]) =>
-        html`<div key=${name}>
-          <dt><${Text} value=${name} /></dt>
-          <dd><${Text} value=${value} /></dd>
-        </div>`,
-    )}
-  </dl>`;
-}
-
-/** @param {{ text: string | null, what: string }} props */
-function Body({ text, what }) {
-  if (text === null || text === '') return html`<p class="quiet">No body.</p>`;
-  return html`<div class="buttons"><${CopyButton} text=${text} what=${what} /></div>
-    <pre tabindex="0" role="group" aria-label=${what}><bdi>${indented(text)}</bdi></pre>`;
+/** @param {{ of: string, headers: Record<string, string> | null, body: string | null }} props */
+function Content({ of, headers, body }) {
+  const what = `the ${of} body`;
+  return html`${
+    headers === null
+      ? html`<p class="quiet">Its headers were not kept (DELIVERY_ATTEMPT_DETAILS), or are hidden.</p>`
+      : html`<dl class="headers" aria-label=${`Headers of the ${of}`}>
+          ${Object.entries(headers).map(
+            ([name, value]) =>
+              html`<div key=${name}>
+                <dt><${Text} value=${name} /></dt>
+                <dd><${Text} value=${value} /></dd>
+              </div>`,
+          )}
+        </dl>`
+  }
+  ${
+    body
+      ? html`<div class="buttons"><${CopyButton} text=${body} what=${what} /></div>
+          <pre tabindex="0" role="group" aria-label=${what}><bdi>${indented(body)}</bdi></pre>`
+      : html`<p class="quiet">No body.</p>`
+  }`;
 }
 
 /** @type {(text: string) => string} */
@@ -172,25 +150,17 @@ function indented(text) {
   }
 }
 
-/**
- * Delivers the event of an attempt once more to the same endpoint.
- * @param {{ account: string, attempt: AttemptDetails }} props
- */
-export function SendAgain({ account, attempt: { subscription, eventId, eventType } }) {
+// Delivers the event once more to the same endpoint.
+/** @param {{ account: string, attempt: AttemptDetails }} props */
+function SendAgain({ account, attempt: { subscription, eventId } }) {
   const client = useClient();
-  const action = useAction();
   const [started, setStarted] = useState(/** @type {{ id: string, matched: number } | null} */ (null));
-  // A test is in no log.
-  if (eventType === 'ping') return null;
   const send = async () => {
     const path = apiPath('accounts', account, 'subscriptions', subscription, 'replay');
     setStarted(await client.send('POST', path, { eventIds: [eventId] }));
   };
   return html`<div class="buttons">
-      <${ActionButton} action=${action} work=${send} kind="primary">Send again<//>
+      <${WorkButton} work=${send} what="send it again" kind="primary">Send again<//>
     </div>
-    <${Failure} error=${action.error} what="send it again" />
-    ${
-      started !== null && html`<${ReplayProgress} key=${started.id} account=${account} started=${started} />`
-    }`;
+    ${started && html`<${ReplayProgress} key=${started.id} account=${account} started=${started} />`}`;
 }

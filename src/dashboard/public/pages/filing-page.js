@@ -1,4 +1,4 @@
-import { CopyButton, Age, At, Badge, Facts, Reading, Notice, Text, When } from '../parts/parts.js';
+import { Age, At, Badge, CopyButton, Facts, Notice, Reading, Section, Text, When } from '../parts/parts.js';
 import { EventDeliveries } from '../deliveries/event-deliveries.js';
 import { apiPath } from '../data/api-client.js';
 import { eventFacts, withKnownDetails } from '../data/filing-event.js';
@@ -28,11 +28,19 @@ export function FilingPage({ account, id: filingId }) {
       at="filings"
       title=${filing?.insuredsName?.trim() ? filing.insuredsName : filingId}
       below=${[]}
-      >${filing !== null && html`<${Standing} filing=${filing} />`}<//
+      >${
+        filing !== null &&
+        html`<${Badge} word=${filing.status} /><span class="quiet"
+            >for <${Age} since=${filing.since}
+          /></span>`
+      }<//
     >
     ${
       reading.error?.status === 404
-        ? html`<${Unseen} filingId=${filingId} />`
+        ? html`<p class="empty" role="alert">
+            No poll of this account has seen a filing with this id.
+            <a href=${href('search', filingId)}>Search by policy number or insured</a>
+          </p>`
         : html`<${Reading}
             of=${{ ...reading, data: filing }}
             what="the filing"
@@ -43,21 +51,10 @@ export function FilingPage({ account, id: filingId }) {
     }`;
 }
 
-/** @param {{ filing: FilingWithEvents }} props */
-function Standing({ filing: { status, since } }) {
-  return html`<${Badge} word=${status} /><span class="quiet">for <${Age} since=${since} /></span>`;
-}
-
-/** @param {{ filingId: string }} props */
-function Unseen({ filingId }) {
-  return html`<p class="empty" role="alert">
-    No poll of this account has seen a filing with this id.
-    <a href=${href('search', filingId)}>Search by policy number or insured</a>
-  </p>`;
-}
-
 /** @param {{ account: string, filing: FilingWithEvents, onChanged: () => void }} props */
 function FilingFacts({ account, filing, onChanged }) {
+  const { filingId } = filing;
+  const id = html`<${Text} value=${filingId} /> <${CopyButton} text=${filingId} what="the filing id" />`;
   return html`${filing.removed && html`<${Notice} tone="warn">The partner service no longer knows this filing.<//>`}
     ${
       filing.status === 'REJECTED' &&
@@ -74,23 +71,15 @@ function FilingFacts({ account, filing, onChanged }) {
         ['Premium', html`<${Text} value=${dollars(filing.premium)} />`],
         [`${filing.status} since`, html`<${At} at=${filing.since} />`],
         ['Completed', html`<${When} at=${filing.completedAt} never="not yet" />`],
-        [
-          'Filing id',
-          html`<${Text} value=${filing.filingId} />
-            <${CopyButton} text=${filing.filingId} what="the filing id" />`,
-          'wide',
-        ],
+        ['Filing id', id, 'wide'],
       ]}
     />`;
 }
 
 /** @param {{ account: string, filing: FilingWithEvents }} props */
 function Timeline({ account, filing: { filingId, events, sequence } }) {
-  return html`<section aria-labelledby="timeline">
-    <h2 id="timeline">
-      Timeline
-      <a class="all" href=${withQuery(href('accounts', account, 'changes'), { filingId })}>As changes</a>
-    </h2>
+  const changes = withQuery(href('accounts', account, 'changes'), { filingId });
+  return html`<${Section} title=${html`Timeline <a class="all" href=${changes}>As changes</a>`}>
     ${
       events.length === 0 &&
       html`<p class="empty">
@@ -102,7 +91,7 @@ function Timeline({ account, filing: { filingId, events, sequence } }) {
         .toReversed()
         .map((event) => html`<${TimelineEntry} key=${event.id} account=${account} event=${event} />`)}
     </ol>
-  </section>`;
+  <//>`;
 }
 
 /** @param {{ account: string, event: FilingEvent }} props */

@@ -1,7 +1,7 @@
 import { useState } from '../vendor/hooks.js';
-import { CopyButton, Facts, Failure, Reading, Text, When } from '../parts/parts.js';
+import { CopyButton, Facts, Reading, Section, Text, When } from '../parts/parts.js';
 import { Replays } from '../deliveries/replay.js';
-import { ActionButton, useAction } from '../parts/actions.js';
+import { WorkButton } from '../parts/actions.js';
 import { SubscriptionActions } from '../subscriptions/subscription-actions.js';
 import { apiPath } from '../data/api-client.js';
 import { shownState } from '../data/delivery-stats.js';
@@ -61,69 +61,42 @@ export function SubscriptionPage({ account, id }) {
           }
           <${Settings} subscription=${subscription} onResumed=${mayWrite && reload} />
           <${Replays} path=${path} turn=${turn} />
-          <section aria-labelledby="dead-letters">
-            <h2 id="dead-letters">Dead letters</h2>
-            <${DeadLetters} account=${account} id=${id} />
-          </section>
-          <section aria-labelledby="attempts">
-            <h2 id="attempts">Attempts</h2>
-            <${Attempts} account=${account} id=${id} />
-          </section>`}
+          <${Section} title="Dead letters"><${DeadLetters} account=${account} id=${id} /><//>
+          <${Section} title="Attempts"><${Attempts} account=${account} id=${id} /><//>`}
     />`;
 }
 
 /** @param {{ subscription: Subscription, onResumed: false | (() => void) }} props */
 function Settings({ subscription, onResumed }) {
-  const { id, url, eventTypes, statuses, states, filter, headers, format, payload, createdAt, expiresAt } =
-    subscription;
+  const { account, id, url, eventTypes, statuses, states, filter, headers, expiresAt } = subscription;
+  const { enabled, nextAttemptAt, previousSecretExpiresAt: oldUntil } = subscription;
+  const client = useClient();
+  const resume = async () => {
+    await client.send('POST', apiPath('accounts', account, 'subscriptions', id, 'resume'));
+    if (onResumed) onResumed();
+  };
+  const mayResume = enabled && nextAttemptAt !== null && onResumed;
+  const tryNow = mayResume && html`<${WorkButton} work=${resume} what="try now">Try now<//>`;
+  const words = (/** @type {string} */ text) => html`<${Text} value=${text} />`;
+  const time = (/** @type {string} */ at) => fullTime(Date.parse(at));
+  const name = html`<span class="code">${words(id)}</span> <${CopyButton} text=${id} what="the id" />`;
   return html`<${Facts}
     items=${[
-      ['Endpoint', html`<${Text} value=${url} />`, 'wide'],
+      ['Endpoint', words(url), 'wide'],
       ['Pending deliveries', number(subscription.lag) + (subscription.throttled ? ', throttled' : '')],
       ['Failures in a row', number(subscription.consecutiveFailures)],
-      [
-        'Next retry',
-        html`<${When} at=${subscription.nextAttemptAt} never="none" /> ${
-            subscription.enabled &&
-            subscription.nextAttemptAt !== null &&
-            onResumed &&
-            html`<${TryNow} subscription=${subscription} onResumed=${onResumed} />`
-          }`,
-      ],
+      ['Next retry', html`<${When} at=${nextAttemptAt} never="none" /> ${tryNow}`],
       ['Last success', html`<${When} at=${subscription.lastSuccessAt} />`],
-      ['Events', html`<${Text} value=${eventTypes.join(', ')} />`],
-      ['Statuses', html`<${Text} value=${statuses?.join(', ') ?? 'all'} />`],
-      ['States', html`<${Text} value=${states?.join(', ') ?? 'all'} />`],
-      [
-        'Filter',
-        filter === null ? 'none' : html`<${Text} value=${filter} />, ${subscription.undecided} undecided`,
-      ],
-      ['Format', `${format}, ${payload}`],
-      ['Custom headers', html`<${Text} value=${Object.keys(headers).join(', ') || 'none'} />`],
-      ['Created', fullTime(Date.parse(createdAt))],
-      ['Expires', expiresAt === null ? 'never' : fullTime(Date.parse(expiresAt))],
-      ...oldSecret(subscription),
-      [
-        'Id',
-        html`<span class="code"><${Text} value=${id} /></span> <${CopyButton} text=${id} what="the id" />`,
-        'wide',
-      ],
+      ['Events', words(eventTypes.join(', '))],
+      ['Statuses', words(statuses?.join(', ') ?? 'all')],
+      ['States', words(states?.join(', ') ?? 'all')],
+      ['Filter', filter === null ? 'none' : html`${words(filter)}, ${subscription.undecided} undecided`],
+      ['Format', `${subscription.format}, ${subscription.payload}`],
+      ['Custom headers', words(Object.keys(headers).join(', ') || 'none')],
+      ['Created', time(subscription.createdAt)],
+      ['Expires', expiresAt === null ? 'never' : time(expiresAt)],
+      ...(oldUntil === null ? [] : [['Old secret valid until', time(oldUntil)]]),
+      ['Id', name, 'wide'],
     ]}
   />`;
 }
-
-/** @param {{ subscription: Subscription, onResumed: () => void }} props */
-function TryNow({ subscription: { account, id }, onResumed }) {
-  const client = useClient();
-  const action = useAction();
-  const resume = async () => {
-    await client.send('POST', apiPath('accounts', account, 'subscriptions', id, 'resume'));
-    onResumed();
-  };
-  return html`<${ActionButton} action=${action} work=${resume}>Try now<//>
-    <${Failure} error=${action.error} what="try now" />`;
-}
-
-/** @type {(subscription: Subscription) => [name: string, value: unknown][]} */
-const oldSecret = ({ previousSecretExpiresAt: at }) =>
-  at === null ? [] : [['Old secret valid until', fullTime(Date.parse(at))]];

@@ -32,18 +32,30 @@ export function useAction() {
 
 /**
  * A button that keeps the focus while its work is in progress.
- * @param {{ action: Action, work: () => Promise<void>, kind?: 'primary' | 'danger' | '', children?:
- * ComponentChildren }} props
+ * @param {{ action: Action, work: () => Promise<void>, kind?: string, name?: string, children?:
+ * ComponentChildren }} props `name`: for screen readers
  */
-export function ActionButton({ action, work, kind = '', children }) {
+export function ActionButton({ action, work, kind = '', name, children }) {
   return html`<button
     type="button"
     class=${kind}
+    aria-label=${name}
     aria-disabled=${action.busy}
     onClick=${() => action.run(work)}
   >
     ${children}
   </button>`;
+}
+
+/**
+ * A button of an action of its own, and why it failed.
+ * @param {{ work: () => Promise<void>, what: string, kind?: string, name?: string, children?:
+ * ComponentChildren }} props `what` completes "Could not …"
+ */
+export function WorkButton({ what, ...button }) {
+  const action = useAction();
+  return html`<${ActionButton} action=${action} ...${button} />
+    <${Failure} error=${action.error} what=${what} />`;
 }
 
 /**

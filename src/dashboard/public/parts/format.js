@@ -63,6 +63,14 @@ export const fullTime = (at) => full.format(at);
 /** @param {number} count */
 export const number = (count) => whole.format(count);
 
+/**
+ * A number of things: "1 event", "2 events".
+ * @param {number} count
+ * @param {string} one
+ * @param {string} [many] more than one of them
+ */
+export const counted = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
+
 /** @param {number | null} amount */
 export const dollars = (amount) => (amount === null ? null : money.format(amount));
 

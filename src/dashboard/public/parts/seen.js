@@ -2,9 +2,9 @@ import { html } from '../html.js';
 import { apiPath } from '../data/api-client.js';
 import { useClient } from '../data/use-resource.js';
 import { useMayWrite } from '../session.js';
-import { DialogButton, useAction } from './actions.js';
+import { DialogButton, WorkButton } from './actions.js';
 import { textOf } from './fields.js';
-import { Failure, Text, When } from './parts.js';
+import { Text, When } from './parts.js';
 
 /** @import { Rejection } from '../../api-types.ts' */
 
@@ -18,7 +18,6 @@ const storageKey = 'filing-webhooks.name';
 export function SeenBy({ account, filing: { filingId, insuredsName, seen }, onChanged }) {
   const client = useClient();
   const mayWrite = useMayWrite();
-  const action = useAction();
   const path = apiPath('accounts', account, 'filings', filingId, 'seen');
   const name = insuredsName || filingId;
   const mark = async (/** @type {FormData} */ form) => {
@@ -37,18 +36,12 @@ export function SeenBy({ account, filing: { filingId, insuredsName, seen }, onCh
         ><span class="quiet">Seen by</span> <${Text} value=${seen.by} />,
         <span class="quiet"><${When} at=${seen.at} /></span>${' '}${
           mayWrite &&
-          html`<button
-            type="button"
-            class="link"
-            aria-label=${`Not seen after all: ${name}`}
-            onClick=${() => action.run(undo)}
-          >
-            Undo
-          </button>`
+          html`<${WorkButton} work=${undo} what="undo that" kind="link" name=${`Not seen after all: ${name}`}
+            >Undo<//
+          >`
         }</span
       >
       ${seen.note && html`<span class="clamp"><${Text} value=${seen.note} /></span>`}
-      <${Failure} error=${action.error} what="undo that" />
     </span>`;
   if (!mayWrite) return html`<span class="none">nobody yet</span>`;
   return html`<${DialogButton}

@@ -4,7 +4,7 @@ import { apiPath } from '../data/api-client.js';
 import { knowledgeOf } from '../data/knowledge.js';
 import { useResource } from '../data/use-resource.js';
 import { fullTime, number } from './format.js';
-import { useNow, Badge, Failure, Loading } from './parts.js';
+import { Badge, Failure, Loading, Section, useNow } from './parts.js';
 import { Table } from './table.js';
 
 /** @import { Account, Counts } from '../../api-types.ts' */
@@ -33,8 +33,7 @@ export function Trends({ account }) {
   /** @type {Resource<Counts>} */
   const { data, error } = useResource(path, refreshMs);
   const isKnown = knowledgeOf(account) !== 'unknown';
-  return html`<section aria-labelledby="over-time">
-    <h2 id="over-time">Filings over time</h2>
+  return html`<${Section} title="Filings over time">
     <div class="chips" role="group" aria-label="Period">
       ${periods.map(
         ([label, value]) =>
@@ -52,7 +51,7 @@ export function Trends({ account }) {
     ${!isKnown && html`<p class="empty">Not known yet: the filings were never read as a whole.</p>`}
     ${isKnown && data === null && error === null && html`<${Loading} what="the past" />`}
     ${isKnown && data !== null && html`<${Lines} account=${account} past=${data} hours=${hours} />`}
-  </section>`;
+  <//>`;
 }
 
 /** @param {{ account: Account, past: Counts, hours: number }} props */

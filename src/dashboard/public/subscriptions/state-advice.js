@@ -1,6 +1,6 @@
 import { explain, outcomeName } from '../deliveries/outcomes.js';
 import { presentFailure } from '../data/delivery-stats.js';
-import { clockTime, number, duration } from '../parts/format.js';
+import { clockTime, counted, duration, number } from '../parts/format.js';
 import { html } from '../html.js';
 import { Badge, Text, When, Notice } from '../parts/parts.js';
 
@@ -48,8 +48,8 @@ export function StateAdvice({ subscription, state, attempts, now }) {
 /** @param {Subscription} subscription */
 function prospect({ lag, nextAttemptAt }) {
   if (lag > 0) {
-    const pending = lag === 1 ? 'pending delivery is' : 'pending deliveries are';
-    return `${number(lag)} ${pending} retried by the schedule; what is given up is kept as dead letters.`;
+    const pending = counted(lag, 'pending delivery is', 'pending deliveries are');
+    return `${pending} retried by the schedule; what is given up is kept as dead letters.`;
   }
   if (nextAttemptAt !== null) return html`The next retry is <${When} at=${nextAttemptAt} />.`;
   return 'What it did not take was given up and is among the dead letters; the next event tries it again.';
@@ -61,7 +61,7 @@ function Cause({ attempts, now }) {
   if (failure === null) return html`<strong>The endpoint does not acknowledge.</strong> `;
   const { outcome, statusCode, alike, failures, isFromTheStart, since } = failure;
   const hasMore = isFromTheStart && failures === attempts.length && failures >= 50;
-  const count = `${hasMore ? 'at least ' : ''}${number(alike)} ${alike === 1 ? 'attempt' : 'attempts'}`;
+  const count = `${hasMore ? 'at least ' : ''}${counted(alike, 'attempt')}`;
   return html`<strong
       >${failureName(outcome, statusCode)} from
       ${count}${alike < failures && ` of ${number(failures)} that failed`} since

@@ -5,7 +5,7 @@ import { useClient } from '../data/use-resource.js';
 import { ReplayButton } from '../deliveries/replay.js';
 import { ActionButton, DialogButton, useAction } from '../parts/actions.js';
 import { Select } from '../parts/fields.js';
-import { fullTime, number } from '../parts/format.js';
+import { counted, fullTime } from '../parts/format.js';
 import { Failure, SecretField, ShownOnce } from '../parts/parts.js';
 import { href } from '../router.js';
 import { TestResult } from './state-advice.js';
@@ -22,7 +22,7 @@ export function SubscriptionActions({ subscription, onChanged, onReplay }) {
   const [ping, setPing] = useState(/** @type {PingAnswer | null} */ (null));
   const { account, id, enabled, lag, url, description } = subscription;
   const path = apiPath('accounts', account, 'subscriptions', id);
-  const pending = `${number(lag)} pending ${lag === 1 ? 'delivery' : 'deliveries'}`;
+  const pending = counted(lag, 'pending delivery', 'pending deliveries');
 
   const test = async () => {
     setPing(null);
