@@ -42,7 +42,7 @@ beforeAll(async () => {
     ['new-subscription', '#/accounts/default/subscriptions/new', 'form .ticks'],
     ['edit-subscription', `${subscription}/edit`, 'form .ticks'],
     ['attempt', `#/accounts/default/attempts/${attempt.id}`, '.headers'],
-    ['tokens', '#/accounts/default/tokens', 'tbody tr'],
+    ['tokens', '#/accounts/default/tokens', ':is(tbody tr, .rows li)'],
     ['settings', '#/accounts/default/settings', 'form .days'],
     ['new-account', '#/accounts/new', 'form .days'],
   ];

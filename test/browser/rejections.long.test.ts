@@ -50,8 +50,9 @@ describe('the board of rejections', () => {
     await expect.poll(() => insureds(tab)).toEqual(['f_first']);
     await tab.page.reload();
     await expect.poll(() => insureds(tab)).toEqual(['f_first']);
-    await tab.page.getByRole('button', { name: /^state: TX/ }).click();
-    await tab.page.getByRole('button', { name: /^reason: Affidavit/ }).click();
+    await tab.page.getByRole('button', { name: '1 TX' }).click();
+    await expect.poll(() => insureds(tab)).toEqual(['f_third', 'f_first']);
+    await tab.page.getByRole('button', { name: 'Clear filters' }).click();
     await expect.poll(() => insureds(tab)).toEqual(['f_third', 'f_second', 'f_first']);
     await tab.picture('rejections');
     expect(tab.problems).toEqual([]);

@@ -1,6 +1,9 @@
 import { h } from './vendor/preact.js';
 import { htm } from './vendor/htm.js';
 
+export { createContext, render } from './vendor/preact.js';
+export * from './vendor/hooks.js';
+
 const build = htm.bind(h);
 
 /** @type {WeakMap<TemplateStringsArray, TemplateStringsArray>} */

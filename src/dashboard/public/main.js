@@ -1,13 +1,10 @@
-import { render } from './vendor/preact.js';
-import { useCallback, useEffect, useMemo, useState } from './vendor/hooks.js';
-import { ApiError, createApiClient } from './data/api-client.js';
-import { html } from './html.js';
+import { html, render, useEffect, useMemo, useState } from './html.js';
+import { ApiError, ClientContext, createApiClient } from './data/api.js';
 import { Layout } from './parts/layout.js';
 import { OpenLink, SignIn } from './pages/sign-in.js';
 import { Pages } from './pages.js';
 import { onOtherTab, openLink, readSession, signOut, takeLink, useOfLink } from './session.js';
-import { sleep } from './data/sleep.js';
-import { ClientContext } from './data/use-resource.js';
+import { sleep } from './data/daemon.js';
 
 /** @import { Session } from '../api-types.ts' */
 
@@ -24,24 +21,19 @@ function App() {
   const [state, setState] = useState(/** @type {State} */ ({ is: 'unknown', wait: null }));
   useEffect(() => follow(setState), []);
 
-  const enter = useCallback((/** @type {Session} */ session) => setState({ is: 'in', session }), []);
-  const leave = useCallback(async () => {
-    /** @type {string | null} */
-    let notice = null;
-    try {
-      await signOut();
-    } catch (error) {
-      notice = `The session has not ended: ${messageOf(error)} Sign out again when the daemon answers.`;
-    }
+  const enter = (/** @type {Session} */ session) => setState({ is: 'in', session });
+  const leave = async () => {
+    const why = await signOut().then(() => null, messageOf);
+    const notice = why && `The session has not ended: ${why} Sign out again when the daemon answers.`;
     setState({ is: 'out', notice });
-  }, []);
+  };
   const session = state.is === 'in' ? state.session : null;
   const client = useMemo(
     () => createApiClient(() => setState((now) => (now.is === 'in' ? { is: 'out', notice: over } : now))),
     [session],
   );
 
-  if (state.is === 'unknown') return html`<p class="bare" role="status">${state.wait ?? 'Loading …'}</p>`;
+  if (state.is === 'unknown') return html`<p class="banner" role="status">${state.wait ?? 'Loading …'}</p>`;
   if (state.is === 'out') return html`<${SignIn} notice=${state.notice} onSignedIn=${enter} />`;
   if (state.is === 'asked') {
     return html`<${OpenLink}
@@ -82,13 +74,11 @@ function follow(setState) {
 }
 
 /** @type {(link: string, setState: (state: State) => void) => Promise<void>} */
-async function open(link, setState) {
-  try {
-    setState({ is: 'in', session: await openLink(link) });
-  } catch (error) {
-    setState({ is: 'out', notice: messageOf(error) });
-  }
-}
+const open = (link, setState) =>
+  openLink(link).then(
+    (session) => setState({ is: 'in', session }),
+    (error) => setState({ is: 'out', notice: messageOf(error) }),
+  );
 
 /** @type {(setState: (state: State) => void, signal: AbortSignal) => Promise<Session | null>} */
 async function untilKnown(setState, signal) {

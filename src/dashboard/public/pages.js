@@ -1,10 +1,9 @@
 import { AccountPage } from './pages/account-page.js';
 import { AccountsPage } from './pages/accounts-page.js';
 import { SessionContext } from './session.js';
-import { html } from './html.js';
+import { html, useEffect, useState } from './html.js';
 import { Heading, Loading } from './parts/parts.js';
 import { href, parseHash, useHash } from './router.js';
-import { useEffect, useState } from './vendor/hooks.js';
 
 /** @import { Session } from '../api-types.ts' */
 

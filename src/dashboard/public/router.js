@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from './vendor/hooks.js';
+import { useEffect, useMemo, useState } from './html.js';
 
 /**
  * A link within the page; each segment may hold any character.

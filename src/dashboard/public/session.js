@@ -1,6 +1,5 @@
-import { ApiError, createApiClient } from './data/api-client.js';
-import { createContext } from './vendor/preact.js';
-import { useContext } from './vendor/hooks.js';
+import { ApiError, createApiClient } from './data/api.js';
+import { createContext, useContext } from './html.js';
 
 /** @import { Session } from '../api-types.ts' */
 

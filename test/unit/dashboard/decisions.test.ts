@@ -18,12 +18,10 @@ describe('outcomes in words', async () => {
   const { outcomes, explain } = await file('deliveries/outcomes.js');
 
   test.each(Object.keys(outcomeKinds))('%s has a name, a meaning and advice', (code) => {
-    const words = (outcomes as unknown as Record<string, string[]>)[code];
-    expect(words).toHaveLength(3);
-    expect(explain?.({ outcome: code, statusCode: null })).toEqual({
-      meaning: words?.[1],
-      advice: words?.[2],
-    });
+    const [name, text] = (outcomes as unknown as Record<string, string[]>)[code] ?? [];
+    expect(name).toMatch(/^[A-Z]/);
+    expect(text).toMatch(/\. .*\.$/);
+    expect(explain?.({ outcome: code, statusCode: null })).toBe(text);
   });
 
   test.each([
@@ -33,9 +31,7 @@ describe('outcomes in words', async () => {
     [418, 'does not accept'],
     [500, 'failed'],
   ])('an error with status %i has advice of its own', (statusCode, part) => {
-    expect(explain?.({ outcome: 'http_error', statusCode })).toMatchObject({
-      advice: expect.stringContaining(part) as string,
-    });
+    expect(explain?.({ outcome: 'http_error', statusCode })).toContain(part);
   });
 });
 

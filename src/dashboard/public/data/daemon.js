@@ -1,5 +1,4 @@
-import { useEffect, useState } from '../vendor/hooks.js';
-import { sleep } from './sleep.js';
+import { useEffect, useState } from '../html.js';
 
 const lookEveryMs = 10_000;
 const afterSuspicionMs = 2000;
@@ -11,6 +10,7 @@ const away = 'The daemon does not answer. Check that it runs and that this machi
 let faults = [];
 /** @type {number | null} */
 let lastReadAt = null;
+let wake = new AbortController();
 const news = new EventTarget();
 
 /** Notes that something was read just now. */
@@ -20,7 +20,7 @@ export const noteRead = () => void (lastReadAt = Date.now());
 export const timeOfLastRead = () => lastReadAt;
 
 /** Notes that a request had no answer: the daemon is looked at at once. */
-export const suspect = () => void news.dispatchEvent(new Event('suspicion'));
+export const suspect = () => wake.abort();
 
 /**
  * Reasons why the daemon does not keep its promise, in words; none while it does. Renders again when that
@@ -37,21 +37,13 @@ export function useFaults() {
   return shown;
 }
 
-/** Looks at the daemon every few seconds, and at once when a request had no answer. */
-export function useWatch() {
-  useEffect(() => {
-    const leave = new AbortController();
-    void watch(leave.signal);
-    return () => leave.abort();
-  }, []);
-}
-
-/** @type {(signal: AbortSignal) => Promise<void>} */
-async function watch(signal) {
+/**
+ * Looks at the daemon every few seconds, and at once when a request had no answer, until the signal aborts.
+ * @param {AbortSignal} signal
+ */
+export async function watchDaemon(signal) {
   while (!signal.aborted) {
-    const wake = new AbortController();
-    const hurry = () => wake.abort();
-    news.addEventListener('suspicion', hurry);
+    wake = new AbortController();
     const found = await readReasons(signal);
     if (signal.aborted) return;
     const isNew = found.join('\n') !== faults.join('\n');
@@ -59,7 +51,6 @@ async function watch(signal) {
     if (isNew) news.dispatchEvent(new Event('faults'));
     if (found.length > 0) await sleep(afterSuspicionMs, signal);
     else await sleep(lookEveryMs, AbortSignal.any([signal, wake.signal]));
-    news.removeEventListener('suspicion', hurry);
   }
 }
 
@@ -72,4 +63,41 @@ async function readReasons(signal) {
   } catch {
     return [away];
   }
+}
+
+/**
+ * Resolves after a time, or as soon as the signal aborts.
+ * @param {number} ms
+ * @param {AbortSignal} signal
+ * @returns {Promise<void>}
+ */
+export function sleep(ms, signal) {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, signal.aborted ? 0 : ms);
+    signal.addEventListener('abort', end);
+  });
+}
+
+/**
+ * Resolves as soon as the page is visible, or the signal aborts.
+ * @param {AbortSignal} signal
+ * @returns {Promise<void>}
+ */
+export function untilVisible(signal) {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (document.hidden && !signal.aborted) return;
+      document.removeEventListener('visibilitychange', look);
+      signal.removeEventListener('abort', look);
+      resolve();
+    };
+    document.addEventListener('visibilitychange', look);
+    signal.addEventListener('abort', look);
+    look();
+  });
 }

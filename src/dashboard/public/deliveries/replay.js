@@ -1,17 +1,13 @@
-import { useEffect, useRef, useState } from '../vendor/hooks.js';
-import { html } from '../html.js';
-import { apiPath } from '../data/api-client.js';
+import { html, useEffect, useRef, useState } from '../html.js';
+import { apiPath, useClient, useList, useResource } from '../data/api.js';
 import { replayRequest } from '../data/requests.js';
-import { useClient, useList, useResource } from '../data/use-resource.js';
-import { DialogButton } from '../parts/actions.js';
-import { Choice } from '../parts/fields.js';
+import { Choice, DialogButton } from '../parts/forms.js';
 import { counted, fullTime, number, timeZone } from '../parts/format.js';
-import { Badge, Failure, Notice, Section, Text, When } from '../parts/parts.js';
-import { Table } from '../parts/table.js';
+import { Badge, Failure, Notice, Section, Table, Text, When } from '../parts/parts.js';
 import { useMayWrite } from '../session.js';
 
 /** @import { Replay, Subscription } from '../../api-types.ts' */
-/** @import { List, Resource } from '../data/use-resource.js' */
+/** @import { List, Resource } from '../data/api.js' */
 /** @import { Tone } from '../catalogue.js' */
 
 const whichEvents = /** @type {const} */ ([
@@ -52,7 +48,6 @@ export function ReplayButton({ path, subscription, onStarted }) {
   const isReady = matched !== null && matched > 0;
   return html`<${DialogButton}
     label="Replay …"
-    title="Replay"
     verb=${isReady ? `Replay ${counted(matched, 'event')}` : 'Count events'}
     what=${isReady ? 'start the replay' : 'count the events'}
     work=${isReady ? start : count}
@@ -191,7 +186,6 @@ function Cancel({ path, replay: { id, state, matched, delivered, failed }, onDon
     title="Cancel the replay"
     verb="Cancel the replay"
     refusal="Let it go on"
-    what="cancel the replay"
     kind="danger"
     work=${cancel}
   >

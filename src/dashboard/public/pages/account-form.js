@@ -1,22 +1,17 @@
-import { useRef, useState } from '../vendor/hooks.js';
+import { html, useRef, useState } from '../html.js';
 import { limitedStatuses } from '../catalogue.js';
-import { html } from '../html.js';
-import { ApiError, apiPath } from '../data/api-client.js';
+import { ApiError, apiPath, useClient, useResource } from '../data/api.js';
 import { accountChange, accountInput, accountValues, newAccount } from '../data/requests.js';
-import { useClient, useResource } from '../data/use-resource.js';
 import { AccountHeading } from '../parts/account-parts.js';
-import { DialogButton } from '../parts/actions.js';
-import { Field, Group, PageForm, useForm, valueOf } from '../parts/fields.js';
-import { duration } from '../parts/format.js';
-import { Facts, Heading, Notice, Reading, Section, Text } from '../parts/parts.js';
+import { DialogButton, Field, Group, PageForm, useForm, valueOf } from '../parts/forms.js';
+import { Heading, Notice, Section, Text, whenRead } from '../parts/parts.js';
 import { href } from '../router.js';
 import { useIsOperator, useMayWrite } from '../session.js';
 
 /** @import { Account, SavedAccount } from '../../api-types.ts' */
-/** @import { ApiClient } from '../data/api-client.js' */
+/** @import { ApiClient, Resource } from '../data/api.js' */
 /** @import { AccountValues } from '../data/requests.js' */
-/** @import { Resource } from '../data/use-resource.js' */
-/** @import { Form } from '../parts/fields.js' */
+/** @import { Form } from '../parts/forms.js' */
 
 // The form keeps the account as it was when it was opened.
 const onceMs = 3_600_000;
@@ -78,12 +73,14 @@ export function SettingsPage({ account }) {
   const mayChange = useIsOperator() && useMayWrite();
   /** @type {Resource<Account>} */
   const settings = useResource(apiPath('accounts', account), onceMs);
-  return html`<${AccountHeading} account=${account} at="settings" title="Settings" />
-    <${Reading}
-      of=${settings}
-      what="the account"
-      show=${(/** @type {Account} */ data) => html`<${mayChange ? Edit : Shown} settings=${data} />`}
-    />`;
+  return html`<${AccountHeading} account=${account} at="settings" title="Settings" /> ${whenRead(
+      settings,
+      'the account',
+      (data) =>
+        mayChange
+          ? html`<${Edit} settings=${data} />`
+          : html`<p class="empty">Only the operator changes these.</p>`,
+    )}`;
 }
 
 /** @param {{ settings: Account }} props */
@@ -125,7 +122,6 @@ function Edit({ settings }) {
         label="Delete the account …"
         title=${`Delete the account ${account}`}
         verb="Delete for good"
-        what="delete the account"
         kind="danger"
         typed=${account}
         work=${remove}
@@ -136,20 +132,6 @@ function Edit({ settings }) {
         </p>
       <//>
     <//>`;
-}
-
-/** @param {{ settings: Account }} props */
-function Shown({ settings: { baseUrl, pollIntervalMs, sweepIntervalMs, stalledAfter } }) {
-  const stalled = Object.entries(stalledAfter ?? {}).map(([status, span]) => `${status} ${span}`);
-  return html`<p class="quiet">Only the operator changes these.</p>
-    <${Facts}
-      items=${[
-        ['Partner service', html`<${Text} value=${baseUrl} />`, 'wide'],
-        ['Polls every', duration(pollIntervalMs)],
-        ['Sweeps every', duration(sweepIntervalMs)],
-        ['Stalled after', html`<${Text} value=${stalled.join(', ') || 'no limit'} />`],
-      ]}
-    />`;
 }
 
 // The outcome of one request with the key of an account.

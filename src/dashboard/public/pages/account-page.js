@@ -1,19 +1,27 @@
-import { useState } from '../vendor/hooks.js';
-import { html } from '../html.js';
-import { apiPath } from '../data/api-client.js';
-import { knowledgeOf } from '../data/knowledge.js';
-import { useClient, useResource } from '../data/use-resource.js';
-import { AccountHeading, Counts, Health, HealthAdvice } from '../parts/account-parts.js';
-import { ActionButton, useAction } from '../parts/actions.js';
+import { html, useState } from '../html.js';
+import { apiPath, useClient, useResource } from '../data/api.js';
+import { AccountHeading, Counts, Health, HealthAdvice, knowledgeOf } from '../parts/account-parts.js';
+import { ActionButton, useAction } from '../parts/forms.js';
+import { ChipFilter } from '../parts/filters.js';
 import { RejectionsTable } from '../parts/filings.js';
-import { duration, number } from '../parts/format.js';
-import { Trends } from '../parts/trends.js';
-import { Facts, Failure, Notice, Reading, Section, Text, When } from '../parts/parts.js';
-import { href, withQuery } from '../router.js';
+import { duration, fullTime, number } from '../parts/format.js';
+import {
+  Badge,
+  Facts,
+  Failure,
+  Notice,
+  Section,
+  Table,
+  Text,
+  useNow,
+  When,
+  whenRead,
+} from '../parts/parts.js';
+import { href, useQuery, withQuery } from '../router.js';
 import { useMayWrite } from '../session.js';
 
-/** @import { Account } from '../../api-types.ts' */
-/** @import { Resource } from '../data/use-resource.js' */
+/** @import { Account, Counts as Past } from '../../api-types.ts' */
+/** @import { Resource } from '../data/api.js' */
 
 const refreshMs = 5000;
 
@@ -26,6 +34,9 @@ export function AccountPage({ account: name }) {
   const reading = useResource(apiPath('accounts', name), refreshMs);
   const { data, error, reload } = reading;
   const isMissing = data === null && error?.status === 404;
+  const show = (/** @type {Account} */ account) =>
+    html`<${Known} account=${account} /><${Trends} account=${account} />
+      <${Polling} account=${account} onPoll=${reload} />`;
   return html`<${AccountHeading} account=${name} at="" title=${name}
       >${data !== null && html`<${Health} account=${data} />`}<//
     >
@@ -34,13 +45,7 @@ export function AccountPage({ account: name }) {
         ? html`<p class="empty" role="alert">
             There is no account <${Text} value=${name} />. <a href=${href()}>All accounts</a>
           </p>`
-        : html`<${Reading}
-            of=${reading}
-            what="the account"
-            show=${(/** @type {Account} */ account) =>
-              html`<${Known} account=${account} /><${Trends} account=${account} />
-                <${Polling} account=${account} onPoll=${reload} />`}
-          />`
+        : whenRead(reading, 'the account', show)
     }`;
 }
 
@@ -101,4 +106,87 @@ function Polling({ account, onPoll }) {
         ${asked !== '' && html`<${Notice} tone="good">${asked}. The time of the last one shows when it was done.<//>`}`
     }
   </details>`;
+}
+
+const pastMs = 60_000;
+const day = 24;
+const periods = /** @type {const} */ ([
+  ['6', '6 hours'],
+  [null, 'A day'],
+  ['168', 'A week'],
+]);
+
+// The filings by status over the past hours: now, the lowest and the highest count, and a line whose scale is
+// its own.
+/** @param {{ account: Account }} props */
+function Trends({ account }) {
+  const [query] = useQuery();
+  const hours = Number(query.get('hours') ?? day);
+  const path = `${apiPath('accounts', account.account, 'counts')}?hours=${hours}`;
+  /** @type {Resource<Past>} */
+  const reading = useResource(path, pastMs);
+  const show = (/** @type {Past} */ past) =>
+    html`<${Lines} account=${account} past=${past} hours=${hours} />`;
+  return html`<${Section} title="Filings over time">
+    <${ChipFilter} label="Period" name="hours" options=${periods} />
+    ${
+      knowledgeOf(account) === 'unknown'
+        ? html`<p class="empty">Not known yet: the filings were never read as a whole.</p>`
+        : whenRead(reading, 'the past', show)
+    }
+  <//>`;
+}
+
+/** @param {{ account: Account, past: Past, hours: number }} props */
+function Lines({ account, past, hours }) {
+  const now = useNow();
+  const rows = Object.entries(account.counts).map(([status, count]) => {
+    const noted = past.items.map(({ at, counts }) => ({ at: Date.parse(at), count: counts[status] ?? 0 }));
+    const points = [...noted, { at: now, count: count ?? 0 }];
+    const counts = points.map((point) => point.count);
+    const figures = [count ?? 0, Math.min(...counts), Math.max(...counts)].map(number);
+    const line = html`<${Line} status=${status} points=${points} since=${now - hours * 3_600_000} />`;
+    const badge = html`<${Badge} word=${status} />`;
+    const [present, lowest, highest] = figures;
+    const span = html`<span class="quiet">${lowest} to ${highest}</span>`;
+    const card = html`<div class="card-line">
+        ${badge} <span>${span} <strong>${present}</strong></span>
+      </div>
+      ${line}`;
+    return { key: status, cells: [badge, ...figures, line], card };
+  });
+  return html`<${Table}
+    caption="Filings over time"
+    columns=${['Status', 'Now', 'Lowest', 'Highest', 'Line']}
+    numbers=${['Now', 'Lowest', 'Highest']}
+    rows=${rows}
+    empty=""
+  />`;
+}
+
+/**
+ * The number of filings in one status over time, in milliseconds. A count holds until the next one was noted.
+ * @param {{ status: string, points: { at: number, count: number }[], since: number }} props
+ */
+function Line({ status, points, since }) {
+  const [first, last] = [points[0], points.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  const counts = points.map(({ count }) => count);
+  const [lowest, highest] = [Math.min(...counts), Math.max(...counts)];
+  const x = (/** @type {number} */ at) => Math.max(0, ((at - since) / (last.at - since)) * 100).toFixed(2);
+  const y = (/** @type {number} */ count) =>
+    highest === lowest ? 12 : (23 - ((count - lowest) / (highest - lowest)) * 22).toFixed(1);
+  const path = points.map(({ at, count }, place) =>
+    place === 0 ? `M${x(at)} ${y(count)}` : `H${x(at)}V${y(count)}`,
+  );
+  const text = `${status} from ${first.count} on ${fullTime(first.at)} to ${last.count} now`;
+  return html`<svg
+    class="trend"
+    role="img"
+    aria-label=${text}
+    viewBox="0 0 100 24"
+    preserveAspectRatio="none"
+  >
+    <path d=${path.join('')} />
+  </svg>`;
 }

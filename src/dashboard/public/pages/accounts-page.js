@@ -1,18 +1,24 @@
-import { byTrouble, knowledgeOf } from '../data/knowledge.js';
+import {
+  byTrouble,
+  Count,
+  FailingSubscriptions,
+  filingsHref,
+  Health,
+  HealthAdvice,
+  knowledgeOf,
+} from '../parts/account-parts.js';
 import { folded } from '../data/filing-event.js';
 import { useMayWrite } from '../session.js';
-import { useList } from '../data/use-resource.js';
-import { Count, filingsHref, Health, HealthAdvice, FailingSubscriptions } from '../parts/account-parts.js';
+import { useList } from '../data/api.js';
 import { Filters, TextFilter } from '../parts/filters.js';
 import { number } from '../parts/format.js';
 import { html } from '../html.js';
-import { Badge, Heading, Reading, Text, When } from '../parts/parts.js';
-import { Table } from '../parts/table.js';
+import { Badge, Heading, Table, Text, When, whenRead } from '../parts/parts.js';
 import { href, useQuery } from '../router.js';
 
 /** @import { Account } from '../../api-types.ts' */
-/** @import { List } from '../data/use-resource.js' */
-/** @import { Row } from '../parts/table.js' */
+/** @import { List } from '../data/api.js' */
+/** @import { Row } from '../parts/parts.js' */
 
 const refreshMs = 5000;
 const searchedFrom = 8;
@@ -29,7 +35,7 @@ export function AccountsPage() {
   return html`<${Heading} title="Accounts"
       >${mayWrite && html`<a class="button primary at-end" href=${href('accounts', 'new')}>New account</a>`}<//
     >
-    <${Reading} of=${list} what="the accounts" show=${show} />`;
+    ${whenRead(list, 'the accounts', show)}`;
 }
 
 /** @param {{ accounts: Account[], more: boolean, onMore: () => void }} props */

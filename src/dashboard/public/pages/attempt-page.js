@@ -1,20 +1,17 @@
-import { useState } from '../vendor/hooks.js';
-import { html } from '../html.js';
-import { apiPath } from '../data/api-client.js';
-import { useClient, useResource } from '../data/use-resource.js';
-import { AttemptsTable, OutcomeBadge } from '../deliveries/attempts.js';
-import { EventDeliveries } from '../deliveries/event-deliveries.js';
-import { explain } from '../deliveries/outcomes.js';
+import { html, useState } from '../html.js';
+import { apiPath, useClient, useResource } from '../data/api.js';
+import { AttemptsTable, EventDeliveries, OutcomeBadge } from '../deliveries/attempts.js';
+import { explain, outcomeName } from '../deliveries/outcomes.js';
 import { ReplayProgress } from '../deliveries/replay.js';
 import { AccountHeading } from '../parts/account-parts.js';
-import { WorkButton } from '../parts/actions.js';
+import { WorkButton } from '../parts/forms.js';
 import { duration, fullTime } from '../parts/format.js';
-import { Badge, CopyButton, Facts, FilingLink, Reading, Section, Text, When } from '../parts/parts.js';
+import { Badge, CopyButton, Facts, FilingLink, Section, Text, When, whenRead } from '../parts/parts.js';
 import { href } from '../router.js';
 import { useMayWrite } from '../session.js';
 
-/** @import { Subscription, AttemptDetails } from '../../api-types.ts' */
-/** @import { Resource } from '../data/use-resource.js' */
+/** @import { AttemptDetails, Subscription } from '../../api-types.ts' */
+/** @import { Resource } from '../data/api.js' */
 
 // An attempt does not change, but later attempts may come.
 const refreshMs = 10_000;
@@ -38,22 +35,18 @@ export function AttemptPage({ account, id }) {
           <span class="quiet"><${When} at=${attempt.at} /></span>`
       }
     <//>
-    <${Reading}
-      of=${reading}
-      what="the attempt"
-      show=${(/** @type {AttemptDetails} */ data) => html`<${Details} account=${account} attempt=${data} />`}
-    />`;
+    ${whenRead(reading, 'the attempt', (data) => html`<${Details} account=${account} attempt=${data} />`)}`;
 }
 
 /** @param {{ account: string, attempt: AttemptDetails }} props */
 function Details({ account, attempt }) {
   const { id, outcome, statusCode, reason, eventType, eventId, filingId, earlier, later } = attempt;
-  const { meaning, advice } = explain(attempt);
   const mayWrite = useMayWrite();
   // A test is in no log.
   const isLogged = eventType !== 'ping';
   return html`<p class=${`notice ${outcome === 'delivered' ? 'good' : 'warn'}`}>
-      <strong>${meaning} ${statusCode !== null && `Status ${statusCode}.`}</strong> ${reason ?? advice}
+      <strong>${outcomeName(outcome)}${statusCode !== null && `, status ${statusCode}`}.</strong>
+      ${reason ?? explain(attempt)}
     </p>
     <${AttemptFacts} account=${account} attempt=${attempt} />
     ${mayWrite && isLogged && html`<${SendAgain} account=${account} attempt=${attempt} />`}

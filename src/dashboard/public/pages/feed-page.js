@@ -1,19 +1,18 @@
-import { useEffect, useMemo, useRef, useState } from '../vendor/hooks.js';
+import { html, useCallback, useEffect, useMemo, useRef, useState } from '../html.js';
 import { eventTones } from '../catalogue.js';
-import { html } from '../html.js';
 import { eventFacts, matchesSearch } from '../data/filing-event.js';
-import { useFeed } from '../data/use-feed.js';
 import { AccountHeading } from '../parts/account-parts.js';
-import { ActionButton } from '../parts/actions.js';
+import { ActionButton, useAction } from '../parts/forms.js';
 import { ChoiceFilter, ClearFilters, Filters, TextFilter, TimeFilter } from '../parts/filters.js';
 import { number } from '../parts/format.js';
-import { At, Badge, Failure, FilingLink, Reading, Text } from '../parts/parts.js';
-import { useQuery } from '../router.js';
+import { At, Badge, Failure, FilingLink, Text, whenRead } from '../parts/parts.js';
+import { useQuery, withQuery } from '../router.js';
+import { apiPath, useClient, useReading } from '../data/api.js';
 
-/** @import { FilingEvent } from '../../api-types.ts' */
-/** @import { FeedFilter } from '../data/use-feed.js' */
+/** @import { EventPage, FilingEvent } from '../../api-types.ts' */
+/** @import { Resource } from '../data/api.js' */
 
-const types = [['', 'All types'], ...Object.keys(eventTones).map((type) => [type, type])];
+const typeOptions = [['', 'All types'], ...Object.keys(eventTones).map((type) => [type, type])];
 
 /**
  * The changes of an account as they arrive, newest first.
@@ -36,12 +35,16 @@ export function FeedPage({ account }) {
     [feed.events, search],
   );
   const isFiltered = search !== '' || Object.values(filter).some((value) => value !== null);
+  const show = (/** @type {FilingEvent[]} */ events) =>
+    html`<${Found} events=${events} account=${account} isFiltered=${isFiltered} />`;
+  const [word, tone] = connectionOf(found !== null, filter.before !== null);
+  const connection = html`<span class=${`connection ${tone}`} role="status">${word}</span>`;
   return html`<${AccountHeading} account=${account} at="changes" title="Changes"
-      >${feed.error === null && html`<${Connection} isRead=${found !== null} isPast=${filter.before !== null} />`}<//
+      >${feed.error === null && connection}<//
     >
     <${Filters} label="Changes">
       <${TextFilter} label="Contains" name="q" />
-      <${ChoiceFilter} label="Type" name="types" options=${types} />
+      <${ChoiceFilter} label="Type" name="types" options=${typeOptions} />
       <${TextFilter} label="Id of a filing" name="filingId" />
       <${TimeFilter} label="From" name="after" />
       <${TimeFilter} label="Until" name="before" />
@@ -51,23 +54,13 @@ export function FeedPage({ account }) {
       </button>
     <//>
     <${Announcement} count=${feed.arrivals} />
-    <${Reading}
-      of=${{ data: found, error: feed.error }}
-      what="the changes"
-      show=${(/** @type {FilingEvent[]} */ events) =>
-        html`<${Found} events=${events} account=${account} isFiltered=${isFiltered} />`}
-    />
+    ${whenRead({ data: found, error: feed.error }, 'the changes', show)}
     <${Failure} error=${feed.reading.error} what="read older changes" />
     ${
       feed.showOlder !== null &&
       html`<div class="buttons">
         <${ActionButton} action=${feed.reading} work=${feed.showOlder}>Show older changes<//>
-        ${
-          search !== '' &&
-          html`<span class="quiet"
-            >The words were looked for in the ${number(feed.events?.length ?? 0)} read so far.</span
-          >`
-        }
+        ${search !== '' && html`<span class="quiet">The words were looked for in the ${number(feed.events?.length ?? 0)} read so far.</span>`}
       </div>`
     }`;
 }
@@ -98,11 +91,10 @@ function FeedEntry({ event, account }) {
   </li>`;
 }
 
-/** @param {{ isRead: boolean, isPast: boolean }} props */
-function Connection({ isRead, isPast }) {
-  if (!isRead || isPast)
-    return html`<span class="connection" role="status">${isRead ? 'Past' : 'Connecting …'}</span>`;
-  return html`<span class="connection good" role="status">Live</span>`;
+/** @type {(isRead: boolean, isPast: boolean) => [word: string, tone: string]} */
+function connectionOf(isRead, isPast) {
+  if (!isRead) return ['Connecting …', ''];
+  return isPast ? ['Past', ''] : ['Live', 'good'];
 }
 
 // Announces the number of new changes, at most every few seconds: a screen reader would never finish with
@@ -123,3 +115,95 @@ function Announcement({ count }) {
   }, []);
   return html`<p class="hidden" aria-live="polite">${text}</p>`;
 }
+
+/**
+ * Which events are wanted; null where it does not matter. `after` and `before` are times of the API.
+ * @typedef {{ types: string | null, filingId: string | null, after: string | null, before: string | null }}
+ * FeedFilter
+ */
+
+/**
+ * The events that were read so far.
+ * @typedef {object} Feed
+ * @property {readonly FilingEvent[]} events newest first
+ * @property {string | null} cursor the place in the log behind what was read; null before the first reading
+ * @property {string | null} older the cursor of older events; null if there are none
+ * @property {number} arrivals number of new events since the first reading
+ * @property {number} shown number of these when it was last not paused
+ */
+
+const askEveryMs = 2000;
+const eventsMax = 2000;
+
+/**
+ * The wanted events of an account: the latest, new ones as they are asked for every few seconds unless only
+ * earlier ones are wanted, older ones on request. While paused, new ones are counted and held back. `events`
+ * is null until the latest are read, `arrivals` the number of new ones since, `showOlder` null if there are
+ * none or the page is full.
+ * @param {string} account
+ * @param {FeedFilter} filter
+ * @param {boolean} isPaused
+ */
+export function useFeed(account, filter, isPaused) {
+  const client = useClient();
+  const log = apiPath('accounts', account, 'events');
+  const latest = withQuery(`${log}?order=newest&limit=100`, filter);
+  /** @type {Feed} */
+  const feed = useMemo(
+    () => ({ events: [], cursor: null, older: null, arrivals: 0, shown: 0 }),
+    [client, latest],
+  );
+  const read = useCallback(
+    async (/** @type {AbortSignal} */ signal) => {
+      const get = async (/** @type {string} */ path) => {
+        /** @type {EventPage} */
+        const page = await client.get(path, signal);
+        signal.throwIfAborted();
+        return page;
+      };
+      if (feed.cursor === null) {
+        const { items, nextCursor, resumeCursor } = await get(latest);
+        Object.assign(feed, { events: items, older: nextCursor, cursor: resumeCursor });
+      } else if (filter.before === null) {
+        for (let hasMore = true; hasMore;) {
+          const { items, nextCursor, resumeCursor } = await get(
+            withQuery(`${log}?limit=100`, { cursor: feed.cursor }),
+          );
+          const news = items.filter((event) => isWanted(event, filter));
+          feed.cursor = resumeCursor;
+          feed.events = [...news.toReversed(), ...feed.events].slice(0, eventsMax);
+          feed.arrivals += news.length;
+          hasMore = nextCursor !== null;
+        }
+      }
+      return { ...feed };
+    },
+    [client, feed],
+  );
+  /** @type {Resource<Feed>} */
+  const { data, error, reload } = useReading(read, askEveryMs, feed);
+  const reading = useAction();
+  const readOn = async () => {
+    /** @type {EventPage} */
+    const { items, nextCursor } = await client.get(withQuery(latest, { cursor: feed.older }));
+    feed.older = nextCursor;
+    feed.events = [...feed.events, ...items].slice(0, eventsMax);
+    reload();
+  };
+  const { events = null, older = null, arrivals = 0 } = data ?? {};
+  if (!isPaused) feed.shown = arrivals;
+  const waiting = arrivals - feed.shown;
+  const hasMore = older !== null && events !== null && events.length < eventsMax;
+  return {
+    events: events?.slice(waiting) ?? null,
+    error,
+    arrivals,
+    waiting,
+    reading,
+    showOlder: hasMore ? readOn : null,
+  };
+}
+
+/** @type {(event: FilingEvent, filter: FeedFilter) => boolean} */
+const isWanted = ({ type, data }, { types, filingId }) =>
+  (types === null || type === types) && (filingId === null || data['filingId'] === filingId);

@@ -1,16 +1,15 @@
-import { Age, At, Badge, CopyButton, Facts, Notice, Reading, Section, Text, When } from '../parts/parts.js';
-import { EventDeliveries } from '../deliveries/event-deliveries.js';
-import { apiPath } from '../data/api-client.js';
+import { Age, At, Badge, CopyButton, Facts, Notice, Section, Text, When, whenRead } from '../parts/parts.js';
+import { EventDeliveries } from '../deliveries/attempts.js';
+import { apiPath, useResource } from '../data/api.js';
 import { eventFacts, withKnownDetails } from '../data/filing-event.js';
-import { useResource } from '../data/use-resource.js';
 import { AccountHeading } from '../parts/account-parts.js';
-import { SeenBy } from '../parts/seen.js';
+import { SeenBy } from '../parts/filings.js';
 import { dollars, spaced } from '../parts/format.js';
 import { html } from '../html.js';
 import { href, withQuery } from '../router.js';
 
 /** @import { FilingEvent, FilingWithEvents } from '../../api-types.ts' */
-/** @import { Resource } from '../data/use-resource.js' */
+/** @import { Resource } from '../data/api.js' */
 
 const refreshMs = 5000;
 
@@ -23,17 +22,18 @@ export function FilingPage({ account, id: filingId }) {
   /** @type {Resource<FilingWithEvents>} */
   const reading = useResource(path, refreshMs);
   const filing = reading.data && withKnownDetails(reading.data);
+  const standing =
+    filing &&
+    html`<${Badge} word=${filing.status} /><span class="quiet">for <${Age} since=${filing.since} /></span>`;
+  const show = (/** @type {FilingWithEvents} */ known) =>
+    html`<${FilingFacts} account=${account} filing=${known} onChanged=${reading.reload} />
+      <${Timeline} account=${account} filing=${known} />`;
   return html`<${AccountHeading}
       account=${account}
       at="filings"
       title=${filing?.insuredsName?.trim() ? filing.insuredsName : filingId}
       below=${[]}
-      >${
-        filing !== null &&
-        html`<${Badge} word=${filing.status} /><span class="quiet"
-            >for <${Age} since=${filing.since}
-          /></span>`
-      }<//
+      >${standing}<//
     >
     ${
       reading.error?.status === 404
@@ -41,13 +41,7 @@ export function FilingPage({ account, id: filingId }) {
             No poll of this account has seen a filing with this id.
             <a href=${href('search', filingId)}>Search by policy number or insured</a>
           </p>`
-        : html`<${Reading}
-            of=${{ ...reading, data: filing }}
-            what="the filing"
-            show=${() =>
-              html`<${FilingFacts} account=${account} filing=${filing} onChanged=${reading.reload} />
-                <${Timeline} account=${account} filing=${filing} />`}
-          />`
+        : whenRead({ ...reading, data: filing }, 'the filing', show)
     }`;
 }
 

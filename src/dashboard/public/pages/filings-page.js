@@ -1,16 +1,14 @@
-import { apiPath } from '../data/api-client.js';
+import { apiPath, useResource } from '../data/api.js';
 import { statusTones } from '../catalogue.js';
-import { knowledgeOf } from '../data/knowledge.js';
-import { useResource } from '../data/use-resource.js';
-import { AccountHeading, Health } from '../parts/account-parts.js';
-import { isSorted, FilingsTable } from '../parts/filings.js';
+import { AccountHeading, Health, knowledgeOf } from '../parts/account-parts.js';
+import { FilingsTable, isSorted } from '../parts/filings.js';
 import { ChoiceFilter, Filters, TextFilter } from '../parts/filters.js';
 import { number } from '../parts/format.js';
 import { html } from '../html.js';
 import { href, useQuery, withQuery } from '../router.js';
 
 /** @import { Account } from '../../api-types.ts' */
-/** @import { Resource } from '../data/use-resource.js' */
+/** @import { Resource } from '../data/api.js' */
 /** @import { FilingChoice } from '../parts/filings.js' */
 
 const refreshMs = 10_000;

@@ -1,19 +1,22 @@
-import { useState } from '../vendor/hooks.js';
-import { html } from '../html.js';
-import { download } from '../data/api-client.js';
+import { html, useState } from '../html.js';
+import { download, useClient, useList } from '../data/api.js';
 import { useFaults } from '../data/daemon.js';
-import { useClient, useList } from '../data/use-resource.js';
-import { ActionButton, useAction } from '../parts/actions.js';
+import { WorkButton } from '../parts/forms.js';
+import { AsOf } from '../parts/account-parts.js';
 import { rowOf } from '../parts/filings.js';
-import { ChipFilter, ChoiceFilter } from '../parts/filters.js';
+import { ChipFilter, ChoiceFilter, ClearFilters } from '../parts/filters.js';
 import { number } from '../parts/format.js';
-import { At, Badge, Failure, Heading, Reading, Text, When } from '../parts/parts.js';
-import { StillTable } from '../parts/table.js';
+import { Badge, Heading, StillTable, Text, whenRead } from '../parts/parts.js';
 import { href, useQuery, withQuery } from '../router.js';
 import { useIsOperator } from '../session.js';
 
 /** @import { Rejection, RejectionPage } from '../../api-types.ts' */
-/** @import { List } from '../data/use-resource.js' */
+/** @import { List } from '../data/api.js' */
+
+/**
+ * The rejections with one reason or in one state.
+ * @typedef {Partial<Record<'reason' | 'state', string | null>> & { count: number }} Group
+ */
 
 const refreshMs = 5000;
 const filterNames = /** @type {const} */ (['account', 'state', 'reason', 'seen']);
@@ -38,19 +41,17 @@ export function RejectionsPage() {
   const path = withQuery('v1/rejections', { ...filters, order: query.get('order') ?? 'oldest' });
   /** @type {List<Rejection>} */
   const list = useList(`${path}&limit=50`, refreshMs);
+  const client = useClient();
+  const save = () => download(client, path, 'text/csv', 'rejections.csv');
   const account = query.get('account');
   const total = list.data?.first.total;
   return html`<${Heading}
       title="Rejections"
       crumbs=${account === null || !isOperator ? [] : [[account, href('accounts', account)]]}
       >${total !== undefined && html`<span class=${`total ${total > 0 ? 'bad' : 'plain'}`}>${number(total)}</span>`}
-      <${Export} path=${path}
-    /><//>
-    <${Reading}
-      of=${list}
-      what="the rejections"
-      show=${() => html`<${Board} list=${list} subject=${path} isOperator=${isOperator} />`}
-    />`;
+      <span class="at-end"><${WorkButton} work=${save} what="export">Export CSV<//></span><//
+    >
+    ${whenRead(list, 'the rejections', () => html`<${Board} list=${list} subject=${path} isOperator=${isOperator} />`)}`;
 }
 
 /** @param {{ list: List<Rejection>, subject: string, isOperator: boolean }} props */
@@ -66,22 +67,14 @@ function Board({ list, subject, isOperator }) {
       <div class="board-side">
         ${isOperator && html`<${AccountChoice} page=${page} />`}
         ${!page.groupsComplete && html`<p class="quiet">Counted among the first 5,000.</p>`}
-        <${Facets}
-          title="By reason"
-          name="reason"
-          items=${page.byReason.map(({ reason, count }) => ({ value: reason, count }))}
-        />
-        <${Facets}
-          title="By state"
-          name="state"
-          items=${page.byState.map(({ state, count }) => ({ value: state, count }))}
-        />
+        <${Facets} name="reason" items=${page.byReason} />
+        <${Facets} name="state" items=${page.byState} />
       </div>
       <section aria-label="Rejected filings">
         <div class="filters">
           <${ChipFilter} label="Order" name="order" options=${orders} />
           <${ChipFilter} label="Seen by somebody" name="seen" options=${seenChoices} isOptional />
-          <${Chosen} />
+          <${ClearFilters} names=${['reason', 'state']} />
         </div>
         <${StillTable}
           subject=${subject}
@@ -95,17 +88,6 @@ function Board({ list, subject, isOperator }) {
         />
       </section>
     </div>`;
-}
-
-/** @param {{ path: string }} props */
-function Export({ path }) {
-  const client = useClient();
-  const action = useAction();
-  const save = () => download(client, path, 'text/csv', 'rejections.csv');
-  return html`<span class="at-end"
-    ><${ActionButton} action=${action} work=${save}>Export CSV<//
-    ><${Failure} error=${action.error} what="export"
-  /></span>`;
 }
 
 // The accounts whose rejections are not known or old; nothing while all are current.
@@ -125,7 +107,7 @@ function BoardHealth({ page: { accounts, accountsTotal } }) {
           html`<li key=${account}>
             <a href=${href('accounts', account)}><${Text} value=${account} /></a>
             <${Badge} word=${health} />${' '}
-            ${asOf === null ? health !== 'unknown' && 'not known yet' : html`as of <${At} at=${asOf} />, <${When} at=${asOf} />`}
+            ${(asOf !== null || health !== 'unknown') && html`<${AsOf} at=${asOf} />`}
           </li>`,
       )}
     </ul>
@@ -143,30 +125,30 @@ function AccountChoice({ page: { accounts } }) {
   return html`<${ChoiceFilter} label="Account" name="account" options=${options} />`;
 }
 
-// How many have each value, most first; a click shows these only, another one all again.
-/** @param {{ title: string, name: string, items: { value: string | null, count: number }[] }} props */
-function Facets({ title, name, items }) {
+// How many have each reason or state, most first; a click shows these only, another one all again.
+/** @param {{ name: 'reason' | 'state', items: readonly Group[] }} props */
+function Facets({ name, items }) {
   const [query, setQuery] = useQuery();
   const [isLong, setLong] = useState(false);
   const chosen = query.get(name);
-  const shown = isLong ? items : items.filter(({ value }, at) => at < groupsShown || value === chosen);
-  return html`<section class="facets" aria-label=${title}>
-    <h2>${title}</h2>
+  const shown = isLong ? items : items.filter((item, at) => at < groupsShown || item[name] === chosen);
+  const choose = (/** @type {string} */ value) => setQuery({ [name]: value === chosen ? null : value });
+  const facet = (/** @type {{ value: string | null, count: number }} */ { value, count }) =>
+    html`<li key=${value}>
+      <button
+        type="button"
+        aria-pressed=${value !== null && value === chosen}
+        aria-disabled=${value === null}
+        onClick=${() => value !== null && choose(value)}
+      >
+        <strong>${number(count)}</strong>
+        ${value === null ? html`<span class="none">none given</span>` : html`<${Text} value=${value} />`}
+      </button>
+    </li>`;
+  return html`<section class="facets" aria-label=${`By ${name}`}>
+    <h2>By ${name}</h2>
     <ul>
-      ${shown.map(
-        ({ value, count }) =>
-          html`<li key=${value}>
-            <button
-              type="button"
-              aria-pressed=${value !== null && value === chosen}
-              aria-disabled=${value === null}
-              onClick=${() => value !== null && setQuery({ [name]: value === chosen ? null : value })}
-            >
-              <strong>${number(count)}</strong>
-              ${value === null ? html`<span class="none">none given</span>` : html`<${Text} value=${value} />`}
-            </button>
-          </li>`,
-      )}
+      ${shown.map((item) => facet({ value: item[name] ?? null, count: item.count }))}
     </ul>
     ${
       items.length > shown.length &&
@@ -175,21 +157,6 @@ function Facets({ title, name, items }) {
       </button>`
     }
   </section>`;
-}
-
-// The groups that are chosen, each to be taken away.
-function Chosen() {
-  const [query, setQuery] = useQuery();
-  const chosen = ['reason', 'state'].filter((name) => query.has(name));
-  return html`<div class="chips">
-    ${chosen.map(
-      (name) =>
-        html`<button key=${name} type="button" onClick=${() => setQuery({ [name]: null })}>
-          <span class="quiet">${name}:</span> <${Text} value=${query.get(name)} />
-          <span aria-hidden="true">×</span><span class="hidden">, remove the filter</span>
-        </button>`,
-    )}
-  </div>`;
 }
 
 // The all-clear needs an answer of just now and every account known.

@@ -1,16 +1,13 @@
-import { useEffect, useState } from '../vendor/hooks.js';
-import { apiPath } from '../data/api-client.js';
+import { html, useEffect, useState } from '../html.js';
+import { apiPath, useList, useResource } from '../data/api.js';
 import { useSession } from '../session.js';
-import { useList, useResource } from '../data/use-resource.js';
 import { columnsOf, numbers, rowOf, Searched } from '../parts/filings.js';
 import { number } from '../parts/format.js';
-import { html } from '../html.js';
-import { Failure, Heading, Reading, Text } from '../parts/parts.js';
-import { Table } from '../parts/table.js';
+import { Failure, Heading, Table, Text, whenRead } from '../parts/parts.js';
 import { href, withQuery } from '../router.js';
 
 /** @import { Account, FilingPage } from '../../api-types.ts' */
-/** @import { List, Resource } from '../data/use-resource.js' */
+/** @import { List, Resource } from '../data/api.js' */
 
 /**
  * The result of a search in one account; `isPartial`: there may be others in what was not searched.
@@ -20,7 +17,6 @@ import { href, withQuery } from '../router.js';
 const refreshMs = 30_000;
 // Number of accounts that are searched at once.
 const accountsAtOnce = 20;
-const filingsShown = 20;
 const columns = columnsOf(null);
 
 /**
@@ -45,32 +41,33 @@ export function SearchPage({ q = '' }) {
 function OfAllAccounts({ q }) {
   /** @type {List<Account>} */
   const list = useList(`v1/accounts?limit=${accountsAtOnce}`, refreshMs);
-  return html`<${Reading}
-    of=${list}
-    what="the accounts"
-    show=${(/** @type {NonNullable<typeof list.data>} */ { items, more }) =>
-      html`<${OfAccounts} q=${q} accounts=${items.map(({ account }) => account)} isAll=${!more} />
-        ${more && html`<button type="button" onClick=${list.showMore}>Search ${accountsAtOnce} more accounts</button>`}`}
-  />`;
+  const show = (/** @type {NonNullable<typeof list.data>} */ { items, more }) =>
+    html`<${OfAccounts} q=${q} accounts=${items.map(({ account }) => account)} isAll=${!more} />
+      ${more && html`<button type="button" onClick=${list.showMore}>Search ${accountsAtOnce} more accounts</button>`}`;
+  return whenRead(list, 'the accounts', show);
 }
 
 /** @param {{ q: string, accounts: string[], isAll: boolean }} props */
 function OfAccounts({ q, accounts, isAll }) {
   const [found, setFound] = useState(/** @type {Readonly<Record<string, Found>>} */ ({}));
   const done = accounts.flatMap((account) => found[account] ?? []);
+  // Accounts with hits come first.
+  const hits = (/** @type {string} */ account) => Math.min(1, found[account]?.count ?? 0);
   const where =
     accounts.length === 1 ? '' : ` in ${number(accounts.length)}${isAll ? '' : ' of the'} accounts`;
   return html`<p role="status">${done.length < accounts.length ? 'Searching …' : resultOf(done, where)}</p>
-    ${withHitsFirst(accounts, found).map(
-      (account) =>
-        html`<${OfAccount}
-          key=${account}
-          account=${account}
-          q=${q}
-          isNamed=${accounts.length > 1}
-          onFound=${(/** @type {Found} */ result) => setFound((before) => ({ ...before, [account]: result }))}
-        />`,
-    )}`;
+    ${accounts
+      .toSorted((one, other) => hits(other) - hits(one))
+      .map(
+        (account) =>
+          html`<${OfAccount}
+            key=${account}
+            account=${account}
+            q=${q}
+            isNamed=${accounts.length > 1}
+            onFound=${(/** @type {Found} */ result) => setFound((before) => ({ ...before, [account]: result }))}
+          />`,
+      )}`;
 }
 
 // "None" is said of what was searched, and a number of what is shown.
@@ -86,20 +83,11 @@ function resultOf(done, where) {
     : `${result}, but ${number(partly)} of them could not be searched completely.`;
 }
 
-/** @type {(accounts: string[], found: Readonly<Record<string, Found>>) => string[]} */
-const withHitsFirst = (accounts, found) =>
-  accounts.toSorted(
-    (one, other) => Number((found[other]?.count ?? 0) > 0) - Number((found[one]?.count ?? 0) > 0),
-  );
-
 /**
  * @param {{ account: string, q: string, isNamed: boolean, onFound: (result: Found) => void }} props
  */
 function OfAccount({ account, q, isNamed, onFound }) {
-  const path = withQuery(`${apiPath('accounts', account, 'filings')}?limit=${filingsShown}`, {
-    order: 'newest',
-    q,
-  });
+  const path = withQuery(`${apiPath('accounts', account, 'filings')}?limit=20&order=newest`, { q });
   /** @type {Resource<FilingPage>} */
   const { data, error } = useResource(path, refreshMs);
   useEffect(() => {

@@ -1,104 +1,80 @@
-import { useEffect, useRef, useState } from '../vendor/hooks.js';
-import { ApiError } from '../data/api-client.js';
-import { html } from '../html.js';
+import { html, useEffect, useRef, useState } from '../html.js';
+import { useAction } from '../parts/forms.js';
 import { isFramed, signIn } from '../session.js';
 
+/** @import { ComponentChildren } from 'preact' */
 /** @import { Session } from '../../api-types.ts' */
+/** @import { ApiError } from '../data/api.js' */
 
 /**
- * Asks for a token until one is valid.
+ * Asks for a token until one is valid; inside of another site's page none is asked for.
  * @param {{ notice: string | null, onSignedIn: (session: Session) => void }} props `notice`: why one has to
  * sign in again
  */
 export function SignIn({ notice, onSignedIn }) {
-  const [problem, setProblem] = useState(notice);
-  const [busy, setBusy] = useState(false);
-  const [shown, setShown] = useState(false);
+  const { error, busy, run } = useAction();
+  const [isShown, setShown] = useState(false);
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
   useEffect(() => {
-    document.title = 'Sign in · filing-webhooks';
     field.current?.focus();
-  }, []);
-
-  const submit = async (/** @type {SubmitEvent} */ event) => {
-    event.preventDefault();
-    if (busy) return;
-    setBusy(true);
-    try {
-      onSignedIn(await signIn(field.current?.value ?? ''));
-    } catch (error) {
-      setProblem(reasonOf(error));
-      setBusy(false);
-      field.current?.select();
-    }
-  };
-
-  if (isFramed) return html`<${Framed} notice=${notice} />`;
-  return html`<main class="sign-in">
-    <form onSubmit=${submit}>
-      <h1>filing-webhooks</h1>
-      <p>Sign in to see accounts, changes and deliveries.</p>
-      <label for="user">User name</label>
-      <input
-        id="user"
-        type="text"
-        name="username"
-        autocomplete="username"
-        spellcheck="false"
-        aria-describedby="user-help"
-      />
-      <p id="user-help" class="quiet">Optional: only your password manager uses it.</p>
-      <label for="token">Token</label>
-      <div class="pair">
-        <input
-          id="token"
-          ref=${field}
-          type=${shown ? 'text' : 'password'}
-          name="password"
-          required
-          autocomplete="current-password"
-          spellcheck="false"
-          aria-invalid=${problem !== null}
-          aria-describedby="token-help token-problem"
-        />
-        <button type="button" aria-pressed=${shown} aria-controls="token" onClick=${() => setShown(!shown)}>
-          Show
-        </button>
-      </div>
-      <p id="token-help" class="quiet">
-        The operator's token (<code>API_TOKEN</code> of the daemon) or the token of one account. You stay
-        signed in for up to 7 days, in every tab, until you sign out.
-      </p>
-      <p id="token-problem" role="alert" class=${problem === null ? '' : 'notice bad'}>${problem}</p>
-      <button type="submit" class="primary" aria-disabled=${busy}>
-        ${busy ? 'Signing in …' : 'Sign in'}
-      </button>
-    </form>
-  </main>`;
-}
-
-// A token is not asked for inside of another site's page.
-/** @param {{ notice: string | null }} props */
-function Framed({ notice }) {
-  return html`<main class="sign-in">
-    <form>
-      <h1>filing-webhooks</h1>
-      <p role="alert" class=${notice === null ? '' : 'notice bad'}>${notice}</p>
+    field.current?.select();
+  }, [error]);
+  const submit = () => run(async () => onSignedIn(await signIn(field.current?.value ?? '')));
+  const problem = error === null ? notice : reasonOf(error);
+  const alert = html`<p id="token-problem" role="alert" class=${problem === null ? '' : 'notice bad'}>
+    ${problem}
+  </p>`;
+  if (isFramed)
+    return html`<${Question} name="Sign in" title="filing-webhooks">
+      ${alert}
       <p>
         <a href=${location.pathname} target="_blank" rel="noopener">Open this page in a tab of its own</a> to
         sign in.
       </p>
-    </form>
-  </main>`;
+    <//>`;
+  return html`<${Question} name="Sign in" title="filing-webhooks" onSubmit=${submit}>
+    <p>Sign in to see accounts, changes and deliveries.</p>
+    <label for="user">User name</label>
+    <input
+      id="user"
+      type="text"
+      name="username"
+      autocomplete="username"
+      spellcheck="false"
+      aria-describedby="user-help"
+    />
+    <p id="user-help" class="quiet">Optional: only your password manager uses it.</p>
+    <label for="token">Token</label>
+    <div class="pair">
+      <input
+        id="token"
+        ref=${field}
+        type=${isShown ? 'text' : 'password'}
+        name="password"
+        required
+        autocomplete="current-password"
+        spellcheck="false"
+        aria-invalid=${problem !== null}
+        aria-describedby="token-help token-problem"
+      />
+      <button type="button" aria-pressed=${isShown} aria-controls="token" onClick=${() => setShown(!isShown)}>
+        Show
+      </button>
+    </div>
+    <p id="token-help" class="quiet">
+      The operator's token (<code>API_TOKEN</code> of the daemon) or the token of one account. You stay signed
+      in for up to 7 days, in every tab, until you sign out.
+    </p>
+    ${alert}
+    <button type="submit" class="primary" aria-disabled=${busy}>${busy ? 'Signing in …' : 'Sign in'}</button>
+  <//>`;
 }
 
-/** @type {(error: unknown) => string} */
-function reasonOf(error) {
-  if (!(error instanceof ApiError)) return String(error);
-  if (error.code === 'unauthorized')
+/** @type {(error: ApiError) => string} */
+function reasonOf({ code, status, message }) {
+  if (code === 'unauthorized')
     return 'This token is not valid. Check that it was copied whole, and that it was not revoked.';
-  if (error.status === 404) return 'The account of this token no longer exists.';
-  return error.message;
+  return status === 404 ? 'The account of this token no longer exists.' : message;
 }
 
 /**
@@ -106,16 +82,28 @@ function reasonOf(error) {
  * @param {{ session: Session, onOpen: () => void, onStay: () => void }} props
  */
 export function OpenLink({ session, onOpen, onStay }) {
-  useEffect(() => {
-    document.title = 'Open a link · filing-webhooks';
-  }, []);
   const who = session.account === null ? 'as the operator' : `for the account ${session.account}`;
+  return html`<${Question} name="Open a link" title="Open this link?">
+    <p>You are signed in ${who}. The link opens something else, and signs you out of that in every tab.</p>
+    <button type="button" class="primary" onClick=${onStay}>Stay signed in</button>
+    <button type="button" onClick=${onOpen}>Open the link</button>
+  <//>`;
+}
+
+// A form that is the whole page.
+/** @param {{ name: string, title: string, onSubmit?: () => void, children?: ComponentChildren }} props */
+function Question({ name, title, onSubmit, children }) {
+  useEffect(() => {
+    document.title = `${name} · filing-webhooks`;
+  }, [name]);
+  const submit = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    onSubmit?.();
+  };
   return html`<main class="sign-in">
-    <form onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
-      <h1>Open this link?</h1>
-      <p>You are signed in ${who}. The link opens something else, and signs you out of that in every tab.</p>
-      <button type="button" class="primary" onClick=${onStay}>Stay signed in</button>
-      <button type="button" onClick=${onOpen}>Open the link</button>
+    <form onSubmit=${submit}>
+      <h1>${title}</h1>
+      ${children}
     </form>
   </main>`;
 }

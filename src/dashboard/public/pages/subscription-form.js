@@ -1,6 +1,5 @@
-import { useRef, useState } from '../vendor/hooks.js';
-import { html } from '../html.js';
-import { apiPath } from '../data/api-client.js';
+import { html, useMemo, useRef, useState } from '../html.js';
+import { apiPath, useClient, useResource } from '../data/api.js';
 import {
   isMoved,
   newSubscription,
@@ -8,21 +7,18 @@ import {
   subscriptionChange,
   subscriptionValues,
 } from '../data/requests.js';
-import { useClient, useResource } from '../data/use-resource.js';
 import { AccountHeading } from '../parts/account-parts.js';
-import { ActionButton } from '../parts/actions.js';
-import { PageForm } from '../parts/fields.js';
-import { Notice, OnlyReading, Reading, SecretField, ShownOnce } from '../parts/parts.js';
+import { ActionButton, PageForm } from '../parts/forms.js';
+import { Notice, OnlyReading, SecretField, ShownOnce, whenRead } from '../parts/parts.js';
 import { href } from '../router.js';
 import { useMayWrite } from '../session.js';
 import { TestResult, Warnings } from '../subscriptions/state-advice.js';
 import { SubscriptionFields } from '../subscriptions/subscription-fields.js';
 
-/** @import { ChangedSubscription, PingAnswer, RegisteredSubscription } from '../../api-types.ts' */
-/** @import { Subscription } from '../../api-types.ts' */
-/** @import { ApiClient } from '../data/api-client.js' */
-/** @import { Resource } from '../data/use-resource.js' */
-/** @import { Action } from '../parts/actions.js' */
+/** @import { ChangedSubscription, PingAnswer } from '../../api-types.ts' */
+/** @import { RegisteredSubscription, Subscription } from '../../api-types.ts' */
+/** @import { ApiClient, Resource } from '../data/api.js' */
+/** @import { Action } from '../parts/forms.js' */
 
 // The form keeps the subscription as it was when it was opened.
 const onceMs = 3_600_000;
@@ -52,11 +48,11 @@ function NewForm({ account, onMade }) {
   const client = useClient();
   const [values, setValues] = useState(newSubscription);
   const [ping, setPing] = useState(/** @type {PingAnswer | null} */ (null));
-  const keyOf = useIdempotencyKey();
+  // A key for each body: sent again after its answer was lost, it makes no second subscription.
+  const key = useMemo(randomKey, [JSON.stringify(values)]);
   const path = apiPath('accounts', account, 'subscriptions');
   const create = async () => {
-    const body = registration(values);
-    onMade(await client.send('POST', path, body, { 'idempotency-key': keyOf(JSON.stringify(body)) }));
+    onMade(await client.send('POST', path, registration(values), { 'idempotency-key': key }));
   };
   const test = async () => {
     setPing(null);
@@ -91,17 +87,9 @@ function Made({ account, subscription: { id, secret, warnings } }) {
     </div>`;
 }
 
-// A key for each request, so that one whose answer was lost can be sent again without a second subscription.
-/** @returns {(body: string) => string} */
-function useIdempotencyKey() {
-  const last = useRef({ body: '', key: '' });
-  return (body) => {
-    if (last.current.body !== body) {
-      const bytes = crypto.getRandomValues(new Uint8Array(16));
-      last.current = { body, key: [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('') };
-    }
-    return last.current.key;
-  };
+function randomKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /**
@@ -137,6 +125,10 @@ export function EditSubscriptionPage({ account, id }) {
     if (answer === null || isPlain) location.hash = to;
     else setChanged(answer);
   };
+  const show = (/** @type {Subscription} */ data) =>
+    mayWrite
+      ? html`<${EditForm} path=${path} subscription=${data} to=${to} onDone=${done} />`
+      : html`<${OnlyReading} />`;
   const name = subscription.data?.description || subscription.data?.url || id;
   return html`<${AccountHeading}
       account=${account}
@@ -144,20 +136,10 @@ export function EditSubscriptionPage({ account, id }) {
       title="Edit subscription"
       below=${[[name, to]]}
     />
-    ${changed !== null && html`<${Saved} changed=${changed} to=${to} />`}
     ${
-      changed === null &&
-      html`<${Reading}
-        of=${subscription}
-        what="the subscription"
-        show=${(/** @type {Subscription} */ data) =>
-          html`<${mayWrite ? EditForm : OnlyReading}
-            path=${path}
-            subscription=${data}
-            to=${to}
-            onDone=${done}
-          />`}
-      />`
+      changed === null
+        ? whenRead(subscription, 'the subscription', show)
+        : html`<${Saved} changed=${changed} to=${to} />`
     }`;
 }
 

@@ -1,20 +1,28 @@
-import { useState } from '../vendor/hooks.js';
-import { CopyButton, Facts, Reading, Section, Text, When } from '../parts/parts.js';
-import { Replays } from '../deliveries/replay.js';
-import { WorkButton } from '../parts/actions.js';
-import { SubscriptionActions } from '../subscriptions/subscription-actions.js';
-import { apiPath } from '../data/api-client.js';
+import { html, useState } from '../html.js';
+import {
+  CopyButton,
+  Facts,
+  Failure,
+  SecretField,
+  Section,
+  ShownOnce,
+  Text,
+  When,
+  whenRead,
+} from '../parts/parts.js';
+import { ReplayButton, Replays } from '../deliveries/replay.js';
+import { ActionButton, DialogButton, Select, useAction, WorkButton } from '../parts/forms.js';
+import { apiPath, useClient, useResource } from '../data/api.js';
 import { shownState } from '../data/delivery-stats.js';
 import { useMayWrite } from '../session.js';
-import { useClient, useResource } from '../data/use-resource.js';
 import { AccountHeading } from '../parts/account-parts.js';
 import { Attempts, DeadLetters } from '../deliveries/attempts.js';
-import { fullTime, number } from '../parts/format.js';
-import { html } from '../html.js';
-import { StateAdvice, StateBadge } from '../subscriptions/state-advice.js';
+import { counted, fullTime, number } from '../parts/format.js';
+import { StateAdvice, StateBadge, TestResult } from '../subscriptions/state-advice.js';
+import { href } from '../router.js';
 
-/** @import { Attempt, Page, Subscription } from '../../api-types.ts' */
-/** @import { Resource } from '../data/use-resource.js' */
+/** @import { Attempt, Page, PingAnswer, Rotation, Subscription } from '../../api-types.ts' */
+/** @import { Resource } from '../data/api.js' */
 
 const refreshMs = 3000;
 
@@ -38,6 +46,13 @@ export function SubscriptionPage({ account, id }) {
     setTurn(turn + 1);
     reload();
   };
+  const show = (/** @type {Subscription} */ known) =>
+    html`<${StateAdvice} subscription=${known} state=${state} attempts=${attempts} now=${now} />
+      ${mayWrite && html`<${SubscriptionActions} subscription=${known} onChanged=${reload} onReplay=${replayed} />`}
+      <${Settings} subscription=${known} onResumed=${mayWrite && reload} />
+      <${Replays} path=${path} turn=${turn} />
+      <${Section} title="Dead letters"><${DeadLetters} account=${account} id=${id} /><//>
+      <${Section} title="Attempts"><${Attempts} account=${account} id=${id} /><//>`;
   return html`<${AccountHeading}
       account=${account}
       at="subscriptions"
@@ -46,24 +61,7 @@ export function SubscriptionPage({ account, id }) {
     >
       ${subscription !== null && html`<${StateBadge} state=${state} />`}
     <//>
-    <${Reading}
-      of=${reading}
-      what="the subscription"
-      show=${() =>
-        html`<${StateAdvice} subscription=${subscription} state=${state} attempts=${attempts} now=${now} />
-          ${
-            mayWrite &&
-            html`<${SubscriptionActions}
-              subscription=${subscription}
-              onChanged=${reload}
-              onReplay=${replayed}
-            />`
-          }
-          <${Settings} subscription=${subscription} onResumed=${mayWrite && reload} />
-          <${Replays} path=${path} turn=${turn} />
-          <${Section} title="Dead letters"><${DeadLetters} account=${account} id=${id} /><//>
-          <${Section} title="Attempts"><${Attempts} account=${account} id=${id} /><//>`}
-    />`;
+    ${whenRead(reading, 'the subscription', show)}`;
 }
 
 /** @param {{ subscription: Subscription, onResumed: false | (() => void) }} props */
@@ -99,4 +97,119 @@ function Settings({ subscription, onResumed }) {
       ['Id', name, 'wide'],
     ]}
   />`;
+}
+
+/**
+ * The actions on a subscription, for users who may change it.
+ * @param {{ subscription: Subscription, onChanged: () => void, onReplay: () => void }} props
+ */
+function SubscriptionActions({ subscription, onChanged, onReplay }) {
+  const client = useClient();
+  const action = useAction();
+  const [ping, setPing] = useState(/** @type {PingAnswer | null} */ (null));
+  const { account, id, enabled, lag, url, description } = subscription;
+  const path = apiPath('accounts', account, 'subscriptions', id);
+  const pending = counted(lag, 'pending delivery', 'pending deliveries');
+
+  const test = async () => {
+    setPing(null);
+    setPing(await client.send('POST', `${path}/test`));
+  };
+  const set = (/** @type {boolean} */ wanted) => async () => {
+    await client.send('PATCH', path, { enabled: wanted });
+    onChanged();
+  };
+  const remove = async () => {
+    await client.send('DELETE', path);
+    location.hash = href('accounts', account, 'subscriptions');
+  };
+  return html`<section aria-label="Actions">
+    <div class="buttons">
+      <${ActionButton} action=${action} work=${test}>Send a test<//>
+      <a class="button" href=${href('accounts', account, 'subscriptions', id, 'edit')}>Edit</a>
+      <${ReplayButton} path=${path} subscription=${subscription} onStarted=${onReplay} />
+      <${RotateButton} path=${path} onDone=${onChanged} />
+      ${
+        enabled
+          ? html`<${DialogButton}
+              label="Disable …"
+              title="Disable the subscription"
+              kind="danger"
+              work=${set(false)}
+            >
+              <p>
+                The endpoint gets nothing until the subscription is enabled
+                again${lag > 0 && `, ${pending} included`}. Its place in the log is kept: enabling it delivers
+                what it missed, as far back as the log reaches.
+              </p>
+            <//>`
+          : html`<${ActionButton} action=${action} work=${set(true)} kind="primary">Enable<//>`
+      }
+      <${DialogButton}
+        label="Delete …"
+        title="Delete the subscription"
+        verb="Delete for good"
+        kind="danger"
+        work=${remove}
+      >
+        <p>
+          <bdi class="text">${description || url}</bdi> gets nothing more. This cannot be undone. Lost are:
+        </p>
+        <ul class="points">
+          ${lag > 0 && html`<li><strong>${pending}</strong></li>`}
+          <li>its attempts, dead letters and replays</li>
+          <li>its signing secret and the values of its custom headers</li>
+        </ul>
+        <p>To stop it for a while only, disable it.</p>
+      <//>
+    </div>
+    ${action.busy && html`<p class="loading" role="status">In progress …</p>`}
+    <${Failure} error=${action.error} what="do that" />
+    ${ping !== null && html`<${TestResult} ping=${ping} />`}
+  </section>`;
+}
+
+const graces = [
+  [0, 'no time: it has leaked'],
+  [3_600_000, '1 hour'],
+  [86_400_000, '24 hours'],
+  [604_800_000, '7 days'],
+];
+
+// Gives a subscription a new secret and shows it once.
+/** @param {{ path: string, onDone: () => void }} props */
+function RotateButton({ path, onDone }) {
+  const client = useClient();
+  const rotate = async (/** @type {FormData} */ form) => {
+    const body = { graceMs: Number(form.get('graceMs')) };
+    /** @type {Rotation} */
+    const rotation = await client.send('POST', `${path}/rotate-secret`, body);
+    onDone();
+    return { shown: newSecret(rotation) };
+  };
+  return html`<${DialogButton} label="Rotate the secret …" work=${rotate}>
+    <p>
+      Requests are signed with a new secret at once, and with the old one as well for a while, so that the
+      receiver can change over.
+    </p>
+    <${Select} name="graceMs" label="The old secret stays valid for" options=${graces} value=${86_400_000} />
+  <//>`;
+}
+
+/** @type {(rotation: Rotation) => any} */
+function newSecret({ secret, publicKeys, previousExpiresAt: until }) {
+  return html`${
+      secret
+        ? html`<${ShownOnce} what="secret" label="New secret" value=${secret}>
+            Give it to the receiver before you close this.
+          <//>`
+        : html`<${SecretField} label="New public key" value=${publicKeys?.[0]?.key} />`
+    }
+    <p class="quiet">
+      ${
+        until === null
+          ? 'The old one is no longer valid.'
+          : `Requests are signed with the old one as well until ${fullTime(Date.parse(until))}.`
+      }
+    </p>`;
 }

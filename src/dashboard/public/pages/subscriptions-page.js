@@ -1,19 +1,16 @@
-import { useCallback, useEffect, useState } from '../vendor/hooks.js';
-import { apiPath } from '../data/api-client.js';
+import { html, useCallback, useEffect, useState } from '../html.js';
+import { apiPath, useClient, useList, useResource } from '../data/api.js';
 import { isInTrouble, shownState } from '../data/delivery-stats.js';
 import { useMayWrite } from '../session.js';
-import { useClient, useList, useResource } from '../data/use-resource.js';
 import { AccountHeading, pagesMax } from '../parts/account-parts.js';
 import { Stats } from '../deliveries/attempts.js';
 import { number } from '../parts/format.js';
-import { html } from '../html.js';
-import { Reading, Text, When } from '../parts/parts.js';
-import { Table } from '../parts/table.js';
+import { Table, Text, When, whenRead } from '../parts/parts.js';
 import { href } from '../router.js';
 import { StateBadge } from '../subscriptions/state-advice.js';
 
 /** @import { Attempt, Page, Subscription } from '../../api-types.ts' */
-/** @import { List, Resource } from '../data/use-resource.js' */
+/** @import { List, Resource } from '../data/api.js' */
 
 const refreshMs = 10_000;
 const statsEveryMs = 30_000;
@@ -77,7 +74,7 @@ export function SubscriptionsPage({ account }) {
   return html`<${AccountHeading} account=${account} at="subscriptions" title="Subscriptions">
       ${mayWrite && html`<a class="button primary at-end" href=${make}>New subscription</a>`}
     <//>
-    <${Reading} of=${list} what="the subscriptions" show=${show} />`;
+    ${whenRead(list, 'the subscriptions', show)}`;
 }
 
 /** @type {(row: readonly [Subscription, string]) => number} */

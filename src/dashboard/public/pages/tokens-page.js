@@ -1,16 +1,13 @@
 import { html } from '../html.js';
-import { apiPath } from '../data/api-client.js';
-import { useClient, useList } from '../data/use-resource.js';
+import { apiPath, useClient, useList } from '../data/api.js';
 import { AccountHeading } from '../parts/account-parts.js';
-import { DialogButton } from '../parts/actions.js';
-import { Choice, Select, textOf } from '../parts/fields.js';
+import { Choice, DialogButton, Select, textOf } from '../parts/forms.js';
 import { fullTime } from '../parts/format.js';
-import { Badge, ShownOnce, Text, When } from '../parts/parts.js';
-import { ListTable } from '../parts/table.js';
+import { Badge, ListTable, ShownOnce, Text, When } from '../parts/parts.js';
 import { useMayWrite } from '../session.js';
 
 /** @import { Token } from '../../api-types.ts' */
-/** @import { List } from '../data/use-resource.js' */
+/** @import { List } from '../data/api.js' */
 
 const refreshMs = 15_000;
 
@@ -32,7 +29,7 @@ const rights = [
   ['write', 'Read and write: may also change subscriptions and tokens'],
 ];
 
-// What becomes of the tokens that a revoked one made.
+// The fate of the tokens that a revoked one made.
 const fates = [
   ['revoke', 'Revoke them too'],
   ['keep', 'Keep them'],
@@ -118,7 +115,6 @@ function NewTokenButton({ path, onDone }) {
   };
   return html`<${DialogButton}
     label="New token …"
-    title="New token"
     verb="Make the token"
     what="make the token"
     kind="primary"
@@ -147,13 +143,7 @@ function ShareLinkButton({ account, onDone }) {
       <p class="quiet">It expires on ${fullTime(Date.parse(expiresAt))}.</p>`;
     return { shown };
   };
-  return html`<${DialogButton}
-    label="Share a read-only link …"
-    title="Share a read-only link"
-    verb="Make the link"
-    what="make the link"
-    work=${make}
-  >
+  return html`<${DialogButton} label="Share a read-only link …" verb="Make the link" work=${make}>
     <p>
       Everyone with the link sees the pages of <bdi class="text">${account}</bdi> until it expires, and can
       change nothing. It needs no token. The list below shows it, and revoking it there ends it.
@@ -183,8 +173,6 @@ function RevokeButton({ path, token: { id, name }, tokens, onDone }) {
   return html`<${DialogButton}
     label="Revoke …"
     title=${`Revoke the token ${name}`}
-    verb="Revoke"
-    what="revoke the token"
     kind="danger"
     work=${revoke}
   >

@@ -1,16 +1,52 @@
-import { knowledgeOf } from '../data/knowledge.js';
 import { useIsOperator, useMayWrite } from '../session.js';
 import { number } from './format.js';
 import { html } from '../html.js';
 import { At, Badge, Heading, Text, When } from './parts.js';
 import { href, withQuery } from '../router.js';
-import { apiPath } from '../data/api-client.js';
+import { apiPath, useList } from '../data/api.js';
 import { isInTrouble } from '../data/delivery-stats.js';
-import { useList } from '../data/use-resource.js';
 
-/** @import { ComponentChildren } from 'preact' */
 /** @import { Account, Subscription } from '../../api-types.ts' */
-/** @import { List } from '../data/use-resource.js' */
+/** @import { ComponentChildren } from 'preact' */
+/** @import { List } from '../data/api.js' */
+
+/**
+ * How far the stored filings of an account can be relied on: `current` while each poll is complete, `old`
+ * when they are those of an earlier time, `unknown` before they were ever read as a whole.
+ * @typedef {'current' | 'old' | 'unknown'} Knowledge
+ */
+
+/**
+ * What is known of an account; pure. Zero rejections mean none only while it is `current`.
+ * @param {Pick<Account, 'health'>} account
+ * @returns {Knowledge}
+ */
+export function knowledgeOf({ health }) {
+  if (health.lastCompletePollAt === null) return 'unknown';
+  return health.state === 'ok' ? 'current' : 'old';
+}
+
+const troubles = ['auth_failed', 'doubtful', 'stale', 'backing_off', 'baselining'];
+
+/**
+ * The place of an account among others: the worst health first, then most rejections, then by name; pure.
+ * @param {Account} one
+ * @param {Account} other
+ */
+export function byTrouble(one, other) {
+  return (
+    rank(one) - rank(other) ||
+    (other.counts['REJECTED'] ?? 0) - (one.counts['REJECTED'] ?? 0) ||
+    one.account.localeCompare(other.account)
+  );
+}
+
+/** @type {(account: Account) => number} */
+function rank({ health }) {
+  const place = troubles.indexOf(health.state);
+  if (place >= 0) return place;
+  return health.state === 'ok' ? troubles.length : 0;
+}
 
 // The pages of an account and the places of their addresses.
 const places = /** @type {const} */ ([
@@ -59,18 +95,19 @@ export function AccountHeading({ account, at, title, below, children }) {
  * @param {{ account: Account }} props
  */
 export function Health({ account }) {
-  const { state, lastCompletePollAt } = account.health;
-  return html`<${Badge} word=${state} /> ${
-      knowledgeOf(account) !== 'current' &&
-      html`<span class="as-of"
-        >${
-          lastCompletePollAt === null
-            ? 'not known yet'
-            : html`as of <${At} at=${lastCompletePollAt} />, <${When} at=${lastCompletePollAt} />`
-        }</span
-      >`
+  return html`<${Badge} word=${account.health.state} /> ${
+      knowledgeOf(account) !== 'current' && html`<${AsOf} at=${account.health.lastCompletePollAt} />`
     }`;
 }
+
+/**
+ * The time of which the filings of an account are; null before they were ever read as a whole.
+ * @param {{ at: string | null }} props
+ */
+export const AsOf = ({ at }) =>
+  html`<span class="as-of"
+    >${at === null ? 'not known yet' : html`as of <${At} at=${at} />, <${When} at=${at} />`}</span
+  >`;
 
 /**
  * The number of filings in each status, each a link to them; those that are rejected first. A dash where it

@@ -1,17 +1,16 @@
 import { html } from '../html.js';
-import { apiPath } from '../data/api-client.js';
+import { apiPath, useClient, useList } from '../data/api.js';
 import { useFaults } from '../data/daemon.js';
-import { useList } from '../data/use-resource.js';
 import { href, withQuery } from '../router.js';
 import { dollars, number, spaced } from './format.js';
-import { Age, Badge, FilingLink, Reading, Text, When } from './parts.js';
-import { SeenBy } from './seen.js';
-import { StillTable } from './table.js';
+import { Age, Badge, FilingLink, StillTable, Text, When, whenRead } from './parts.js';
+import { useMayWrite } from '../session.js';
+import { DialogButton, textOf, WorkButton } from './forms.js';
 
 /** @import { Filing, FilingPage, Rejection } from '../../api-types.ts' */
-/** @import { Knowledge } from '../data/knowledge.js' */
-/** @import { List } from '../data/use-resource.js' */
-/** @import { Row } from './table.js' */
+/** @import { Knowledge } from './account-parts.js' */
+/** @import { List } from '../data/api.js' */
+/** @import { Row } from './parts.js' */
 
 const refreshMs = 5000;
 const completed = 'COMPLETED';
@@ -147,30 +146,25 @@ function queryOf({ status, state, q, order, statuses }) {
  * @param {{ account: string, path: string, columns: string[], caption: string, empty: string, isCounted?:
  * boolean }} props
  */
-function FilingsList({ account, path, columns, caption, empty, isCounted = false }) {
+function FilingsList({ account, path, isCounted = false, ...table }) {
   /** @type {List<Filing>} */
   const list = useList(path, refreshMs);
-  return html`<${Reading}
-    of=${list}
-    what="the filings"
-    show=${(/** @type {NonNullable<typeof list.data>} */ { items, more, first }) =>
-      html`<${Searched} page=${first} />
-        <${StillTable}
-          subject=${path}
-          rows=${items.map((filing) => rowOf(columns, account, filing))}
-          caption=${caption}
-          columns=${columns}
-          numbers=${numbers}
-          empty=${empty}
-          more=${more}
-          onMore=${list.showMore}
-        />
-        ${
-          isCounted &&
-          items.length > 0 &&
-          html`<p class="quiet">${number(items.length)}${more ? ' shown so far' : ' in all'}.</p>`
-        }`}
-  />`;
+  const show = (/** @type {NonNullable<typeof list.data>} */ { items, more, first }) =>
+    html`<${Searched} page=${first} />
+      <${StillTable}
+        subject=${path}
+        rows=${items.map((filing) => rowOf(table.columns, account, filing))}
+        numbers=${numbers}
+        more=${more}
+        onMore=${list.showMore}
+        ...${table}
+      />
+      ${
+        isCounted &&
+        items.length > 0 &&
+        html`<p class="quiet">${number(items.length)}${more ? ' shown so far' : ' in all'}.</p>`
+      }`;
+  return whenRead(list, 'the filings', show);
 }
 
 /**
@@ -182,4 +176,67 @@ export function Searched({ page: { searched } }) {
   return html`<p class=${searched.service === 'unavailable' ? 'notice warn' : 'quiet'} role="status">
     <${Text} value=${searched.detail} />
   </p>`;
+}
+
+const storageKey = 'filing-webhooks.name';
+
+/**
+ * The person who took note of a rejection, with a button for those who may.
+ * @param {{ account: string, filing: Pick<Rejection, 'filingId' | 'insuredsName' | 'seen'>, onChanged: () =>
+ * void }} props
+ */
+export function SeenBy({ account, filing: { filingId, insuredsName, seen }, onChanged }) {
+  const client = useClient();
+  const mayWrite = useMayWrite();
+  const path = apiPath('accounts', account, 'filings', filingId, 'seen');
+  const name = insuredsName || filingId;
+  const mark = async (/** @type {FormData} */ form) => {
+    const [by, note] = [textOf(form, 'by'), textOf(form, 'note')];
+    keepName(by);
+    await client.send('PUT', path, note === '' ? { by } : { by, note });
+    onChanged();
+  };
+  const undo = async () => {
+    await client.send('DELETE', path);
+    onChanged();
+  };
+  if (seen !== null)
+    return html`<span class="seen">
+      <span
+        ><span class="quiet">Seen by</span> <${Text} value=${seen.by} />,
+        <span class="quiet"><${When} at=${seen.at} /></span>${' '}${
+          mayWrite &&
+          html`<${WorkButton} work=${undo} what="undo that" kind="link" name=${`Not seen after all: ${name}`}
+            >Undo<//
+          >`
+        }</span
+      >
+      ${seen.note && html`<span class="clamp"><${Text} value=${seen.note} /></span>`}
+    </span>`;
+  if (!mayWrite) return html`<span class="none">nobody yet</span>`;
+  return html`<${DialogButton} label="Mark as seen" name=${`Mark as seen: ${name}`} kind="small" work=${mark}>
+    <p><${Text} value=${name} /></p>
+    <label
+      >Your name <input name="by" required maxlength="100" defaultValue=${keptName()} autocomplete="name"
+    /></label>
+    <label>Note (optional) <input name="note" maxlength="500" autocomplete="off" /></label>
+    <p class="quiet">Everybody who sees the filing sees both, until the filing changes.</p>
+  <//>`;
+}
+
+function keptName() {
+  try {
+    return localStorage.getItem(storageKey) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+/** @param {string} name */
+function keepName(name) {
+  try {
+    localStorage.setItem(storageKey, name);
+  } catch {
+    // A browser without storage asks for it each time.
+  }
 }

@@ -1,7 +1,6 @@
-import { useEffect, useRef, useState } from '../vendor/hooks.js';
-import { html } from '../html.js';
+import { html, useEffect, useRef, useState } from '../html.js';
 import { useQuery } from '../router.js';
-import { Options, valueOf } from './fields.js';
+import { Options, valueOf } from './forms.js';
 import { fromLocal, toLocal } from './format.js';
 
 /** @import { ComponentChildren } from 'preact' */

@@ -95,9 +95,7 @@ export function timeZone() {
 export function toLocal(iso) {
   const at = new Date(iso ?? '');
   if (Number.isNaN(at.getTime())) return '';
-  const two = (/** @type {number} */ part) => String(part).padStart(2, '0');
-  const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join('-');
-  return `${day}T${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 
 /**

@@ -1,9 +1,8 @@
-import { useEffect, useRef } from '../vendor/hooks.js';
-import { timeOfLastRead, useFaults, useWatch } from '../data/daemon.js';
-import { html } from '../html.js';
+import { html, useEffect, useRef } from '../html.js';
+import { timeOfLastRead, useFaults, watchDaemon } from '../data/daemon.js';
 import { href, parseHash, useHash } from '../router.js';
 import { clockTime } from './format.js';
-import { Clock, Text } from './parts.js';
+import { Text } from './parts.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Session } from '../../api-types.ts' */
@@ -14,7 +13,11 @@ import { Clock, Text } from './parts.js';
  * @param {{ session: Session, onSignOut: () => void, children?: ComponentChildren }} props
  */
 export function Layout({ session, onSignOut, children }) {
-  useWatch();
+  useEffect(() => {
+    const leave = new AbortController();
+    void watchDaemon(leave.signal);
+    return () => leave.abort();
+  }, []);
   const faults = useFaults();
   const home = session.account === null ? href() : href('accounts', session.account);
   return html`<header>
@@ -30,7 +33,7 @@ export function Layout({ session, onSignOut, children }) {
       <button type="button" onClick=${onSignOut}>Sign out</button>
     </header>
     ${faults.length > 0 && html`<${Banner} faults=${faults} />`}
-    <main id="main" tabindex="-1" class=${faults.length > 0 ? 'gone' : ''}><${Clock}>${children}<//></main>
+    <main id="main" tabindex="-1" class=${faults.length > 0 ? 'gone' : ''}>${children}</main>
     <footer>
       <nav aria-label="More"><a href="docs/">API reference</a></nav>
       <span class="quiet keys"

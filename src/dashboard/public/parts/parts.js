@@ -1,17 +1,13 @@
-import { useContext, useEffect, useId, useRef, useState } from '../vendor/hooks.js';
+import { html, useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from '../html.js';
 import { useFaults } from '../data/daemon.js';
-import { isAway, useClient } from '../data/use-resource.js';
+import { isAway, useClient } from '../data/api.js';
 import { eventTones, statusTones } from '../catalogue.js';
-import { clockTime, duration, fullTime, relativeTime, spaced, toneOfAge } from './format.js';
-import { html } from '../html.js';
+import { clockTime, duration, fullTime, number, relativeTime, spaced, toneOfAge } from './format.js';
 import { href } from '../router.js';
-import { createContext } from '../vendor/preact.js';
 
 /** @import { ComponentChildren } from 'preact' */
-/** @import { ApiError } from '../data/api-client.js' */
-
+/** @import { ApiError, List, Resource } from '../data/api.js' */
 /** @import { Tone } from '../catalogue.js' */
-/** @import { Resource } from '../data/use-resource.js' */
 
 /** @type {ReadonlyMap<string, Tone>} */
 const tones = new Map([
@@ -47,18 +43,28 @@ export function Badge({ word, tone }) {
   return html`<bdi class=${`badge ${tone ?? tones.get(word) ?? 'plain'}`}>${spaced(word)}</bdi>`;
 }
 
+/** Milliseconds on the daemon's clock. */
+export const useNow = () => useClient().now();
+
 /**
- * A time as its distance from now; the full time is its title, and stands beside it where nothing hovers.
+ * A time of the API; the full time is its title.
+ * @param {{ at: string, show: (ms: number) => ComponentChildren, kind?: string }} props
+ */
+function Time({ at, show, kind }) {
+  const ms = Date.parse(at);
+  if (Number.isNaN(ms)) return html`<${Text} value=${at} />`;
+  return html`<time class=${kind} datetime=${at} title=${fullTime(ms)}>${show(ms)}</time>`;
+}
+
+/**
+ * A time as its distance from now; the clock's time stands beside it where nothing hovers.
  * @param {{ at: string | null, never?: string }} props
  */
 export function When({ at, never = 'never' }) {
   const now = useNow();
   if (at === null) return html`<span class="none">${never}</span>`;
-  const ms = Date.parse(at);
-  if (Number.isNaN(ms)) return html`<${Text} value=${at} />`;
-  return html`<time datetime=${at} title=${fullTime(ms)}
-    >${relativeTime(ms, now)}<span class="absolute">${` · ${clockTime(ms, now)}`}</span></time
-  >`;
+  const show = (/** @type {number} */ ms) => html`${relativeTime(ms, now)}${clockBeside(ms, now)}`;
+  return html`<${Time} at=${at} show=${show} />`;
 }
 
 /**
@@ -67,9 +73,7 @@ export function When({ at, never = 'never' }) {
  */
 export function At({ at }) {
   const now = useNow();
-  const ms = Date.parse(at);
-  if (Number.isNaN(ms)) return html`<${Text} value=${at} />`;
-  return html`<time datetime=${at} title=${fullTime(ms)}>${clockTime(ms, now, true)}</time>`;
+  return html`<${Time} at=${at} show=${(/** @type {number} */ ms) => clockTime(ms, now, true)} />`;
 }
 
 /**
@@ -78,13 +82,13 @@ export function At({ at }) {
  */
 export function Age({ since }) {
   const now = useNow();
-  const ms = Date.parse(since);
-  if (Number.isNaN(ms)) return html`<${Text} value=${since} />`;
-  const age = Math.max(0, now - ms);
-  return html`<time class=${`age ${toneOfAge(age)}`} datetime=${since} title=${fullTime(ms)}
-    >${duration(Math.max(age, 1000))}<span class="absolute">${` · ${clockTime(ms, now)}`}</span></time
-  >`;
+  const age = Math.max(1000, now - Date.parse(since));
+  const show = (/** @type {number} */ ms) => html`${duration(age)}${clockBeside(ms, now)}`;
+  return html`<${Time} at=${since} kind=${`age ${toneOfAge(age)}`} show=${show} />`;
 }
+
+/** @type {(ms: number, now: number) => ComponentChildren} */
+const clockBeside = (ms, now) => html`<span class="absolute">${` · ${clockTime(ms, now)}`}</span>`;
 
 /**
  * The page's heading: names the page in the browser's history, and takes the focus after a link was followed.
@@ -182,10 +186,11 @@ export function Failure({ error, what }) {
 /**
  * What is read: a line until it is there, why it could not be read, and what `show` makes of it.
  * @template T
- * @param {{ of: Pick<Resource<T>, 'data' | 'error'>, what: string, show: (data: T) => ComponentChildren }}
- * props `what` completes "Could not read …"
+ * @param {Pick<Resource<T>, 'data' | 'error'>} of
+ * @param {string} what completes "Could not read …"
+ * @param {(data: T) => ComponentChildren} show
  */
-export function Reading({ of: { data, error }, what, show }) {
+export function whenRead({ data, error }, what, show) {
   return html`<${Failure} error=${error} what=${`read ${what}`} />
     ${data === null && error === null && html`<${Loading} what=${what} />`} ${data !== null && show(data)}`;
 }
@@ -213,36 +218,22 @@ export function FilingLink({ account, filingId, name }) {
   /></a>`;
 }
 
-const tickMs = 5000;
-const Tick = createContext(0);
-
 /**
- * Renders its children again as time passes.
- * @param {{ children?: ComponentChildren }} props
+ * Copies a text, and says so. Browsers have no clipboard on pages without TLS, except on the local host.
+ * @param {{ text: string, what: string, kind?: string }} props `what` names the text for those who do not see
+ * the page
  */
-export function Clock({ children }) {
-  const [tick, setTick] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => setTick((before) => before + 1), tickMs);
-    return () => clearInterval(timer);
-  }, []);
-  return html`<${Tick.Provider} value=${tick}>${children}<//>`;
-}
-
-/** Milliseconds on the daemon's clock; renders again every few seconds. */
-export function useNow() {
-  useContext(Tick);
-  return useClient().now();
-}
-
-/**
- * Copies a text, and says so.
- * @param {{ text: string, what: string }} props `what` names the text for those who do not see the page
- */
-export function CopyButton({ text, what }) {
+export function CopyButton({ text, what, kind = 'small' }) {
   const [said, setSaid] = useState('');
-  const copy = async () => setSaid((await isCopied(text)) ? 'Copied' : 'The browser does not allow it');
-  return html`<button type="button" class="small" aria-label=${`Copy ${what}`} onClick=${copy}>Copy</button>
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setSaid('Copied');
+    } catch {
+      setSaid('The browser does not allow it: select the text, and copy it with the keyboard');
+    }
+  };
+  return html`<button type="button" class=${kind} aria-label=${`Copy ${what}`} onClick=${copy}>Copy</button>
     <span class="quiet" role="status">${said}</span>`;
 }
 
@@ -251,40 +242,173 @@ export function CopyButton({ text, what }) {
  * @param {{ label: string, value: string }} props
  */
 export function SecretField({ label, value }) {
-  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
-  const [said, setSaid] = useState('');
-  const copy = async () => {
-    field.current?.select();
-    setSaid(
-      (await isCopied(value))
-        ? 'Copied.'
-        : 'The browser does not allow it: the text is selected, copy it with the keyboard.',
-    );
-  };
+  const select = (/** @type {Event} */ event) =>
+    /** @type {HTMLInputElement} */ (event.currentTarget).select();
   return html`<div class="copied">
-    <label>${label} <input ref=${field} class="secret" readonly value=${value} /></label>
-    <button type="button" class="primary" onClick=${copy}>Copy</button>
-    <span role="status">${said}</span>
+    <label>${label} <input class="secret" readonly value=${value} onFocus=${select} /></label>
+    <${CopyButton} text=${value} what="it" kind="primary" />
   </div>`;
 }
 
 /**
  * A secret, a token or a link that is shown only now, and what to do with it.
- * @param {{ what: string, label: string, value: string, children?: ComponentChildren }} props `what` completes
- * "This … is shown only now"
+ * @param {{ what: string, label: string, value: string, children?: ComponentChildren }} props `what`
+ * completes "This … is shown only now"
  */
 export function ShownOnce({ what, label, value, children }) {
   return html`<p role="status"><strong>This ${what} is shown only now.</strong> ${children}</p>
     <${SecretField} label=${label} value=${value} />`;
 }
 
-// Browsers have no clipboard on pages without TLS, except on the local host.
-/** @type {(text: string) => Promise<boolean>} */
-async function isCopied(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
+/**
+ * @typedef {object} Row
+ * @property {string} key
+ * @property {ComponentChildren[]} cells one per column; more are left out
+ * @property {ComponentChildren} [card] the same for a narrow screen: the most important first
+ * @property {ComponentChildren} [below] a line under the row
+ */
+
+/**
+ * @typedef {object} TableProps
+ * @property {string} caption
+ * @property {readonly string[]} columns
+ * @property {Row[]} rows
+ * @property {ComponentChildren} empty in place of a table without rows
+ * @property {readonly string[]} [numbers] columns that are aligned to the right
+ * @property {boolean} [more] whether there are further rows to show
+ * @property {() => void} [onMore]
+ */
+
+const pxOfColumn = 112;
+const widthMin = 640;
+
+/**
+ * A table. Where it has no room it becomes a list of the rows' cards, or of their cells with their names.
+ * @param {TableProps} props
+ */
+export function Table({ caption, columns, rows, empty, numbers = [], more = false, onMore }) {
+  const [box, isNarrow] = useNarrow(Math.max(widthMin, columns.length * pxOfColumn));
+  if (rows.length === 0 && !more) return html`<div ref=${box}><p class="empty">${empty}</p></div>`;
+  const kind = (/** @type {string} */ column) => (numbers.includes(column) ? 'number' : undefined);
+  const row = (/** @type {Row} */ { key, cells, below }) =>
+    html`<tr key=${key}>
+        ${columns.map(
+          (column, place) =>
+            html`<td key=${column} data-column=${column} class=${kind(column)}>${cells[place]}</td>`,
+        )}
+      </tr>
+      ${
+        below &&
+        html`<tr key=${`${key} below`} class="line">
+          <td colspan=${columns.length}>${below}</td>
+        </tr>`
+      }`;
+  const named = (/** @type {Row} */ { cells }) =>
+    html`<dl>
+      ${columns.map(
+        (column, place) =>
+          html`<div key=${column}>
+            <dt>${column}</dt>
+            <dd>${cells[place]}</dd>
+          </div>`,
+      )}
+    </dl>`;
+  const list = html`<ul class="rows" aria-label=${caption}>
+    ${rows.map((one) => html`<li key=${one.key}>${one.card ?? named(one)}${one.below}</li>`)}
+  </ul>`;
+  const table = html`<table aria-label=${caption}>
+    <thead>
+      <tr>
+        ${columns.map((column) => html`<th scope="col" key=${column} class=${kind(column)}>${column}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map(row)}
+    </tbody>
+  </table>`;
+  return html`<div class="table-box" ref=${box}>
+    ${isNarrow ? list : table} ${more && html`<button type="button" onClick=${onMore}>Show more</button>`}
+  </div>`;
+}
+
+/**
+ * A table of a list of the API, as far as it is shown.
+ * @template T
+ * @param {Pick<TableProps, 'caption' | 'columns' | 'empty' | 'numbers'> & { of: List<T>, what: string,
+ * rowsOf: (items: T[]) => Row[] }} props `what` completes "Could not read …"
+ */
+export function ListTable({ of: list, what, rowsOf, ...table }) {
+  const show = (/** @type {NonNullable<typeof list.data>} */ { items, more }) =>
+    html`<${Table} ...${table} rows=${rowsOf(items)} more=${more} onMore=${list.showMore} />`;
+  return whenRead(list, what, show);
+}
+
+/**
+ * Whether an element has less room than this, known before it is painted.
+ * @param {number} minPx
+ * @returns {[box: { current: HTMLDivElement | null }, isNarrow: boolean]}
+ */
+function useNarrow(minPx) {
+  const box = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const [isNarrow, setNarrow] = useState(false);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const measure = () => setNarrow(element.clientWidth < minPx);
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [minPx]);
+  return [box, isNarrow];
+}
+
+/**
+ * A table whose rows do not move while the pointer or the focus is among them: each is shown as it is now,
+ * and what came or went is counted above.
+ * @param {TableProps & { subject: string }} props `subject`: what is listed; a list of another one is shown
+ * at once
+ */
+export function StillTable({ subject, rows, ...table }) {
+  const [box, isHeld] = useHeld();
+  const shown = useRef({ subject, rows });
+  const [, setTurn] = useState(0);
+  const release = useCallback(() => {
+    shown.current = { ...shown.current, subject: '' };
+    setTurn((turn) => turn + 1);
+  }, []);
+  if (!isHeld || shown.current.subject !== subject) shown.current = { subject, rows };
+  const latest = new Map(rows.map((row) => [row.key, row]));
+  const before = new Set(shown.current.rows.map(({ key }) => key));
+  const added = rows.filter(({ key }) => !before.has(key)).length;
+  const gone = shown.current.rows.filter(({ key }) => !latest.has(key)).length;
+  const news = [added > 0 && `${number(added)} new`, gone > 0 && `${number(gone)} no longer in the list`];
+  return html`<div class="table-box" ref=${box}>
+    ${
+      added + gone > 0 &&
+      html`<button type="button" class="news" onClick=${release}>
+        Show: ${news.filter(Boolean).join(', ')}
+      </button>`
+    }
+    <${Table} ...${table} rows=${shown.current.rows.map((row) => latest.get(row.key) ?? row)} />
+  </div>`;
+}
+
+/** @returns {[box: { current: HTMLDivElement | null }, isHeld: boolean]} */
+function useHeld() {
+  const box = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const [isHeld, setHeld] = useState(false);
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const look = () => setHeld(element.matches(':hover') || element.querySelector(':focus-visible') !== null);
+    const kinds = ['pointerenter', 'pointerleave', 'focusin', 'focusout'];
+    // The focus has moved on only after its event.
+    const soon = () => setTimeout(look, 0);
+    for (const kind of kinds) element.addEventListener(kind, soon);
+    return () => {
+      for (const kind of kinds) element.removeEventListener(kind, soon);
+    };
+  }, []);
+  return [box, isHeld];
 }

@@ -2,9 +2,9 @@ import { explain, outcomeName } from '../deliveries/outcomes.js';
 import { presentFailure } from '../data/delivery-stats.js';
 import { clockTime, counted, duration, number } from '../parts/format.js';
 import { html } from '../html.js';
-import { Badge, Text, When, Notice } from '../parts/parts.js';
+import { Badge, Notice, Text, When } from '../parts/parts.js';
 
-/** @import { Attempt, Subscription, PingAnswer } from '../../api-types.ts' */
+/** @import { Attempt, PingAnswer, Subscription } from '../../api-types.ts' */
 /** @import { Tone } from '../catalogue.js' */
 
 /** @type {Readonly<Record<string, Tone>>} */
@@ -67,7 +67,7 @@ function Cause({ attempts, now }) {
       ${count}${alike < failures && ` of ${number(failures)} that failed`} since
       <time datetime=${since}>${clockTime(Date.parse(since), now)}</time>.</strong
     >
-    ${explain(failure).advice}`;
+    ${explain(failure)}`;
 }
 
 /** @type {(outcome: string, statusCode: number | null) => string} */
@@ -88,7 +88,7 @@ export function TestResult({ ping: { outcome, reason, statusCode, durationMs, re
       Test: <${Badge} word=${outcomeName(outcome)} tone=${good ? 'good' : 'bad'} /> ${answer} after
       ${duration(durationMs)}. ${reason !== null && html`<${Text} value=${reason} />`}
     </p>
-    ${!good && html`<p>${explain({ outcome, statusCode }).advice}</p>`}
+    ${!good && html`<p>${explain({ outcome, statusCode })}</p>`}
     ${response && html`<pre tabindex="0"><bdi>${response}</bdi></pre>`}
   <//>`;
 }

@@ -1,16 +1,12 @@
-import { useState } from '../vendor/hooks.js';
+import { html, useState } from '../html.js';
 import { eventMeanings, statusTones } from '../catalogue.js';
-import { html } from '../html.js';
-import { apiPath } from '../data/api-client.js';
-import { useClient } from '../data/use-resource.js';
-import { ActionButton, useAction } from '../parts/actions.js';
-import { Field, Group, Tick, toggled, useForm, valueOf } from '../parts/fields.js';
+import { apiPath, useClient } from '../data/api.js';
+import { ActionButton, Field, Group, Tick, toggled, useAction, useForm, valueOf } from '../parts/forms.js';
 import { number, timeZone } from '../parts/format.js';
 import { CopyButton, Failure, Text } from '../parts/parts.js';
 import { selection } from '../data/requests.js';
 
-/** @import { Action } from '../parts/actions.js' */
-/** @import { Form } from '../parts/fields.js' */
+/** @import { Action, Form } from '../parts/forms.js' */
 /** @import { SubscriptionValues } from '../data/requests.js' */
 
 const formats = /** @type {const} */ ([
@@ -203,7 +199,7 @@ function StatusTicks() {
   <//>`;
 }
 
-// Values of headers are never shown again, so those that there are either stay as a whole or are all given anew.
+// The values of headers are never shown again: those that there are stay as a whole, or are all replaced.
 /** @param {{ known: readonly string[] }} props `known`: the names of those that there are */
 function HeaderFields({ known }) {
   /** @type {Form<SubscriptionValues>} */

@@ -1,16 +1,155 @@
-import { createContext } from '../vendor/preact.js';
-import { useContext, useEffect, useId, useRef } from '../vendor/hooks.js';
-import { html } from '../html.js';
-import { useAction } from './actions.js';
+import { createContext, html, useContext, useEffect, useId, useRef, useState } from '../html.js';
+import { ApiError } from '../data/api.js';
 import { Failure, Text } from './parts.js';
 
 /** @import { ComponentChildren } from 'preact' */
-/** @import { ApiError } from '../data/api-client.js' */
-/** @import { Action } from './actions.js' */
 
 /**
- * What the fields of a form share: its values by their names in the request, how some of them are set, and
- * why the last request failed.
+ * The action of a button, one at a time.
+ * @typedef {object} Action
+ * @property {boolean} busy
+ * @property {ApiError | null} error why the last one failed
+ * @property {(work: () => Promise<void>) => void} run does nothing while one is under way
+ */
+
+/** @returns {Action} */
+export function useAction() {
+  const [state, setState] = useState({ busy: false, error: /** @type {ApiError | null} */ (null) });
+  /** @type {(work: () => Promise<void>) => Promise<void>} */
+  const perform = async (work) => {
+    setState({ busy: true, error: null });
+    try {
+      await work();
+      setState({ busy: false, error: null });
+    } catch (error) {
+      const known = error instanceof ApiError ? error : new ApiError(0, 'unexpected', String(error));
+      setState({ busy: false, error: known });
+    }
+  };
+  return { ...state, run: (work) => void (state.busy ? undefined : perform(work)) };
+}
+
+/**
+ * A button that keeps the focus while its work is in progress.
+ * @param {{ action: Action, work: () => Promise<void>, kind?: string, name?: string, children?:
+ * ComponentChildren }} props `name`: for screen readers
+ */
+export function ActionButton({ action, work, kind = '', name, children }) {
+  return html`<button
+    type="button"
+    class=${kind}
+    aria-label=${name}
+    aria-disabled=${action.busy}
+    onClick=${() => action.run(work)}
+  >
+    ${children}
+  </button>`;
+}
+
+/**
+ * A button of an action of its own, and why it failed.
+ * @param {{ work: () => Promise<void>, what: string, kind?: string, name?: string, children?:
+ * ComponentChildren }} props `what` completes "Could not …"
+ */
+export function WorkButton({ what, ...button }) {
+  const action = useAction();
+  return html`<${ActionButton} action=${action} ...${button} />
+    <${Failure} error=${action.error} what=${what} />`;
+}
+
+/**
+ * The end of a dialog's work: it closes, stays open for more of it, or shows this in place of the form.
+ * @typedef {void | 'stay' | { shown: ComponentChildren }} Result
+ */
+
+/**
+ * The dialog of a button: with the fields of a form, or with what the work means.
+ * @typedef {object} DialogProps
+ * @property {string} label of the button that opens it; without "…" it is the default of the next three
+ * @property {string} [title]
+ * @property {string} [verb] begins the work
+ * @property {string} [what] completes "Could not …"
+ * @property {(form: FormData) => Promise<Result>} work
+ * @property {string} [kind]
+ * @property {string} [refusal] of the button that closes it
+ * @property {string} [typed] has to be typed before the work begins
+ * @property {(form: FormData) => void} [onInput]
+ * @property {() => void} [onClose]
+ * @property {ComponentChildren} [children]
+ */
+
+/**
+ * A button whose work begins in a dialog. The browser keeps the focus in the dialog and gives it back to the
+ * button.
+ * @param {DialogProps & { name?: string }} props `name`: for screen readers
+ */
+export function DialogButton({ name, ...dialog }) {
+  const [isOpen, setOpen] = useState(false);
+  const close = () => {
+    setOpen(false);
+    dialog.onClose?.();
+  };
+  const open = () => setOpen(true);
+  const { kind, label } = dialog;
+  return html`<button type="button" class=${kind} aria-label=${name} onClick=${open}>${label}</button>
+    ${isOpen && html`<${Dialog} ...${dialog} onClose=${close} />`}`;
+}
+
+/** @param {DialogProps} props */
+function Dialog({ label, work, kind, refusal = 'Cancel', typed, onInput, onClose, children, ...words }) {
+  const stem = label.replace(' …', '');
+  const { title = stem, verb = stem, what = stem.charAt(0).toLowerCase() + stem.slice(1) } = words;
+  const action = useAction();
+  const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  const [shown, setShown] = useState(/** @type {ComponentChildren} */ (null));
+  useEffect(() => dialog.current?.showModal(), []);
+  const close = () => dialog.current?.close();
+  const submit = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const form = formOf(event);
+    action.run(async () => {
+      const result = await work(form);
+      if (typeof result === 'object') setShown(result.shown);
+      else if (result !== 'stay') close();
+    });
+  };
+  const form = html`<form
+    onSubmit=${submit}
+    onInput=${(/** @type {Event} */ event) => onInput?.(formOf(event))}
+  >
+    ${children}
+    ${
+      typed !== undefined &&
+      html`<label
+        ><span>Type <bdi class="text code">${typed}</bdi> to confirm</span>
+        <input name="typed" required pattern=${literal(typed)} autocomplete="off" spellcheck="false"
+      /></label>`
+    }
+    <${Failure} error=${action.error} what=${what} />
+    <div class="buttons">
+      <button type="submit" class=${kind === 'danger' ? 'danger' : 'primary'} aria-disabled=${action.busy}>
+        ${verb}
+      </button>
+      <button type="button" onClick=${close}>${refusal}</button>
+    </div>
+  </form>`;
+  return html`<dialog ref=${dialog} aria-label=${title} onClose=${onClose}>
+    <h2><bdi class="text">${title}</bdi></h2>
+    ${shown ?? form}
+    ${shown && html`<div class="buttons"><button type="button" onClick=${close}>Close</button></div>`}
+  </dialog>`;
+}
+
+/** @type {(event: Event) => FormData} */
+const formOf = ({ currentTarget }) => new FormData(/** @type {HTMLFormElement} */ (currentTarget));
+
+// The pattern attribute is compiled with the flag v, in which only these may be escaped.
+/** @type {(text: string) => string} */
+const literal = (text) => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, (sign) => `\\${sign}`);
+
+/**
+ * The values of a form by their names in the request, a function that sets some of them, and the error of the
+ * last request.
  * @template [Values=any]
  * @typedef {{ values: Values, set: (part: Partial<Values>) => void, error: ApiError | null }} Form
  */
