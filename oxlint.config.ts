@@ -75,7 +75,6 @@ const folders: Readonly<Record<string, Folder>> = {
   proxy: { may: ['names', 'memory', 'waiting'] },
   redis: { may: [], own: ['connection'], has: ['ioredis'] },
   'redis/connection': { may: [], own: [], has: ['ioredis'] },
-  'redis/batches': { may: [], own: ['connection', '*.ts'], has: ['ioredis'] },
   'redis/quota': { may: [], own: ['connection', '*.ts'], has: ['ioredis'] },
   'redis/durability': { may: [], own: ['connection', '*.ts'], has: ['ioredis'] },
   'redis/jobs': { may: [], own: ['connection', '*.ts'], has: ['ioredis', 'bullmq'] },
@@ -115,8 +114,6 @@ const folders: Readonly<Record<string, Folder>> = {
     own: [],
     pure: true,
   },
-  'delivery/slices': { may: delivery, own: ['drain/drain.ts'] },
-  'delivery/lagging': { may: delivery, own: ['schedule', 'blocked'] },
   'delivery/window': { may: ['memory'], own: ['schedule'], pure: true },
   'delivery/store': { may: delivery, own: ['schedule'] },
   'delivery/replay': {
@@ -147,9 +144,9 @@ const folders: Readonly<Record<string, Folder>> = {
 };
 
 const files: Readonly<Record<string, Folder>> = {
-  'delivery/drain-queue.ts': { may: delivery, has: ['bullmq'] },
+  'delivery/deliver-queue.ts': { may: delivery, has: ['bullmq'] },
   'delivery/ownership.ts': { may: delivery, has: ['rate-limiter-flexible'] },
-  'delivery/drain-worker.ts': { may: delivery, has: ['bullmq'] },
+  'delivery/deliver-worker.ts': { may: delivery, has: ['bullmq'] },
 };
 
 /** The rule for what lies `levels` folders below `src`; `topmost` is the first of these. */

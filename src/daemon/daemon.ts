@@ -80,7 +80,7 @@ async function forEach(
 
 async function wakeAll({ stores, waker }: Parts): Promise<void> {
   for await (const { accounts } of eachSlice(stores.accounts.slice))
-    await forEach(accounts, ({ account }) => failureOf(() => waker.wakeBlocked(account)));
+    await forEach(accounts, ({ account }) => failureOf(() => waker.wake(account)));
 }
 
 async function scheduleAll({ stores, pollQueue, waker }: Parts): Promise<void> {
@@ -89,6 +89,6 @@ async function scheduleAll({ stores, pollQueue, waker }: Parts): Promise<void> {
     await forEach(await pollQueue.outdated(accounts), ({ account, pollIntervalMs }) =>
       pollQueue.schedule(account, pollIntervalMs),
     );
-    await forEach(accounts, ({ account }) => failureOf(() => waker.keepAwake(account)));
+    await forEach(accounts, ({ account }) => failureOf(() => waker.wakeIfDue(account)));
   }
 }

@@ -39,7 +39,7 @@ export async function createParts(
   const journal = createCommitJournal(redis, keys, onUnreadable);
   async function catchUp(account: string, generation: string, restated: readonly string[]): Promise<void> {
     await readAgain({ ...stores, now: clock.now }, account, generation, restated);
-    await delivery.waker.wakeLagging(account);
+    await delivery.waker.wake(account);
   }
   const stores = createStores(redis, config, store, {
     journal,
@@ -63,11 +63,11 @@ export async function createParts(
   const delivery = createDeliveryParts(config, above, closing, overrides);
   const polling = createPollingParts(config, { ...above, ...delivery }, closing);
 
-  const { drains, drainQueue } = delivery;
+  const { runs, deliverQueue } = delivery;
   const { polls, pollQueue } = polling;
   const queues = [
     { name: 'poll', role: 'poll', tally: polls, shards: pollQueue.queues },
-    { name: 'drain', role: 'deliver', tally: drains, shards: drainQueue.queues },
+    { name: 'deliver', role: 'deliver', tally: runs, shards: deliverQueue.queues },
   ] as const;
   const work = createWorkWatch({
     ...deps,

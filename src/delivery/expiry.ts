@@ -4,7 +4,7 @@ import type { SubscriptionStore } from '../subscriptions/store/subscription-stor
 import { expiredReason, type Subscription } from '../subscriptions/subscription.ts';
 import { buildDisabledEvent } from './operational-events.ts';
 import type { DisableSubscription } from './store/disable-subscription.ts';
-import type { SubscriptionWaker } from './wake.ts';
+import type { Waker } from './wake.ts';
 
 /**
  * Looks at a subscription that is read or delivered to after its time: disables it, and removes it once it
@@ -16,7 +16,7 @@ export type EndExpired = (account: string, id: string) => Promise<boolean>;
 export interface EndExpiredDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'get' | 'remove'>;
   readonly disable: DisableSubscription;
-  readonly wakeMatching: SubscriptionWaker['wakeMatching'];
+  readonly wake: Waker['wake'];
   /** Called after a subscription was disabled. */
   readonly onDisabled: (subscription: Subscription, reason: string) => void;
   readonly onRemoved: (subscription: Subscription) => void;
@@ -48,7 +48,7 @@ export function createEndExpired(deps: EndExpiredDeps): EndExpired {
     const event = buildDisabledEvent(subscription, expiredReason, delivery.version, at);
     if (await deps.disable(account, id, text, expiredReason, { event, at })) {
       deps.onDisabled(subscription, expiredReason);
-      await deps.wakeMatching(account, [{ type: event.type, state: '', status: '' }]);
+      await deps.wake(account);
     }
     return false;
   }

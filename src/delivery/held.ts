@@ -9,7 +9,7 @@ export interface HeldSubscriptions {
    * Null when callbacks to this URL may be sent; else when the subscription is to be drained again, in
    * milliseconds on Redis's clock. It is woken before that when the proxy is back.
    */
-  heldUntil(account: string, subscription: string, url: string): number | null;
+  heldUntil(account: string, url: string): number | null;
   /**
    * Wakes all that are held, once the proxy is back. Rejects with the first failure when it has tried all
    * accounts; the subscriptions of those that failed look again by themselves.
@@ -20,7 +20,7 @@ export interface HeldSubscriptions {
 export interface HeldSubscriptionsDeps {
   /** Whether callbacks to this URL have to wait now. */
   readonly isHeld: (url: string) => boolean;
-  readonly wake: (account: string, subscriptions: readonly string[]) => Promise<void>;
+  readonly wake: (account: string) => Promise<void>;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
   readonly random: () => number;
@@ -38,18 +38,17 @@ export function createHeldSubscriptions({
   now,
   random,
 }: HeldSubscriptionsDeps): HeldSubscriptions {
-  let held = new Map<string, Set<string>>();
+  let held = new Set<string>();
   return {
-    heldUntil(account, subscription, url) {
+    heldUntil(account, url) {
       if (!isHeld(url)) return null;
-      const known = held.get(account) ?? new Set<string>();
-      held.set(account, known.add(subscription));
+      held.add(account);
       return now() + jitter(lookAgainMs, lookSpread, random);
     },
     async release() {
       const released = held;
-      held = new Map();
-      await allEnded([...released].map(([account, subscriptions]) => wake(account, [...subscriptions])));
+      held = new Set();
+      await allEnded([...released].map(wake));
     },
   };
 }

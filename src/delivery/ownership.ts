@@ -13,7 +13,7 @@ import type { BlockStore } from './blocked/block-store.ts';
 import { buildDisabledEvent } from './operational-events.ts';
 import { probeDelayMsMax } from './schedule/endpoint-health.ts';
 import type { DisableSubscription } from './store/disable-subscription.ts';
-import type { SubscriptionWaker } from './wake.ts';
+import type { Waker } from './wake.ts';
 
 /** One challenge to an endpoint, and its answer. */
 export interface Asked {
@@ -58,7 +58,7 @@ export interface VerifierDeps extends SendCallbackDeps {
   /** Called after a challenge that was not answered; `block` says when the next one is sent. */
   readonly onUnverified: (subscription: Subscription, block: Block) => void;
   readonly onDisabled: (subscription: Subscription, reason: string) => void;
-  readonly wakeMatching: SubscriptionWaker['wakeMatching'];
+  readonly wake: Waker['wake'];
 }
 
 /** Milliseconds for which the daemon asks an endpoint by itself. */
@@ -117,7 +117,7 @@ export function createVerifier(deps: VerifierDeps): Verifier {
     const event = buildDisabledEvent(subscription, reason, occasion, at);
     if (!(await deps.disable(account, id, settings, reason, { event, at }))) return now();
     deps.onDisabled(subscription, reason);
-    await deps.wakeMatching(account, [{ type: event.type, state: '', status: '' }]);
+    await deps.wake(account);
     return null;
   }
 

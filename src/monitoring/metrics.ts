@@ -50,7 +50,7 @@ export function createMetrics(linesLost: () => number = () => 0) {
     ),
     waitingSeconds: gauge(
       'waiting_seconds',
-      'How long polls or drains that are due have waited without any being taken; 0 while they are.',
+      'How long polls or deliveries that are due have waited without any being taken; 0 while they are.',
       ['queue'],
     ),
     unreplicatedCommits: counter(

@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 import type { TokenRequestReport } from '../callbacks/bearers.ts';
-import type { AttemptReport } from '../delivery/drain/settlement.ts';
-import type { SubscriptionDrainer, SubscriptionDrainerDeps } from '../delivery/drain/drainer.ts';
+import type { DelivererDeps } from '../delivery/account/deliverer.ts';
+import type { Deliverers } from '../delivery/account/deliverers.ts';
+import type { AttemptReport } from '../delivery/settlement.ts';
 import type { EndExpiredDeps } from '../delivery/expiry.ts';
 import type { VerifierDeps } from '../delivery/ownership.ts';
 import type { Tracing } from '../tracing/tracing.ts';
@@ -12,18 +13,18 @@ import type { Metrics } from './metrics.ts';
 export interface DeliveryObserverDeps {
   readonly logger: Logger;
   readonly metrics: Metrics;
-  readonly tracing: Pick<Tracing, 'drain' | 'attemptReported'>;
-  /** Counts the progress of this process's drains. */
+  readonly tracing: Pick<Tracing, 'run' | 'attemptReported'>;
+  /** Counts the progress of this process's deliveries. */
   readonly tally: Pick<WorkTally, 'gotOn'>;
   /** Maximum number of attempts that the retry schedule has for an event. */
   readonly attemptsMax: number;
 }
 
-type Drain = SubscriptionDrainer['drain'];
+type Run = Deliverers['run'];
 
-/** Turns drains and their reports into log lines, metrics and spans. */
+/** Turns deliveries and their reports into log lines, metrics and spans. */
 export type DeliveryObserver = Pick<
-  SubscriptionDrainerDeps,
+  DelivererDeps,
   'onAttempts' | 'onBlocked' | 'onExpired' | 'onDisabled' | 'onUndecided'
 > &
   Pick<VerifierDeps, 'onVerified' | 'onUnverified'> & {
@@ -31,19 +32,19 @@ export type DeliveryObserver = Pick<
     onRemovedExpired: EndExpiredDeps['onRemoved'];
     /** Called after each request for a token of an endpoint. */
     onTokenRequest(report: TokenRequestReport): void;
-    /** The same drain, with a span for each run. */
-    traced(drain: Drain): Drain;
+    /** The same, with a span for each run. */
+    traced(run: Run): Run;
   };
 
-/** An observer of this process's drains. A receiver's failure is a warning, not an error of the daemon. */
+/** An observer of this process's deliveries. A receiver's failure is a warning, not an error of the daemon. */
 export function observeDelivery(deps: DeliveryObserverDeps): DeliveryObserver {
   const { logger, metrics, tracing, tally, attemptsMax } = deps;
   const log = flatLines(logger);
   return {
     traced:
-      (drain) =>
-      (account, subscription, ...rest) =>
-        tracing.drain(account, subscription, () => drain(account, subscription, ...rest)),
+      (run) =>
+      (account, ...rest) =>
+        tracing.run(account, () => run(account, ...rest)),
 
     onAttempts(reports) {
       tally.gotOn();

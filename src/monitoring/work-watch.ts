@@ -14,7 +14,7 @@ import {
 } from './wait.ts';
 import type { WorkTally } from './work-tally.ts';
 
-type QueueName = 'poll' | 'drain';
+type QueueName = 'poll' | 'deliver';
 
 /** The key of a part of a BullMQ queue, which is one shard of a queue. */
 type QueueKey = (part: string) => string;
@@ -122,17 +122,19 @@ function watchQueue(deps: WorkWatchDeps, { name, keys, tally }: WatchedQueue) {
     problem() {
       const known = current();
       return known !== null && waitsTooLong(known)
-        ? `Due ${name}s wait, for ${Math.round(waitedMs(known) / 1000)} s now, and none is taken: ${causes[cause]}`
+        ? `Due ${worksOf[name]} wait, for ${Math.round(waitedMs(known) / 1000)} s now, and none is taken: ${causes[cause]}`
         : null;
     },
     restartReason() {
       const known = current();
       return known !== null && needsRestart(known, cause)
-        ? `Due ${name}s wait and this process takes none: restart it.`
+        ? `Due ${worksOf[name]} wait and this process takes none: restart it.`
         : null;
     },
   };
 }
+
+const worksOf: Record<QueueName, string> = { poll: 'polls', deliver: 'deliveries' };
 
 const causes: Record<WaitCause, string> = {
   connection: 'the connection of the workers to Redis is not up.',

@@ -42,12 +42,11 @@ import { tagsApart } from './slots-apart.ts';
  * | `P:{a}:sessions`              | hash   | a week after the last         | session store                 | API                |
  * | `P:{a}:unreadable`            | stream | a week                        | the process that finds it     | operators          |
  * | `P:{a}:subscriptions`         | hash   | with the account              | subscription store            | delivery, API      |
- * | `P:{a}:settings-version`      | string | with the account              | sub. store, waking            | waking             |
+ * | `P:{a}:delivery`              | hash   | with the account              | deliverer                     | deliverer, API     |
+ * | `P:{a}:changes`               | list   | with the account              | sub. store, replays           | deliverer          |
  * | `P:{a}:registrations`         | zset   | 24 hours after the last       | subscription store            | subscription store |
  * | `P:{a}:quota`                 | string | a day, then counted again     | stores of what clients store  | these stores, API  |
  * | `P:{a}:order`                 | zset   | with the account              | subscription store            | API                |
- * | `P:{a}:lagging`               | zset   | while it has subscriptions    | after polls                   | after polls        |
- * | `P:{a}:resting`               | hash   | while any rests               | settle, set-block, sub. store | waking             |
  * | `P:{a}:certificates`          | zset   | while subscriptions have any  | subscription store            | gauges             |
  * | `P:{a}:certificate-warnings`  | zset   | until they have expired       | subscription store, warn.lua  | upkeep             |
  * | `P:{a}:idempotency:<hash>`    | string | 24 hours                      | subscription store            | subscription store |
@@ -158,11 +157,10 @@ export interface AccountKeys {
    * manage only their own (`orderMembers`).
    */
   readonly order: string;
-  /** Another text after each change of the subscriptions' settings (src/subscriptions/matching). */
-  readonly settingsVersion: string;
-  readonly resting: string;
-  /** The findings of the last look for subscriptions that lag (src/delivery/lagging/begin-look.lua). */
-  readonly lagging: string;
+  /** The epoch of the latest deliverer, and how far it is (src/delivery/store/open.lua). */
+  readonly delivery: string;
+  /** The latest changes of subscriptions (src/delivery/store/changes.lua). */
+  readonly changes: string;
   /** The certificates of subscriptions, `<id> cert` and `<id> ca`, by the time in ms at which they end. */
   readonly certificates: string;
   /** The same, by the time at which the account is to be warned next. */
@@ -244,9 +242,8 @@ function accountKeys(base: string): AccountKeys {
     unreadable: `${base}:unreadable`,
     subscriptions: `${base}:subscriptions`,
     order: `${base}:order`,
-    settingsVersion: `${base}:settings-version`,
-    resting: `${base}:resting`,
-    lagging: `${base}:lagging`,
+    delivery: `${base}:delivery`,
+    changes: `${base}:changes`,
     certificates: `${base}:certificates`,
     certificateWarnings: `${base}:certificate-warnings`,
     registrations: `${base}:registrations`,

@@ -89,6 +89,12 @@ function isShaped<T extends object>(value: T, shape: Shape<T>): boolean {
 // Errors of Redis and its scripts where a command does not suit the value of a key.
 const misfits = /WRONGTYPE|is not an integer|is not a float|equal or smaller than the target|user_script/;
 
+/** The error of one part of a script, as ioredis makes those of whole ones, with the keys that it may be about. */
+export function replyError(message: string, ...keys: readonly string[]): Error {
+  const command = { name: 'evalsha', args: ['', String(keys.length), ...keys] };
+  return Object.assign(new Error(message), { name: 'ReplyError', command });
+}
+
 /**
  * The error as an UnreadableRecordError where it is one, or where Redis reports that the value of a key does
  * not suit a command; otherwise null.
@@ -127,8 +133,9 @@ function keysOf(error: Error): string[] {
 
 // By their names; all others are hashes.
 const types: readonly (readonly [string, RegExp])[] = [
-  ['string', /:(incarnation|head|lease|quota|settings-version|idempotency:[^:]+)$/],
-  ['zset', /:(index|order|lagging|certificates|certificate-warnings|registrations)$/],
+  ['string', /:(incarnation|head|lease|quota|idempotency:[^:]+)$/],
+  ['list', /:changes$/],
+  ['zset', /:(index|order|certificates|certificate-warnings|registrations)$/],
   ['stream', /:(log|count-history|unreadable|attempts|dead)$/],
 ];
 

@@ -1,4 +1,8 @@
+import type { Checkpoint } from '../events/timeline.ts';
+import type { RedisClient } from '../redis/connection/connect.ts';
+import type { Keys } from '../redis/keys.ts';
 import { decodeRecord, parseShaped, UnreadableRecordError } from '../redis/unreadable-record.ts';
+import { createCursor } from './cursor.ts';
 import { neverCalled, type Block, type DeliveryState } from './subscription.ts';
 
 /**
@@ -22,6 +26,29 @@ function parseField(key: string, name: string, text: string, initial: unknown): 
   const value = Number(text);
   if (Number.isFinite(value)) return value;
   throw new UnreadableRecordError(key, name, 'it is not a number');
+}
+
+/** The level of an account: every event up to it is done for each subscription that does not lag. */
+export async function readLevel(redis: RedisClient, keys: Keys, account: string): Promise<Checkpoint> {
+  const [position = null, timeline = null] = await redis.hmget(
+    keys.account(account).delivery,
+    'level',
+    'timeline',
+  );
+  return { position: Number(position ?? 0) || 0, timeline: timeline ?? '' };
+}
+
+/**
+ * The progress of a subscription with the level of its account, which must have been read before its state;
+ * pure.
+ */
+export function withLevel<T extends Pick<DeliveryState, 'cursor' | 'done' | 'lags'>>(
+  state: T,
+  { position, timeline }: Checkpoint,
+): T {
+  if (state.lags || state.cursor >= position) return state;
+  const cursor = createCursor(position, state.done);
+  return { ...state, cursor: cursor.position(), timeline, done: cursor.done() };
 }
 
 /** The state of a subscription whose own cannot be read: it is blocked for that reason; pure. */

@@ -112,6 +112,8 @@ export const neverCalled = {
   timeline: '',
   /** Positions beyond the cursor that are done, too, as closed ranges such as `7-9,12`. */
   done: '',
+  /** Whether the cursor counts although the account's level is beyond it. */
+  lags: false,
   enabled: true,
   /** Why it is disabled; empty while enabled. */
   disabledReason: '',

@@ -22,7 +22,7 @@ export interface OtlpTracingDeps {
   readonly onError: (error: Error) => void;
 }
 
-/** A poll or drain in progress. */
+/** A poll or a run of a deliverer in progress. */
 interface Turn {
   readonly span: Span;
   readonly startedAt: number;
@@ -34,7 +34,7 @@ export function createOtlpTracing(settings: TracingSettings, deps: OtlpTracingDe
   const { version, now, onError } = deps;
   const { tracer, startWith, close } = createOtlpProvider(settings, version, onError);
   const polls = new Map<string, Turn>();
-  const drains = new Map<string, Turn>();
+  const runs = new Map<string, Turn>();
 
   /** Runs a turn within its span; a span whose turn is not `told` is dropped. */
   async function during<T>(
@@ -97,10 +97,8 @@ export function createOtlpTracing(settings: TracingSettings, deps: OtlpTracingDe
       if (outcome.kind === 'failed') fail(poll.span, outcome.reason);
     },
 
-    drain(account, subscription, run) {
-      const attributes = { 'filing_webhooks.account': account, 'filing_webhooks.subscription': subscription };
-      return during(drains, `${account}/${subscription}`, begin('drain', attributes, true), run);
-    },
+    run: (account, run) =>
+      during(runs, account, begin('deliver', { 'filing_webhooks.account': account }, true), run),
 
     attemptReported({ subscription, attempt, deadLetter }) {
       const { account, id } = subscription;
@@ -111,7 +109,7 @@ export function createOtlpTracing(settings: TracingSettings, deps: OtlpTracingDe
         {
           kind: SpanKind.CLIENT,
           startTime: endedAt - durationMs,
-          links: linkTo(drains.get(`${account}/${id}`)),
+          links: linkTo(runs.get(account)),
           attributes: {
             ...eventAttributes(account, eventId, eventType, filingId),
             'filing_webhooks.subscription': id,

@@ -1,4 +1,4 @@
-import type { AttemptReport } from '../delivery/drain/settlement.ts';
+import type { AttemptReport } from '../delivery/settlement.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
 import type { PollReport } from '../polling/pollers.ts';
 
@@ -24,9 +24,9 @@ export interface Tracing {
   eventsRecorded(account: string, events: readonly RecordedEvent[]): void;
   /** The poll in progress has ended with this report. */
   pollReported(report: PollReport): void;
-  /** Runs one drain of a subscription. */
-  drain<T>(account: string, subscription: string, run: () => Promise<T>): Promise<T>;
-  /** The drain in progress has settled this attempt. */
+  /** One run of an account's deliverer. */
+  run<T>(account: string, run: () => Promise<T>): Promise<T>;
+  /** The run in progress has settled this attempt. */
   attemptReported(report: AttemptReport): void;
   /** Sends the remaining spans; nothing is traced afterwards. */
   close(): Promise<void>;
@@ -37,7 +37,7 @@ export const noTracing: Tracing = {
   poll: (_account, run) => run(),
   eventsRecorded() {},
   pollReported() {},
-  drain: (_account, _subscription, run) => run(),
+  run: (_account, run) => run(),
   attemptReported() {},
   close: async () => {},
 };

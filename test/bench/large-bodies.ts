@@ -4,8 +4,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Redis } from 'ioredis';
 import { scanEvents, scanNewestEvents, type EventFilter } from '../../src/api/events/scan.ts';
+import { createAccountDeliveryStore } from '../../src/delivery/store/account-store.ts';
+import type { SubscriptionSettlement } from '../../src/delivery/store/settlement-text.ts';
 import { createDeliveryStore } from '../../src/delivery/store/delivery-store.ts';
-import type { Settlement } from '../../src/delivery/store/settle-arguments.ts';
 import { createEventFinder } from '../../src/events/search/find-events.ts';
 import { createLogSections } from '../../src/events/search/log-sections.ts';
 import type { ReplayRequest } from '../../src/delivery/replay/replay.ts';
@@ -111,8 +112,8 @@ async function measure(redis: Redis, rig: DeliveryRig, watch: Watch): Promise<vo
     createSealer([{ id: 'k', key: Buffer.alloc(32, 1) }]),
   );
   const delivery = createDeliveryStore(redis, keys, (now) => now - 86_400_000, Infinity);
+  const deliveries = createAccountDeliveryStore(redis, keys, (now) => now - 86_400_000, Infinity);
   const replays = createReplayStore(redis, keys);
-  const queue = { wake: () => Promise.resolve() };
   const replayer = createReplayer({
     subscriptions,
     log,
@@ -121,13 +122,18 @@ async function measure(redis: Redis, rig: DeliveryRig, watch: Watch): Promise<vo
     findEvents: createEventFinder(redis, keys, log),
     delivery,
     replays,
-    queue,
+    wake: () => Promise.resolve(),
     countMax: 500_000,
     now: Date.now,
   });
-  const [filter] = await subscriptions.filters(account);
-  const id = filter?.id ?? '';
+  const ids = await deliveries.ids(account);
+  const id = ids[0] ?? '';
   const { position: head } = await log.head(account);
+  async function open() {
+    const opened = await deliveries.open(account);
+    if (opened === null) throw new Error('no subscription');
+    return opened;
+  }
   const replay = (request: Partial<ReplayRequest>) =>
     replayer.start(account, id, { ...everything, ...request });
 
@@ -139,7 +145,7 @@ async function measure(redis: Redis, rig: DeliveryRig, watch: Watch): Promise<vo
     const lagging = { filter: filters, delivery: { ...record.delivery, cursor: Math.max(0, head - 2_000) } };
     await createLagReader({ log, outline })(account, [lagging]);
   });
-  await watch(`drain of ${delivered}`, async () => {
+  await watch(`delivery of ${delivered}`, async () => {
     await rig.wake(account);
     await rig.untilDelivered(delivered);
   });
@@ -156,24 +162,24 @@ async function measure(redis: Redis, rig: DeliveryRig, watch: Watch): Promise<vo
   await watch('replay of a range', () => replay({ after: Date.now() }));
   await watch('replay of a filing', () => replay({ filingId: oneFiling }));
   await watch('settlement', async () => {
-    const claim = await delivery.claim(account, id, 40, null);
-    if (claim === null) throw new Error('no subscription');
-    const { epoch, version, endpointVersion } = claim.delivery;
-    const drain = { epoch, settles: 0, version, endpointVersion, known: claim.head, foundAt: claim.head };
-    const { kind } = await delivery.settle(account, id, drain, withDeadLetters(head), Date.now());
-    if (kind !== 'settled') throw new Error(kind);
+    const { fence, level: known, version } = await open();
+    const written = { known, level: known.position, nextAt: null, version };
+    const settlement = { ...written, subscriptions: [withDeadLetters(id, head)] };
+    const settled = await deliveries.settle(account, fence, settlement, Date.now());
+    if (typeof settled === 'string') throw new Error(settled);
   });
   await watch('dead letters', () => delivery.deadLetters(account, id, null, 100));
   await watch('replay of the dead letters', () => replay({ deadLettersOnly: true }));
   await watch('commit of a page of 20', () => commitPage(redis));
-  await watch('claim at the beginning of the log', async () => {
-    await redis.hset(keys.account(account).subscription(id).state, { cursor: 0, timeline: '', done: '' });
-    await delivery.claim(account, id, 40, null);
+  await watch('first read of a deliverer, at the beginning of the log', async () => {
+    const { fence, version } = await open();
+    await deliveries.load(account, fence, ids, null);
+    await deliveries.read(account, fence, logBeginning, version, 100);
   });
   await watch('trim of everything', () => log.trim(account, Date.now() + 1));
 }
 
-function withDeadLetters(head: number): Settlement {
+function withDeadLetters(id: string, head: number): SubscriptionSettlement {
   const one = {
     eventType: 'filing.pending',
     attempts: 8,
@@ -186,8 +192,16 @@ function withDeadLetters(head: number): Settlement {
     const filingId = `filing_${String(position).padStart(8, '0')}`;
     return { ...one, eventId: `evt_${i}`, filingId, position };
   });
-  const nothing = { announced: null, disabling: null, replay: null, recovered: [], attempts: [] };
-  return { progress: {}, endpoint: {}, lanes: new Map(), deadLetters: letters, ...nothing };
+  const nothing = { announced: null, disabling: null, replay: null, recovered: [], attempts: [], lags: null };
+  return {
+    id,
+    endpointVersion: 0,
+    progress: {},
+    endpoint: {},
+    lanes: new Map(),
+    deadLetters: letters,
+    ...nothing,
+  };
 }
 
 async function commitPage(redis: Redis): Promise<void> {

@@ -1,7 +1,7 @@
 import { cpus } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createDrainQueue } from '../../src/delivery/drain-queue.ts';
-import { createDrainWorker } from '../../src/delivery/drain-worker.ts';
+import { createDeliverQueue } from '../../src/delivery/deliver-queue.ts';
+import { createDeliverWorker } from '../../src/delivery/deliver-worker.ts';
 import { createRedisConnections } from '../../src/redis/connection/connect.ts';
 import { createKeys } from '../../src/redis/keys.ts';
 import { createQueueShards } from '../../src/redis/jobs/queue-shards.ts';
@@ -9,18 +9,14 @@ import { answer, isChild, startChild } from './support/child.ts';
 import { startPrivateCluster, type PrivateCluster } from './support/private-cluster.ts';
 import { print } from './support/statistics.ts';
 
-const accounts = 500;
 const warmUpMs = 1_500;
 const runMs = 6_000;
 const writersAtOnce = 64;
 const backlogMax = 1_000;
 const primaries = 3;
-/** Subscriptions of an account that an event wakes. */
-const wokenAtOnce = [1, 10];
 
 interface Order {
   readonly shards: number;
-  readonly subscriptions: number;
 }
 
 interface Taken {
@@ -32,16 +28,15 @@ interface Taken {
 }
 
 /**
- * Wake-ups of subscriptions over a cluster of three primaries: queued, taken and finished by one and by two
- * processes, with one shard and with sixteen. The drains themselves do nothing.
+ * Wake-ups of accounts over a cluster of three primaries: queued, taken and finished by one and by two
+ * processes, with one shard and with sixteen. The runs themselves do nothing.
  */
 export async function run(): Promise<void> {
   for (const processes of [1, 2])
-    for (const shards of [1, 16])
-      for (const subscriptions of wokenAtOnce) {
-        await using cluster = await startPrivateCluster(primaries);
-        await measure(cluster, processes, { shards, subscriptions });
-      }
+    for (const shards of [1, 16]) {
+      await using cluster = await startPrivateCluster(primaries);
+      await measure(cluster, processes, { shards });
+    }
 }
 
 async function measure(cluster: PrivateCluster, processes: number, order: Order): Promise<void> {
@@ -57,7 +52,7 @@ async function measure(cluster: PrivateCluster, processes: number, order: Order)
   const primariesMs = after.map((ms, i) => ms - (before[i] ?? 0));
   const processMs = total(({ cpuMs }) => cpuMs) / total((each) => (each.aSecond * each.wallMs) / 1_000);
   const redisMs = primariesMs.reduce((sum, ms) => sum + ms, 0) / total(({ all }) => all);
-  print(`${processes} processes, ${order.shards} shards, ${order.subscriptions} at once`, {
+  print(`${processes} processes, ${order.shards} shards`, {
     'wake-ups/s': total(({ aSecond }) => aSecond),
     'CPU of processes': taken.map(({ cpuMs }) => share(cpuMs)).join(' '),
     'ms each': processMs,
@@ -78,35 +73,31 @@ async function takeWakeUps(url: string, name: string, order: Order): Promise<Tak
   await connections.untilReady(10_000);
   const keys = createKeys('bench');
   const shards = createQueueShards(keys.queues, order.shards);
-  const queue = createDrainQueue(connections.command(), shards, fail);
+  const queue = createDeliverQueue(connections.command(), shards, fail);
   let taken = 0;
-  const worker = createDrainWorker({
+  const worker = createDeliverWorker({
     connection: connections.blocking(),
     shards,
     queue,
     concurrency: 2_000,
-    async drain() {
+    async run() {
       taken += 1;
       return { wakeAt: null };
     },
     now: Date.now,
     onError: fail,
   });
-  const ids = Array.from({ length: order.subscriptions }, (_, i) => `sub_${name}_${i}`);
   let woken = 0;
   let isOver = false;
-  async function wakeOn(first: number): Promise<void> {
-    for (let i = first; !isOver; i = (i + writersAtOnce) % accounts) {
-      // Another subscription each time: one that still waits would not be queued again.
-      await queue.wake(
-        `account-${i}`,
-        ids.map((id) => `${id}_${woken}`),
-      );
-      woken += ids.length;
+  async function wakeOn(): Promise<void> {
+    while (!isOver) {
+      // Another account each time: one that still waits would not be queued again.
+      woken += 1;
+      await queue.wake(`account-${name}-${woken}`);
       while (!isOver && woken - taken > backlogMax) await delay(1);
     }
   }
-  const running = Array.from({ length: writersAtOnce }, (_, first) => wakeOn(first));
+  const running = Array.from({ length: writersAtOnce }, wakeOn);
   await delay(warmUpMs);
   const [cpu, from, startedAt] = [process.cpuUsage(), taken, performance.now()];
   await delay(runMs);

@@ -5,7 +5,7 @@ import { openApi } from '../support/api/api-caller.ts';
 import { startCollector, type Collector } from '../support/receivers/collector.ts';
 import { apiToken, startDaemonProcess, type DaemonProcess } from '../support/daemon/daemon-process.ts';
 import { storedRecords } from '../support/redis/stored-account.ts';
-import { dropDrains } from '../support/redis/stored-queues.ts';
+import { dropDeliveries } from '../support/redis/stored-queues.ts';
 import { testRedis, type TestRedis } from '../support/redis/test-redis.ts';
 
 const newKey = () => randomBytes(32).toString('base64');
@@ -172,8 +172,7 @@ describe('ENCRYPTION_KEY', () => {
       const block = JSON.parse((await delivery.state())['blocked'] ?? '') as object;
       const nextAt = Date.now() + 3_600_000;
       await delivery.setState({ blocked: JSON.stringify({ ...block, nextAt }) });
-      await stored().of('one').restUntil(id, nextAt);
-      await dropDrains(redis.connect(), createKeys(redis.prefix));
+      await dropDeliveries(redis.connect(), createKeys(redis.prefix));
       await start(`2026-06:${latter},2026-03:${former}`);
       await vi.waitFor(
         async () =>

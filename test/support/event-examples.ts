@@ -1,7 +1,6 @@
 import { buildHealthEvent, type HealthChange } from '../../src/polling/health.ts';
 import { buildDisabledEvent, buildFellBehindEvent } from '../../src/delivery/operational-events.ts';
-import { createSubscriptionDrainer } from '../../src/delivery/drain/drainer.ts';
-import type { SubscriptionDrainerDeps } from '../../src/delivery/drain/drainer.ts';
+import { sendPing, type PingDeps } from '../../src/delivery/ping.ts';
 import { buildFilingEvent, buildSnapshotEvent, type NewEvent } from '../../src/events/event.ts';
 import {
   detectChange,
@@ -223,8 +222,7 @@ function disabledEvent(): Example {
 
 async function pingEvent(): Promise<Example> {
   const sent: Buffer[] = [];
-  const drainer = createSubscriptionDrainer({
-    mend: () => Promise.resolve(0),
+  const deps = {
     store: { addTest: () => Promise.resolve() },
     wallClock: () => Date.parse('2026-11-21T10:00:00.000Z'),
     now: () => Date.parse('2026-11-21T10:00:00.000Z'),
@@ -234,8 +232,8 @@ async function pingEvent(): Promise<Example> {
         return Promise.resolve({ kind: 'failure', code: 'timeout', detail: '', sent: true, durationMs: 0 });
       },
     },
-  } as unknown as SubscriptionDrainerDeps);
-  await drainer.ping(exampleSubscription());
+  } as unknown as PingDeps;
+  await sendPing(deps, exampleSubscription());
   return { id: 'evt_ping', filingId: '', body: String(sent[0]) };
 }
 

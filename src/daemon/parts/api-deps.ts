@@ -19,14 +19,14 @@ const replayCountMax = 500_000;
 
 /** The dependencies of the API; its stores fail fast. */
 export function createApiDeps(config: Config, parts: Parts, overrides: Overrides = {}): ApiDeps {
-  const { promptStores: stores, connections, watch, clock, pollQueue, drainQueue, drainer } = parts;
+  const { promptStores: stores, connections, watch, clock, pollQueue, deliverQueue, waker } = parts;
   const policy = parts.egress;
   const checkUrl = (text: string) => checkCallbackUrl(text, { allowHttp: config.delivery.allowHttp, policy });
   const lookup = overrides.lookup ?? parts.lookup;
   const replayer = createReplayer({
     ...stores,
     known: stores.snapshot.known,
-    queue: drainQueue,
+    wake: waker.wake,
     countMax: overrides.replayCountMax ?? replayCountMax,
     now: clock.now,
   });
@@ -58,7 +58,7 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
     },
     readQueues: () =>
       Promise.all(
-        [pollQueue, drainQueue].map(({ queues }) =>
+        [pollQueue, deliverQueue].map(({ queues }) =>
           readQueueState(queues, connections.failFast(), Date.now()),
         ),
       ),
@@ -84,8 +84,8 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       },
       accountRemoved: pollQueue.unschedule,
       pollNow: pollQueue.pollNow,
-      wake: (account, subscription) => drainQueue.wake(account, [subscription]),
-      ping: drainer.ping,
+      wake: waker.wake,
+      ping: parts.ping,
       verify: verifier.now,
       endExpired: parts.endExpiredOver(stores, connections.failFast()),
       replay: replayer.start,

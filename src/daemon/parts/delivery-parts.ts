@@ -2,23 +2,23 @@ import { createBearers } from '../../callbacks/bearers.ts';
 import { createTokenRequest } from '../../callbacks/request-token.ts';
 import { createCallbackClient } from '../../callbacks/callback-client.ts';
 import type { Config } from '../../config/config.ts';
-import { createDrainQueue } from '../../delivery/drain-queue.ts';
-import { createDrainWorker } from '../../delivery/drain-worker.ts';
-import { createSubscriptionDrainer } from '../../delivery/drain/drainer.ts';
+import { createDeliverers } from '../../delivery/account/deliverers.ts';
+import { createDeliverQueue } from '../../delivery/deliver-queue.ts';
+import { createDeliverWorker } from '../../delivery/deliver-worker.ts';
 import { createHeldSubscriptions, createOutageStore } from '../../delivery/held.ts';
 import { createDisabler } from '../../delivery/store/disable-subscription.ts';
 import { clocksContradict, oldestKept } from '../upkeep/retention.ts';
 import { createEndExpired } from '../../delivery/expiry.ts';
 import { createChallengeTurns, createVerifier } from '../../delivery/ownership.ts';
-import { createLaggards } from '../../delivery/lagging/laggards.ts';
-import { createMatchingSubscriptions } from '../../subscriptions/matching/matching-subscriptions.ts';
-import { createSubscriptionWaker } from '../../delivery/wake.ts';
+import { sendPing } from '../../delivery/ping.ts';
+import { createWaker } from '../../delivery/wake.ts';
 import { timeoutBounds } from '../../subscriptions/options/limits.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import { createEgressPolicy } from '../../egress/address-policy.ts';
 import { createWorkTally } from '../../monitoring/work-tally.ts';
 import { observeDelivery, type DeliveryObserver } from '../../monitoring/observe-delivery.ts';
+import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { Outage } from '../../proxy/proxy-watch.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import { clientEndMs, type Part } from '../stop-parts.ts';
@@ -27,13 +27,13 @@ import type { OpenStore } from './open-store.ts';
 import type { Overrides } from './overrides.ts';
 import type { Stores } from './stores.ts';
 
-/**
- * Maximum number of drains in a process: a drain whose endpoint hangs keeps its place until the callback
- * times out.
- */
-const drainsAtOnceMax = 2_000;
+// Maximum number of accounts that a process delivers to at once: one whose endpoint hangs keeps its place until
+// the callback times out.
+const accountsAtOnceMax = 5_000;
+// Maximum number of callbacks in flight in this process.
+const callbacksAtOnceMax = 8_000;
 
-// Milliseconds that drains may take to end. Stores and connections need a few seconds more, and supervisors
+// Milliseconds that runs may take to end. Stores and connections need a few seconds more, and supervisors
 // allow 30 seconds in all.
 const endMs = 20_000;
 // Milliseconds after which callbacks still in flight are aborted; the rest of `endMs` is for recording their
@@ -46,7 +46,7 @@ interface DeliveryPartsDeps extends OpenStore {
   readonly lookup: HostLookup;
 }
 
-/** Makes the drain queue, the callback client and the drainer, and adds the parts to close to `closing`. */
+/** Makes the queue, the callback client and the deliverers, and adds the parts to close to `closing`. */
 export function createDeliveryParts(
   config: Config,
   deps: DeliveryPartsDeps,
@@ -54,11 +54,15 @@ export function createDeliveryParts(
   overrides: Overrides,
 ) {
   const { connections, shards, redis, keys, clock, sealer, random, version, stores, onError, lookup } = deps;
-  const drainQueue = createDrainQueue(connections.failFast(), shards, onError);
-  const { deliveries, filters, filtersOf } = stores.subscriptions;
-  const laggards = createLaggards({ ...clock, redis, keys, log: stores.log, filtersOf, deliveries });
-  const matching = createMatchingSubscriptions({ redis, keys, filters, now: clock.now });
-  const waker = createSubscriptionWaker({ ...stores, matching, laggards, queue: drainQueue });
+  const deliverQueue = createDeliverQueue(connections.failFast(), shards, onError);
+  const waker = createWaker({
+    redis,
+    keys,
+    store: stores.deliveries,
+    queue: deliverQueue,
+    readOn: (account) => deliverers.readOn(account),
+    now: clock.now,
+  });
   const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
   const outages = createOutageStore(redis, keys);
   const { egress: proxy, egressResolves: resolves, noProxy } = config.proxies;
@@ -70,7 +74,7 @@ export function createDeliveryParts(
   const tunnels = createProxyTunnels('egress', proxy, { noProxy, resolves, timeoutMs, onOutage }, deps);
   const held = createHeldSubscriptions({
     isHeld: (url) => tunnels !== null && tunnels.outage() !== null && tunnels.takesUrl(url),
-    wake: drainQueue.wake,
+    wake: waker.wake,
     now: clock.now,
     random,
   });
@@ -83,19 +87,19 @@ export function createDeliveryParts(
     userAgent: `filing-webhooks/${version}`,
   });
   closing.push(
-    { name: 'drain queue', deadlineMs: clientEndMs, needsRedis: true, stop: drainQueue.close },
+    { name: 'delivery queue', deadlineMs: clientEndMs, needsRedis: true, stop: deliverQueue.close },
     { name: 'callback client', deadlineMs: clientEndMs, needsRedis: false, stop: callbacks.close },
   );
   if (tunnels !== null)
     closing.push({ name: 'proxy', deadlineMs: clientEndMs, needsRedis: false, stop: tunnels.close });
-  const drainsAtOnce = overrides.drainsAtOnce ?? drainsAtOnceMax;
-  const drains = createWorkTally({
-    busyFrom: drainsAtOnce,
+  const accountsAtOnce = overrides.accountsAtOnce ?? accountsAtOnceMax;
+  const runs = createWorkTally({
+    busyFrom: accountsAtOnce,
     requestMs: Math.max(timeoutMs, timeoutBounds.max),
     now: () => performance.now(),
   });
   const attemptsMax = config.delivery.retryMs.length + 1;
-  const observer = observeDelivery({ ...deps, tally: drains, attemptsMax });
+  const observer = observeDelivery({ ...deps, tally: runs, attemptsMax });
   const bearers = createBearers({
     requestToken: createTokenRequest({ client: callbacks, now: () => performance.now(), random }),
     now: () => performance.now(),
@@ -118,24 +122,34 @@ export function createDeliveryParts(
       onVerified: observer.onVerified,
       onUnverified: observer.onUnverified,
       onDisabled: reported.onDisabled,
-      wakeMatching: waker.wakeMatching,
+      wake: waker.wake,
     });
   /** Ends expired subscriptions in these stores. */
   const endExpiredOver = (over: Pick<Stores, 'subscriptions'>, client: RedisClient) =>
     createEndExpired({
       subscriptions: over.subscriptions,
       disable: createDisabler(client, keys),
-      wakeMatching: waker.wakeMatching,
+      wake: waker.wake,
       onDisabled: reported.onDisabled,
       onRemoved: observer.onRemovedExpired,
       before: () => oldestKept(deps.retentionAt(clock.now())),
       isClockRight: () => !clocksContradict(deps.retentionAt(clock.now())),
       now: clock.now,
     });
-  const drainer = createSubscriptionDrainer({
-    ...config.delivery,
+  const sending = {
+    client: callbacks,
+    bearers,
+    wallClock: Date.now,
+    now: clock.now,
+    attemptDetails: config.delivery.attemptDetails,
     publicUrl: config.publicUrl,
-    store: stores.delivery,
+  };
+  const delivererDeps = {
+    ...config.delivery,
+    ...sending,
+    callbacksAtOnce: overrides.callbacksAtOnce ?? callbacksAtOnceMax,
+    store: stores.deliveries,
+    delivery: stores.delivery,
     replays: stores.replays,
     blocks: stores.blocks,
     log: stores.log,
@@ -143,25 +157,21 @@ export function createDeliveryParts(
     sealer,
     verifier: verifierOver(stores, redis),
     endExpired: endExpiredOver(stores, redis),
-    client: callbacks,
-    bearers,
-    wallClock: Date.now,
-    now: clock.now,
     random,
     reportStanding: deps.reportStanding,
     heldUntil: held.heldUntil,
     ...reported,
-    wakeMatching: waker.wakeMatching,
-  });
-  /** Starts a worker that takes drains until the returned part is stopped. */
+  };
+  const deliverers = createDeliverers(delivererDeps);
+  /** Starts a worker that delivers until the returned part is stopped. */
   function startDelivery(): Part {
-    const traced = observer.traced(drainer.drain);
-    const worker = createDrainWorker({
+    const traced = observer.traced(deliverers.run);
+    const worker = createDeliverWorker({
       connection: connections.blocking(),
       shards,
-      queue: drainQueue,
-      concurrency: drainsAtOnce,
-      drain: (...args) => drains.counted(() => traced(...args)),
+      queue: deliverQueue,
+      concurrency: accountsAtOnce,
+      run: (...args) => runs.counted(() => traced(...args)),
       now: clock.now,
       onError,
     });
@@ -176,13 +186,16 @@ export function createDeliveryParts(
     return { name: 'delivery', deadlineMs: endMs, needsRedis: true, stop };
   }
   return {
-    drainQueue,
+    deliverQueue,
     waker,
     egress,
     tunnels,
     callbacks,
-    drains,
-    drainer,
+    runs,
+    deliverers,
+    /** Deliverers that know nothing yet, as those of another process. */
+    newDeliverers: () => createDeliverers(delivererDeps),
+    ping: (subscription: Subscription) => sendPing({ ...sending, store: stores.delivery }, subscription),
     verifierOver,
     endExpiredOver,
     disable: createDisabler(redis, keys),

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
-import { drainQueueName } from '../../delivery/drain-queue.ts';
+import { deliverQueueName } from '../../delivery/deliver-queue.ts';
 import { logSparingly } from '../../monitoring/background-errors.ts';
 import type { Metrics } from '../../monitoring/metrics.ts';
 import { observeStore } from '../../monitoring/observe-store.ts';
@@ -92,7 +92,7 @@ export async function openStore(
   );
   const shorten = async () => {
     for (let shard = 0; shard < shards.count; shard += 1)
-      for (const queue of [pollQueueName, drainQueueName])
+      for (const queue of [pollQueueName, deliverQueueName])
         await shortenExpiries(redis, `${shards.prefix(shard)}:${queue}`);
   };
   const clock = await startClock(redis, shorten, observer.onStep, onError, overrides.now);

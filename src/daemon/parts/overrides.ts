@@ -1,8 +1,8 @@
-import type { SubscriptionDrainerDeps } from '../../delivery/drain/drainer.ts';
+import type { DelivererDeps } from '../../delivery/account/deliverer.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
 import type { RedisConnections } from '../../redis/connection/connect.ts';
 
-type DeliveryHooks = Pick<SubscriptionDrainerDeps, 'onAttempts' | 'onBlocked' | 'onExpired' | 'onDisabled'>;
+type DeliveryHooks = Pick<DelivererDeps, 'onAttempts' | 'onBlocked' | 'onExpired' | 'onDisabled'>;
 
 /** Parts that tests and benchmarks replace or add. */
 export interface Overrides extends Partial<DeliveryHooks> {
@@ -16,8 +16,10 @@ export interface Overrides extends Partial<DeliveryHooks> {
   readonly queues?: string;
   /** Number of shards of the queues. */
   readonly queueShards?: number;
-  /** Maximum number of drains at once. */
-  readonly drainsAtOnce?: number;
+  /** Maximum number of accounts delivered to at once. */
+  readonly accountsAtOnce?: number;
+  /** Maximum number of callbacks in flight, of all accounts together. */
+  readonly callbacksAtOnce?: number;
   /** Maximum number of events that a replay counts one by one. */
   readonly replayCountMax?: number;
   /** Called with each background error, also when it is not logged. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config/config.ts';
-import type { SubscriptionWaker } from '../../delivery/wake.ts';
+import type { Waker } from '../../delivery/wake.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
 import { createWorkTally } from '../../monitoring/work-tally.ts';
 import { boundedCounts } from '../../monitoring/gauges/account-facts.ts';
@@ -35,7 +35,7 @@ const endMs = 5_000;
 export interface PollingPartsDeps extends OpenStore {
   readonly stores: Stores;
   readonly tracing: Tracing;
-  readonly waker: SubscriptionWaker;
+  readonly waker: Waker;
   readonly lookup: HostLookup;
 }
 
@@ -77,7 +77,10 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     onRequest: observer.onRequest,
   });
 
-  const keepAwake = createPaced(wakeEveryMs, waker.keepAwake);
+  const keepAwake = createPaced(wakeEveryMs, async (account) => {
+    await waker.wakeIfDue(account);
+    return true;
+  });
 
   // Runs after each poll, and every `pollUpkeepMs` during a long one.
   async function upkeep(account: string): Promise<void> {
@@ -98,7 +101,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
       partners,
       filingBytesMax,
       doubtLimits: defaultDoubtLimits,
-      wakeMatching: waker.wakeMatching,
+      wakeMatching: waker.wake,
       upkeep,
       upkeepMs: pollUpkeepMs,
       onError,

@@ -8,6 +8,7 @@ import { createAttemptList } from '../../delivery/attempts/attempt-list.ts';
 import { createDeliveryReader } from '../../delivery/attempts/event-deliveries.ts';
 import { createBlockStore } from '../../delivery/blocked/block-store.ts';
 import { createReplayStore } from '../../delivery/replay/replay-store.ts';
+import { createAccountDeliveryStore } from '../../delivery/store/account-store.ts';
 import { createDeliveryStore } from '../../delivery/store/delivery-store.ts';
 import { createEventLog } from '../../events/event-log.ts';
 import { createEventFinder } from '../../events/search/find-events.ts';
@@ -63,6 +64,13 @@ export function createStores(
     publicKeys: createPublishedKeys(redis, keys, subscriptions, clock.now),
     certificates: createCertificateWarnings(redis, keys, subscriptions, clock.now),
     delivery: createDeliveryStore(
+      redis,
+      keys,
+      (now) => oldestKept(retentionAt(now)),
+      config.attemptsBytesMax,
+      onUnreadable,
+    ),
+    deliveries: createAccountDeliveryStore(
       redis,
       keys,
       (now) => oldestKept(retentionAt(now)),

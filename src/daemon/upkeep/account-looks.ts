@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { SubscriptionWaker } from '../../delivery/wake.ts';
+import type { Waker } from '../../delivery/wake.ts';
 import type { EventLog } from '../../events/event-log.ts';
 import type { RejectingAccounts } from '../../filings/rejecting-accounts.ts';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
@@ -20,7 +20,7 @@ export interface AccountLooksDeps {
   /** Maximum bytes of a log. */
   readonly logBytesMax: number;
   readonly certificates: Pick<CertificateWarnings, 'warn'>;
-  readonly waker: Pick<SubscriptionWaker, 'wakeMatching'>;
+  readonly waker: Pick<Waker, 'wake'>;
   readonly publicKeys: { readonly mend: (account: string) => Promise<unknown> };
   readonly rejecting: Pick<RejectingAccounts, 'mend'>;
   /** The facts that decide about retention, now. */
@@ -55,8 +55,7 @@ export function createAccountLooks(deps: AccountLooksDeps) {
       logger.warn({ account, subscription, certificate: ending.kind, notAfter }, 'certificate.expiring');
     }
     // A wake-up that fails is repeated by the polls of the account.
-    const events = warnings.map(({ event }) => event);
-    if (events.length > 0) await waker.wakeMatching(account, events);
+    if (warnings.length > 0) await waker.wake(account);
   }
 
   return {

@@ -37,11 +37,11 @@ export function createBlockStore(redis: RedisClient, keys: Keys): BlockStore {
     },
     settings: (account, id) => redis.hget(keys.account(account).subscriptions, id),
     async set(account, id, settings, block) {
-      const { subscriptions, resting, subscription } = keys.account(account);
+      const { subscriptions, subscription } = keys.account(account);
       const written = await script.run(
         redis,
-        [subscriptions, subscription(id).state, resting],
-        [id, settings, block === null ? '' : JSON.stringify(block), block?.nextAt ?? 0],
+        [subscriptions, subscription(id).state],
+        [id, settings, block === null ? '' : JSON.stringify(block)],
       );
       return written === 1;
     },

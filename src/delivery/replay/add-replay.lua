@@ -1,11 +1,11 @@
 -- Adds a replay, unless there is an unfinished one of the same request.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 replays  4 head  5 events  6 quota  7 registrations  8 tokens
---       9 lagging
+--       9 changes
 -- ARGV  1 subscription id  2 replay id  3 its request as text  4 replay (JSON)  5 state (JSON)
 --       6 '1' = there is nothing to do  7 maximum number of replays kept
 --       8 the cursor up to which its events were chosen  9 its timeline  10 maximum bytes of an account
---       11 number of filings of a snapshot ('' = none)
+--       11 number of filings of a snapshot ('' = none)  12 version of the settings from now on
 -- Reply the id of the replay added, or of the unfinished one; 0 when there is no such subscription; 1 when
 --       all replays kept are unfinished; 2 when the log is not the one that the events were chosen from;
 --       'quota <bytes stored>' when the account would store too much, whichever finished replays it forgot.
@@ -14,6 +14,7 @@
 -- ids, oldest first, separated by spaces: all replays under `kept`, the unfinished ones under `running`.
 -- @include ../../events/log.lua
 -- @include ../../redis/quota/quota.lua
+-- @include ../store/changes.lua
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
 if not is_same_log(KEYS[4], KEYS[5], tonumber(ARGV[8]), ARGV[9]) then return 2 end
 local running, kept, unfinished = {}, {}, {}
@@ -49,8 +50,6 @@ if ARGV[6] == '1' then return ARGV[2] end
 running[#running + 1] = ARGV[2]
 redis.call('HSET', KEYS[3], 'running', table.concat(running, ' '))
 redis.call('HSET', KEYS[2], 'replaying', #running)
-redis.call('UNLINK', KEYS[9])
 if ARGV[11] ~= '' then redis.call('HSET', KEYS[2], 'snapshots', ARGV[11]) end
--- A drain that runs now notices the replay by the change of version.
-redis.call('HINCRBY', KEYS[2], 'version', 1)
+note_change(KEYS[9], ARGV[12], ARGV[1])
 return ARGV[2]

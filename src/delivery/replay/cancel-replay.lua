@@ -1,10 +1,11 @@
 -- Ends a replay that is not finished, with its lanes.
 --
--- KEYS  1 subscriptions  2 delivery state  3 replays  4 lanes of the oldest unfinished replay
--- ARGV  1 subscription id  2 replay id
+-- KEYS  1 subscriptions  2 delivery state  3 replays  4 lanes of the oldest unfinished replay  5 changes
+-- ARGV  1 subscription id  2 replay id  3 version of the settings from now on
 -- Reply 1 when it is ended now; 2 when it had ended before; 0 when there is no such replay.
 --
 -- A drain that works on it writes nothing more of it: settle.lua finds that it does not run.
+-- @include ../store/changes.lua
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
 local state = redis.call('HGET', KEYS[3], ARGV[2] .. ':state')
 if not state then return 0 end
@@ -23,6 +24,5 @@ redis.call('HSET', KEYS[2], 'replaying', #left)
 if #left == 0 and (redis.call('HGET', KEYS[2], 'parked') or '0') == '0' then
   redis.call('HSET', KEYS[2], 'nextAttemptAt', 0)
 end
--- A drain that runs now notices the end by the change of version.
-redis.call('HINCRBY', KEYS[2], 'version', 1)
+note_change(KEYS[5], ARGV[3], ARGV[1])
 return 1

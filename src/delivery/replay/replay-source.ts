@@ -7,7 +7,7 @@ import { createLanes, type Lanes } from '../schedule/lanes.ts';
 import type { SendScheduler } from '../schedule/scheduler.ts';
 import { correctedLane } from '../schedule/stepped-clock.ts';
 import type { Work } from '../schedule/track.ts';
-import type { ReplayChanges } from '../store/settle-arguments.ts';
+import type { ReplayChanges } from '../store/settlement-text.ts';
 import { isAskedFor, type ReplayRecord, type ReplayState } from './replay.ts';
 import type { ReplayStore } from './replay-store.ts';
 import { findLettersAmong, type LettersDeps } from './select-events.ts';
@@ -64,8 +64,8 @@ export interface ReplaySource {
   removeChanges(ended: ReplayCounts): ReplayChanges | null;
   /** The changes that `removeChanges` returned are written; a finished replay makes room for the next one. */
   written(changes: ReplayChanges | null): void;
-  /** The current replay for the next drain, once all of it is written; null when there is none. */
-  leave(): OpenReplay | null;
+  /** Number of lanes of the current replay. */
+  lanes(): number;
 }
 
 export interface ReplaySourceDeps extends LettersDeps {
@@ -100,17 +100,10 @@ interface Current extends OpenReplay {
   written: string;
 }
 
-/**
- * The source of these unfinished replays; `kept` is the replay that an earlier drain left, if still current.
- */
-export function createReplaySource(
-  deps: ReplaySourceDeps,
-  ids: readonly string[],
-  kept: OpenReplay | null,
-): ReplaySource {
+/** The source of these unfinished replays. */
+export function createReplaySource(deps: ReplaySourceDeps, ids: readonly string[]): ReplaySource {
   const { replays, account, subscription, scheduler, now } = deps;
   let waiting = ids;
-  let unused = kept;
   let resting: { readonly id: string; readonly state: ReplayState } | null = null;
   let current: Current | null = null;
   let isCancelled = false;
@@ -135,14 +128,6 @@ export function createReplaySource(
   }
 
   async function open(id: string): Promise<OpenReplay | null> {
-    const releasedAt = scheduler.releasedAt();
-    if (unused?.replay.id === id) {
-      const { state, lanes } = unused;
-      // Everything may have been made due at once since the replay was kept.
-      return state.releasedAt === releasedAt
-        ? unused
-        : { ...unused, lanes: createLanes(lanes.all(), releasedAt) };
-    }
     if (await rests(id)) return null;
     const [record, lanes] = await Promise.all([
       replays.load(account, subscription, id),
@@ -153,7 +138,6 @@ export function createReplaySource(
 
   async function begin(id: string): Promise<void> {
     const opened = await open(id);
-    unused = null;
     if (opened === null) return;
     const { replay, state, lanes } = opened;
     const aheadMs = deps.aheadMs();
@@ -215,11 +199,7 @@ export function createReplaySource(
       waiting = waiting.filter((id) => id !== changes.id);
       end();
     },
-    leave() {
-      if (current === null) return unused;
-      const { replay, state, lanes } = current;
-      return isCancelled ? null : { replay, state, lanes };
-    },
+    lanes: () => current?.lanes.all().size ?? 0,
   };
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Checkpoint } from '../../events/timeline.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
@@ -65,7 +66,7 @@ export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
   return {
     async add(account, subscription, replay, cursor) {
       const key = keys.account(account);
-      const { subscriptions, head, events, quota, registrations, tokens, lagging } = key;
+      const { subscriptions, head, events, quota, registrations, tokens, changes } = key;
       const { state, replays } = key.subscription(subscription);
       const begun = newReplayState(replay);
       const { position, timeline } = cursor;
@@ -74,8 +75,8 @@ export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
       const bounds = [begun.finished ? '1' : '', replaysKept, position, timeline, quotaBytesMax];
       const reply = await addScript.run(
         redis,
-        [subscriptions, state, replays, head, events, quota, registrations, tokens, lagging],
-        [subscription, replay.id, ...texts, ...bounds, snapshot],
+        [subscriptions, state, replays, head, events, quota, registrations, tokens, changes],
+        [subscription, replay.id, ...texts, ...bounds, snapshot, randomUUID()],
       );
       throwIfOverQuota(reply);
       if (reply === 0) throw new ReplayRefusedError('no_subscription');
@@ -93,8 +94,8 @@ export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
     async cancel(account, subscription, id) {
       const key = keys.account(account);
       const { state, replays, replayLanes } = key.subscription(subscription);
-      const used = [key.subscriptions, state, replays, replayLanes];
-      const reply = await cancelScript.run(redis, used, [subscription, id]);
+      const used = [key.subscriptions, state, replays, replayLanes, key.changes];
+      const reply = await cancelScript.run(redis, used, [subscription, id, randomUUID()]);
       return reply === 0 ? 'unknown' : reply === 1 ? 'cancelled' : 'ended';
     },
     async state(account, subscription, id) {

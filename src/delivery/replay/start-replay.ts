@@ -1,7 +1,6 @@
 import { logBeginning } from '../../events/timeline.ts';
 import { createCursor } from '../../subscriptions/cursor.ts';
 import type { SubscriptionStore } from '../../subscriptions/store/subscription-store.ts';
-import type { DrainQueue } from '../drain-queue.ts';
 import {
   newReplayId,
   newSnapshot,
@@ -52,14 +51,14 @@ export interface ReplayerDeps extends SelectionDeps {
   readonly replays: ReplayStore;
   /** Number of filings of an account. */
   readonly known: (account: string) => Promise<number>;
-  readonly queue: Pick<DrainQueue, 'wake'>;
+  readonly wake: (account: string) => Promise<void>;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
 }
 
 /** A replayer over the stores and the drain queue. */
 export function createReplayer(deps: ReplayerDeps): Replayer {
-  const { subscriptions, log, replays, queue, now } = deps;
+  const { subscriptions, log, replays, wake, now } = deps;
 
   async function choose(...[account, id, request, isSeen]: Parameters<Replayer['start']>) {
     const record = await subscriptions.get(account, id);
@@ -78,7 +77,7 @@ export function createReplayer(deps: ReplayerDeps): Replayer {
     const added = await replays.add(account, id, replay, upTo);
     // Redis was set back meanwhile.
     if (added === null) return start(account, id, request, isSeen);
-    await queue.wake(account, [id]);
+    await wake(account);
     const former = added === replay.id ? null : await replays.load(account, id, added);
     return { id: added, matched: (former?.replay ?? replay).matched };
   };
@@ -95,7 +94,7 @@ export function createReplayer(deps: ReplayerDeps): Replayer {
       );
       // A snapshot is of no log: the one that Redis was set back to is as good as any.
       if (added === null) throw new ReplayRefusedError('no_subscription');
-      await queue.wake(account, [id]);
+      await wake(account);
       return added;
     },
     async progress(account, subscription, id) {
@@ -106,7 +105,7 @@ export function createReplayer(deps: ReplayerDeps): Replayer {
     async cancel(account, subscription, id) {
       const result = await replays.cancel(account, subscription, id);
       // A drain takes note of it, and of when the subscription is next due without this replay.
-      if (result === 'cancelled') await queue.wake(account, [subscription]);
+      if (result === 'cancelled') await wake(account);
       return result !== 'unknown';
     },
   };

@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { committing, loadScript } from '../../redis/scripts.ts';
-import type { OperationalNotice } from './settle-arguments.ts';
+import type { OperationalNotice } from './settlement-text.ts';
 
 /**
  * Disables a subscription and appends the notice about it, atomically. False and nothing is written where the
@@ -19,11 +20,11 @@ export type DisableSubscription = (
 export function createDisabler(redis: RedisClient, keys: Keys): DisableSubscription {
   const script = committing(loadScript(new URL('disable-subscription.lua', import.meta.url)));
   return async (account, id, settings, reason, { event, at }) => {
-    const { subscriptions, resting, head, events, bodies, subscription } = keys.account(account);
+    const { subscriptions, changes, head, events, bodies, subscription } = keys.account(account);
     const written = await script.run(
       redis,
-      [subscriptions, subscription(id).state, resting, head, events, bodies],
-      [id, settings, reason, event.id, event.type, at, event.body],
+      [subscriptions, subscription(id).state, changes, head, events, bodies],
+      [id, settings, reason, randomUUID(), event.id, event.type, at, event.body],
     );
     return written === 1;
   };

@@ -1,150 +1,144 @@
--- Writes the results of a drain in one step, unless a later drain of the subscription has begun or Redis was
--- set back under this one; with nothing to write it only looks. The endpoint's fields are left out when it
--- may answer otherwise since a change of the settings.
+-- Writes what a deliverer has done for some subscriptions, and how far all others are, in one step; unless
+-- another deliverer has begun or Redis was set back under this one.
 --
--- KEYS  1 subscriptions  2 head  3 events  4 bodies  5 resting; of the subscription 6 delivery state  7 lanes
---       8 attempts  9 dead letters  10 replays  11 lanes of the oldest unfinished replay
--- ARGV  1 subscription id  2 epoch  3 number of settles of this drain so far  4 version  5 endpoint version
---       6 newest position of the log that the drain knows  7 its timeline
---       8 the head when that position was last found in the log ('' = not yet)
---       9 oldest stream id kept of attempts and dead letters  10 '1' = there is something to write
---       11 maximum bytes of the account's attempts and dead letters; a third of them is for dead letters
---       12 length of the progress and 13 of the endpoint's fields, both in values
---       then progress as fields and values, without the cursor's timeline if the drain does not know it;
---       endpoint as fields and values;
---       then lists, each preceded by its length in values: lanes as filing and JSON ('' = empty now);
---       dead letters; ids of dead letters that were delivered after all; lanes of the replay,
---       likewise; replay as id, state ('' = as before) and '1' when it is finished; an event as id, type,
---       recorded at (ms) and body; disabling as reason and such an event
--- LINES attempts
--- Reply { 1, head, its timeline, enabled, passed }, with 0 and '' for a head as in ARGV 8, in `enabled` 1 or
---         0, or -1 where this call has disabled it, and in `passed` the cursor as it was found if a look had
---         moved it beyond what the drain knows, else 0; followed by
---         { settings, state as fields and values, ids of the unfinished replays } if the settings changed;
---       { 0 } when nothing was written because the subscription is gone, another drain holds it, or a settle
---       of this one is missing;
---       { -1 } when the log is not the one that the drain knows: Redis was set back.
+-- KEYS  1 delivery  2 head  3 events  4 bodies  5 subscriptions  6 polling  7 changes
+-- ARGV  1 epoch  2 number of settles of this deliverer so far
+--       3 the newest position of the log that it knows  4 its timeline
+--       5 the level: every event up to this position is done for each subscription that does not lag
+--       6 when the account is next due (ms, 0 = not before something changes)  7 the version of the settings
+--       that was seen  8 oldest stream id kept of attempts and dead letters  9 maximum bytes of the account's
+--       attempts and dead letters; a third of them is for dead letters  10 common beginning of the keys of
+--       delivery states  11 now (ms)
+--       then for each subscription a JSON object, followed by its attempts, each of JSON:
+--       { id, endpointVersion, attempts (how many follow), lags ('1', '0' or '' = as it is), progress and endpoint as fields and
+--       values, lanes as filing and JSON ('' = empty now), dead (letters), recovered (ids of letters that were
+--       delivered after all), replay (id, state or '', '1' when finished, then its lanes), announced (an event as
+--       id, type, recorded at (ms), body), disabling (the reason, then such an event) }; the last five may be
+--       missing. All values are strings.
+-- Reply { 1, head, its timeline, version of the settings, then for each subscription 1, 0 when it is disabled, -1 when this call has
+--         disabled it, -2 when it is gone, or the error with which it could not be written }, { 0 } or { -1 } as of
+--         read.lua
+--
+-- The keys of a subscription share the account's hash tag with the keys that are named.
 -- @include ../../events/log.lua
-local state = redis.call('HMGET', KEYS[6], 'epoch', 'version', 'enabled', 'settles', 'endpointVersion', 'cursor')
--- The list of subscriptions goes first when an account is removed, the state some time later.
-if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return { 0 } end
--- Calls of one batch are of one moment, up to an event that one of them appends.
-batch.head = batch.head or redis.call('GET', KEYS[2]) or '0'
-local head_now = batch.head
-if head_now ~= ARGV[8] and not is_same_log(KEYS[2], KEYS[3], tonumber(ARGV[6]), ARGV[7]) then return { -1 } end
-if state[1] ~= ARGV[2] or state[4] ~= ARGV[3] then return { 0 } end
-local same, same_endpoint = state[2] == ARGV[4], (state[5] or '0') == ARGV[5]
-local enabled, oldest_kept = state[3], ARGV[9]
-local passed = tonumber(state[6] or '') or 0
-if passed <= tonumber(ARGV[6]) or timeline_at(KEYS[2], KEYS[3], passed) ~= redis.call('HGET', KEYS[6], 'timeline') then
-  passed = 0
-end
-if ARGV[10] == '1' and ARGV[3] == '0' then
-  -- The drain's first: fails here, with nothing written, if one of these keys is of the wrong type.
-  for place = batch.checked and 7 or 4, 11 do
-    if place ~= 6 then redis.call((place == 8 or place == 9) and 'XLEN' or 'HLEN', KEYS[place]) end
-  end
-  batch.checked = true
-end
-local progress_end = 13 + ARGV[12]
-local endpoint_end = progress_end + ARGV[13]
-local at = endpoint_end + 1
-local function list()
-  local from = at + 1
-  at = from + ARGV[at]
-  return from, at - 1
+-- @include changes.lua
+if not is_same_log(KEYS[2], KEYS[3], tonumber(ARGV[3]), ARGV[4]) then return { -1 } end
+local held = redis.call('HMGET', KEYS[1], 'epoch', 'settles')
+if held[1] ~= ARGV[1] or held[2] ~= ARGV[2] then return { 0 } end
+local oldest_kept, bytes_max, count = ARGV[8], tonumber(ARGV[9]), nil
+local timelines = {}
+
+local function timeline_of(position)
+  if not timelines[position] then timelines[position] = timeline_at(KEYS[2], KEYS[3], tonumber(position)) or '' end
+  return timelines[position]
 end
 
-local function write_lanes(key, from, to)
-  for i = from, to, 2 do
-    if ARGV[i + 1] == '' then redis.call('HDEL', key, ARGV[i]) else redis.call('HSET', key, ARGV[i], ARGV[i + 1]) end
+local function write_lanes(key, lanes, from)
+  for i = from, #lanes, 2 do
+    if lanes[i + 1] == '' then redis.call('HDEL', key, lanes[i]) else redis.call('HSET', key, lanes[i], lanes[i + 1]) end
   end
 end
 
-local has_appended = false
-local function append(first)
-  has_appended = true
-  batch.head = nil
-  append_event(KEYS[2], KEYS[3], KEYS[4], ARGV[first], ARGV[first + 1], '', '', '', ARGV[first + 2], ARGV[first + 3])
+local function append(event, first)
+  append_event(KEYS[2], KEYS[3], KEYS[4], event[first], event[first + 1], '', '', '', event[first + 2], event[first + 3])
 end
 
 -- Adds records to a stream. If it takes more than its subscription's equal share of the account's bytes, the
 -- oldest go, but for `least` of them, and a mark of polling says when. A stream is measured whenever it has
 -- grown by up to a fourth of its share.
-local function add(key, name, records, part, least, mark)
-  if #records == 0 then return end
+local function add(key, name, records, first, last, part, least, mark)
+  if last < first then return end
   local id
-  for i, record in ipairs(records) do
-    if i == 1 then id = redis.call('XADD', key, 'MINID', '~', oldest_kept, '*', name, record)
-    else id = redis.call('XADD', key, '*', name, record) end
+  for i = first, last do
+    if i == first then id = redis.call('XADD', key, 'MINID', '~', oldest_kept, '*', name, records[i])
+    else id = redis.call('XADD', key, '*', name, records[i]) end
   end
-  local share = ARGV[11] * part / redis.call('HLEN', KEYS[1])
+  if not count then count = redis.call('HLEN', KEYS[5]) end
+  local share = bytes_max * part / count
   local length, step = redis.call('XLEN', key), math.max(1, math.min(256, math.floor(share / 16384)))
-  if length <= least or length % step >= #records then return end
+  if length <= least or length % step >= last - first + 1 then return end
   local bytes = redis.pcall('MEMORY', 'USAGE', key, 'SAMPLES', 0)
   -- A server without the command counts a KiB for each record: no settle fails for it.
   if type(bytes) ~= 'number' then bytes = length * 1024 end
   if bytes <= share then return end
   if redis.call('XTRIM', key, 'MAXLEN', '~', math.max(least, math.floor(length * share / bytes))) > 0 then
-    redis.pcall('HSET', string.match(KEYS[1], '^(.*):') .. ':polling', mark, string.match(id, '^%d+'))
+    redis.pcall('HSET', KEYS[6], mark, string.match(id, '^%d+'))
+  end
+end
+
+local function write_replay(state_key, replay)
+  local replays, running, runs = state_key .. ':replays', {}, false
+  for id in string.gmatch(redis.call('HGET', replays, 'running') or '', '%S+') do
+    if id == replay[1] then runs = true else running[#running + 1] = id end
+  end
+  -- One that was cancelled does not run any more: nothing of it is written.
+  if not runs then return end
+  write_lanes(state_key .. ':replay-lanes', replay, 4)
+  if replay[2] ~= '' then redis.call('HSET', replays, replay[1] .. ':state', replay[2]) end
+  if replay[3] == '1' then
+    redis.call('UNLINK', state_key .. ':replay-lanes')
+    redis.call('HSET', replays, 'running', table.concat(running, ' '))
+    redis.call('HSET', state_key, 'replaying', #running)
   end
 end
 
 -- The cursor is written last. If Redis carries out only the first half, after its file was cut, events may be
 -- repeated and none is lost.
-local from, to = list()
-write_lanes(KEYS[7], from, to)
-add(KEYS[8], 'a', LINES, 2 / 3, 1, 'attemptsDroppedAt')
-from, to = list()
-add(KEYS[9], 'd', { unpack(ARGV, from, to) }, 1 / 3, 100, 'deadLettersDroppedAt')
-from, to = list()
-for i = from, to do redis.call('XDEL', KEYS[9], ARGV[i]) end
-
-local lanes_from, lanes_to = list()
-from, to = list()
--- A replay that was cancelled meanwhile does not run any more: nothing of it is written.
-local running, runs = {}, false
-if to >= from then
-  for id in string.gmatch(redis.call('HGET', KEYS[10], 'running') or '', '%S+') do
-    if id == ARGV[from] then runs = true else running[#running + 1] = id end
+local function settle(own, from)
+  if redis.call('HEXISTS', KEYS[5], own.id) == 0 then return -2 end
+  local key = ARGV[10] .. own.id
+  local state = redis.call('HMGET', key, 'enabled', 'endpointVersion')
+  local enabled, same_endpoint = state[1] ~= '0', (state[2] or '0') == own.endpointVersion
+  local dead = own.dead or {}
+  -- Fails here, with nothing written, if one of the keys is of the wrong type.
+  if own.lanes then redis.call('HLEN', key .. ':lanes') end
+  if own.replay then
+    redis.call('HLEN', key .. ':replays')
+    redis.call('HLEN', key .. ':replay-lanes')
   end
-end
-if runs then
-  write_lanes(KEYS[11], lanes_from, lanes_to)
-  if ARGV[from + 1] ~= '' then redis.call('HSET', KEYS[10], ARGV[from] .. ':state', ARGV[from + 1]) end
-  if ARGV[from + 2] == '1' then
-    redis.call('UNLINK', KEYS[11])
-    redis.call('HSET', KEYS[10], 'running', table.concat(running, ' '))
-    redis.call('HSET', KEYS[6], 'replaying', #running)
+  if #dead > 0 or own.recovered then redis.call('XLEN', key .. ':dead') end
+  add(key .. ':attempts', 'a', ARGV, from, from + own.attempts - 1, 2 / 3, 1, 'attemptsDroppedAt')
+  add(key .. ':dead', 'd', dead, 1, #dead, 1 / 3, 100, 'deadLettersDroppedAt')
+  if own.lanes then write_lanes(key .. ':lanes', own.lanes, 1) end
+  for _, id in ipairs(own.recovered or {}) do redis.call('XDEL', key .. ':dead', id) end
+  if own.replay then write_replay(key, own.replay) end
+  local fields, result = own.progress, enabled and 1 or 0
+  -- The cursor comes first.
+  if fields[1] == 'cursor' then
+    fields[#fields + 1], fields[#fields + 2] = 'timeline', timeline_of(fields[2])
   end
-end
-
-if ARGV[10] == '1' then
-  redis.call('HSET', KEYS[6], 'settles', ARGV[3] + 1, unpack(ARGV, 14, same_endpoint and endpoint_end or progress_end))
-end
--- The cursor comes first, its timeline behind it.
-if progress_end > 13 and ARGV[14] == 'cursor' and ARGV[16] ~= 'timeline' then
-  redis.call('HSET', KEYS[6], 'timeline', timeline_at(KEYS[2], KEYS[3], tonumber(ARGV[15])) or '')
-end
-for i = progress_end + 1, same_endpoint and enabled ~= '0' and endpoint_end or 0, 2 do
-  if ARGV[i] == 'restsUntil' then
-    if ARGV[i + 1] == '0' then redis.call('HDEL', KEYS[5], ARGV[1])
-    else redis.call('HSET', KEYS[5], ARGV[1], ARGV[i + 1]) end
+  if same_endpoint then
+    for i = 1, #own.endpoint do fields[#fields + 1] = own.endpoint[i] end
   end
+  if own.announced then append(own.announced, 1) end
+  if own.disabling and same_endpoint and enabled then
+    fields[#fields + 1], fields[#fields + 2] = 'enabled', '0'
+    fields[#fields + 1], fields[#fields + 2] = 'disabledReason', own.disabling[1]
+    append(own.disabling, 2)
+    result = -1
+  end
+  if own.lags ~= '' then fields[#fields + 1], fields[#fields + 2] = 'lags', own.lags end
+  if #fields > 0 then redis.call('HSET', key, unpack(fields)) end
+  return result
 end
 
-from, to = list()
-if to >= from then append(from) end
-from, to = list()
-if to >= from and same_endpoint and enabled == '1' then
-  enabled = '-1'
-  redis.call('HSET', KEYS[6], 'enabled', 0, 'disabledReason', ARGV[from])
-  redis.call('HSET', KEYS[5], ARGV[1], 'disabled')
-  append(from + 1)
+local results, at, has_failed = { 1, 0, '', (changes_since(KEYS[7], '')) }, 12, false
+while at <= #ARGV do
+  local own = cjson.decode(ARGV[at])
+  local ok, result = pcall(settle, own, at + 1)
+  if not ok then
+    local text = type(result) == 'table' and result.err or tostring(result)
+    -- Of the server and not of a key: all that comes after would fail in the same way.
+    for _, of_server in ipairs({ 'OOM ', 'READONLY ', 'MISCONF ', 'CLUSTERDOWN ', 'MASTERDOWN ', 'NOREPLICAS ' }) do
+      if string.find(text, of_server, 1, true) then error(result) end
+    end
+    result, has_failed = text, true
+  end
+  results[#results + 1] = result
+  at = at + 1 + own.attempts
 end
-
-local head, head_timeline = 0, ''
-if has_appended or head_now ~= ARGV[8] then head, head_timeline = read_head(KEYS[2]) end
-if same then return { 1, head, head_timeline, tonumber(enabled), passed } end
-return { 1, head, head_timeline, tonumber(enabled), passed, redis.call('HGET', KEYS[1], ARGV[1]), redis.call('HGETALL', KEYS[6]),
-  redis.call('HGET', KEYS[10], 'running') or '' }
+-- Last: what is before it says which subscriptions are not at the level. One that could not be written holds it.
+if not has_failed then redis.call('HSET', KEYS[1], 'level', ARGV[5], 'timeline', timeline_of(ARGV[5])) end
+redis.call('HSET', KEYS[1], 'settles', ARGV[2] + 1, 'nextAt', ARGV[6], 'seen', ARGV[7], 'at', ARGV[11])
+results[2], results[3] = read_head(KEYS[2])
+return results

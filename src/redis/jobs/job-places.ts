@@ -4,13 +4,6 @@ export interface PlacedWorker {
   limit(count: number): void;
 }
 
-/** Places for work beside that of jobs: a job may stand for many. */
-export interface JobRoom {
-  /** Takes places although none may be free. */
-  take(count: number): void;
-  give(count: number): void;
-}
-
 /** The places of a process for jobs of one queue, shared by the workers of all shards. */
 export interface JobPlaces {
   /** Adds a worker; each may take up all places that the others leave. */
@@ -18,7 +11,6 @@ export interface JobPlaces {
   hasPlace(): boolean;
   /** Runs the work of a job in a place. */
   occupy<T>(work: () => Promise<T>): Promise<T>;
-  readonly room: JobRoom;
 }
 
 /**
@@ -55,6 +47,5 @@ export function createJobPlaces(max: number): JobPlaces {
         change(-1);
       }
     },
-    room: { take: change, give: (count) => change(-count) },
   };
 }

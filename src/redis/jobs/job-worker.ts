@@ -3,15 +3,13 @@ import { Cluster } from 'ioredis';
 import type { RedisClient } from '../connection/connect.ts';
 import { openNode } from '../connection/open-client.ts';
 import type { QueueShards } from './queue-shards.ts';
-import { createJobPlaces, type JobRoom } from './job-places.ts';
+import { createJobPlaces } from './job-places.ts';
 import { createMarkerWait, type MarkerWait } from './marker-wait.ts';
 import { PromptWorker } from './prompt-worker.ts';
 
 /** The options of the workers of a queue. */
 export interface JobWorkerOptions<Data> {
   readonly queue: string;
-  /** Names the process among the clients of Redis that wait for jobs; left out where no process asks. */
-  readonly name?: string;
   /** For scripts. The workers wait for jobs over clients with the same options. */
   readonly connection: RedisClient;
   readonly shards: QueueShards;
@@ -29,18 +27,12 @@ export interface JobWorkerOptions<Data> {
 
 /** The workers of a queue, one for each shard. */
 export interface JobWorker {
-  readonly room: JobRoom;
   /** Takes no more jobs; resolves when those under way have ended, which may be never. */
   close(): Promise<void>;
 }
 
 // Milliseconds of pause after a lost connection. BullMQ's default of 15 s would be added to each failover.
 const retryMs = 1_000;
-
-/** The end of the names of clients that wait for jobs in a process of this name, as BullMQ has it. */
-export function workerSuffix(name: string): string {
-  return `:w:${name}`;
-}
 
 /**
  * Starts a BullMQ worker for each shard. They go on within seconds after any connection has failed or fallen
@@ -51,7 +43,6 @@ export function workerSuffix(name: string): string {
  */
 export function createJobWorker<Data>(options: JobWorkerOptions<Data>): JobWorker {
   const { connection, shards, concurrency } = options;
-  const suffix = options.name === undefined ? '' : workerSuffix(options.name);
   const places = createJobPlaces(concurrency);
   let shared: MarkerWait | null = null;
 
@@ -74,8 +65,8 @@ export function createJobWorker<Data>(options: JobWorkerOptions<Data>): JobWorke
       const backend = createRedisBackend(name, opts);
       const markers =
         connection instanceof Cluster
-          ? createWait(backend.clientName(suffix))
-          : (shared ??= createWait(backend.clientName(suffix)));
+          ? createWait(backend.clientName())
+          : (shared ??= createWait(backend.clientName()));
       const key = backend.keys['marker'] ?? '';
       return Object.assign(backend, {
         waitForJob: (seconds: number) => markers.wait(key, seconds),
@@ -90,7 +81,6 @@ export function createJobWorker<Data>(options: JobWorkerOptions<Data>): JobWorke
 
   const workers = Array.from({ length: shards.count }, (_, shard) => start(shard));
   return {
-    room: places.room,
     async close() {
       await Promise.all(workers.map((worker) => worker.close()));
     },

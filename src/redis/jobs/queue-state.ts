@@ -87,7 +87,7 @@ const noJobs = { waiting: 0, active: 0, delayed: 0, failed: 0 };
  * The connections that wait for jobs of one shard of a queue, in all processes. Redis lists the clients of
  * all its databases, in which other deployments may have a queue of the same name. Rejects when Redis does.
  */
-export async function workersOf(queue: Queue, redis: RedisClient): Promise<Record<string, string>[]> {
+async function workersOf(queue: Queue, redis: RedisClient): Promise<Record<string, string>[]> {
   const workers = await queue.getWorkers();
   return workers.filter(({ db }) => db === undefined || Number(db) === databaseOf(redis));
 }

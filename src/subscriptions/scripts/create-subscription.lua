@@ -1,8 +1,8 @@
 -- Registers a subscription, once per idempotency key.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 head  4 idempotency key  5 events  6 incarnation  7 quota
---       8 registrations  9 tokens  10 order  11 resting  12 replays  13 lagging  14 certificates
---       15 certificate warnings  16 version of the settings
+--       8 registrations  9 tokens  10 order  11 replays  12 changes  13 certificates
+--       14 certificate warnings
 -- ARGV  id, subscription (JSON), 'now', 'earliest' or 'state', idempotency record ('' = none asked for), its
 --       lifetime (ms), maximum number of an account, maximum bytes of an account, maximum number of
 --       idempotency records, its members in the order of all and of its maker ('' = none), reason of being
@@ -15,6 +15,7 @@
 -- @include ../../events/log.lua
 -- @include ../../redis/quota/quota.lua
 -- @include note-ends.lua
+-- @include ../../delivery/store/changes.lua
 if string.match(redis.call('GET', KEYS[6]) or '', '^closed ') then return 'gone' end
 local first = ARGV[4] ~= '' and redis.call('GET', KEYS[4])
 if first then return first end
@@ -37,23 +38,22 @@ if ARGV[3] == 'earliest' then
   -- Not simply 0, because events that retention removed before the subscription existed are not missing.
   cursor = (oldest_position(KEYS[5]) or cursor + 1) - 1
   timeline = timeline_at(KEYS[3], KEYS[5], cursor)
+  redis.call('HSET', KEYS[2], 'lags', 1)
 end
 redis.call('HSET', KEYS[2], 'version', 1, 'cursor', cursor, 'timeline', timeline, 'enabled', 1)
 if ARGV[11] ~= '' then
   redis.call('HSET', KEYS[2], 'enabled', 0, 'disabledReason', ARGV[11])
-  redis.call('HSET', KEYS[11], ARGV[1], 'disabled')
 end
 if ARGV[12] ~= '' then redis.call('HSET', KEYS[2], 'blocked', ARGV[12]) end
 if ARGV[13] ~= '' then
   local replay = ARGV[13]
-  redis.call('HSET', KEYS[12], replay, ARGV[15], replay .. ':request', ARGV[14], replay .. ':state', ARGV[16], 'kept',
+  redis.call('HSET', KEYS[11], replay, ARGV[15], replay .. ':request', ARGV[14], replay .. ':state', ARGV[16], 'kept',
     replay, 'running', replay)
   redis.call('HSET', KEYS[2], 'replaying', 1, 'snapshots', ARGV[17])
 end
 redis.call('ZADD', KEYS[10], 0, ARGV[9])
 if ARGV[10] ~= '' then redis.call('ZADD', KEYS[10], 0, ARGV[10]) end
-redis.call('UNLINK', KEYS[13])
-note_ends(KEYS[14], KEYS[15], ARGV[1], 19)
-redis.call('SET', KEYS[16], ARGV[18])
+note_ends(KEYS[13], KEYS[14], ARGV[1], 19)
+note_change(KEYS[12], ARGV[18], ARGV[1])
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return ''

@@ -1,11 +1,10 @@
 import { takeTurns } from '../../json/turns.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
-import { scanHash } from '../../redis/hash-fields.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { isUnreadable, readOrLeaveOut, toUnreadable } from '../../redis/unreadable-record.ts';
 import type { OnUnreadable } from '../../redis/unreadable-record.ts';
 import type { Sealer } from '../../secrets/seal.ts';
-import { parseDeliveryState, unreadableState } from '../delivery-state.ts';
+import { parseDeliveryState, readLevel, unreadableState, withLevel } from '../delivery-state.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
 import { readSubscription, wantedOf } from './stored-subscription.ts';
 import type { ReadSubscription, SubscriptionRecord, Wanted } from './stored-subscription.ts';
@@ -41,11 +40,9 @@ export interface SubscriptionReads {
   /** The ids of all subscriptions of an account, in no order. */
   ids(account: string): Promise<string[]>;
   /**
-   * The filters of an account's subscriptions, in no order, read in parts; secrets stay sealed. Unreadable
-   * ones are reported and left out.
+   * The filters of these subscriptions, by their ids; secrets stay sealed. Undefined where one is unreadable,
+   * which is reported; none where it is gone.
    */
-  filters(account: string): Promise<Wanted[]>;
-  /** Those of these subscriptions, by their ids: undefined where one is unreadable, none where it is gone. */
   filtersOf(account: string, ids: readonly string[]): Promise<ReadonlyMap<string, Wanted | undefined>>;
   /**
    * Delivery states of these subscriptions, in their order; one that cannot be read is reported and shows as
@@ -53,9 +50,6 @@ export interface SubscriptionReads {
    */
   deliveries(account: string, ids: readonly string[]): Promise<DeliveryState[]>;
 }
-
-// Number of subscriptions that are read at once: each may have ten KB.
-const readAtOnce = 100;
 
 /** Reads over one connection. */
 export function createSubscriptionReads(
@@ -105,10 +99,14 @@ export function createSubscriptionReads(
   return {
     async get(account, id) {
       const { state } = keys.account(account).subscription(id);
-      const [[text = null], fields] = await Promise.all([textsOf(account, [id]), redis.hgetall(state)]);
+      const [level, [text = null], fields] = await Promise.all([
+        readLevel(redis, keys, account),
+        textsOf(account, [id]),
+        redis.hgetall(state),
+      ]);
       if (text === null) return null;
       const read = readSubscription(sealer, account, text, place(account, id));
-      return { text, ...read, delivery: parseDeliveryState(fields, state) };
+      return { text, ...read, delivery: withLevel(parseDeliveryState(fields, state), level) };
     },
     async list(account, after, limit, maker = null) {
       if (after !== null && !ageKeyPattern.test(after))
@@ -134,13 +132,6 @@ export function createSubscriptionReads(
     },
     idsMadeBy: async (account, token) => (await readOrder(account, token, null, -1)).map(idOf),
     ids: (account) => redis.hkeys(keys.account(account).subscriptions),
-    async filters(account) {
-      // One may come twice while others are added.
-      const found = new Map<string, string>();
-      for await (const some of scanHash(redis, keys.account(account).subscriptions, readAtOnce))
-        for (const [id, text] of some) found.set(id, text);
-      return [...found].flatMap(([id, text]) => filterOf(account, id, text) ?? []);
-    },
     async filtersOf(account, ids) {
       const texts = await textsOf(account, ids);
       return new Map(
@@ -150,7 +141,12 @@ export function createSubscriptionReads(
         }),
       );
     },
-    deliveries: (account, ids) => Promise.all(ids.map((id) => delivery(account, id))),
+    async deliveries(account, ids) {
+      if (ids.length === 0) return [];
+      const level = readLevel(redis, keys, account);
+      const states = ids.map((id) => delivery(account, id));
+      return Promise.all(states.map(async (each) => withLevel(await each, await level)));
+    },
   };
 }
 

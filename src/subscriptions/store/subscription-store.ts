@@ -5,7 +5,6 @@ import { quotaBytesMax, throwIfOverQuota } from '../../redis/quota/account-quota
 import { committing, loadScript } from '../../redis/scripts.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import type { OnUnreadable } from '../../redis/unreadable-record.ts';
-import { readResting } from '../matching/resting.ts';
 import { endsOf } from '../certificate-warnings.ts';
 import { byRequest, firstBlock } from '../subscription.ts';
 import type { Subscription } from '../subscription.ts';
@@ -72,11 +71,6 @@ export interface SubscriptionStore extends SubscriptionReads {
     beginning?: Beginning,
   ): Promise<CreateResult>;
   /**
-   * Milliseconds on Redis's clock until which subscriptions rest; Infinity while disabled. A subscription
-   * without an entry, or with a time that has passed, may be called.
-   */
-  resting(account: string): Promise<ReadonlyMap<string, number>>;
-  /**
    * Applies a change to the stored subscription, again after a concurrent change; null when there is none,
    * and where `change` is null.
    * Unreadable private settings stay sealed as they are, until a change sets others. A block ends with any
@@ -135,12 +129,10 @@ export function createSubscriptionStore(
           key.registrations,
           key.tokens,
           key.order,
-          key.resting,
           key.subscription(id).replays,
-          key.lagging,
+          key.changes,
           key.certificates,
           key.certificateWarnings,
-          key.settingsVersion,
         ],
         [
           id,
@@ -172,7 +164,6 @@ export function createSubscriptionStore(
       return earlier === null ? { kind: 'key_reused' } : { kind: 'replayed', subscription: earlier };
     },
     ...reads,
-    resting: (account) => readResting(redis, keys, account),
     async update(account, id, change) {
       for (;;) {
         const before = await reads.get(account, id);
@@ -181,20 +172,18 @@ export function createSubscriptionStore(
         if (changed === null) return null;
         const { subscription, enabled, release } = changed;
         await index.add(subscription);
-        const { subscriptions, resting, ...key } = keys.account(account);
+        const { subscriptions, ...key } = keys.account(account);
         const written = await updateScript.run(
           redis,
           [
             subscriptions,
             state(account, id),
-            resting,
             key.quota,
             key.registrations,
             key.tokens,
-            key.lagging,
             key.certificates,
             key.certificateWarnings,
-            key.settingsVersion,
+            key.changes,
           ],
           [
             id,
@@ -226,12 +215,11 @@ export function createSubscriptionStore(
         redis,
         [
           key.subscriptions,
-          key.resting,
           key.quota,
           key.order,
           key.certificates,
           key.certificateWarnings,
-          key.settingsVersion,
+          key.changes,
           ...gone,
         ],
         [id, expected, randomUUID()],

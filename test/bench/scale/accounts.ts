@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usageOf } from '../../support/daemon/process-usage.ts';
-import { eventType, fillLog } from '../support/delivery-rig.ts';
+import { fillLog } from '../support/delivery-rig.ts';
 import { startPartnerProcess } from '../support/partner-process.ts';
 import { accountName, addAccounts, addSubscriptions, inTurns, untilBaselined } from './prepare.ts';
 import { spentOnPage } from './probes.ts';
@@ -93,7 +93,7 @@ async function wakeSome({ parts, receiver }: Stage, accounts: number): Promise<v
   await inTurns(0, woken, async (i) => {
     const account = accountName(Math.floor((i * accounts) / woken));
     await fillLog(redis, keys.account(account), account, 1);
-    await waker.wakeMatching(account, [{ type: eventType, state: 'TX', status: '' }]);
+    await waker.wake(account);
   });
   let missing = woken;
   while (missing > 0) {

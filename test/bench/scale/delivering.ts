@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventType, fillLog, newSubscription } from '../support/delivery-rig.ts';
+import { fillLog, newSubscription } from '../support/delivery-rig.ts';
 import { record, sizesOf, type Row } from './results.ts';
 import { cpuOf, startStage, type Stage, type StageDaemon } from './stage.ts';
 
@@ -60,7 +60,7 @@ async function drain(stage: Stage, count: number): Promise<void> {
   await Promise.all(urls.map((url) => stores.subscriptions.create(newSubscription(account, url), null)));
   await fillLog(redis, keys.account(account), account, count);
   await stage.receiver.arrivals();
-  await waker.wakeMatching(account, [{ type: eventType, state: 'TX', status: '' }]);
+  await waker.wake(account);
   let missing = count * subscriptions;
   while (missing > 0) {
     // oxlint-disable no-await-in-loop

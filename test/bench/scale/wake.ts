@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventType, fillLog } from '../support/delivery-rig.ts';
+import { fillLog } from '../support/delivery-rig.ts';
 import type { Stage } from './stage.ts';
 
 const betweenMs = 20;
 
 /**
- * Appends events to an account, one after the other, and wakes its subscriptions, of which one has to match.
+ * Appends events to an account, one after the other, and wakes it; one of its subscriptions has to match.
  * Resolves when all have arrived.
  */
 export async function deliverSome(stage: Stage, account: string, events: number): Promise<void> {
@@ -16,7 +16,7 @@ export async function deliverSome(stage: Stage, account: string, events: number)
   for (let i = 0; i < events; i += 1) {
     // oxlint-disable no-await-in-loop
     await fillLog(redis, keys.account(account), account, 1);
-    await waker.wakeMatching(account, [{ type: eventType, state: 'TX', status: '' }]);
+    await waker.wake(account);
     await sleep(betweenMs);
     // oxlint-enable no-await-in-loop
   }
@@ -28,18 +28,18 @@ export async function deliverSome(stage: Stage, account: string, events: number)
   }
 }
 
-/** Resolves when no drain was waiting or under way for so many seconds. */
+/** Resolves when no account was waiting or being delivered to for so many seconds. */
 export async function untilDrained({ parts }: Stage, seconds: number): Promise<void> {
-  const drains = async () => {
+  const atWork = async () => {
     const counts = await Promise.all(
-      parts.drainQueue.queues.map((queue) => queue.getJobCounts('waiting', 'active', 'prioritized')),
+      parts.deliverQueue.queues.map((queue) => queue.getJobCounts('waiting', 'active', 'prioritized')),
     );
     return counts.reduce((sum, each) => sum + Object.values(each).reduce((a, b) => a + b, 0), 0);
   };
   let quietSince = performance.now();
   while (performance.now() - quietSince < seconds * 1_000) {
     // oxlint-disable no-await-in-loop
-    if ((await drains()) > 0) quietSince = performance.now();
+    if ((await atWork()) > 0) quietSince = performance.now();
     await sleep(100);
     // oxlint-enable no-await-in-loop
   }

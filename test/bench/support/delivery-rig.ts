@@ -89,7 +89,7 @@ export async function createDeliveryRig(redisUrl: string): Promise<DeliveryRig> 
       await redis.bgrewriteaof();
       await untilAofRewritten(redis);
     },
-    wake: (account) => waker.wakeMatching(account, [{ type: eventType, state: 'TX', status: '' }]),
+    wake: (account) => waker.wake(account),
     delivered: () => delivered,
     redisUse: async () => ({ micros: await redisMicros(redis), commands: await redisCommands(redis) }),
     untilDelivered: (count) =>
@@ -109,7 +109,7 @@ async function untilAofRewritten(redis: RedisClient): Promise<void> {
 }
 
 /** The type of every event in a filled log. */
-export const eventType = 'filing.pending';
+const eventType = 'filing.pending';
 
 // About 1.5 KB of body, as that of a filing with its usual fields.
 const usualNotes = 900;

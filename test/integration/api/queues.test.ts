@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDrainQueue, type DrainQueue } from '../../../src/delivery/drain-queue.ts';
+import { createDeliverQueue, type DeliverQueue } from '../../../src/delivery/deliver-queue.ts';
 import { createPollQueue, type PollQueue } from '../../../src/polling/schedule/poll-queue.ts';
 import { readQueueState } from '../../../src/redis/jobs/queue-state.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
@@ -12,31 +12,32 @@ const rethrow = (error: Error) => {
   throw error;
 };
 let polls: PollQueue;
-let drains: DrainQueue;
+let deliveries: DeliverQueue;
 let api: ApiFixture;
 
 beforeAll(async () => {
   const { queues } = createKeys(redis.prefix);
   const client = redis.connect();
   polls = createPollQueue(client, oneShard(queues), rethrow);
-  drains = createDrainQueue(client, oneShard(queues), rethrow);
+  deliveries = createDeliverQueue(client, oneShard(queues), rethrow);
   api = await createApiFixture(client, redis.prefix, {
     readQueues: () =>
-      Promise.all([polls, drains].map((queue) => readQueueState(queue.queues, client, Date.now()))),
+      Promise.all([polls, deliveries].map((queue) => readQueueState(queue.queues, client, Date.now()))),
   });
 });
 
 afterAll(async () => {
   await api.app.close();
   await polls.close();
-  await drains.close();
+  await deliveries.close();
   await redis.cleanup();
 });
 
 test('the operator sees what every queue holds, without the names of accounts', async () => {
   const before = Date.now();
   await polls.schedule('acme', 60_000);
-  await drains.wake('acme', ['sub_a', 'sub_b']);
+  await deliveries.wake('acme');
+  await deliveries.wake('bluebonnet');
   const { items } = await api.ok('GET', '/v1/queues');
   const at = expect.stringMatching(/^\d{4}-.*Z$/) as string;
   expect(items).toEqual([
@@ -49,7 +50,7 @@ test('the operator sees what every queue holds, without the names of accounts', 
       oldestWaitingAt: at,
     },
     {
-      name: 'drain',
+      name: 'deliver',
       paused: false,
       jobs: { waiting: 2, active: 0, delayed: 0, failed: 0 },
       schedulers: { count: 0, late: 0 },

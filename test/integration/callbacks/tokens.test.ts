@@ -134,7 +134,7 @@ test('a 429 of the token endpoint is kept to', async () => {
   // The test call keeps to it, too.
   const record = await harness.subscriptions.get(harness.account, id);
   if (record === null) throw new Error('no subscription');
-  expect((await harness.drainer.ping(record.subscription)).outcome).toMatchObject({
+  expect((await harness.ping(record.subscription)).outcome).toMatchObject({
     kind: 'slow_down',
     code: 'token_error',
   });

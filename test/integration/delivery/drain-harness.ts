@@ -5,14 +5,15 @@ import type { Stores } from '../../../src/daemon/parts/stores.ts';
 import type { Overrides } from '../../../src/daemon/parts/overrides.ts';
 import { createApiDeps } from '../../../src/daemon/parts/api-deps.ts';
 import type { Part } from '../../../src/daemon/stop-parts.ts';
-import type { AttemptReport } from '../../../src/delivery/drain/settlement.ts';
-import type { SubscriptionDrainer } from '../../../src/delivery/drain/drainer.ts';
+import type { Sent } from '../../../src/callbacks/send-callback.ts';
+import type { AttemptReport } from '../../../src/delivery/settlement.ts';
+import type { Deliverers } from '../../../src/delivery/account/deliverers.ts';
 import type { DeliveryStore } from '../../../src/delivery/store/delivery-store.ts';
-import type { DrainQueue } from '../../../src/delivery/drain-queue.ts';
+import type { DeliverQueue } from '../../../src/delivery/deliver-queue.ts';
 import type { ReplayRequest } from '../../../src/delivery/replay/replay.ts';
 import type { Replayer } from '../../../src/delivery/replay/start-replay.ts';
 import { firstSnapshot } from '../../../src/delivery/replay/replay.ts';
-import type { SubscriptionWaker } from '../../../src/delivery/wake.ts';
+import type { Waker } from '../../../src/delivery/wake.ts';
 import { buildFilingEvent } from '../../../src/events/event.ts';
 import type { EventLog } from '../../../src/events/event-log.ts';
 import type { SnapshotStore } from '../../../src/filings/snapshot-store.ts';
@@ -40,8 +41,10 @@ export interface HarnessOptions {
   readonly countMax?: number;
   /** Address of the forward proxy for callbacks; none by default. */
   readonly egressProxy?: string;
-  /** Drains at once of the worker. */
+  /** Accounts at once of the worker. */
   readonly concurrency?: number;
+  /** Callbacks at once, of all accounts together. */
+  readonly callbacksAtOnce?: number;
   /** Milliseconds; by default the clock of this machine. */
   readonly now?: () => number;
   /** Nothing is logged without one. */
@@ -61,10 +64,11 @@ export interface Harness extends AsyncDisposable {
   readonly log: EventLog;
   readonly stores: Stores;
   readonly delivery: DeliveryStore;
-  readonly queue: DrainQueue;
+  readonly queue: DeliverQueue;
   readonly callbacks: CallbackClient;
-  readonly waker: SubscriptionWaker;
-  readonly drainer: SubscriptionDrainer;
+  readonly waker: Waker;
+  readonly deliverers: Deliverers;
+  readonly ping: (subscription: Subscription) => Promise<Sent>;
   readonly replayer: Replayer;
   readonly snapshot: SnapshotStore;
   /** Begins to send a subscription each filing as it is. */
@@ -84,8 +88,8 @@ export interface Harness extends AsyncDisposable {
   /** Appends, then wakes whoever wants it. */
   publish(...filings: readonly string[]): Promise<void>;
   state(id: string): Promise<DeliveryState>;
-  /** Drains once, here and now. */
-  drain(id: string, signal?: AbortSignal): Promise<{ wakeAt: number | null }>;
+  /** Delivers once, here and now, as a process that knows nothing of the account yet. */
+  drain(id?: string, signal?: AbortSignal): Promise<{ wakeAt: number | null }>;
   /** Changes a subscription as the API does. */
   change(
     id: string,
@@ -121,7 +125,8 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
     connections: connectionsOver(client, () => connectBlocking(redis)),
     now,
     queues: `${createKeys(redis.prefix).queues}${account}`,
-    drainsAtOnce: concurrency,
+    accountsAtOnce: concurrency,
+    ...(options.callbacksAtOnce === undefined ? {} : { callbacksAtOnce: options.callbacksAtOnce }),
     replayCountMax: options.countMax ?? 1_000_000,
     onAttempts: (some) => void reports.push(...some),
     onBlocked: (_, __, block) => void blocks.push(block),
@@ -130,7 +135,7 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
     onError: (error) => void errors.push(error),
   };
   const product = await createProduct(config, { ...options, overrides });
-  const { stores, drainQueue, callbacks, waker, drainer, startDelivery } = product.parts;
+  const { stores, deliverQueue, callbacks, waker, deliverers, ping, startDelivery } = product.parts;
   const { subscriptions, log, delivery } = stores;
   const keys = product.parts.keys.account(account);
   const { hooks } = createApiDeps(config, product.parts, overrides);
@@ -165,10 +170,11 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
     log,
     stores,
     delivery,
-    queue: drainQueue,
+    queue: deliverQueue,
     callbacks,
     waker,
-    drainer,
+    deliverers,
+    ping,
     replayer: {
       start: hooks.replay,
       progress: hooks.replayProgress,
@@ -195,9 +201,9 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
     },
     async publish(...filings) {
       await append(...filings);
-      await waker.wakeMatching(account, [{ type: appendedType, state: '', status: '' }]);
+      await waker.wake(account);
     },
-    drain: (id, signal = never) => drainer.drain(account, id, signal, () => Promise.resolve(false)),
+    drain: (_id, signal = never) => product.parts.newDeliverers().run(account, signal),
     async change(id, change, { enabled, release = false } = {}) {
       await subscriptions.update(account, id, ({ subscription }) => ({
         subscription: { ...subscription, ...change },

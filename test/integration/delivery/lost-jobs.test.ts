@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { createDrainQueue } from '../../../src/delivery/drain-queue.ts';
+import { createDeliverQueue } from '../../../src/delivery/deliver-queue.ts';
 import { createPollQueue } from '../../../src/polling/schedule/poll-queue.ts';
 import { oneShard } from '../../../src/redis/jobs/queue-shards.ts';
 import { storedQueue } from '../../support/redis/stored-queues.ts';
@@ -12,20 +12,23 @@ function fail(error: Error): never {
   throw error;
 }
 
-test('a wake-up that stands in no list is freed, so that its subscription can be woken, and others stay', async () => {
+test('a wake-up that stands in no list is freed, so that its account can be woken, and others stay', async () => {
   const client = redis.connect();
-  const queue = createDrainQueue(client, oneShard(redis.prefix), fail);
+  const queue = createDeliverQueue(client, oneShard(redis.prefix), fail);
+  const waiting = () => queue.queues[0].getWaitingCount();
   try {
-    await queue.wake('acme', ['lost', 'waiting']);
-    const job = (await queue.queues[0].getDeduplicationJobId('drain.acme.lost')) ?? '';
+    await queue.wake('lost');
     // As the script that adds a job leaves it when its last commands are not carried out.
-    expect(await storedQueue(client, queue.queues[0]).loseWaiting(job)).toBe(true);
-    await queue.wake('acme', ['lost', 'waiting']);
-    expect(await queue.waiting()).toBe(1);
-    expect(await queue.release('acme', ['lost', 'waiting', 'never'])).toBe(1);
-    await queue.wake('acme', ['lost', 'waiting']);
-    expect(await queue.waiting()).toBe(2);
-    expect(await queue.release('acme', ['lost', 'waiting'])).toBe(0);
+    expect(await storedQueue(client, queue.queues[0]).loseAllWaiting()).toBe(true);
+    await queue.wake('lost');
+    await queue.wake('waiting');
+    expect(await waiting()).toBe(1);
+    const release = () => Promise.all(['lost', 'waiting', 'never'].map(queue.release));
+    expect(await release()).toEqual([1, 0, 0]);
+    await queue.wake('lost');
+    await queue.wake('waiting');
+    expect(await waiting()).toBe(2);
+    expect(await release()).toEqual([0, 0, 0]);
   } finally {
     await queue.close();
   }

@@ -15,8 +15,8 @@ async function openStage(url: string, hooks: { wake?: () => Promise<void> } = {}
     hooks: {
       ...made.hooks,
       accountSaved: () => Promise.resolve(),
-      ping: harness.drainer.ping,
-      wake: hooks.wake ?? ((account, id) => harness.queue.wake(account, [id])),
+      ping: harness.ping,
+      wake: hooks.wake ?? harness.waker.wake,
     },
   }));
   onTestFinished(() => api.app.close());
@@ -75,7 +75,7 @@ test('a test that fails changes nothing, and neither does one of an endpoint tha
   expect((await harness.state(id)).failures).toBe(before.failures);
 });
 
-test('a drain that is under way takes it up', async () => {
+test('a delivery that is under way takes it up', async () => {
   const latch = createLatch();
   let fails = true;
   await using receiver = await startReceiver(async ({ filingId }) => {
@@ -95,7 +95,7 @@ test('a drain that is under way takes it up', async () => {
   await vi.waitFor(() => expect(receiver.accepted).toHaveLength(2), 5_000);
 });
 
-test('it is done after a crash too: what was written is enough for the next look', async () => {
+test('it is done after a crash too: what was written is enough for the next poll', async () => {
   await using receiver = await startReceiver(500);
   const wake = () => Promise.reject(new Error('the process is gone'));
   const { harness, id, path, ok } = await openStage(receiver.url, { wake });
@@ -103,7 +103,7 @@ test('it is done after a crash too: what was written is enough for the next look
   await pause(harness, id);
   receiver.answer(200);
   await ok('POST', `${path}/resume`);
-  await harness.waker.keepAwake(harness.account);
+  await harness.waker.wakeIfDue(harness.account);
   await vi.waitFor(() => expect(receiver.accepted).toHaveLength(5), 10_000);
 });
 

@@ -13,7 +13,7 @@ const races = racingMovers.flatMap((mover) =>
 );
 
 test.each(races)(
-  `%s: settings hold from the answer on, for each event recorded after it, while %s read on (seed ${seed})`,
+  `%s: settings hold from the answer on, for each event recorded after it, while %s have the log read (seed ${seed})`,
   (_name, mover, settings) => expectSettings(redis, settings, { mover, rounds: 10, seed }),
   60_000,
 );

@@ -16,8 +16,8 @@ export const racingSettings: Readonly<Record<string, RacingSettings>> = {
   'no filter': [{ filter: 'data.status == "REJECTED"' }, { filter: null }],
 };
 
-/** What moves the cursor past the events that are not asked for: one drain after the other, or looks. */
-export const racingMovers = ['drains', 'looks'] as const;
+/** What has the events read that are not asked for: a wake-up for each of them, or the looks of polls. */
+export const racingMovers = ['wake-ups', 'polls'] as const;
 
 /** What a race takes place between, and for how long. */
 export interface RaceOptions {
@@ -27,7 +27,7 @@ export interface RaceOptions {
 }
 
 /**
- * Changes the settings of a subscription to and fro while drains or looks read on, and expects that they hold from
+ * Changes the settings of a subscription to and fro while deliverers read on, and expects that they hold from
  * the answer on, for each event recorded after it: none is missed, none is sent that is not asked for, and
  * each goes to the URL of that moment.
  */
@@ -43,23 +43,25 @@ export async function expectSettings(
   const id = await harness.subscribe(former.url, unasked);
   harness.startWorker();
   // As in a Redis with much to do: what was looked at before is long ago when the log is read.
-  const { readAfter, outlineBefore } = harness.log;
-  const reading = vi.spyOn(harness.log, 'readAfter').mockImplementation(async (...args) => {
+  const { deliveries } = harness.stores;
+  const { read, load } = deliveries;
+  const reading = vi.spyOn(deliveries, 'read').mockImplementation(async (...args) => {
+    const found = await read(...args);
     await delay(random() * 8);
-    return readAfter(...args);
+    return found;
   });
-  const looking = vi.spyOn(harness.log, 'outlineBefore').mockImplementation(async (...args) => {
+  const loading = vi.spyOn(deliveries, 'load').mockImplementation(async (...args) => {
     await delay(random() * 8);
-    return outlineBefore(...args);
+    const found = await load(...args);
+    await delay(random() * 8);
+    return found;
   });
   const isPast = async (position = 0) => (await harness.state(id)).cursor >= position;
   const untilPast = async (position?: number) =>
     vi.waitFor(async () => expect(await isPast(position)).toBe(true), { timeout: 10_000, interval: 2 });
 
-  const move = () =>
-    mover === 'drains'
-      ? harness.queue.wake(harness.account, [id])
-      : harness.waker.wakeLagging(harness.account);
+  const { wake, wakeIfDue } = harness.waker;
+  const move = () => (mover === 'wake-ups' ? wake(harness.account) : wakeIfDue(harness.account));
   // What is not asked for keeps them reading.
   let isOver = false;
   async function makeNoise(): Promise<void> {
@@ -84,7 +86,7 @@ export async function expectSettings(
     isOver = true;
     await noise;
     reading.mockRestore();
-    looking.mockRestore();
+    loading.mockRestore();
   }
   const heard = [next, former].map(({ received }) =>
     received.map(({ filingId }) => filingId).filter((filing) => !filing.startsWith('noise')),

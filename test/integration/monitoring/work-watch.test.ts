@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, expect, test } from 'vitest';
-import { createDrainQueue } from '../../../src/delivery/drain-queue.ts';
-import { createDrainWorker } from '../../../src/delivery/drain-worker.ts';
+import { createDeliverQueue } from '../../../src/delivery/deliver-queue.ts';
+import { createDeliverWorker } from '../../../src/delivery/deliver-worker.ts';
 import { createMetrics } from '../../../src/monitoring/metrics.ts';
 import { createPollQueue } from '../../../src/polling/schedule/poll-queue.ts';
 import { createRedisConnections } from '../../../src/redis/connection/connect.ts';
@@ -33,7 +33,7 @@ function rig() {
     throw error;
   };
   const polls = createPollQueue(connections.failFast(), oneShard(keys.queues), fail);
-  const drains = createDrainQueue(connections.failFast(), oneShard(keys.queues), fail);
+  const deliveries = createDeliverQueue(connections.failFast(), oneShard(keys.queues), fail);
 
   function process() {
     let time = 0;
@@ -43,7 +43,7 @@ function rig() {
     const now = () => time;
     const tally = {
       poll: createWorkTally({ busyFrom: 1, requestMs: 0, now }),
-      drain: createWorkTally({ busyFrom: 10, requestMs: 0, now }),
+      deliver: createWorkTally({ busyFrom: 10, requestMs: 0, now }),
     };
     const queues = [
       {
@@ -52,9 +52,9 @@ function rig() {
         keys: polls.queues.map((queue) => (part: string) => queue.toKey(part)),
       },
       {
-        name: 'drain',
-        tally: tally.drain,
-        keys: drains.queues.map((queue) => (part: string) => queue.toKey(part)),
+        name: 'deliver',
+        tally: tally.deliver,
+        keys: deliveries.queues.map((queue) => (part: string) => queue.toKey(part)),
       },
     ] as const;
     const watch = createWorkWatch({
@@ -82,11 +82,11 @@ function rig() {
     keys,
     connections,
     polls,
-    drains,
+    deliveries,
     process,
     onError: fail,
     async [Symbol.asyncDispose]() {
-      await Promise.all([polls.close(), drains.close()]);
+      await Promise.all([polls.close(), deliveries.close()]);
       await connections.close();
     },
   };
@@ -111,7 +111,7 @@ test('polls that nobody takes are told after two intervals and half a minute, an
   expect(process.liveness()).toEqual({ live: false, reasons: [expect.stringMatching(/^Due polls wait/)] });
   expect(process.logged()).toEqual(['queue.waiting']);
   expect(process.lines[0]).toMatchObject({ queue: 'poll', cause: 'worker', waiting: 1, underWay: 0 });
-  expect(await process.waiting()).toMatchObject({ poll: expect.closeTo(406, -1), drain: 0 });
+  expect(await process.waiting()).toMatchObject({ poll: expect.closeTo(406, -1), deliver: 0 });
 });
 
 test('repairs of the schedule that go on and on do not hide that nobody polls', async () => {
@@ -163,25 +163,25 @@ test('polls that are taken and find their accounts leased for ever are told as t
 });
 
 test.each([
-  ['wait for a worker', async ({ drains }: ReturnType<typeof rig>) => drains.wake('acme', ['a'])],
+  ['wait for a worker', async ({ deliveries }: ReturnType<typeof rig>) => deliveries.wake('acme')],
   [
     'were to be woken',
-    async ({ drains }: ReturnType<typeof rig>) => {
-      await drains.wakeAt('acme', 'a', 1, 0);
+    async ({ deliveries }: ReturnType<typeof rig>) => {
+      await deliveries.wakeAt('acme', 1, 0);
       // They are due on the wall clock, which the looks do not wait for.
       await sleep(20);
     },
   ],
   [
     'were given to a worker that never heard of it',
-    async ({ drains }: ReturnType<typeof rig>) => {
-      await drains.wake('acme', ['a']);
-      await storedQueue(client, drains.queues[0]).giveToNobody();
+    async ({ deliveries }: ReturnType<typeof rig>) => {
+      await deliveries.wake('acme');
+      await storedQueue(client, deliveries.queues[0]).giveToNobody();
     },
   ],
-])('drains that %s are told after a minute, and not once they were taken', async (_, prepare) => {
+])('deliveries that %s are told after a minute, and not once they were taken', async (_, prepare) => {
   await using deployment = rig();
-  const { drains, keys, connections, onError } = deployment;
+  const { deliveries, keys, connections, onError } = deployment;
   const process = deployment.process();
   await process.pass(10 * minute);
   expect(process.problems()).toEqual([]);
@@ -189,14 +189,14 @@ test.each([
   await process.pass(56_000);
   expect(process.problems()).toEqual([]);
   await process.pass(10_000);
-  expect(process.problems()).toEqual([expect.stringMatching(/^Due drains wait, for 6\d s now/)]);
-  const worker = createDrainWorker({
+  expect(process.problems()).toEqual([expect.stringMatching(/^Due deliveries wait, for 6\d s now/)]);
+  const worker = createDeliverWorker({
     connection: connections.blocking(),
     shards: oneShard(keys.queues),
-    queue: drains,
+    queue: deliveries,
     concurrency: 10,
-    async drain() {
-      return process.tally.drain.counted(async () => ({ wakeAt: null }));
+    async run() {
+      return process.tally.deliver.counted(async () => ({ wakeAt: null }));
     },
     now: Date.now,
     onError,
@@ -213,14 +213,14 @@ test.each([
   await worker.close();
 });
 
-test('a drain queue whose every place waits for hanging endpoints gets on', async () => {
+test('a queue of deliveries whose every place waits for hanging endpoints gets on', async () => {
   await using deployment = rig();
   const process = deployment.process();
-  await deployment.drains.wake('acme', ['a']);
+  await deployment.deliveries.wake('acme');
   const job = Promise.withResolvers<{ wakeAt: null }>();
-  for (let place = 0; place < 10; place += 1) void process.tally.drain.counted(() => job.promise);
+  for (let place = 0; place < 10; place += 1) void process.tally.deliver.counted(() => job.promise);
   for (let looks = 0; looks < 60; looks += 1) {
-    process.tally.drain.gotOn();
+    process.tally.deliver.gotOn();
     await process.pass(2_000);
   }
   expect(process.problems()).toEqual([]);

@@ -87,11 +87,11 @@ test('a wake-up that was lost is made up for while a long sweep goes on, also af
   const errors: Error[] = [];
   let upkeeps = 0;
   const { poll } = await watch(partner, account, 60_000, {
-    wakeMatching: harness.waker.wakeMatching,
+    wakeMatching: harness.waker.wake,
     async upkeep(name) {
       upkeeps += 1;
       if (upkeeps === 1) throw new Error('Redis is away');
-      await harness.waker.wakeLagging(name);
+      await harness.waker.wakeIfDue(name);
     },
     upkeepMs: 20,
     onError: (error) => void errors.push(error),

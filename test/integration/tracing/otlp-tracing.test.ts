@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { AttemptReport } from '../../../src/delivery/drain/settlement.ts';
+import type { AttemptReport } from '../../../src/delivery/settlement.ts';
 import type { PollReport } from '../../../src/polling/pollers.ts';
 import { createOtlpTracing } from '../../../src/tracing/otlp-tracing.ts';
 import type { Tracing } from '../../../src/tracing/tracing.ts';
@@ -99,16 +99,16 @@ describe('a poll', () => {
     expect(collector.text()).not.toContain('refused');
   });
 
-  test('that breaks off keeps its error, as the drain does, and shows it', async () => {
+  test('that breaks off keeps its error, as the delivery does, and shows it', async () => {
     const tracing = createTracing();
     const broken = new TypeError('with a secret');
     await expect(tracing.poll('a', () => Promise.reject(broken))).rejects.toBe(broken);
-    await expect(tracing.drain('a', 'sub_1', () => Promise.reject(broken))).rejects.toBe(broken);
+    await expect(tracing.run('a', () => Promise.reject(broken))).rejects.toBe(broken);
     await tracing.close();
     const attributes = { 'error.type': 'TypeError', 'filing_webhooks.account': 'a' };
     expect(collector.spans).toMatchObject([
       { name: 'poll', failed: true, attributes },
-      { name: 'drain', failed: true, attributes },
+      { name: 'deliver', failed: true, attributes },
     ]);
     expect(collector.text()).not.toContain('with a secret');
   });

@@ -78,13 +78,13 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
   certificates: { garbage: addMember, waits: nobodyWaits, silent: byApi },
   certificateWarnings: { garbage: addMember, waits: nobodyWaits, silent: byApi },
   order: { garbage: addMember, waits: nobodyWaits, silent: byApi },
-  settingsVersion: { garbage: spoilText, waits: nobodyWaits, silent: byApi },
-  resting: {
-    garbage: (redis, key, own) => redis.hset(key, own, 'garbage'),
-    waits: nobodyWaits,
-    silent: byApi,
+  // The next deliverer begins it anew; every subscription has a cursor of its own.
+  delivery: { garbage: spoilFields, waits: { wrongType: 'all', garbage: 'nobody' }, silent: ['garbage'] },
+  changes: {
+    garbage: (redis, key) => redis.lpush(key, 'garbage'),
+    waits: { wrongType: 'all', garbage: 'nobody' },
+    silent: ['garbage'],
   },
-  lagging: { garbage: addMember, waits: nobodyWaits, silent: ['garbage'] },
   registrations: { garbage: addMember, waits: nobodyWaits, silent: byApi },
   // Counted by the next reader.
   quota: { garbage: spoilText, waits: nobodyWaits, silent: byApi },
@@ -241,7 +241,7 @@ export async function startRecordsStage(
     const waits = of.waits[damage];
     if (waits === 'nobody') return;
     const path = `/v1/accounts/${account}${waits === 'own' ? '/subscriptions' : ''}`;
-    // Named by the next poll of the account or the next drain of the subscription.
+    // Named by the next poll of the account or the next delivery to the subscription.
     await vi.waitFor(
       async () =>
         expect([account, JSON.stringify((await daemon.api.call('GET', path)).body)]).toEqual([

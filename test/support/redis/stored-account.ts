@@ -13,13 +13,7 @@ export function storedAccount(redis: RedisClient, keys: AccountKeys) {
     /** Remembers the account as it is now; returns what sets it back, as a failover without its last writes does. */
     remember: () => rememberKeys(redis, keys.base),
     /** The same of its log alone. */
-    async rememberLog(): Promise<() => Promise<void>> {
-      const [events, head] = [await rememberKeys(redis, keys.events), await rememberKeys(redis, keys.head)];
-      return async () => {
-        await events();
-        await head();
-      };
-    },
+    rememberLog: () => rememberKeys(redis, keys.events, keys.head, keys.bodies),
     setIncarnation: (text: string) => redis.set(keys.incarnation, text),
     /** Milliseconds until its incarnation is forgotten. */
     incarnationExpiresInMs: () => redis.pttl(keys.incarnation),
@@ -54,6 +48,8 @@ export function storedAccount(redis: RedisClient, keys: AccountKeys) {
     dropEventsBelow: (position: number) => redis.xtrim(keys.events, 'MINID', `${position}-0`),
     /** Takes all events from the log, as retention does. */
     dropAllEvents: () => redis.xtrim(keys.events, 'MAXLEN', 0),
+    /** Gives it to another deliverer. */
+    overtake: () => redis.hset(keys.delivery, 'epoch', 'another deliverer'),
     /** Loses log and head. */
     dropLog: () => redis.del(keys.head, keys.events),
     /** Loses the bodies of events that are stored beside the log. */
@@ -121,10 +117,6 @@ export function storedAccount(redis: RedisClient, keys: AccountKeys) {
     subscriptionTexts: () => redis.hvals(keys.subscriptions),
     /** Replaces the stored text of a subscription. */
     setSubscription: (id: string, text: string) => redis.hset(keys.subscriptions, id, text),
-    /** Has delivery to a subscription rest until a time (ms). */
-    restUntil: (id: string, at: number) => redis.hset(keys.resting, id, at),
-    /** Number of subscriptions whose delivery rests until a time. */
-    resting: () => redis.hlen(keys.resting),
     /** Stored texts of the account's tokens, by id. */
     tokenTexts: () => redis.hgetall(keys.tokens),
     setTokens: (texts: Readonly<Record<string, string>>) => redis.hset(keys.tokens, texts),

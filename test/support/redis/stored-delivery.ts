@@ -18,8 +18,6 @@ export function storedDelivery(redis: RedisClient, own: SubscriptionKeys) {
     /** The fields of its state. */
     state: () => redis.hgetall(own.state),
     setState: (fields: Readonly<Record<string, string | number>>) => redis.hset(own.state, fields),
-    /** Gives it to another drain. */
-    overtake: () => redis.hset(own.state, 'epoch', 'another drain'),
     /** Its lanes by filing; those of replays are not among them. */
     async lanes(): Promise<Record<string, StoredLane>> {
       const texts = await redis.hgetall(own.lanes);

@@ -5,15 +5,10 @@ import type { Keys } from '../../../src/redis/keys.ts';
 /** What BullMQ has stored of a queue, for the damages that only Redis or a crash can do to it. */
 export function storedQueue(redis: RedisClient, queue: Queue) {
   return {
-    /** Loses a job's place among those that wait by their priority; true if it had one. */
-    loseWaiting: async (job: string) => (await redis.zrem(queue.toKey('prioritized'), job)) === 1,
-    /** Loses the places of all jobs that wait without a priority; true if there were any. */
+    /** Loses the places of all jobs that wait; true if there were any. */
     loseAllWaiting: async () => (await redis.del(queue.toKey('wait'))) === 1,
     /** Gives the next job to a worker that does not exist. */
-    async giveToNobody(): Promise<void> {
-      const [job = ''] = await redis.zpopmin(queue.toKey('prioritized'));
-      await redis.lpush(queue.toKey('active'), job);
-    },
+    giveToNobody: () => redis.lmove(queue.toKey('wait'), queue.toKey('active'), 'RIGHT', 'LEFT'),
     /** Has jobs that do not exist keep further ones with these deduplication ids from being added. */
     block: (...ids: readonly string[]) => redis.mset(...ids.flatMap((id) => [markOf(id), 'no job'])),
     /** Puts a hash in the place of what says which job has this deduplication id. */
@@ -27,9 +22,9 @@ export function storedQueue(redis: RedisClient, queue: Queue) {
   }
 }
 
-/** Loses all jobs that wake drains, in the first shard of the queues. */
-export async function dropDrains(redis: RedisClient, keys: Pick<Keys, 'queues'>): Promise<void> {
-  await redis.unlink(await redis.keys(`${keys.queues}:drain:*`));
+/** Loses all jobs that wake accounts for delivery, in the first shard of the queues. */
+export async function dropDeliveries(redis: RedisClient, keys: Pick<Keys, 'queues'>): Promise<void> {
+  await redis.unlink(await redis.keys(`${keys.queues}:deliver:*`));
 }
 
 /** The schedules of the accounts' polls as BullMQ stores them, in the first shard of the queues. */

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
 import type { CallbackOutcome } from '../../../src/callbacks/outcome.ts';
-import type { AttemptReport } from '../../../src/delivery/drain/settlement.ts';
+import type { AttemptReport } from '../../../src/delivery/settlement.ts';
 import type { Subscription } from '../../../src/subscriptions/subscription.ts';
 import { createMetrics } from '../../../src/monitoring/metrics.ts';
 import { observeDelivery } from '../../../src/monitoring/observe-delivery.ts';
@@ -16,8 +16,8 @@ const observer = observeDelivery({
   ),
   metrics,
   tracing: {
-    async drain(account, subscription, run) {
-      calls.push(`span of ${account} ${subscription}`);
+    async run(account, run) {
+      calls.push(`span of ${account}`);
       return run();
     },
     attemptReported: ({ attempt }) => void calls.push(`traced ${attempt.outcome}`),
@@ -164,9 +164,8 @@ test('what happens to a subscription is a line, and an event where one was appen
   expect(await valueOf('events_total', '{type="subscription.disabled"}')).toBe(1);
 });
 
-test('a drain runs within its span and gives what it gave', async () => {
-  const drain = observer.traced(async () => ({ wakeAt: 4 }));
-  const othersWait = () => Promise.resolve(false);
-  expect(await drain('acme', 'sub_1', new AbortController().signal, othersWait)).toEqual({ wakeAt: 4 });
-  expect(calls).toEqual(['span of acme sub_1']);
+test('a run of a deliverer is within its span and gives what it gave', async () => {
+  const run = observer.traced(async () => ({ wakeAt: 4 }));
+  expect(await run('acme', new AbortController().signal)).toEqual({ wakeAt: 4 });
+  expect(calls).toEqual(['span of acme']);
 });

@@ -21,7 +21,7 @@ const retentionMs = 2 * hour;
 function stage({ differs = false } = {}) {
   const now = 1_000_000_000;
   const lines: unknown[][] = [];
-  const woken: unknown[][] = [];
+  const woken: string[] = [];
   const metrics = createMetrics();
   const ending = { kind: 'cert', notAfter: 5 } as const;
   const event = buildExpiryEvent({ account: 'a', id: 'sub_1', url: 'https://a.example/x' }, ending, 4);
@@ -29,7 +29,7 @@ function stage({ differs = false } = {}) {
     log,
     logBytesMax: 100_000,
     certificates: { warn: async (account) => [{ account, subscription: 'sub_1', ending, event }] },
-    waker: { wakeMatching: async (...args) => void woken.push(args) },
+    waker: { wake: async (account) => void woken.push(account) },
     publicKeys: { mend: async () => undefined },
     rejecting: { mend: async () => undefined },
     retention: () => ({ now, steadySince: 0, wallNow: differs ? now - hour : now, retentionMs }),
@@ -77,9 +77,9 @@ test('a certificate that ends is logged and counted, and its subscriptions are w
   const contradicted = stage({ differs: true });
   await contradicted.warn.look('a');
   expect(contradicted.woken).toEqual([]);
-  const { warn, woken, lines, metrics, event } = stage();
+  const { warn, woken, lines, metrics } = stage();
   await warn.look('a');
-  expect(woken).toEqual([['a', [event]]]);
+  expect(woken).toEqual(['a']);
   const notAfter = new Date(5).toISOString();
   const line = { account: 'a', subscription: 'sub_1', certificate: 'cert', notAfter };
   expect(lines).toEqual([[line, 'certificate.expiring']]);

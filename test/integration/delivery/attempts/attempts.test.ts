@@ -162,6 +162,7 @@ describe('an attempt in full', () => {
       });
       expect(JSON.stringify(detail)).not.toContain('secret-1');
       expect(detail?.attempt).toMatchObject({ response: 'taken', outcome: 'delivered' });
+      await harness.change(id, {}, { enabled: false });
     }
   });
 

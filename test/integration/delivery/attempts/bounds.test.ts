@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Attempt, DeadLetter } from '../../../../src/delivery/store/delivery-records.ts';
-import type { Settlement } from '../../../../src/delivery/store/settle-arguments.ts';
+import type { SubscriptionSettlement } from '../../../../src/delivery/store/settlement-text.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness, type Harness } from '../drain-harness.ts';
 
@@ -31,7 +31,9 @@ const deadLetter = (n: number): DeadLetter => ({
   events: 1,
 });
 
-const nothing: Settlement = {
+const nothing: Omit<SubscriptionSettlement, 'id'> = {
+  endpointVersion: 0,
+  lags: true,
   progress: {},
   endpoint: {},
   lanes: new Map(),
@@ -43,19 +45,22 @@ const nothing: Settlement = {
   disabling: null,
 };
 
-/** Writes records as one drain does, a settlement each. */
+/** Writes records as one deliverer does, a settlement each. */
 async function write(
-  { delivery, account }: Harness,
+  { stores: { deliveries }, account }: Harness,
   id: string,
-  settlements: readonly Partial<Settlement>[],
+  settlements: readonly Partial<SubscriptionSettlement>[],
 ) {
-  const claim = await delivery.claim(account, id, 1, null);
-  if (claim === null) throw new Error('the subscription is gone');
-  const { epoch, version, endpointVersion } = claim.delivery;
-  for (const [settles, some] of settlements.entries()) {
-    const drain = { epoch, settles, version, endpointVersion, known: claim.head, foundAt: null };
-    const { kind } = await delivery.settle(account, id, drain, { ...nothing, ...some }, Date.now());
-    expect(kind).toBe('settled');
+  const opened = await deliveries.open(account);
+  if (opened === null) throw new Error('the subscription is gone');
+  const { head: known, level, version } = opened;
+  let { fence } = opened;
+  for (const some of settlements) {
+    const subscriptions = [{ ...nothing, id, ...some }];
+    const settlement = { known, level: level.position, nextAt: null, version, subscriptions };
+    const settled = await deliveries.settle(account, fence, settlement, Date.now());
+    expect(settled).toMatchObject({ results: ['enabled'] });
+    fence = { ...fence, settles: fence.settles + 1 };
   }
 }
 
@@ -147,7 +152,7 @@ test('an event whose dead letter made way is not taken for delivered; for other 
   const positions = await harness.append(...Array.from({ length: 400 }, (_, i) => `f${i}`));
   const events = await harness.log.outlineAt(harness.account, positions);
   const deadLetters = events.map((each, n) => ({ ...deadLetter(n + 1), eventId: each?.id ?? '' }));
-  const progress = { cursor: 400, done: '', timeline: null };
+  const progress = { cursor: 400, done: '' };
   await write(harness, bad, [{ progress, deadLetters }]);
   await write(harness, good, [{ progress, attempts: [attempt(0, 'ok')] }]);
   const stateOf = async (id: string, n: number) => {

@@ -16,13 +16,13 @@ const loseKey = (harness: Harness, id: string) =>
 const findKey = (harness: Harness, id: string) =>
   rewrite(harness, id, (text) => text.replaceAll('v1.lost.', 'v1.test.'));
 
-/** Does something once, between a drain's claim and what it makes of it. */
-function afterClaim({ delivery }: Harness, act: () => Promise<unknown>): void {
-  const claim = delivery.claim.bind(delivery);
-  vi.spyOn(delivery, 'claim').mockImplementationOnce(async (...args) => {
-    const claimed = await claim(...args);
+/** Does something once, after subscriptions were read and before something is made of them. */
+function afterLoad({ stores: { deliveries } }: Harness, act: () => Promise<unknown>): void {
+  const { load } = deliveries;
+  vi.spyOn(deliveries, 'load').mockImplementationOnce(async (...args) => {
+    const loaded = await load(...args);
     await act();
-    return claimed;
+    return loaded;
   });
 }
 
@@ -73,25 +73,26 @@ describe('a subscription that cannot be opened', () => {
     expect(await harness.drain(id)).toEqual({ wakeAt: null });
     expect(receiver.accepted).toHaveLength(1);
     expect((await harness.state(id)).blocked).toBeNull();
-    expect(await harness.stored.resting()).toBe(0);
   });
 
-  test('is left alone by what wakes others until its time, but not by a process that starts', async () => {
+  test('is not tried again before its time, but by a process that starts', async () => {
     let now = Date.now();
     await using blocked = await lost('http://127.0.0.1:9/', { now: () => now });
-    const { harness, id } = blocked;
-    const { wakeAt } = await harness.drain(id);
-    const wake = vi.spyOn(harness.queue, 'wake').mockResolvedValue();
-    const woken = async (by: 'wakeLagging' | 'wakeBlocked' | 'publish') => {
-      await (by === 'publish' ? harness.publish('b') : harness.waker[by](harness.account));
-      return wake.mock.lastCall?.[1];
-    };
-    expect(await woken('publish')).toEqual([]);
-    expect(await woken('wakeLagging')).toEqual([]);
-    expect(await woken('wakeBlocked')).toEqual([id]);
+    const { harness } = blocked;
+    const { deliverers, account, stores, blocks } = harness;
+    const run = () => deliverers.run(account, new AbortController().signal);
+    const { wakeAt } = await run();
+    await harness.append('b');
+    expect(await run()).toEqual({ wakeAt });
+    expect(blocks).toHaveLength(1);
+    expect(await stores.deliveries.isDue(account, now)).toBe(false);
+    expect(await stores.deliveries.isDue(account, wakeAt ?? 0)).toBe(true);
     now = wakeAt ?? 0;
-    expect(await woken('publish')).toEqual([id]);
-    expect(await woken('wakeLagging')).toEqual([id]);
+    const next = await run();
+    expect(blocks).toHaveLength(2);
+    expect(next.wakeAt).toBeGreaterThan(now);
+    await harness.drain();
+    expect(blocks).toHaveLength(3);
   });
 
   test('is tried at once after any change, which leaves the pause of its endpoint as it is', async () => {
@@ -107,26 +108,34 @@ describe('a subscription that cannot be opened', () => {
     expect(await harness.state(id)).toMatchObject({ blocked: { times: 2 }, pausedUntil });
     await harness.change(id, { description: 'changed' });
     expect(await harness.state(id)).toMatchObject({ blocked: null, pausedUntil });
-    expect(await harness.subscriptions.resting(harness.account)).toEqual(new Map([[id, pausedUntil]]));
     await harness.drain(id);
     expect(await harness.state(id)).toMatchObject({ blocked: { times: 1 } });
   });
 
   test('is not blocked for what somebody changed meanwhile', async () => {
-    await using blocked = await lost('http://127.0.0.1:9/');
+    await using receiver = await startReceiver();
+    await using blocked = await lost(receiver.url);
     const { harness, id } = blocked;
-    afterClaim(harness, () => harness.change(id, { description: 'meanwhile' }));
-    const { wakeAt } = await harness.drain(id);
-    expect(wakeAt).toBeLessThanOrEqual(Date.now());
-    expect((await harness.state(id)).blocked).toBeNull();
-    // As a drain of another process disables it, without a change of the settings.
-    afterClaim(harness, () => harness.stored.of(id).setState({ enabled: 0 }));
-    await harness.drain(id);
-    expect((await harness.state(id)).blocked).toBeNull();
+    afterLoad(harness, async () => {
+      await findKey(harness, id);
+      await harness.change(id, { description: 'meanwhile' });
+    });
     expect(await harness.drain(id)).toEqual({ wakeAt: null });
+    expect(harness.blocks).toEqual([]);
+    expect((await harness.state(id)).blocked).toBeNull();
+    expect(receiver.accepted).toHaveLength(1);
   });
 
-  test('under a running drain is blocked after what was in flight is written', async () => {
+  test('is not blocked once it was disabled meanwhile', async () => {
+    await using blocked = await lost('http://127.0.0.1:9/');
+    const { harness, id } = blocked;
+    afterLoad(harness, () => harness.change(id, {}, { enabled: false }));
+    expect(await harness.drain(id)).toEqual({ wakeAt: null });
+    expect(harness.blocks).toEqual([]);
+    expect((await harness.state(id)).blocked).toBeNull();
+  });
+
+  test('under a run is blocked after what was in flight is written', async () => {
     const latch = createLatch();
     await using receiver = await startReceiver(async () => {
       await latch.opened;
@@ -135,13 +144,14 @@ describe('a subscription that cannot be opened', () => {
     await using harness = await createHarness(redis, { maxInFlight: 1 });
     const id = await harness.subscribe(receiver.url);
     await harness.append('a', 'b');
-    const settle = harness.delivery.settle.bind(harness.delivery);
-    vi.spyOn(harness.delivery, 'settle').mockImplementation(async (account, sub, drain, settlement, at) => {
-      if (settlement?.attempts.length === 1) {
+    const { deliveries } = harness.stores;
+    const { settle } = deliveries;
+    vi.spyOn(deliveries, 'settle').mockImplementation(async (account, fence, settlement, at) => {
+      if (settlement.subscriptions[0]?.attempts.length === 1) {
         await harness.change(id, { description: 'by a process with another key' });
         await loseKey(harness, id);
       }
-      return settle(account, sub, drain, settlement, at);
+      return settle(account, fence, settlement, at);
     });
     const drained = harness.drain(id);
     await vi.waitFor(() => expect(receiver.inFlight()).toBe(1));
@@ -165,7 +175,7 @@ describe('a subscription that cannot be opened', () => {
         'completed',
         'failed',
       ]);
-      expect(jobs.map(({ name, attemptsMade }) => [name, attemptsMade])).toEqual([['wake', 0]]);
+      expect(jobs.map(({ name, attemptsMade }) => [name, attemptsMade])).toEqual([['due', 0]]);
     });
     expect(harness.errors).toEqual([]);
   });

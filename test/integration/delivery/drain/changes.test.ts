@@ -26,10 +26,10 @@ describe('a change of the subscription', () => {
     expect(await harness.state(id)).toMatchObject({ release: false, parked: 0, failures: 0 });
   });
 
-  test('is taken up by a drain that hangs on the former endpoint', async () => {
+  test('is taken up by a run that hangs on the former endpoint', async () => {
     await using former = await startReceiver('hang');
     await using receiver = await startReceiver();
-    // A drain that hangs looks for changes from time to time only: some looks before its callback times out.
+    // A run that hangs looks for changes from time to time only: some looks before its callback times out.
     await using harness = await createHarness(redis, { timeoutMs: 3_000, maxInFlight: 2 });
     const id = await harness.subscribe(former.url);
     await harness.append('a');
@@ -115,7 +115,7 @@ describe('a change of the subscription', () => {
     expect(await harness.state(id)).toMatchObject({ parked: 0, cursor: 2 });
   });
 
-  test('to disabled stops a drain under way after what is in flight', async () => {
+  test('to disabled stops a run under way after what is in flight', async () => {
     const latch = createLatch();
     await using receiver = await startReceiver(async () => {
       await latch.opened;
@@ -135,18 +135,18 @@ describe('a change of the subscription', () => {
     expect(receiver.accepted).toHaveLength(4);
   });
 
-  test('to disabled and back is taken up by a drain that hangs on the former endpoint', async () => {
+  test('to disabled and back is taken up by a run that hangs on the former endpoint', async () => {
     await using former = await startReceiver('hang');
     await using receiver = await startReceiver();
     await using harness = await createHarness(redis, { timeoutMs: 5_000 });
     const id = await harness.subscribe(former.url);
-    const settling = vi.spyOn(harness.delivery, 'settle');
-    const lastFound = async () => settling.mock.results.at(-1)?.value;
+    const loading = vi.spyOn(harness.stores.deliveries, 'load');
+    const lastFound = async () => loading.mock.results.at(-1)?.value;
     harness.startWorker();
     await harness.publish('a');
     await vi.waitFor(() => expect(former.inFlight()).toBe(1));
     await harness.change(id, {}, { enabled: false });
-    await vi.waitFor(async () => expect(await lastFound()).toMatchObject({ enabled: false }));
+    await vi.waitFor(async () => expect(await lastFound()).toMatchObject([{ delivery: { enabled: false } }]));
     await harness.change(id, { url: receiver.url }, { enabled: true, release: true });
     await harness.publish('b');
     await vi.waitFor(() => expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(['b']));
@@ -154,7 +154,7 @@ describe('a change of the subscription', () => {
     await vi.waitFor(() => expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(['b', 'a']));
   });
 
-  test('to removed stops a drain under way and leaves no key', async () => {
+  test('to removed stops a run under way and leaves no key', async () => {
     const latch = createLatch();
     await using receiver = await startReceiver(async () => {
       await latch.opened;
@@ -174,24 +174,27 @@ describe('a change of the subscription', () => {
 });
 
 /**
- * Does something once, as the outcome of an attempt is about to be written, so that the drain learns of it
- * with that write.
+ * Does something once, as the outcome of an attempt is about to be written, so that the run learns of it with
+ * that write.
  */
-function beforeOutcome({ delivery }: Harness, act: () => Promise<unknown>): void {
-  const settle = delivery.settle.bind(delivery);
+function beforeOutcome({ stores: { deliveries } }: Harness, act: () => Promise<unknown>): void {
+  const { settle } = deliveries;
   let acted = false;
-  vi.spyOn(delivery, 'settle').mockImplementation(async (account, id, drain, settlement, now) => {
-    if (!acted && settlement !== null && settlement.attempts.length > 0) {
+  vi.spyOn(deliveries, 'settle').mockImplementation(async (account, fence, settlement, now) => {
+    if (!acted && settlement.subscriptions.some(({ attempts }) => attempts.length > 0)) {
       acted = true;
       await act();
     }
-    return settle(account, id, drain, settlement, now);
+    return settle(account, fence, settlement, now);
   });
 }
 
+/** Whether the account's next poll at a time (ms) would wake its deliverer. */
+const isDue = ({ stores, account }: Harness, at: number) => stores.deliveries.isDue(account, at);
+
 const everyEvent = { after: null, before: null, eventTypes: null, filingId: 'z', deadLettersOnly: false };
 
-describe('what a drain learns of the endpoint', () => {
+describe('what a run learns of the endpoint', () => {
   const slowDown = { status: 429, headers: { 'retry-after': '3600' } };
 
   test.each<[string, (harness: Harness, id: string) => Promise<unknown>]>([
@@ -210,7 +213,7 @@ describe('what a drain learns of the endpoint', () => {
     expect(failures).toBe(1);
     expect(pausedUntil).toBeGreaterThan(Date.now());
     expect(nextAttemptAt).toBeGreaterThan(Date.now());
-    expect((await harness.subscriptions.resting(harness.account)).get(id)).toBe(pausedUntil);
+    expect([await isDue(harness, Date.now()), await isDue(harness, pausedUntil)]).toEqual([false, true]);
     await harness.append('b');
     await harness.drain(id);
     expect(receiver.received).toHaveLength(1);
@@ -248,7 +251,7 @@ describe('what a drain learns of the endpoint', () => {
     beforeOutcome(harness, () => harness.change(id, {}, { enabled: false }));
     await harness.drain(id);
     expect(await harness.state(id)).toMatchObject({ enabled: false, failures: 1 });
-    expect((await harness.subscriptions.resting(harness.account)).get(id)).toBe(Infinity);
+    expect(await isDue(harness, Date.now() + 2 * 3_600_000)).toBe(false);
   });
 });
 
@@ -262,5 +265,7 @@ test('a change of the description alone leaves pause, failures and next attempt 
   expect(before.pausedUntil).toBeGreaterThan(Date.now());
   await harness.change(id, { description: 'new' }, { enabled: true });
   expect(await harness.state(id)).toEqual({ ...before, version: before.version + 1 });
-  expect((await harness.subscriptions.resting(harness.account)).get(id)).toBe(before.pausedUntil);
+  const tried = receiver.received.length;
+  expect(await harness.drain(id)).toEqual({ wakeAt: before.pausedUntil });
+  expect(receiver.received).toHaveLength(tried);
 });

@@ -32,9 +32,10 @@ async function expectOneDrain(harness: Harness, cut: () => Promise<void>): Promi
   });
   const id = await harness.subscribe(receiver.url);
   await harness.append('held', 'a');
-  const { settle } = harness.delivery;
+  const { deliveries } = harness.stores;
+  const { settle } = deliveries;
   let epoch = '';
-  const spy = vi.spyOn(harness.delivery, 'settle').mockImplementation(async (...args) => {
+  const spy = vi.spyOn(deliveries, 'settle').mockImplementation(async (...args) => {
     const settled = await settle(...args);
     if (epoch === '' && receiver.accepted.length === 1) {
       ({ epoch } = await harness.state(id));

@@ -22,7 +22,7 @@ async function createStage({ clockRight = true, maxInFlight = 1 } = {}) {
   const endExpired = createEndExpired({
     subscriptions: harness.subscriptions,
     disable: createDisabler(harness.redis, keys),
-    wakeMatching: harness.waker.wakeMatching,
+    wake: harness.waker.wake,
     onDisabled,
     onRemoved,
     before: () => clock.at - keptMs,
@@ -63,7 +63,7 @@ test('nothing is sent after its time, what was under way is settled, and a renew
   expect(receiver.received).toHaveLength(5);
 });
 
-test('a renewal is taken up by a drain that was over but for a callback that hangs', async () => {
+test('a renewal is taken up by a run that was over but for a callback that hangs', async () => {
   const { harness, clock } = await createStage({ maxInFlight: 2 });
   await using _ = harness;
   const answered = createLatch();

@@ -10,8 +10,8 @@ afterAll(() => redis.cleanup());
 const times = (count: number, name: (i: number) => string) =>
   Array.from({ length: count }, (_, i) => name(i));
 
-describe('a drain that another one has overtaken', () => {
-  test('writes nothing any more, starts nothing and asks for no further drain', async () => {
+describe('a deliverer that another one has overtaken', () => {
+  test('writes nothing any more, starts nothing and asks for no further run', async () => {
     const latch = createLatch();
     await using receiver = await startReceiver(async ({ filingId, attempt }) => {
       if (attempt === 1 && 'ab'.includes(filingId)) await latch.opened;
@@ -39,7 +39,7 @@ describe('a drain that another one has overtaken', () => {
     await harness.append('slow');
     const overtaken = harness.drain(id);
     await vi.waitFor(() => expect(receiver.inFlight()).toBe(1));
-    await harness.stored.of(id).overtake();
+    await harness.stored.overtake();
     await new Promise((resolve) => setTimeout(resolve, 300));
     await harness.append('a');
     expect(await overtaken).toEqual({ wakeAt: null });
@@ -48,7 +48,7 @@ describe('a drain that another one has overtaken', () => {
   });
 });
 
-describe('a drain that loses Redis', () => {
+describe('a run that loses Redis', () => {
   test('rejects when nothing is in flight any more; the next one repeats only what was not written', async () => {
     await using server = await startPrivateRedis();
     const latch = createLatch();
@@ -90,7 +90,7 @@ describe('a drain that loses Redis', () => {
   });
 });
 
-test('a drain under which Redis was set back writes nothing, though its connection holds', async () => {
+test('a run under which Redis was set back writes nothing, though its connection holds', async () => {
   const latch = createLatch();
   await using receiver = await startReceiver(async ({ filingId, attempt }) => {
     if (filingId === 'set back' && attempt === 1) await latch.opened;
@@ -126,7 +126,7 @@ test('what is in flight counts as not delivered, whatever else is written meanwh
   expect(await harness.state(id)).toMatchObject({ cursor: 2, done: '' });
 });
 
-test('killed at any write, a drain leaves a state from which the next one goes on in order', async () => {
+test('killed at any write, a run leaves a state from which the next one goes on in order', async () => {
   await using receiver = await startReceiver(({ filingId, attempt }) =>
     filingId === 'f1' && attempt === 1 ? 500 : 200,
   );
@@ -137,9 +137,9 @@ test('killed at any write, a drain leaves a state from which the next one goes o
     const id = await harness.subscribe(receiver.url);
     await harness.append(...filings);
     const before = receiver.accepted.length;
-    const settle = harness.delivery.settle.bind(harness.delivery);
+    const { settle } = harness.stores.deliveries;
     let writes = 0;
-    const failing = vi.spyOn(harness.delivery, 'settle').mockImplementation((...args) => {
+    const failing = vi.spyOn(harness.stores.deliveries, 'settle').mockImplementation((...args) => {
       writes += 1;
       return writes > survivedWrites ? Promise.reject(new Error('killed')) : settle(...args);
     });

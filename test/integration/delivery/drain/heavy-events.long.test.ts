@@ -74,22 +74,25 @@ const settings = [
 test.each(Object.entries(kinds))(
   'forty filings of many %s never hold the event loop',
   async (_kind, filing) => {
-    using receiver = await startCounter();
-    await using harness = await createHarness(redis);
-    const ids = await Promise.all(settings.map((each) => harness.subscribe(receiver.url, each)));
-    for (let i = 0; i < count; i += 1) {
-      const event = eventWith({ id: `f${i}`, premium: 20_000, ...filing });
-      await appendEvent(
-        harness.redis,
-        harness.keys,
-        { ...event, id: `evt_${i}`, filingId: `f${i}` },
-        Date.now(),
-      );
+    for (const each of settings) {
+      // oxlint-disable no-await-in-loop
+      using receiver = await startCounter();
+      await using harness = await createHarness(redis);
+      await harness.subscribe(receiver.url, each);
+      for (let i = 0; i < count; i += 1) {
+        const event = eventWith({ id: `f${i}`, premium: 20_000, ...filing });
+        await appendEvent(
+          harness.redis,
+          harness.keys,
+          { ...event, id: `evt_${i}`, filingId: `f${i}` },
+          Date.now(),
+        );
+      }
+      const held = await longestTurn(() => harness.drain());
+      expect(held, JSON.stringify(each)).toBeLessThan(50);
+      const isUnwanted = 'filter' in each && each.filter.includes('GONE');
+      expect(receiver.answered()).toBe(isUnwanted ? 0 : count);
+      // oxlint-enable no-await-in-loop
     }
-    for (const [i, id] of ids.entries()) {
-      const held = await longestTurn(() => harness.drain(id));
-      expect(held, JSON.stringify(settings[i])).toBeLessThan(50);
-    }
-    expect(receiver.answered()).toBe(5 * count);
   },
 );

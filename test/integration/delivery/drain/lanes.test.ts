@@ -17,32 +17,34 @@ async function fillLanes(harness: Harness, url: string): Promise<string> {
     // After each failure a success, so that the endpoint does not look down.
     // oxlint-disable no-await-in-loop
     await harness.append(filing, `good${i}`);
-    await harness.drain(id);
+    await run(harness);
     // oxlint-enable no-await-in-loop
   }
   expect((await harness.state(id)).parked).toBe(120);
   return id;
 }
 
+/** As the process that delivered last. */
+const run = ({ deliverers, account }: Harness) => deliverers.run(account, new AbortController().signal);
+
 const isPoison = ({ filingId }: { filingId: string }) => (filingId.startsWith('poison') ? 500 : 200);
 
-test('lanes are not read anew for every event as long as nobody else has drained the subscription', async () => {
+test('lanes are not read anew for every event as long as nobody else has delivered', async () => {
   await using receiver = await startReceiver(isPoison);
   await using harness = await createHarness(redis, { retryMs: [3_600_000], maxInFlight: 2 });
   const id = await fillLanes(harness, receiver.url);
-  const claim = vi.spyOn(harness.delivery, 'claim');
-  const lanesRead = async () => (await claim.mock.results.at(-1)?.value)?.lanes?.size ?? null;
+  const waiting = vi.spyOn(harness.stores.deliveries, 'waiting');
 
   await harness.append('poison7', 'good');
-  await harness.drain(id);
-  expect(await lanesRead()).toBeNull();
+  await run(harness);
+  expect(waiting).not.toHaveBeenCalled();
   expect((await harness.state(id)).parked).toBe(121);
 
   // As another process would.
-  await harness.delivery.claim(harness.account, id, 1, null);
+  await harness.stored.overtake();
   await harness.append('poison7');
-  await harness.drain(id);
-  expect(await lanesRead()).toBe(120);
+  await run(harness);
+  expect((await waiting.mock.results.at(-1)?.value)?.lanes.size).toBe(120);
   expect((await harness.state(id)).parked).toBe(122);
 });
 
@@ -51,10 +53,10 @@ test('lanes that are kept are released with the others when the endpoint changes
   await using harness = await createHarness(redis, { retryMs: [3_600_000], maxInFlight: 2 });
   const id = await fillLanes(harness, receiver.url);
   await harness.append('poison7');
-  await harness.drain(id);
+  await run(harness);
   receiver.answer(200);
   await harness.change(id, {}, { release: true });
-  await harness.drain(id);
+  await run(harness);
   expect(await harness.state(id)).toMatchObject({ parked: 0, nextAttemptAt: 0 });
   const ofSeven = receiver.accepted.filter(({ filingId }) => filingId === 'poison7');
   expect(ofSeven.map(({ sequence }) => sequence)).toEqual([1, 2]);

@@ -22,7 +22,7 @@ describe('a rate', () => {
     expect((await harness.state(id)).throttledUntil).toBeLessThan(Date.now() + 1_000);
   });
 
-  test('holds from one drain to the next', async () => {
+  test('holds from one run to the next', async () => {
     await using receiver = await startReceiver();
     await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url, { rate: 0.2 });
@@ -34,7 +34,7 @@ describe('a rate', () => {
     expect(wakeAt).toBeGreaterThan(Date.now() + 3_000);
   });
 
-  test('costs nothing while a drain that ends waits for callbacks in flight', async () => {
+  test('costs nothing while a run that ends waits for callbacks in flight', async () => {
     const latch = createLatch();
     await using receiver = await startReceiver(async () => {
       await latch.opened;
@@ -47,7 +47,7 @@ describe('a rate', () => {
     const drained = harness.drain(id, stopping.signal);
     await vi.waitFor(() => expect(receiver.inFlight()).toBe(2), soon);
     stopping.abort();
-    const looks = vi.spyOn(harness.delivery, 'settle');
+    const looks = vi.spyOn(harness.stores.deliveries, 'settle');
     // Its next turn comes and goes.
     await delay(1_500);
     const count = looks.mock.calls.length;

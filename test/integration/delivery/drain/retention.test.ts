@@ -36,14 +36,15 @@ describe('events that retention takes before they are delivered', () => {
     await using watching = await startReceiver();
     await using harness = await createHarness(redis);
     const id = await harness.subscribe(receiver.url);
-    const watcher = await harness.subscribe(watching.url, { eventTypes: ['subscription.fell_behind'] });
+    await harness.subscribe(watching.url, { eventTypes: ['subscription.fell_behind'] });
     await harness.append(...times(30, (i) => `f${i}`));
-    await harness.drain(watcher);
+    await harness.change(id, {}, { enabled: false });
+    await harness.drain();
     await harness.stored.dropAllEvents();
+    await harness.change(id, {}, { enabled: true });
     expect(subscriptionLag(await harness.state(id), 30)).toBe(30);
     await harness.drain(id);
     expect(subscriptionLag(await harness.state(id), 31)).toBe(0);
-    await harness.drain(watcher);
     expect(JSON.parse(watching.accepted[0]?.raw ?? '{}')).toMatchObject({
       type: 'subscription.fell_behind',
       data: { subscription: id, url: new URL(receiver.url).origin, events: 30 },
@@ -74,6 +75,7 @@ describe('events that retention takes before they are delivered', () => {
     expect([await lagOf(id), await lagOf(other)]).toEqual([30, 20]);
     await harness.stored.dropAllEvents();
     expect([await lagOf(id), await lagOf(other)]).toEqual([30, 30]);
+    await harness.change(other, {}, { enabled: false });
     await harness.drain(id);
     // What is in the log by now is the event about it.
     expect([await lagOf(id), await lagOf(other)]).toEqual([0, 30]);

@@ -27,8 +27,8 @@ async function drainAll(harness: Harness, id: string): Promise<void> {
   }, 10_000);
 }
 
-describe('Redis is set back under a drain, and no connection is lost', () => {
-  test('what takes the positions of lost events is delivered, whatever the drain had made of those', async () => {
+describe('Redis is set back under a run, and no connection is lost', () => {
+  test('what takes the positions of lost events is delivered, whatever the run had made of those', async () => {
     const latch = createLatch();
     await using receiver = await startReceiver(answering(latch));
     await using harness = await createHarness(redis);
@@ -56,15 +56,16 @@ describe('Redis is set back under a drain, and no connection is lost', () => {
     const id = await harness.subscribe(receiver.url);
     await harness.append('failing', 'held');
     let setBack: (() => Promise<void>) | undefined;
-    const { claim } = harness.delivery;
-    const spy = vi.spyOn(harness.delivery, 'claim').mockImplementationOnce(async (...args) => {
-      const claimed = await claim(...args);
+    const { deliveries } = harness.stores;
+    const { open } = deliveries;
+    const spy = vi.spyOn(deliveries, 'open').mockImplementationOnce(async (...args) => {
+      const opened = await open(...args);
       setBack = await harness.stored.remember();
-      return claimed;
+      return opened;
     });
     const drained = harness.drain(id);
     await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ parked: 1 }), 10_000);
-    // The log is as it was; only what the drain has written is gone.
+    // The log is as it was; only what the run has written is gone.
     await setBack?.();
     latch.open();
     expect(await drained).toEqual({ wakeAt: null });
@@ -74,21 +75,34 @@ describe('Redis is set back under a drain, and no connection is lost', () => {
   });
 
   test('events that are read on the other timeline are not taken for the next ones', async () => {
-    await using receiver = await startReceiver(answering());
-    await using harness = await createHarness(redis, { maxInFlight: 1 });
-    const id = await harness.subscribe(receiver.url);
-    const setBack = await harness.stored.remember();
-    await harness.append('a', 'b', 'c', 'd', 'e', 'f');
-    const { readAfter } = harness.log;
-    const spy = vi.spyOn(harness.log, 'readAfter').mockImplementationOnce(async (...args) => {
-      await setBack();
-      await harness.append('1', '2', '3', '4', '5', '6', '7', '8');
-      return readAfter(...args);
+    const latch = createLatch();
+    await using receiver = await startReceiver(async () => {
+      await latch.opened;
+      return 200;
     });
-    await harness.drain(id);
-    spy.mockRestore();
+    await using harness = await createHarness(redis);
+    const id = await harness.subscribe(receiver.url);
+    const names = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
+    const { deliveries } = harness.stores;
+    const { read } = deliveries;
+    const settle = vi.spyOn(deliveries, 'settle');
+    let setBack: (() => Promise<void>) | undefined = await harness.stored.rememberLog();
+    await harness.append(...names('lost', 120));
+    vi.spyOn(deliveries, 'read').mockImplementation(async (...args) => {
+      // After the first entries, before the rest.
+      if (setBack !== undefined && args[2].position > 0) {
+        // Nothing more is written before there are answers.
+        await vi.waitUntil(() => settle.mock.settledResults.length === 1 && receiver.inFlight() === 10);
+        await setBack();
+        setBack = undefined;
+        await Promise.all(names('found', 130).map((name) => harness.append(name)));
+      }
+      const answer = await read(...args);
+      if (setBack === undefined) latch.open();
+      return answer;
+    });
     await drainAll(harness, id);
-    expect(heard(receiver)).toEqual(expect.arrayContaining(['1', '2', '3', '4', '5', '6', '7', '8']));
+    expect(heard(receiver)).toEqual(expect.arrayContaining(names('found', 130)));
   });
 });
 
@@ -96,16 +110,17 @@ test('events that a second master answered with are not taken for those of the f
   await using receiver = await startReceiver(answering());
   await using harness = await createHarness(redis, { maxInFlight: 1 });
   const id = await harness.subscribe(receiver.url);
-  const toSecond = await harness.stored.remember();
+  const toSecond = await harness.stored.rememberLog();
   await harness.append('a', 'b', 'c', 'd', 'e', 'f');
-  const { readAfter } = harness.log;
-  const spy = vi.spyOn(harness.log, 'readAfter').mockImplementationOnce(async (...args) => {
-    const toFirst = await harness.stored.remember();
+  const { deliveries } = harness.stores;
+  const { read } = deliveries;
+  const spy = vi.spyOn(deliveries, 'read').mockImplementationOnce(async (...args) => {
+    const toFirst = await harness.stored.rememberLog();
     await toSecond();
     await harness.append('1', '2', '3', '4', '5', '6');
-    const read = await readAfter(...args);
+    const answer = await read(...args);
     await toFirst();
-    return read;
+    return answer;
   });
   await harness.drain(id);
   spy.mockRestore();
@@ -113,6 +128,41 @@ test('events that a second master answered with are not taken for those of the f
   expect(heard(receiver)).toEqual(expect.arrayContaining(['b', 'c', 'd', 'e', 'f']));
   // It is not written that they were delivered, which would bring the cursor back before the first.
   expect(heard(receiver).filter((filingId) => filingId === 'a')).toHaveLength(1);
+});
+
+test('the same holds for events that one subscription alone reads, being behind the others', async () => {
+  await using receiver = await startReceiver(answering());
+  await using harness = await createHarness(redis);
+  const id = await harness.subscribe(receiver.url);
+  await harness.subscribe(receiver.url, { eventTypes: ['filing.rejected'] });
+  await harness.change(id, {}, { enabled: false });
+  const toSecond = await harness.stored.rememberLog();
+  await harness.append('a', 'b', 'c');
+  await harness.drain();
+  await harness.change(id, {}, { enabled: true });
+  const { deliveries } = harness.stores;
+  const elsewhere =
+    <Args extends unknown[], Answer>(read: (...args: Args) => Promise<Answer>) =>
+    async (...args: Args): Promise<Answer> => {
+      const toFirst = await harness.stored.rememberLog();
+      await toSecond();
+      await harness.append('1', '2', '3');
+      const answer = await read(...args);
+      await toFirst();
+      return answer;
+    };
+  vi.spyOn(harness.log, 'readAfter').mockImplementationOnce(elsewhere(harness.log.readAfter));
+  const { read } = deliveries;
+  let isBegun = false;
+  vi.spyOn(deliveries, 'read').mockImplementation((...args) => {
+    const isOfOne = isBegun && args[4] > 0;
+    isBegun = true;
+    return isOfOne && !heard(receiver).includes('a') ? elsewhere(read)(...args) : read(...args);
+  });
+  await harness.drain();
+  vi.restoreAllMocks();
+  await drainAll(harness, id);
+  expect(heard(receiver)).toEqual(expect.arrayContaining(['a', 'b', 'c']));
 });
 
 describe('a cursor', () => {
@@ -179,19 +229,18 @@ test('an event that is recorded after a change of the filters was answered is ju
   const drained = harness.drain(id);
   await vi.waitFor(() => expect(receiver.inFlight()).toBe(1));
   await harness.change(id, { eventTypes: ['filing.rejected'] });
-  await vi.waitFor(async () => {
-    await harness.append('unwanted');
-    expect(await harness.state(id)).toMatchObject({ done: expect.stringMatching(/^2/) as string });
-  });
-  const { readAfter } = harness.log;
-  const spy = vi.spyOn(harness.log, 'readAfter').mockImplementationOnce(async (...args) => {
+  await harness.append('unwanted');
+  const { deliveries } = harness.stores;
+  const { read } = deliveries;
+  const reads = vi.spyOn(deliveries, 'read');
+  await vi.waitFor(() => expect(reads.mock.lastCall?.[2]).toMatchObject({ position: 2 }), 5_000);
+  reads.mockImplementationOnce(async (...args) => {
     await harness.change(id, { eventTypes: ['filing.pending'] });
     await harness.append('wanted');
-    return readAfter(...args);
+    return read(...args);
   });
-  await harness.append('unwanted');
-  await vi.waitFor(() => expect(heard(receiver)).toContain('wanted'));
+  await vi.waitFor(() => expect(heard(receiver)).toContain('wanted'), 5_000);
   latch.open();
   await drained;
-  spy.mockRestore();
+  expect(heard(receiver)).toEqual(['wanted', 'held']);
 });

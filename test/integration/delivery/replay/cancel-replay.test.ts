@@ -103,9 +103,9 @@ test('a cancellation holds when the process that worked on the replay is killed,
   await harness.append(...times(40));
   await harness.drain(id);
   const replay = await startReplay(harness, id);
-  const settle = harness.delivery.settle.bind(harness.delivery);
+  const settle = harness.stores.deliveries.settle.bind(harness.stores.deliveries);
   let writes = 0;
-  const failing = vi.spyOn(harness.delivery, 'settle').mockImplementation(async (...args) => {
+  const failing = vi.spyOn(harness.stores.deliveries, 'settle').mockImplementation(async (...args) => {
     writes += 1;
     if (writes === 4) await cancel(harness, id, replay);
     if (writes > 4) throw new Error('killed');

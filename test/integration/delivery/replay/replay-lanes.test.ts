@@ -30,11 +30,8 @@ async function replayPoison(receiver: { readonly url: string; answer(status: num
   return { harness, id, replay, clock };
 }
 
-/** Drains as a process that knows nothing of the drains before. */
-async function drainElsewhere(harness: Harness, id: string) {
-  await harness.delivery.claim(harness.account, id, 1, null);
-  return harness.drain(id);
-}
+/** Delivers as the process that has done so before. */
+const deliverOn = ({ deliverers, account }: Harness) => deliverers.run(account, new AbortController().signal);
 
 const progress = (harness: Harness, id: string, replay: string) =>
   harness.replayer.progress(harness.account, id, replay);
@@ -44,26 +41,32 @@ test('a replay that waits for a retry is woken for it, and its filing keeps its 
   const { harness, id, replay, clock } = await replayPoison(receiver);
   await using _ = harness;
   await harness.append('good');
-  expect(await drainElsewhere(harness, id)).toEqual({ wakeAt: clock.now + hourMs });
+  expect(await harness.drain(id)).toEqual({ wakeAt: clock.now + hourMs });
   expect((await harness.state(id)).nextAttemptAt).toBe(clock.now + hourMs);
   expect(receiver.accepted).toHaveLength(3);
 
   clock.now += hourMs;
-  expect(await drainElsewhere(harness, id)).toEqual({ wakeAt: null });
+  expect(await harness.drain(id)).toEqual({ wakeAt: null });
   expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 2, failed: 0 });
   expect(receiver.accepted.slice(3).map(({ sequence }) => sequence)).toEqual([1, 2]);
   expect(await harness.stored.of(id).replayLanes()).toBe(0);
 });
 
-test('a replay that waits for a retry goes on at once when the subscription is released', async () => {
-  await using receiver = await startReceiver();
-  const { harness, id, replay, clock } = await replayPoison(receiver);
-  await using _ = harness;
-  clock.now += 1;
-  await harness.change(id, {}, { release: true });
-  await drainElsewhere(harness, id);
-  expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 2 });
-});
+test.each([
+  ['by the process that has sent it', deliverOn],
+  ['by another one', (harness: Harness) => harness.drain()],
+])(
+  'a replay that waits for a retry goes on at once when the subscription is released, %s',
+  async (_name, deliver) => {
+    await using receiver = await startReceiver();
+    const { harness, id, replay, clock } = await replayPoison(receiver);
+    await using _ = harness;
+    clock.now += 1;
+    await harness.change(id, {}, { release: true });
+    await deliver(harness);
+    expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 2 });
+  },
+);
 
 test('a replay with so many retries that they are kept in memory goes on at once when the subscription is released', async () => {
   await using receiver = await startReceiver();
@@ -76,26 +79,26 @@ test('a replay with so many retries that they are kept in memory goes on at once
   const id = await harness.subscribe(receiver.url);
   // After each failure a success, so that the endpoint does not look down.
   await harness.append(...Array.from({ length: 240 }, (_, i) => (i % 2 === 0 ? `poison${i}` : `good${i}`)));
-  await harness.drain(id);
+  await deliverOn(harness);
   receiver.answer(({ filingId }) => (filingId.startsWith('poison') ? 422 : 200));
   const { id: replay } = await startReplay(harness, id);
-  await harness.drain(id);
+  await deliverOn(harness);
   expect(await progress(harness, id, replay)).toMatchObject({ state: 'running', delivered: 120 });
 
   receiver.answer(200);
   clock += 1;
   await harness.change(id, {}, { release: true });
-  await harness.drain(id);
+  await deliverOn(harness);
   expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 240 });
 });
 
-test('a replay that waited for a retry when another drain released the subscription goes on with the next one', async () => {
+test('a replay that waited for a retry when another delivery released the subscription goes on with the next one', async () => {
   await using receiver = await startReceiver();
   const { harness, id, replay, clock } = await replayPoison(receiver);
   await using _ = harness;
   await harness.stored.of(id).setState({ releasedAt: clock.now + 1 });
   clock.now += 2;
-  await drainElsewhere(harness, id);
+  await harness.drain(id);
   expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 2 });
 });
 
@@ -118,7 +121,7 @@ test('a replay is a probe of an endpoint that is down when nothing else waits', 
 
   receiver.answer(200);
   clock = wakeAt ?? 0;
-  await drainElsewhere(harness, id);
+  await harness.drain(id);
   expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 3 });
 });
 
@@ -128,10 +131,10 @@ test('a replayed event that failed in an outage is tried early once the endpoint
   await using _ = harness;
   receiver.answer(503);
   clock.now += hourMs;
-  expect(await drainElsewhere(harness, id)).toEqual({ wakeAt: clock.now + hourMs });
+  expect(await harness.drain(id)).toEqual({ wakeAt: clock.now + hourMs });
   receiver.answer(200);
   await harness.append('good');
-  await drainElsewhere(harness, id);
+  await harness.drain(id);
   expect(await progress(harness, id, replay)).toMatchObject({ state: 'finished', delivered: 2 });
 });
 

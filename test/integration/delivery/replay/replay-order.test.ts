@@ -49,7 +49,6 @@ describe('a replayed event waits for an earlier one of its filing', () => {
     expect(await harness.drain(id)).toEqual({ wakeAt: clock.now + hourMs });
     // Another filing's event is not held back, and neither are those of another process.
     await harness.append('other');
-    await harness.delivery.claim(harness.account, id, 1, null);
     expect(await harness.drain(id)).toEqual({ wakeAt: clock.now + hourMs });
     expect(await progress(harness, id, replay)).toMatchObject({ state: 'running', delivered: 0 });
     expect(receiver.accepted.map(({ filingId }) => filingId)).toEqual(['other']);
@@ -125,8 +124,8 @@ describe('a replayed event waits for an earlier one of its filing', () => {
     await using harness = await createHarness(redis, { maxInFlight: 2 });
     const id = await harness.subscribe(receiver.url);
     await harness.append(...times(200, 'slow'), 'f');
-    const settle = harness.delivery.settle.bind(harness.delivery);
-    const failing = vi.spyOn(harness.delivery, 'settle').mockImplementation(settle);
+    const settle = harness.stores.deliveries.settle.bind(harness.stores.deliveries);
+    const failing = vi.spyOn(harness.stores.deliveries, 'settle').mockImplementation(settle);
     const draining = harness.drain(id).catch(() => 'killed');
     await expect.poll(() => receiver.inFlight()).toBe(2);
     await harness.change(id, narrow);

@@ -42,7 +42,7 @@ export function createFilings({ account, stored, snapshot, subscriptions, log, w
     const results = await snapshot.commit(account, generation, commits, Date.now());
     if (results.some(({ kind }) => kind !== 'written')) throw new Error('a filing was not written');
     if (!withEvents) return;
-    await waker.wakeMatching(account, [{ type: 'filing.paid', state: 'TX', status }]);
+    await waker.wake(account);
   }
 
   async function unread(subscription: string): Promise<number> {

@@ -140,7 +140,7 @@ describe('a subscription that begins with what is', () => {
     const over = new AbortController();
     const changing = filings.keepChanging(id, ids, over.signal);
     harness.startWorker();
-    await harness.queue.wake(harness.account, [id]);
+    await harness.queue.wake(harness.account);
     await vi.waitFor(
       async () => expect(await harness.state(id)).toMatchObject({ snapshots: 0, replaying: 0 }),
       {
@@ -149,7 +149,7 @@ describe('a subscription that begins with what is', () => {
     );
     over.abort();
     await changing;
-    await harness.queue.wake(harness.account, [id]);
+    await harness.queue.wake(harness.account);
     const head = (await harness.log.head(harness.account)).position;
     await vi.waitFor(async () => expect(await harness.state(id)).toMatchObject({ cursor: head, parked: 0 }), {
       timeout: 20_000,

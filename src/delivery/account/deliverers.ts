@@ -1,0 +1,105 @@
+import { createBoundedMap } from '../../memory/bounded-map.ts';
+import { createBusyWatch } from '../../waiting/busy-process.ts';
+import { createFilterJudge } from '../../subscriptions/content-filter/judge.ts';
+import { isUnverified } from '../../subscriptions/options/verification.ts';
+import { openSubscription } from '../../subscriptions/store/stored-subscription.ts';
+import type { Sealer } from '../../secrets/seal.ts';
+import { createCallbackSender, type SendCallbackDeps } from '../../callbacks/send-callback.ts';
+import { createAccountShares } from '../account-shares.ts';
+import { isLasting, UnusableSettingsError, UnverifiedError } from '../blocked/block-policy.ts';
+import { createSubscriptionWindows } from '../window/places.ts';
+import { createDeliverer, type Deliverer, type DelivererDeps, type RunResult } from './deliverer.ts';
+import type { ReadySubscription } from './queue.ts';
+
+/** Delivery to accounts by name, in this process. */
+export interface Deliverers {
+  /**
+   * One run, see `Deliverer`. A run of the account that is under way reads on instead and ends both; one that is
+   * about to end is waited for.
+   */
+  run(account: string, signal: AbortSignal): Promise<RunResult>;
+  /** Has the run of the account that is under way read on; false when there is none that does. */
+  readOn(account: string): boolean;
+}
+
+export interface DeliverersDeps
+  extends Omit<DelivererDeps, 'open' | 'windows' | 'shares' | 'judge'>, SendCallbackDeps {
+  readonly sealer: Sealer;
+  /** Maximum number of callbacks in flight, of all accounts together. */
+  readonly callbacksAtOnce: number;
+}
+
+interface KeptReady extends ReadySubscription {
+  readonly settings: string;
+}
+
+// Maximum number of subscriptions kept ready: opening the secrets of one costs more than signing a callback.
+const openedMax = 20_000;
+// Maximum bytes that are kept of accounts between their runs.
+const keptBytesMax = 128 * 1024 * 1024;
+
+/** Nothing is known of any account yet. */
+export function createDeliverers(deps: DeliverersDeps): Deliverers {
+  const opened = createBoundedMap<string, KeptReady>(openedMax);
+  const kept = createBoundedMap<string, { deliverer: Deliverer; bytes: number }>(
+    keptBytesMax,
+    ({ bytes }) => bytes,
+  );
+  const running = new Map<string, { deliverer: Deliverer; run: Promise<RunResult> }>();
+  // Made once for all accounts.
+  const ofAll: DelivererDeps = {
+    ...deps,
+    open,
+    judge: createFilterJudge(),
+    windows: createSubscriptionWindows(deps.maxInFlight, createBusyWatch()),
+    shares: createAccountShares({ places: deps.callbacksAtOnce, now: () => performance.now() }),
+  };
+
+  function open(account: string, id: string, settings: string): ReadySubscription {
+    const key = `${account}/${id}`;
+    const known = opened.get(key);
+    if (known?.settings === settings) return known;
+    const subscription = openUsable(account, id, settings);
+    if (isUnverified(subscription)) throw new UnverifiedError(settings, subscription);
+    const made = { settings, subscription, send: createCallbackSender(deps, subscription) };
+    opened.set(key, made);
+    return made;
+  }
+
+  function openUsable(account: string, id: string, settings: string) {
+    try {
+      return openSubscription(deps.sealer, account, settings, {
+        key: `subscriptions of ${account}`,
+        field: id,
+      });
+    } catch (error) {
+      throw isLasting(error) ? new UnusableSettingsError(settings, error) : error;
+    }
+  }
+
+  async function runNow(account: string, deliverer: Deliverer, signal: AbortSignal): Promise<RunResult> {
+    try {
+      const result = await deliverer.run(signal);
+      kept.set(account, { deliverer, bytes: deliverer.weight() });
+      return result;
+    } finally {
+      running.delete(account);
+    }
+  }
+
+  function run(account: string, signal: AbortSignal): Promise<RunResult> {
+    const current = running.get(account);
+    if (current !== undefined) {
+      if (current.deliverer.readOn()) return current.run;
+      const again = (): Promise<RunResult> => run(account, signal);
+      return current.run.then(again, again);
+    }
+    const deliverer = kept.get(account)?.deliverer ?? createDeliverer(ofAll, account);
+    kept.delete(account);
+    const begun = runNow(account, deliverer, signal);
+    running.set(account, { deliverer, run: begun });
+    return begun;
+  }
+
+  return { run, readOn: (account) => running.get(account)?.deliverer.readOn() ?? false };
+}

@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto';
+import { createCallbackSender, type SendCallbackDeps, type Sent } from '../callbacks/send-callback.ts';
+import type { Subscription } from '../subscriptions/subscription.ts';
+import { toAttempt } from './store/delivery-records.ts';
+import type { DeliveryStore } from './store/delivery-store.ts';
+
+export interface PingDeps extends SendCallbackDeps {
+  readonly store: Pick<DeliveryStore, 'addTest'>;
+}
+
+/**
+ * Sends one `ping`, signed like any callback, and returns its result, which is written as an attempt. It says
+ * nothing about the endpoint's health. Rejects when Redis does, although the `ping` was sent.
+ */
+export async function sendPing(deps: PingDeps, subscription: Subscription): Promise<Sent> {
+  const { account, id } = subscription;
+  const timestamp = new Date(deps.wallClock()).toISOString();
+  const body = JSON.stringify({ type: 'ping', timestamp, data: { account, subscription: id } });
+  const name = { id: `evt_${randomBytes(16).toString('hex')}`, type: 'ping', filingId: '', position: 0 };
+  const entry = { ...name, body: Buffer.from(body) };
+  const sent = await createCallbackSender(deps, subscription)(entry);
+  const now = deps.now();
+  const attempt = toAttempt({ attempt: 1 }, entry, { sent, called: subscription }, now, null);
+  await deps.store.addTest(account, id, attempt, now);
+  return sent;
+}

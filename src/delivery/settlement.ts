@@ -1,0 +1,210 @@
+import type { CallbackOutcome } from '../callbacks/outcome.ts';
+import type { Sent } from '../callbacks/send-callback.ts';
+import type { LogEntry } from '../events/event-log.ts';
+import type { Subscription } from '../subscriptions/subscription.ts';
+import { buildDisabledEvent, buildFellBehindEvent } from './operational-events.ts';
+import type { ReplayCounts, ReplaySource } from './replay/replay-source.ts';
+import { disablingReason, type EndpointHealth } from './schedule/endpoint-health.ts';
+import type { Lane, Wait } from './schedule/lanes.ts';
+import type { Work } from './schedule/track.ts';
+import {
+  nextAttemptAfter,
+  verdictOn,
+  verdictOnUnsent,
+  type Verdict,
+  type VerdictRules,
+} from './schedule/verdict.ts';
+import {
+  toAttempt,
+  toDeadLetter,
+  toExpiredLetter,
+  type Attempt,
+  type DeadLetter,
+} from './store/delivery-records.ts';
+import type { SubscriptionSettlement } from './store/settlement-text.ts';
+
+/** One attempt in full, for logs and metrics. */
+export interface AttemptReport {
+  readonly subscription: Subscription;
+  readonly entry: LogEntry;
+  readonly attempt: Attempt;
+  readonly sent: Sent;
+  readonly deadLetter: boolean;
+  /** The next retry, in milliseconds on Redis's clock; null when there is none. */
+  readonly nextAttemptAt: number | null;
+}
+
+/** A callback that was sent, with the subscription as it was then. */
+interface SentResult {
+  readonly kind: 'sent';
+  readonly work: Work;
+  readonly entry: LogEntry;
+  readonly sent: Sent;
+  readonly subscription: Subscription;
+}
+
+/** An event that was started and then found to be trimmed away or no longer wanted. */
+interface UnsentResult {
+  readonly kind: 'expired' | 'unwanted';
+  readonly work: Work;
+}
+
+/** A replayed event or a snapshot that was started and has to wait for other events of its filing. */
+interface WaitingResult {
+  readonly kind: 'waits';
+  readonly work: Work;
+  /** Milliseconds on Redis's clock. */
+  readonly until: number;
+}
+
+/** The result of an event in flight. */
+export type SendResult = SentResult | UnsentResult | WaitingResult;
+
+/** The state from which a batch of results is judged. */
+export interface BatchState {
+  readonly health: EndpointHealth;
+  readonly rules: VerdictRules;
+  /** The lane of an event in flight; undefined on its first attempt. */
+  readonly laneOf: (work: Work) => Lane | undefined;
+  /** The replay that is worked on; null when there is none. */
+  readonly replayed: ReturnType<ReplaySource['current']>;
+  /** Milliseconds without any success after which a failure disables the subscription. */
+  readonly disableAfterMs: number;
+}
+
+/** The consequences of one result. */
+export interface ResultOfOne {
+  readonly work: Work;
+  readonly verdict: Verdict;
+  readonly report: AttemptReport | null;
+  readonly deadLetter: DeadLetter | null;
+  /** Id of a dead letter whose event a replay has delivered. */
+  readonly recovered: string | null;
+}
+
+/** The consequences of a batch of results, not yet in effect. */
+export interface BatchResult {
+  readonly nextState: {
+    /** The endpoint's health after all results. */
+    readonly health: EndpointHealth;
+    /** The verdicts for the scheduler, in the order of the results. */
+    readonly verdicts: readonly Pick<ResultOfOne, 'work' | 'verdict'>[];
+    /** The counts for the current replay. */
+    readonly replayed: ReplayCounts;
+  };
+  readonly writes: {
+    readonly attempts: readonly Attempt[];
+    readonly deadLetters: readonly DeadLetter[];
+    readonly recovered: readonly string[];
+    /** Why the subscription is to be disabled, or null. */
+    readonly disablingReason: string | null;
+  };
+  readonly notices: readonly AttemptReport[];
+}
+
+/** Decides the consequences of results, each after those before it. Changes nothing. */
+export function concludeBatch(results: readonly SendResult[], state: BatchState, now: number): BatchResult {
+  const verdicts: ResultOfOne[] = [];
+  const attempts: Attempt[] = [];
+  const deadLetters: DeadLetter[] = [];
+  const recovered: string[] = [];
+  const notices: AttemptReport[] = [];
+  const judged: CallbackOutcome[] = [];
+  const replayed = { delivered: 0, failed: 0 };
+  let { health } = state;
+  for (const result of results) {
+    const one =
+      result.kind === 'sent' ? concludeSent(result, health, state, now) : concludeUnsent(result, health, now);
+    const { report, verdict } = one;
+    ({ health } = verdict);
+    verdicts.push(one);
+    if (one.deadLetter !== null) deadLetters.push(one.deadLetter);
+    if (one.recovered !== null) recovered.push(one.recovered);
+    if (report === null) continue;
+    notices.push(report);
+    attempts.push(report.attempt);
+    if (verdict.judged) judged.push(report.sent.outcome);
+    if (result.work.track === 'replay' && verdict.fate === 'done') replayed.delivered += 1;
+    if (result.work.track === 'replay' && verdict.fate === 'given_up') replayed.failed += 1;
+  }
+  const reason = disablingReason(judged, health, now, state.disableAfterMs);
+  return {
+    nextState: { health, verdicts, replayed },
+    writes: { attempts, deadLetters, recovered, disablingReason: reason },
+    // A disabled subscription has no next retry.
+    notices: reason === null ? notices : notices.map((notice) => ({ ...notice, nextAttemptAt: null })),
+  };
+}
+
+function concludeSent(
+  { work, entry, sent, subscription }: SentResult,
+  health: EndpointHealth,
+  { rules, laneOf, replayed }: BatchState,
+  now: number,
+): ResultOfOne {
+  const lane = laneOf(work);
+  const verdict = verdictOn(work, sent.outcome, { health, lane }, rules, now);
+  const nextAttemptAt = nextAttemptAfter(verdict, work, lane);
+  const isReplay = work.track === 'replay';
+  const replay = isReplay ? replayed : null;
+  const attempt = toAttempt(work, entry, { sent, called: subscription }, now, replay?.id ?? null);
+  const deadLetter = verdict.fate === 'given_up' && !isReplay ? toDeadLetter(work, entry, sent, now) : null;
+  return {
+    work,
+    verdict,
+    report: { subscription, entry, attempt, sent, deadLetter: deadLetter !== null, nextAttemptAt },
+    deadLetter,
+    recovered: verdict.fate === 'done' ? (replay?.reader.letterAt?.(work.position) ?? null) : null,
+  };
+}
+
+function concludeUnsent(
+  result: UnsentResult | WaitingResult,
+  health: EndpointHealth,
+  now: number,
+): ResultOfOne {
+  const { work, kind } = result;
+  const { position, filingId, attempt, track } = work;
+  const isLost = kind === 'expired' && track === 'live';
+  const fate = kind === 'waits' ? waitUntil(result.until) : 'done';
+  return {
+    work,
+    verdict: verdictOnUnsent(fate, health),
+    report: null,
+    deadLetter: isLost ? toExpiredLetter({ position, filingId, attempts: attempt - 1 }, 1, now) : null,
+    recovered: null,
+  };
+}
+
+function waitUntil(dueAt: number): Wait {
+  return { dueAt, charged: false, eventAtFault: false, unsent: true };
+}
+
+/** The operational events to append for a subscription: it fell behind, or is disabled under this version. */
+export function operationalNotices(
+  subscription: Subscription,
+  version: number,
+  deadLetters: readonly DeadLetter[],
+  reason: string | null,
+  at: number,
+): Pick<SubscriptionSettlement, 'announced' | 'disabling'> {
+  const expired = expiredOf(deadLetters);
+  return {
+    announced: expired.events === 0 ? null : { event: buildFellBehindEvent(subscription, expired, at), at },
+    disabling:
+      reason === null ? null : { reason, event: buildDisabledEvent(subscription, reason, version, at), at },
+  };
+}
+
+/**
+ * Number of events that retention removed before the subscription got them, and the position of the last one.
+ */
+export function expiredOf(letters: readonly DeadLetter[]): { events: number; position: number } {
+  let [events, position] = [0, 0];
+  for (const letter of letters) {
+    if (letter.lastOutcome !== 'expired') continue;
+    events += letter.events;
+    position = Math.max(position, letter.position);
+  }
+  return { events, position };
+}

@@ -1,0 +1,287 @@
+import { randomUUID } from 'node:crypto';
+import { bodiesAtOnceMax, lostBody, type LogRead } from '../../events/event-log.ts';
+import { toOutline, withBody, type Checkpoint, type StreamEntry } from '../../events/timeline.ts';
+import { clockStepMsMin } from '../../redis/clock.ts';
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { Keys, SubscriptionKeys } from '../../redis/keys.ts';
+import { committing, loadScript } from '../../redis/scripts.ts';
+import { decodeRecord, replyError, type OnUnreadable } from '../../redis/unreadable-record.ts';
+import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
+import type { DeliveryState } from '../../subscriptions/subscription.ts';
+import type { Lane } from '../schedule/lanes.ts';
+import { parseLane } from './delivery-records.ts';
+import { settlementTexts, type SubscriptionSettlement } from './settlement-text.ts';
+
+/** A deliverer and its latest write, as its calls name them. */
+export interface Fence {
+  readonly epoch: string;
+  /** Number of its settles so far. */
+  readonly settles: number;
+}
+
+/** An account as a deliverer finds it that begins. */
+export interface OpenedAccount {
+  readonly fence: Fence;
+  /** Every event up to here is done for each subscription that does not lag. */
+  readonly level: Checkpoint;
+  /** Whether the level was brought back: the log is not the one that it was of. */
+  readonly isBroughtBack: boolean;
+  readonly head: Checkpoint;
+  readonly version: string;
+  readonly ids: readonly string[];
+}
+
+/** A subscription as it is stored. */
+export interface LoadedSubscription {
+  /** Equal texts mean equal settings. */
+  readonly settings: string;
+  readonly delivery: DeliveryState;
+}
+
+/** The next stretch of the log, with all that was changed since the last one, of one moment. */
+export interface AccountRead {
+  readonly head: Checkpoint;
+  readonly version: string;
+  /** Ids of the subscriptions changed since the version that was known; null where that is not known. */
+  readonly changed: readonly string[] | null;
+  readonly stretch: LogRead;
+}
+
+/** Why a deliverer ends: another one has begun, or the account is gone; Redis was set back under it. */
+export type Overtaken = 'fenced' | 'set_back';
+
+/** What is written in one step. */
+export interface AccountSettlement {
+  readonly known: Checkpoint;
+  readonly level: number;
+  /** When the account is next due, milliseconds on Redis's clock; null for not before something changes. */
+  readonly nextAt: number | null;
+  /** The version of the settings up to which nothing is open. */
+  readonly version: string;
+  readonly subscriptions: readonly SubscriptionSettlement[];
+}
+
+/** What a settle has found. */
+export interface SettledAccount {
+  readonly head: Checkpoint;
+  /** Of the settings; results of later attempts are judged by those. */
+  readonly version: string;
+  readonly results: readonly Settled[];
+}
+
+/** The result of one subscription's part of a settle. */
+export type Settled = 'enabled' | 'disabled' | 'now_disabled' | 'gone' | Error;
+
+/** Delivery of accounts in Redis. Each script of a deliverer is refused once another one has begun. */
+export interface AccountStore {
+  /** Begins to deliver; null where the account has no subscriptions. */
+  open(account: string): Promise<OpenedAccount | null>;
+  /**
+   * Reads subscriptions: null for one that is gone, an UnreadableRecordError for one that cannot be read.
+   * `beyond` brings every cursor back that is beyond this position. Null in all when another one has begun.
+   */
+  load(
+    account: string,
+    fence: Fence,
+    ids: readonly string[],
+    beyond: number | null,
+  ): Promise<(LoadedSubscription | null | Error)[] | null>;
+  /** Ids of all subscriptions, in no order. */
+  ids(account: string): Promise<string[]>;
+  /** The lanes of a subscription, and the ids of its unfinished replays, the oldest first. */
+  waiting(account: string, id: string): Promise<{ lanes: Map<string, Lane>; replays: string[] }>;
+  /**
+   * Reads up to `entries` entries after `known`, or after an earlier position; 0 only looks. `version` is that
+   * of the known settings.
+   */
+  read(
+    account: string,
+    fence: Fence,
+    known: Checkpoint,
+    version: string,
+    entries: number,
+    after?: number,
+  ): Promise<AccountRead | Overtaken>;
+  /** Writes a settlement; atomic, but one subscription that cannot be written holds up no other. */
+  settle(
+    account: string,
+    fence: Fence,
+    settlement: AccountSettlement,
+    now: number,
+  ): Promise<SettledAccount | Overtaken>;
+  /**
+   * Whether anything of the account waits to be delivered: events beyond the level, changed settings, an
+   * attempt that is due, or times of a clock that was ahead. False for an account without subscriptions.
+   */
+  isDue(account: string, now: number): Promise<boolean>;
+}
+
+// Maximum number of subscriptions of one script: a few milliseconds.
+const loadedAtOnce = 200;
+// Maximum bytes of bodies that one script reads: it copies them twice.
+const readBytesMax = bodiesAtOnceMax / 4;
+
+/**
+ * Each settle may remove attempts and dead letters from before `oldestKept` (milliseconds on Redis's clock;
+ * null removes none), and the oldest of a subscription that take more than its equal share of `bytesMax`, the
+ * bytes of them that an account keeps.
+ */
+export function createAccountDeliveryStore(
+  redis: RedisClient,
+  keys: Keys,
+  oldestKept: (now: number) => number | null,
+  bytesMax: number,
+  onUnreadable: OnUnreadable = () => undefined,
+): AccountStore {
+  const script = (file: string) => loadScript(new URL(file, import.meta.url));
+  const [openScript, loadScripts, readScript] = [script('open.lua'), script('load.lua'), script('read.lua')];
+  const settleScript = committing(script('settle.lua'));
+  const dueScript = script('is-due.lua');
+
+  function toLoaded(reply: LoadReply, own: SubscriptionKeys): LoadedSubscription | null | Error {
+    if (reply === 0) return null;
+    if (typeof reply === 'string') return replyError(reply, own.state);
+    const [settings, state] = reply;
+    try {
+      const delivery = parseDeliveryState(fieldsOf(JSON.parse(state) as string[]), own.state);
+      return { settings, delivery };
+    } catch (error) {
+      return error as Error;
+    }
+  }
+
+  function toStretch(account: string, [text, bodies]: [Buffer, Buffer[]], wanted: number): LogRead {
+    const stream = JSON.parse(text.toString()) as StreamEntry[];
+    // The script adds bodies to as many entries as fit; a missing body is ''.
+    const outline = stream.slice(0, Math.max(bodies.length, 1)).map(toOutline);
+    const read = outline.map((entry, i) => withBody(entry, bodies[i] ?? null));
+    const entries = read.filter((entry) => entry !== null);
+    const lost = outline.filter((_, i) => read[i] === null && bodies[i] !== undefined);
+    for (const { position } of lost)
+      onUnreadable(account, lostBody(keys.account(account).bodies, position), 'left_out');
+    const more = stream.length === wanted || outline.length < stream.length;
+    return { entries, more, ...(lost.length === 0 ? {} : { lost }) };
+  }
+
+  return {
+    async open(account) {
+      const { delivery, head, events, changes, subscriptions } = keys.account(account);
+      const epoch = randomUUID();
+      const reply = await openScript.run(redis, [delivery, head, events, changes, subscriptions], [epoch]);
+      if (reply === null) return null;
+      const [level, timeline, broughtBack, newest, newestTimeline, version, ids] = reply as OpenReply;
+      return {
+        fence: { epoch, settles: 0 },
+        level: { position: level, timeline },
+        isBroughtBack: broughtBack === '1',
+        head: { position: newest, timeline: newestTimeline },
+        version,
+        ids,
+      };
+    },
+    async load(account, { epoch }, ids, beyond) {
+      const key = keys.account(account);
+      const { delivery, head, events, subscriptions } = key;
+      const loaded: (LoadedSubscription | null | Error)[] = [];
+      for (let from = 0; from < ids.length; from += loadedAtOnce) {
+        const some = ids.slice(from, from + loadedAtOnce);
+        // Redis serves other clients in between.
+        const reply = await loadScripts.run(
+          redis,
+          [delivery, head, events, subscriptions],
+          [epoch, key.subscription('').state, beyond ?? '', ...some],
+        );
+        if (reply === null) return null;
+        for (const [i, each] of (reply as LoadReply[]).entries())
+          loaded.push(toLoaded(each, key.subscription(some[i] ?? '')));
+      }
+      return loaded;
+    },
+    ids: (account) => redis.hkeys(keys.account(account).subscriptions),
+    async waiting(account, id) {
+      const own = keys.account(account).subscription(id);
+      const [stored, running] = await Promise.all([
+        redis.hgetall(own.lanes),
+        redis.hget(own.replays, 'running'),
+      ]);
+      const lanes = new Map<string, Lane>();
+      for (const [filingId, text] of Object.entries<string>(stored))
+        lanes.set(filingId, decodeRecord(own.lanes, filingId, text, parseLane));
+      return { lanes, replays: (running ?? '').split(' ').filter((each) => each !== '') };
+    },
+    async read(account, { epoch }, known, version, entries, after = known.position) {
+      const { delivery, head, events, bodies, changes } = keys.account(account);
+      const reply = (await readScript.runBuffer(
+        redis,
+        [delivery, head, events, bodies, changes],
+        [epoch, known.position, known.timeline, version, entries, readBytesMax, after],
+      )) as ReadReply;
+      if (reply.length === 1) return reply[0] === 0 ? 'fenced' : 'set_back';
+      const [, position, timeline, newVersion, changed, text, found] = reply;
+      return {
+        head: { position, timeline: timeline.toString() },
+        version: newVersion.toString(),
+        changed: changed === null ? null : [...new Set(changed.map(String))],
+        stretch: toStretch(account, [text, found], entries),
+      };
+    },
+    async settle(account, { epoch, settles }, { known, level, nextAt, version, subscriptions }, now) {
+      const key = keys.account(account);
+      const reply = (await settleScript.run(
+        redis,
+        [key.delivery, key.head, key.events, key.bodies, key.subscriptions, key.polling, key.changes],
+        [
+          epoch,
+          settles,
+          known.position,
+          known.timeline,
+          level,
+          nextAt ?? 0,
+          version,
+          Math.max(0, oldestKept(now) ?? 0),
+          bytesMax,
+          key.subscription('').state,
+          now,
+          ...subscriptions.flatMap(settlementTexts),
+        ],
+      )) as SettleReply;
+      if (reply[0] !== 1) return reply[0] === 0 ? 'fenced' : 'set_back';
+      const [, position, timeline, newVersion, ...results] = reply;
+      return {
+        head: { position, timeline },
+        version: newVersion,
+        results: results.map((result, i) => {
+          const own = key.subscription(subscriptions[i]?.id ?? '');
+          return typeof result === 'number'
+            ? (settledAs[result] ?? 'gone')
+            : replyError(result, ...Object.values(own));
+        }),
+      };
+    },
+    async isDue(account, now) {
+      const { delivery, head, changes, subscriptions } = keys.account(account);
+      const latest = now + clockStepMsMin;
+      return (await dueScript.run(redis, [subscriptions, delivery, head, changes], [now, latest])) === 1;
+    },
+  };
+}
+
+const settledAs: Readonly<Record<number, Settled>> = {
+  1: 'enabled',
+  0: 'disabled',
+  [-1]: 'now_disabled',
+  [-2]: 'gone',
+};
+
+type OpenReply = [number, string, string, number, string, string, string[]];
+type LoadReply = 0 | string | [settings: string, state: string];
+type ReadReply =
+  | [0 | -1]
+  | [1, number, Buffer, version: Buffer, changed: Buffer[] | null, entries: Buffer, bodies: Buffer[]];
+type SettleReply = [0] | [-1] | [1, number, string, version: string, ...(number | string)[]];
+
+function fieldsOf(flat: readonly string[]): Record<string, string> {
+  const fields: Record<string, string> = {};
+  for (let i = 0; i + 1 < flat.length; i += 2) fields[flat[i] ?? ''] = flat[i + 1] ?? '';
+  return fields;
+}
