@@ -1,6 +1,6 @@
 /**
- * The places of a process for drains, as its accounts share them: an endpoint that hangs keeps a place until
- * its callbacks time out, and an account may have thousands of them.
+ * The places of a process for drains, as its accounts share them: an endpoint that hangs keeps a place
+ * until its callbacks time out, and an account may have thousands of them.
  */
 export interface AccountShares {
   take(account: string, count: number): void;
@@ -20,8 +20,8 @@ export interface AccountSharesOptions {
   readonly now: () => number;
 }
 
-// Number of places that an account may hold for each that it leaves free. One alone gets eight ninths of all,
-// of two that want all each gets eight seventeenths.
+// Number of places that an account may hold for each that it leaves free. One alone gets eight ninths of
+// all, of two that want all each gets eight seventeenths.
 const heldPerFree = 8;
 // Minimum milliseconds until the next question, and between the next questions of one account, of which a
 // thousand may wait.

@@ -12,8 +12,8 @@ export interface DeliverJob {
 }
 
 /**
- * Wakes accounts, one job for each. A wake-up during a run causes one more run after it and never two at once
- * (BullMQ deduplication). A lost wake-up costs no event, only a delay until the account's next poll.
+ * Wakes accounts, one job for each. A wake-up during a run causes one more run after it and never two at
+ * once (BullMQ deduplication). A lost wake-up costs no event, only a delay until the account's next poll.
  */
 export interface DeliverQueue {
   /** The queues themselves, one of each shard, for reading. */

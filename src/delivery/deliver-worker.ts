@@ -9,9 +9,9 @@ import { deliverQueueName, type DeliverJob, type DeliverQueue } from './deliver-
 /** Runs deliverers as the queue calls for them. */
 export interface DeliverWorker {
   /**
-   * Starts no more jobs and lets running deliverers finish their callbacks in flight. Resolves when they have,
-   * which may be never while Redis is away. Events that the process leaves in flight are sent again under the
-   * same ids, by the process that delivers for the account next.
+   * Starts no more jobs and lets running deliverers finish their callbacks in flight. Resolves when they
+   * have, which may be never while Redis is away. Events that the process leaves in flight are sent again
+   * under the same ids, by the process that delivers for the account next.
    */
   close(): Promise<void>;
 }
@@ -30,9 +30,9 @@ export interface DeliverWorkerDeps {
 }
 
 /**
- * Starts the worker of the queue `deliver`. Its jobs are safe to run again: a killed one is repeated within 9
- * s. A job in a shard that is not its account's, as in a store copied from a single Redis into a cluster, only
- * wakes it in its own.
+ * Starts the worker of the queue `deliver`. Its jobs are safe to run again: a killed one is repeated within
+ * 9 s. A job in a shard that is not its account's, as in a store copied from a single Redis into a cluster,
+ * only wakes it in its own.
  */
 export function createDeliverWorker(deps: DeliverWorkerDeps): DeliverWorker {
   const { queue, shards, now } = deps;
@@ -53,8 +53,8 @@ export function createDeliverWorker(deps: DeliverWorkerDeps): DeliverWorker {
     lockMs: 6_000,
     stalledMs: 3_000,
     async process({ name, data: { account, at = 0 } }, _token, shard) {
-      // BullMQ uses the clocks of the processes. A wake-up that comes too early by such a clock is left to the
-      // account's next poll, because it might come too early again and again.
+      // BullMQ uses the clocks of the processes. A wake-up that comes too early by such a clock is left to
+      // the account's next poll, because it might come too early again and again.
       if (name === 'due' && at > now() + clockStepMsMin) return;
       if (name === 'due' || shards.homeOf(account) !== shard) return queue.wake(account);
       await deliver(account);

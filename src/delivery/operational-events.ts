@@ -4,8 +4,8 @@ import { subscriptionHost, type Subscription } from '../subscriptions/subscripti
 type Subject = Pick<Subscription, 'account' | 'id' | 'url'>;
 
 /**
- * The event `subscription.disabled`; pure. `occasion` is the version of the settings, under each of which the
- * subscription is disabled once.
+ * The event `subscription.disabled`; pure. `occasion` is the version of the settings, under each of which
+ * the subscription is disabled once.
  */
 export function buildDisabledEvent(subject: Subject, reason: string, occasion: number, at: number): NewEvent {
   return build(subject, 'subscription.disabled', occasion, at, { reason });

@@ -159,9 +159,9 @@ export function createVerifier(deps: VerifierDeps): Verifier {
 }
 
 /**
- * Sends one challenge. It goes out as a callback does: same addresses, connection, credentials and signature.
- * It says nothing about a filing. The text stands below `data`, so that a service which answers every request
- * with its own body does not pass. Rejects only once the client is closed.
+ * Sends one challenge. It goes out as a callback does: same addresses, connection, credentials and
+ * signature. It says nothing about a filing. The text stands below `data`, so that a service which answers
+ * every request with its own body does not pass. Rejects only once the client is closed.
  */
 async function sendChallenge(deps: SendCallbackDeps, subscription: Subscription): Promise<Asked> {
   const { account, id } = subscription;

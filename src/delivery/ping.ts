@@ -9,8 +9,8 @@ export interface PingDeps extends SendCallbackDeps {
 }
 
 /**
- * Sends one `ping`, signed like any callback, and returns its result, which is written as an attempt. It says
- * nothing about the endpoint's health. Rejects when Redis does, although the `ping` was sent.
+ * Sends one `ping`, signed like any callback, and returns its result, which is written as an attempt. It
+ * says nothing about the endpoint's health. Rejects when Redis does, although the `ping` was sent.
  */
 export async function sendPing(deps: PingDeps, subscription: Subscription): Promise<Sent> {
   const { account, id } = subscription;

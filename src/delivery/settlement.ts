@@ -197,7 +197,8 @@ export function operationalNotices(
 }
 
 /**
- * Number of events that retention removed before the subscription got them, and the position of the last one.
+ * Number of events that retention removed before the subscription got them, and the position of the last
+ * one.
  */
 export function expiredOf(letters: readonly DeadLetter[]): { events: number; position: number } {
   let [events, position] = [0, 0];

@@ -36,7 +36,9 @@ export type DeliveryObserver = Pick<
     traced(run: Run): Run;
   };
 
-/** An observer of this process's deliveries. A receiver's failure is a warning, not an error of the daemon. */
+/**
+ * An observer of this process's deliveries. A receiver's failure is a warning, not an error of the daemon.
+ */
 export function observeDelivery(deps: DeliveryObserverDeps): DeliveryObserver {
   const { logger, metrics, tracing, tally, attemptsMax } = deps;
   const log = flatLines(logger);

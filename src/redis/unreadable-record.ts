@@ -89,15 +89,18 @@ function isShaped<T extends object>(value: T, shape: Shape<T>): boolean {
 // Errors of Redis and its scripts where a command does not suit the value of a key.
 const misfits = /WRONGTYPE|is not an integer|is not a float|equal or smaller than the target|user_script/;
 
-/** The error of one part of a script, as ioredis makes those of whole ones, with the keys that it may be about. */
+/**
+ * The error of one part of a script, as ioredis makes those of whole ones, with the keys that it may be
+ * about.
+ */
 export function replyError(message: string, ...keys: readonly string[]): Error {
   const command = { name: 'evalsha', args: ['', String(keys.length), ...keys] };
   return Object.assign(new Error(message), { name: 'ReplyError', command });
 }
 
 /**
- * The error as an UnreadableRecordError where it is one, or where Redis reports that the value of a key does
- * not suit a command; otherwise null.
+ * The error as an UnreadableRecordError where it is one, or where Redis reports that the value of a key
+ * does not suit a command; otherwise null.
  */
 export function toUnreadable(error: unknown): UnreadableRecordError | null {
   if (isUnreadable(error)) return error;
@@ -110,7 +113,8 @@ export function toUnreadable(error: unknown): UnreadableRecordError | null {
 }
 
 /**
- * The UnreadableRecordError with which the work failed; null when it succeeded. Rejects with other failures.
+ * The UnreadableRecordError with which the work failed; null when it succeeded. Rejects with other
+ * failures.
  */
 export async function failureOf(work: () => Promise<unknown>): Promise<UnreadableRecordError | null> {
   try {

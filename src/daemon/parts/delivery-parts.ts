@@ -27,8 +27,8 @@ import type { OpenStore } from './open-store.ts';
 import type { Overrides } from './overrides.ts';
 import type { Stores } from './stores.ts';
 
-// Maximum number of accounts that a process delivers to at once: one whose endpoint hangs keeps its place until
-// the callback times out.
+// Maximum number of accounts that a process delivers to at once: one whose endpoint hangs keeps its place
+// until the callback times out.
 const accountsAtOnceMax = 5_000;
 // Maximum number of callbacks in flight in this process.
 const callbacksAtOnceMax = 8_000;
@@ -36,8 +36,8 @@ const callbacksAtOnceMax = 8_000;
 // Milliseconds that runs may take to end. Stores and connections need a few seconds more, and supervisors
 // allow 30 seconds in all.
 const endMs = 20_000;
-// Milliseconds after which callbacks still in flight are aborted; the rest of `endMs` is for recording their
-// outcomes.
+// Milliseconds after which callbacks still in flight are aborted; the rest of `endMs` is for recording
+// their outcomes.
 const abortMs = 17_000;
 
 interface DeliveryPartsDeps extends OpenStore {

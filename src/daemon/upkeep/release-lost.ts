@@ -13,9 +13,9 @@ export interface ReleaseDeps {
 }
 
 /**
- * Frees polls and deliveries that no process can wake because a start of Redis carried out half a transaction of
- * the queues. Costs some commands for each account, so it runs once per start. Rejects when Redis fails,
- * and may then be repeated.
+ * Frees polls and deliveries that no process can wake because a start of Redis carried out half a
+ * transaction of the queues. Costs some commands for each account, so it runs once per start. Rejects when
+ * Redis fails, and may then be repeated.
  */
 export async function releaseLost({ logger, ...deps }: ReleaseDeps): Promise<void> {
   for await (const account of eachName(deps.accounts.slice)) {

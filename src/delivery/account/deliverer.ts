@@ -13,17 +13,19 @@ export interface DelivererDeps extends Omit<StepDeps, 'refresh' | 'store'> {
 
 /** How a run ended. */
 export interface RunResult {
-  /** When the account is next due, in milliseconds on Redis's clock; null for not before something changes. */
+  /**
+   * When the account is next due, in milliseconds on Redis's clock; null for not before something changes.
+   */
   readonly wakeAt: number | null;
 }
 
 /** Delivers the events of one account to its subscriptions, in one process at a time. */
 export interface Deliverer {
   /**
-   * Delivers all that can be delivered now. Ends when nothing can be sent, when another deliverer has begun,
-   * or when the signal aborts; callbacks in flight are finished first. What it knows of the account is kept for
-   * the next run, and believed as long as no other deliverer has begun. Rejects when Redis fails, as soon as
-   * nothing is in flight; the next run sends those events again under the same ids.
+   * Delivers all that can be delivered now. Ends when nothing can be sent, when another deliverer has
+   * begun, or when the signal aborts; callbacks in flight are finished first. The state of the account is
+   * kept for the next run, and believed as long as no other deliverer has begun. Rejects when Redis fails,
+   * as soon as nothing is in flight; the next run sends those events again under the same ids.
    */
   run(signal: AbortSignal): Promise<RunResult>;
   /** A running deliverer reads on: there may be new events or settings. False when it will not any more. */
@@ -56,6 +58,7 @@ export function createDeliverer(deps: DelivererDeps, name: string): Deliverer {
   const run: Run = {
     deps: { ...deps, refresh: (_, id) => refresh(run, [id]) },
     account,
+    isRunning: false,
     isReading: false,
     isSettling: false,
     readAt: 0,
@@ -64,21 +67,19 @@ export function createDeliverer(deps: DelivererDeps, name: string): Deliverer {
     lookedAt: 0,
     fullSince: null,
   };
-  // Whether what is to be read is read by this run.
-  let isRunning = false;
 
   return {
     async run(signal) {
       const onAbort = () => account.tasks.poke();
       signal.addEventListener('abort', onAbort);
-      isRunning = true;
+      run.isRunning = true;
       try {
         const isOpen = await open(run);
         if (isOpen) await deliver(run, signal);
-        isRunning = false;
+        run.isRunning = false;
         return isOpen ? end(run, signal.aborted) : { wakeAt: null };
       } catch (error) {
-        isRunning = false;
+        run.isRunning = false;
         while (account.tasks.count() > 0) await account.tasks.sleep(lookMsMax);
         forget(account);
         throw error;
@@ -87,7 +88,7 @@ export function createDeliverer(deps: DelivererDeps, name: string): Deliverer {
       }
     },
     readOn() {
-      if (!isRunning || account.overtaken !== null) return false;
+      if (!run.isRunning || account.overtaken !== null) return false;
       account.mustRead = true;
       // The proxy may be back.
       for (const member of account.members.all.values()) if (member.isHeld) account.members.dueAt(member, 0);
@@ -107,6 +108,8 @@ export function createDeliverer(deps: DelivererDeps, name: string): Deliverer {
 interface Run {
   readonly deps: StepDeps & Pick<DelivererDeps, 'store'>;
   readonly account: OpenAccount;
+  /** Whether what is to be read is read by this run: not from its last step on. */
+  isRunning: boolean;
   isReading: boolean;
   isSettling: boolean;
   /** When the log was last read, and last written to, monotonic ms. */
@@ -120,8 +123,8 @@ interface Run {
   fullSince: number | null;
 }
 
-// The story: read what is new, look at those that are due or have something to do, write what has come back;
-// until nothing can be done any more.
+// The story: read what is new, look at those that are due or have something to do, write what has come
+// back; until nothing can be done any more.
 async function deliver(run: Run, signal: AbortSignal): Promise<void> {
   const { account } = run;
   const { members, tasks } = account;
@@ -139,10 +142,10 @@ async function deliver(run: Run, signal: AbortSignal): Promise<void> {
     const isDone = stops || (!members.hasListed() && !hasMoreToRead(account));
     const hasToWrite = account.overtaken === null && members.touched.size > 0;
     if (isDone && tasks.count() === 0 && !hasToWrite) {
-      if (account.overtaken !== null) return;
-      if (stops || !staysForRate(run)) {
-        const isWritten = !isLeftOver(account, run.deps.now()) && !wasAhead(run, account.stored.at);
-        if (isWritten) return;
+      const mayEnd = account.overtaken !== null || stops || !staysForRate(run);
+      run.isRunning = !(mayEnd && isWritten(run));
+      if (!run.isRunning) return;
+      if (mayEnd) {
         startSettling(run, true);
         continue;
       }
@@ -152,6 +155,13 @@ async function deliver(run: Run, signal: AbortSignal): Promise<void> {
     else await tasks.sleep(sleepMs(run, stops));
     // oxlint-enable no-await-in-loop
   }
+}
+
+// Whether nothing is to be written before the run ends, or can be.
+function isWritten(run: Run): boolean {
+  const { account, deps } = run;
+  if (account.overtaken !== null) return true;
+  return !isLeftOver(account, deps.now()) && !wasAhead(run, account.stored.at);
 }
 
 const wasAhead = ({ deps }: Run, at: number): boolean => aheadMsOf(at, deps.now()) > 0;
@@ -279,7 +289,7 @@ function trim({ members, window }: OpenAccount): void {
   window.trim(from);
 }
 
-// Those that are slow must not keep the others from getting what is new.
+// Slow subscriptions must not keep the others from getting what is new.
 function giveWay(run: Run): void {
   const { members, window } = run.account;
   const known = window.known().position;

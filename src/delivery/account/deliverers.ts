@@ -14,8 +14,8 @@ import type { ReadySubscription } from './queue.ts';
 /** Delivery to accounts by name, in this process. */
 export interface Deliverers {
   /**
-   * One run, see `Deliverer`. A run of the account that is under way reads on instead and ends both; one that is
-   * about to end is waited for.
+   * One run, see `Deliverer`. A run of the account that is under way reads on instead and ends both; one
+   * that is about to end is waited for.
    */
   run(account: string, signal: AbortSignal): Promise<RunResult>;
   /** Has the run of the account that is under way read on; false when there is none that does. */
@@ -33,7 +33,8 @@ interface KeptReady extends ReadySubscription {
   readonly settings: string;
 }
 
-// Maximum number of subscriptions kept ready: opening the secrets of one costs more than signing a callback.
+// Maximum number of subscriptions kept ready: opening the secrets of one costs more than signing a
+// callback.
 const openedMax = 20_000;
 // Maximum bytes that are kept of accounts between their runs.
 const keptBytesMax = 128 * 1024 * 1024;

@@ -54,7 +54,7 @@ export interface Group {
 /** The subscriptions of an account: those at the level, those to be looked at, and when each is due. */
 export interface Members {
   readonly all: ReadonlyMap<string, Member>;
-  /** Those that are not at the level. */
+  /** The subscriptions that are not at the level. */
   readonly own: ReadonlySet<Member>;
   /** Those with something to write. */
   readonly touched: Set<Member>;
@@ -68,7 +68,10 @@ export interface Members {
   toLevel(member: Member): void;
   /** It has something to do from the level on, which is `level`. */
   leaveLevel(member: Member, level: number): void;
-  /** Those at the level that may want some of these entries leave it; all of them where positions have no entry. */
+  /**
+   * Those at the level that may want some of these entries leave it; all of them where positions have no
+   * entry.
+   */
   wake(entries: readonly OutlinedEntry[], hasGap: boolean, former: number, known: number): void;
   /** It is to be looked at. */
   look(member: Member): void;

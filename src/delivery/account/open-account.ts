@@ -38,7 +38,7 @@ export interface Behind {
   readonly reading: Promise<AccountRead | Overtaken>;
 }
 
-/** What was last written of an account. */
+/** The state of an account as it was last written. */
 export interface Stored {
   readonly level: number;
   readonly nextAt: number | null;

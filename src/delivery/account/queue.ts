@@ -41,7 +41,7 @@ export interface QueueDeps
   readonly onDisabled: (subscription: Subscription, reason: string) => void;
 }
 
-/** What a queue starts from: the subscription as it is stored. */
+/** The subscription as it is stored, from which its queue starts. */
 export interface QueueStart extends QueueSettings {
   readonly id: string;
   /** Every event up to this position is done. */
@@ -79,8 +79,8 @@ export interface PendingSettle {
 
 /**
  * The events on their way to one subscription: its cursor, lanes, sources, limiter and health. It reads and
- * writes nothing of Redis but replays. A filing never has two events in flight, and the next one starts once
- * the result of the one before is written.
+ * writes nothing of Redis but replays. A filing never has two events in flight, and the next one starts
+ * once the result of the one before is written.
  */
 export interface SubscriptionQueue {
   /** The newest position of the log that it has taken. */
@@ -367,7 +367,8 @@ export function createQueue(deps: QueueDeps, start: QueueStart): SubscriptionQue
   };
 }
 
-// The fields that are not as they were last written, all of them when that is null. Lists count by their items.
+// The fields that are not as they were last written, all of them when that is null. Lists count by their
+// items.
 function changedFields<T extends object>(fields: T, former: T | null): Partial<T> {
   if (former === null) return fields;
   const changed: Partial<T> = {};

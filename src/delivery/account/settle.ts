@@ -26,8 +26,8 @@ interface Chosen {
 }
 
 /**
- * Writes the results of some subscriptions, and how far all others are. `isLast` marks all as lagging that are
- * behind, so that the next run begins where this one ended.
+ * Writes the results of some subscriptions, and how far all others are. `isLast` marks all as lagging that
+ * are behind, so that the next run begins where this one ended.
  */
 export async function settle(deps: SettleDeps, account: OpenAccount, isLast: boolean): Promise<void> {
   const { fence, window, version, members } = account;

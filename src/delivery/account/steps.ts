@@ -47,8 +47,8 @@ export interface StepDeps extends Omit<QueueDeps, 'account'> {
 
 // Number of entries that a subscription reads by itself at a time.
 const entriesAtOnce = 100;
-// Milliseconds until a record that cannot be read is read again, until an expired subscription is looked at again
-// that could not be ended, and until one is that has found no place for its callbacks.
+// Milliseconds until a record that cannot be read is read again, until an expired subscription is looked at
+// again that could not be ended, and until one is that has found no place for its callbacks.
 const brokenMs = 5_000;
 const unendedMs = 60_000;
 const starvedMs = 50;
@@ -90,7 +90,9 @@ export function step(deps: StepDeps, account: OpenAccount, member: Member): bool
   return false;
 }
 
-/** One that cannot be read stands still, and the level with it; the others go on. Rejects with other errors. */
+/**
+ * One that cannot be read stands still, and the level with it; the others go on. Rejects with other errors.
+ */
 export async function leaveOut(
   deps: StepDeps,
   account: OpenAccount,
@@ -223,7 +225,7 @@ function sleep(account: OpenAccount, member: Member, at: number | null, isBarred
   member.isBarred = isBarred && at !== null;
   const isAtLevel = positionOf(member) >= window.known().position && !member.lags && !member.isBroken;
   if (isAtLevel) members.toLevel(member);
-  // What it misses meanwhile is not kept in memory for it.
+  // Events that it misses are not kept in memory for it.
   else member.reads = true;
 }
 
@@ -345,7 +347,7 @@ function readAlone(deps: StepDeps, account: OpenAccount, member: Member, queue: 
   });
 }
 
-// Those that are as far behind share what was read last.
+// Subscriptions that are equally far behind share the last read.
 function readBehind({ store }: StepDeps, account: OpenAccount, after: number): Behind['reading'] {
   const { name, fence, window, version, behind } = account;
   const known = window.known();

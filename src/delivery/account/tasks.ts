@@ -2,7 +2,10 @@
 export interface Tasks {
   /** Begins work; the first that fails is remembered. */
   begin(work: () => Promise<void>): void;
-  /** Counts work that begins and ends elsewhere; the returned function ends it, once, with its failure if any. */
+  /**
+   * Counts work that begins and ends elsewhere; the returned function ends it, once, with its failure if
+   * any.
+   */
   started(): (failure?: { readonly error: unknown }) => void;
   /** Number of those under way. */
   count(): number;

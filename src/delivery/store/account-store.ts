@@ -61,7 +61,7 @@ export interface AccountSettlement {
   readonly subscriptions: readonly SubscriptionSettlement[];
 }
 
-/** What a settle has found. */
+/** The account after a settle. */
 export interface SettledAccount {
   readonly head: Checkpoint;
   /** Of the settings; results of later attempts are judged by those. */
@@ -91,8 +91,8 @@ export interface AccountStore {
   /** The lanes of a subscription, and the ids of its unfinished replays, the oldest first. */
   waiting(account: string, id: string): Promise<{ lanes: Map<string, Lane>; replays: string[] }>;
   /**
-   * Reads up to `entries` entries after `known`, or after an earlier position; 0 only looks. `version` is that
-   * of the known settings.
+   * Reads up to `entries` entries after `known`, or after an earlier position; 0 only looks. `version` is
+   * that of the known settings.
    */
   read(
     account: string,
@@ -123,8 +123,8 @@ const readBytesMax = bodiesAtOnceMax / 4;
 
 /**
  * Each settle may remove attempts and dead letters from before `oldestKept` (milliseconds on Redis's clock;
- * null removes none), and the oldest of a subscription that take more than its equal share of `bytesMax`, the
- * bytes of them that an account keeps.
+ * null removes none), and the oldest of a subscription that take more than its equal share of `bytesMax`,
+ * the bytes of them that an account keeps.
  */
 export function createAccountDeliveryStore(
   redis: RedisClient,

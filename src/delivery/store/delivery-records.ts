@@ -67,8 +67,8 @@ export interface DeadLetter {
    */
   readonly lastOutcome: string;
   /**
-   * Number of events that it represents, the last of them at `position`. More than one if retention removed a
-   * stretch of the log.
+   * Number of events that it represents, the last of them at `position`. More than one if retention removed
+   * a stretch of the log.
    */
   readonly events: number;
   /** When it was given up, milliseconds on Redis's clock. */

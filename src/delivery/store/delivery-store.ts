@@ -13,8 +13,8 @@ export interface Listed<T> {
 /** The attempts and dead letters of subscriptions. */
 export interface DeliveryStore {
   /**
-   * Adds the attempt of a test call, which changes nothing else; not where the subscription is gone. `now` is
-   * in milliseconds on Redis's clock.
+   * Adds the attempt of a test call, which changes nothing else; not where the subscription is gone. `now`
+   * is in milliseconds on Redis's clock.
    */
   addTest(account: string, id: string, attempt: Attempt, now: number): Promise<void>;
   /** Newest first; `before` is the `next` of the page before. */

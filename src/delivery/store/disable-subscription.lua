@@ -1,7 +1,8 @@
 -- Disables a subscription that is not delivered to now, and appends the event about it, in one step.
 --
 -- KEYS  1 subscriptions  2 delivery state  3 changes  4 head  5 events  6 bodies
--- ARGV  1 subscription id  2 settings for which it is disabled  3 reason  4 version of the settings from now on
+-- ARGV  1 subscription id  2 settings for which it is disabled  3 reason  4 version of the settings from
+-- now on
 --       5 to 8 an event as id, type, recorded at (ms) and body
 -- Reply 1, or 0 when nothing was written: the settings have changed, or it is disabled or gone.
 -- @include ../../events/log.lua

@@ -1,7 +1,8 @@
 -- Reads on in the log of an account, with all that was changed since, at one moment.
 --
 -- KEYS  1 delivery  2 head  3 events  4 bodies  5 changes
--- ARGV  1 epoch  2 the newest position that the deliverer knows  3 its timeline  4 version of the settings that
+-- ARGV  1 epoch  2 the newest position that the deliverer knows  3 its timeline  4 version of the settings
+-- that
 --       it knows  5 entries wanted  6 bytes of bodies wanted  7 the position after which they are
 -- Reply { 1, head, its timeline, version of the settings, ids of the subscriptions changed since (nil = not
 --         known), entries as JSON, the bodies of as many as fit };

@@ -3,21 +3,21 @@
 --
 -- KEYS  1 delivery  2 head  3 events  4 bodies  5 subscriptions  6 polling  7 changes
 -- ARGV  1 epoch  2 number of settles of this deliverer so far
---       3 the newest position of the log that it knows  4 its timeline
---       5 the level: every event up to this position is done for each subscription that does not lag
---       6 when the account is next due (ms, 0 = not before something changes)  7 the version of the settings
---       that was seen  8 oldest stream id kept of attempts and dead letters  9 maximum bytes of the account's
---       attempts and dead letters; a third of them is for dead letters  10 common beginning of the keys of
---       delivery states  11 now (ms)
---       then for each subscription a JSON object, followed by its attempts, each of JSON:
---       { id, endpointVersion, attempts (how many follow), lags ('1', '0' or '' = as it is), progress and endpoint as fields and
---       values, lanes as filing and JSON ('' = empty now), dead (letters), recovered (ids of letters that were
---       delivered after all), replay (id, state or '', '1' when finished, then its lanes), announced (an event as
---       id, type, recorded at (ms), body), disabling (the reason, then such an event) }; the last five may be
---       missing. All values are strings.
--- Reply { 1, head, its timeline, version of the settings, then for each subscription 1, 0 when it is disabled, -1 when this call has
---         disabled it, -2 when it is gone, or the error with which it could not be written }, { 0 } or { -1 } as of
---         read.lua
+--       3 the newest position of the log that it knows  4 its timeline 5 the level: every event up to this
+--       position is done for each subscription that does not lag 6 when the account is next due (ms, 0 =
+--       not before something changes)  7 the version of the settings that was seen  8 oldest stream id kept
+--       of attempts and dead letters  9 maximum bytes of the account's attempts and dead letters; a third
+--       of them is for dead letters  10 common beginning of the keys of delivery states  11 now (ms) then
+--       for each subscription a JSON object, followed by its attempts, each of JSON:
+--       { id, endpointVersion, attempts (how many follow), lags ('1', '0' or '' = as it is), progress and
+--       endpoint as fields and values, lanes as filing and JSON ('' = empty now), dead (letters), recovered
+--       (ids of letters that were delivered after all), replay (id, state or '', '1' when finished, then
+--       its lanes), announced (an event as id, type, recorded at (ms), body), disabling (the reason, then
+--       such an event) }; the last five may be missing. All values are strings.
+-- Reply { 1, head, its timeline, version of the settings, then for each subscription 1, 0 when it is
+-- disabled, -1 when this call has
+--         disabled it, -2 when it is gone, or the error with which it could not be written }, { 0 } or { -1
+--         } as of read.lua
 --
 -- The keys of a subscription share the account's hash tag with the keys that are named.
 -- @include ../../events/log.lua
@@ -43,9 +43,9 @@ local function append(event, first)
   append_event(KEYS[2], KEYS[3], KEYS[4], event[first], event[first + 1], '', '', '', event[first + 2], event[first + 3])
 end
 
--- Adds records to a stream. If it takes more than its subscription's equal share of the account's bytes, the
--- oldest go, but for `least` of them, and a mark of polling says when. A stream is measured whenever it has
--- grown by up to a fourth of its share.
+-- Adds records to a stream. If it takes more than its subscription's equal share of the account's bytes,
+-- the oldest go, but for `least` of them, and a mark of polling says when. A stream is measured whenever it
+-- has grown by up to a fourth of its share.
 local function add(key, name, records, first, last, part, least, mark)
   if last < first then return end
   local id
@@ -82,8 +82,8 @@ local function write_replay(state_key, replay)
   end
 end
 
--- The cursor is written last. If Redis carries out only the first half, after its file was cut, events may be
--- repeated and none is lost.
+-- The cursor is written last. If Redis carries out only the first half, after its file was cut, events may
+-- be repeated and none is lost.
 local function settle(own, from)
   if redis.call('HEXISTS', KEYS[5], own.id) == 0 then return -2 end
   local key = ARGV[10] .. own.id
@@ -137,7 +137,8 @@ while at <= #ARGV do
   results[#results + 1] = result
   at = at + 1 + own.attempts
 end
--- Last: what is before it says which subscriptions are not at the level. One that could not be written holds it.
+-- Last: what is before it says which subscriptions are not at the level. One that could not be written
+-- holds it.
 if not has_failed then redis.call('HSET', KEYS[1], 'level', ARGV[5], 'timeline', timeline_of(ARGV[5])) end
 redis.call('HSET', KEYS[1], 'settles', ARGV[2] + 1, 'nextAt', ARGV[6], 'seen', ARGV[7], 'at', ARGV[11])
 results[2], results[3] = read_head(KEYS[2])

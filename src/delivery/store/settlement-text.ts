@@ -46,7 +46,7 @@ export interface ReplayChanges {
   readonly finished: boolean;
 }
 
-/** What a settle writes of one subscription. */
+/** The writes of a settle for one subscription. */
 export interface SubscriptionSettlement {
   readonly id: string;
   /** Of the settings by which the results were judged. */

@@ -1,6 +1,7 @@
 -- Removes a subscription with everything of its delivery.
 --
--- KEYS   1 subscriptions  2 quota  3 order  4 certificates  5 certificate warnings  6 changes, then the keys of
+-- KEYS   1 subscriptions  2 quota  3 order  4 certificates  5 certificate warnings  6 changes, then the
+-- keys of
 --        its delivery, the first of which holds its replays
 -- ARGV   1 id  2 its settings as stored ('' = whatever they are)  3 version of the settings from now on
 -- Reply  1, or 0 when there was no such subscription, or its settings are others

@@ -150,9 +150,9 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'lanes that are kept are believed when another deliverer has begun',
     file: 'src/delivery/account/deliverer.ts',
-    find: '      if (overtaken === null) {\n        for (const member of members.values()) if (member.isHeld)',
+    find: '    if (account.overtaken === null) {\n      for (const member of members.all.values())',
     replace:
-      '      if (overtaken !== null) fence = (await store.open(account))?.fence ?? null;\n      if (fence !== null) {\n        overtaken = null;\n        for (const member of members.values()) if (member.isHeld)',
+      '    if (account.overtaken !== null) account.fence = (await deps.store.open(account.name))?.fence ?? null;\n    if (account.fence !== null) {\n      account.overtaken = null;\n      for (const member of members.all.values())',
     project: 'integration',
     test: 'test/integration/delivery/drain/lanes.test.ts',
     title: 'lanes are not read anew',
@@ -205,8 +205,9 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'what is recorded after a change of the settings is judged by the former ones',
     file: 'src/delivery/account/deliverer.ts',
-    find: '    if (read.version !== version) {',
-    replace: '    if (wanted > 0) accept(read.stretch);\n    if (read.version !== version) {',
+    find: '  if (read.version !== version) {',
+    replace:
+      '  const early = window.add(read.stretch);\n  if (early !== null) members.wake(early.entries, early.hasGap, early.former, window.known().position);\n  if (read.version !== version) {',
     project: 'integration',
     test: 'test/integration/delivery/drain/level.test.ts',
     title: 'does not pass what is recorded after a change',
@@ -214,15 +215,15 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'changed settings that a write has found are not read before more is sent',
     file: 'src/delivery/account/deliverer.ts',
-    find: 'if (!hasChanged) lookAtSome();',
-    replace: 'lookAtSome();',
+    find: 'if (!account.hasChanged) lookAtSome(run);',
+    replace: 'lookAtSome(run);',
     project: 'integration',
     test: 'test/integration/delivery/drain/changes.test.ts',
     title: 'to disabled stops a run',
   },
   {
     name: 'a subscription is read without the level of its account',
-    file: 'src/delivery/account/deliverer.ts',
+    file: 'src/delivery/account/steps.ts',
     find: 'lags ? cursor : Math.max(cursor, level);',
     replace: 'lags || level >= 0 ? cursor : level;',
     project: 'integration',
@@ -231,8 +232,8 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'the level passes a subscription that is not through',
-    file: 'src/delivery/account/deliverer.ts',
-    find: 'else if (!lagsOf(member)) level = Math.min(level, safePositionOf(member));',
+    file: 'src/delivery/account/settle.ts',
+    find: 'else if (!lagsOf(member)) level = Math.min(level, member.queue?.writtenTo() ?? member.position);',
     replace: 'else if (!lagsOf(member)) level = Math.max(level, stored.level);',
     project: 'integration',
     test: 'test/integration/delivery/drain/fence.test.ts',
@@ -240,8 +241,8 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'a subscription that the level passes is not marked',
-    file: 'src/delivery/account/deliverer.ts',
-    find: 'lags: lagsOf(member) === member.lags ? null : lagsOf(member),',
+    file: 'src/delivery/account/settle.ts',
+    find: 'lags: lags.get(member) === member.lags ? null : (lags.get(member) ?? null),',
     replace: 'lags: null,',
     project: 'integration',
     test: 'test/integration/delivery/drain/level.test.ts',
@@ -249,9 +250,9 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'what waits in lanes that are not written counts as written',
-    file: 'src/delivery/account/deliverer.ts',
-    find: 'queue?.writtenTo() ?? position;',
-    replace: 'queue?.position() ?? position;',
+    file: 'src/delivery/account/settle.ts',
+    find: 'member.queue?.writtenTo() ?? member.position',
+    replace: 'positionOf(member)',
     project: 'integration',
     test: 'test/integration/delivery/drain/level.test.ts',
     title: 'stays before what waits in a lane',
@@ -297,7 +298,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'a subscription reads again what the level has passed',
-    file: 'src/delivery/account/deliverer.ts',
+    file: 'src/delivery/account/members.ts',
     find: '    member.position = Math.max(level, member.position);\n',
     replace: '    member.position += 0;\n',
     project: 'integration',
