@@ -66,6 +66,8 @@ export interface PartnerClient {
    * names none.
    */
   checkAccount(signal: AbortSignal): Promise<string | null>;
+  /** The same client; `onSent` is called once per request that is sent through it, retries included. */
+  counting(onSent: () => void): PartnerClient;
 }
 
 export interface PartnerClientDeps {
@@ -105,10 +107,19 @@ type Understand<T> = (answer: PartnerAnswer) => Promise<T>;
  * has a span of its own, so the time of a failed attempt never widens that of the next.
  */
 export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
-  const { budget, clock, rooms = createAnswerRooms() } = deps;
-  const http = createPartnerHttp(deps);
-  // Number of records of which a page fits into an answer, as far as is known.
-  let fitting = pageSize;
+  const { rooms = createAnswerRooms() } = deps;
+  return clientOver({ ...deps, rooms, http: createPartnerHttp(deps), pages: { fitting: pageSize } });
+}
+
+interface SharedDeps extends PartnerClientDeps {
+  readonly rooms: AnswerRooms;
+  readonly http: ReturnType<typeof createPartnerHttp>;
+  /** Number of records of which a page fits into an answer, as far as is known. */
+  readonly pages: { fitting: number };
+}
+
+function clientOver(deps: SharedDeps): PartnerClient {
+  const { budget, clock, rooms, http, pages } = deps;
 
   async function read<T>(
     request: Request,
@@ -198,16 +209,16 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
   return {
     async listFilings(query, signal) {
       for (;;) {
-        const limit = Math.min(query.limit, fitting);
+        const limit = Math.min(query.limit, pages.fitting);
         try {
           const answer = await readPage({ ...query, limit }, signal);
           const isRoomLeft = answer.bytes * 2 < bodyBytesMax;
-          if (limit === fitting && isRoomLeft) fitting = Math.min(pageSize, limit * 2);
+          if (limit === pages.fitting && isRoomLeft) pages.fitting = Math.min(pageSize, limit * 2);
           return answer;
         } catch (error) {
           const isTooLarge = error instanceof PartnerError && error.excess?.of === 'bytes';
           if (!isTooLarge || limit === 1) throw error;
-          fitting = Math.min(fitting, Math.floor(limit / 2));
+          pages.fitting = Math.min(pages.fitting, Math.floor(limit / 2));
         }
       }
     },
@@ -240,6 +251,14 @@ export function createPartnerClient(deps: PartnerClientDeps): PartnerClient {
       const request = { ...single, endpoint: 'me', path } as const;
       return (await read(request, released(toIdentity), signal)).read;
     },
+    counting: (onSent) =>
+      clientOver({
+        ...deps,
+        onRequest(endpoint, code) {
+          if (endpoint !== 'search') onSent();
+          deps.onRequest(endpoint, code);
+        },
+      }),
   };
 }
 

@@ -20,7 +20,12 @@ export interface PatientClientDeps {
  * too long (`refusalWaitMs`), this and all later refusals of the poll reject as those of the client do. A
  * wait ends at once when the signal aborts.
  */
-export function createPatientClient({ client, budget, random, onRest }: PatientClientDeps): PartnerClient {
+export function createPatientClient({
+  client,
+  budget,
+  random,
+  onRest,
+}: PatientClientDeps): Omit<PartnerClient, 'counting'> {
   const startedAt = performance.now();
   let waitsUntil = startedAt;
   let waitedMs = 0;

@@ -23,8 +23,8 @@ export interface RequestBudget {
   /** How often the service is asked at present. */
   pace(): Pace;
   /**
-   * Milliseconds so far in which changes or sweeps of the account waited for their turn at the host, since
-   * the budget was made.
+   * Milliseconds so far in which changes of the account waited for their turn at the host, since the budget
+   * was made. Sweeps and people are left out.
    */
   waitedForTurnMs(): number;
 }
@@ -83,7 +83,7 @@ export function createRequestBudget(limits: RequestLimits, turn: Turn | null = n
 
   async function waitForTurn(take: Turn, urgency: Urgency, signal: AbortSignal): Promise<void> {
     inTurn += 1;
-    const stop = urgency === 'person' ? null : waits.start();
+    const stop = urgency === 'change' ? waits.start() : null;
     try {
       await take(urgency, signal);
     } finally {

@@ -22,8 +22,6 @@ export interface PartnerConnection {
   readonly partnerKey: string;
   readonly client: PartnerClient;
   readonly budget: RequestBudget;
-  /** Number of requests sent, searches left out. */
-  readonly requestsSent: () => number;
   readonly differences: CountDifferences;
   readonly refused: RefusedLists;
   readonly bodies: BodyAllowance;
@@ -56,7 +54,6 @@ export function createPartnerConnections(deps: PartnerConnectionsDeps): PartnerC
   const rooms = createAnswerRooms();
 
   function connect({ account, incarnation, baseUrl, partnerKey }: KeyedAccount): PartnerConnection {
-    let sent = 0;
     const { hostBudgets } = deps;
     const turn: Turn | null =
       hostBudgets && ((urgency, signal) => hostBudgets.turn({ account, baseUrl, urgency }, signal));
@@ -72,14 +69,10 @@ export function createPartnerConnections(deps: PartnerConnectionsDeps): PartnerC
       budget,
       clock: deps.clock,
       random: deps.random,
-      onRequest(endpoint, code) {
-        if (endpoint !== 'search') sent += 1;
-        deps.onRequest(endpoint, code);
-      },
+      onRequest: deps.onRequest,
     });
-    const requestsSent = () => sent;
     const memory = { differences: new Map(), refused: new Map(), bodies: createBodyAllowance() };
-    return { incarnation, baseUrl, partnerKey, client, budget, requestsSent, ...memory };
+    return { incarnation, baseUrl, partnerKey, client, budget, ...memory };
   }
 
   return {

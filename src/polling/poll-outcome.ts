@@ -40,7 +40,9 @@ export type PollOutcome =
   /** Nothing was read: a clock that had moved scheduled the poll too soon after the last one. */
   | { readonly kind: 'early' }
   /** Nothing was read: all places for large reads are taken. */
-  | { readonly kind: 'no_place' };
+  | { readonly kind: 'no_place' }
+  /** Nothing was read: a sweep in a job of its own gives the account its baseline. */
+  | { readonly kind: 'left_to_sweep' };
 
 /** The outcome of a poll that read to its end. */
 export function outcomeOf(mode: PollMode, { guard, tally }: PollReads, { whole }: ReadOutcome): PollOutcome {

@@ -3,7 +3,6 @@ import { toStayLimits } from '../filings/detection/stay-limits.ts';
 import { askIdentity } from './doubt/identity.ts';
 import { marksAfter, marksAfterFailure, outcomeOf, type PollOutcome } from './poll-outcome.ts';
 import { healthState } from './health.ts';
-import { createPollInBetween } from './polls-in-between.ts';
 import { readDelta } from './reads/delta.ts';
 import { readEverything, type ReadOutcome } from './reads/full.ts';
 import type { PollInput, ReadDeps } from './reads/poll-input.ts';
@@ -65,8 +64,11 @@ export interface PollAccountDeps extends ReadDeps {
   readonly whileReading: <T>(read: () => Promise<T>) => Promise<T>;
   /** The account's records that could not be read since the last call, in words; empty without any. */
   readonly unreadable: (account: string) => string;
-  /** Called after each poll in between, while a long poll goes on, with the marks after it. */
-  readonly onPollInBetween: (poll: MeasuredPoll, marks: PollingMarks) => Promise<void>;
+  /**
+   * Begins a sweep of the account in a job of its own, beside which its delta polls go on. Left out: a poll
+   * that finds a sweep due makes it.
+   */
+  readonly beginSweep?: (asked: boolean) => Promise<void>;
 }
 
 /**
@@ -91,23 +93,18 @@ export async function pollAccount(
   if (await deps.snapshot.catchUp(account.account, generation, startedAt, opened.head)) opened = await open();
   const { counts } = opened;
   const missedReads = await deps.polling.missedReads(account.account, opened.missed);
-  const choice = choosePlan(deps, account, request, marks, counts, startedAt);
-  if (choice === null) return { outcome: { kind: 'no_place' }, marks };
+  const choice = await choosePlan(deps, account, request, marks, counts, startedAt);
+  if (typeof choice === 'string') return { outcome: { kind: choice }, marks };
 
   const write = marksWriter(deps, account.account, marks);
   const known = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const stays = await findStalled(deps, account, marks, startedAt);
   const isLong = isLarge(counts, deps.largeFrom) || !marks.baselined;
   const input = { account, marks, known, missedReads, stays, startedAt, isLong, signal };
-  const inBetween = createPollInBetween(deps, input, async (reads, read, requests) => {
-    const after = await write(marksAfter(reads, read, deps.now()), requests);
-    const durationMs = deps.now() - reads.input.startedAt;
-    await deps.onPollInBetween({ outcome: outcomeOf('delta', reads, read), durationMs, requests }, after);
-  });
   const scheduled = request.asked ? {} : { scheduledPollAt: startedAt };
   try {
     const { mode, reads, read } = await deps.whileReading(async () => {
-      const planned = await readByPlan(deps, { ...input, inBetween }, choice.plan);
+      const planned = await readByPlan(deps, input, choice.plan);
       await readStalled(planned.reads);
       return planned;
     });
@@ -185,24 +182,25 @@ interface Choice {
   readonly release: () => void;
 }
 
-// Null when the poll has to read everything and no place for a large read is free.
-function choosePlan(
-  { largeFrom, tryTakePlace }: PollAccountDeps,
+// A long read is left to a job of its own, beside which the account is polled by delta as far as it is known.
+async function choosePlan(
+  { largeFrom, tryTakePlace, beginSweep }: PollAccountDeps,
   account: PolledAccount,
-  { mode }: PollRequest,
+  { mode, asked, newSettings }: PollRequest,
   marks: PollingMarks,
   counts: Readonly<Record<string, number>>,
   now: number,
-): Choice | null {
+): Promise<Choice | 'no_place' | 'left_to_sweep'> {
   const stagger = staggerOf(account.account);
   const plan = planPoll({ ...account, mode, marks, counts, now, largeFrom, stagger });
-  const isLongRead = plan === 'full' && (isLarge(counts, largeFrom) || !marks.baselined);
-  if (!isLongRead) return { plan, release: () => undefined };
-  const release = tryTakePlace();
-  if (release !== null) return { plan, release };
-  // Without a free place a delta poll runs now and the sweep stays due. A delta poll keeps its guarantees in
-  // any case.
-  return marks.baselined && mode !== 'sweep' ? { plan: 'delta', release: () => undefined } : null;
+  const isKnown = isLarge(counts, largeFrom);
+  if (plan === 'delta' || (marks.baselined && !isKnown)) return { plan, release: () => undefined };
+  if (mode === 'sweep' || beginSweep === undefined) {
+    const release = tryTakePlace();
+    return release === null ? 'no_place' : { plan, release };
+  }
+  await beginSweep(asked || newSettings);
+  return isKnown ? { plan: 'delta', release: () => undefined } : 'left_to_sweep';
 }
 
 interface PlannedRead {
@@ -233,29 +231,27 @@ function withMarks(read: ReadOutcome, marks: MarksUpdate): ReadOutcome {
   return { ...read, earned: { ...read.earned, ...marks } };
 }
 
-/**
- * Writes marks together with the number of requests since the last write, and returns all of them. The
- * requests of a poll in between are passed with its marks and do not count as the long poll's own.
- */
+/** Writes marks together with the number of requests so far, and returns all of them. */
 function marksWriter(
   { polling, requestsSent, waitedForTurnMs, unreadable }: PollAccountDeps,
   account: string,
   { generation, budgetWaitMs }: PollingMarks,
-): (update: MarksUpdate, inBetween?: number) => Promise<PollingMarks> {
-  let written = requestsSent();
-  let own = 0;
+): (update: MarksUpdate) => Promise<PollingMarks> {
+  const sentBefore = requestsSent();
   const waitedBefore = waitedForTurnMs();
   const waited = () => {
     const now = Math.round(waitedForTurnMs() - waitedBefore);
     return now === budgetWaitMs ? {} : { budgetWaitMs: now };
   };
-  return async (update, inBetween) => {
-    const sent = requestsSent() - written;
-    written += sent;
-    own += sent - (inBetween ?? 0);
-    const measured = { requestsLastPoll: inBetween ?? own, ...(inBetween === undefined ? waited() : {}) };
+  return async (update) => {
+    const requestsLastPoll = requestsSent() - sentBefore;
     const lastError = update.lastError === '' ? unreadable(account) : update.lastError;
-    const marks = { ...update, ...measured, ...(lastError === undefined ? {} : { lastError }) };
-    return polling.write(account, generation, marks, sent);
+    const said = lastError === undefined ? {} : { lastError };
+    return polling.write(
+      account,
+      generation,
+      { ...update, requestsLastPoll, ...waited(), ...said },
+      requestsLastPoll,
+    );
   };
 }

@@ -62,6 +62,11 @@ export interface AccountPollerDeps {
   readonly reportStanding: ReportStanding;
   /** The account's records that could not be read since the last call, in words; empty without any. */
   readonly unreadable: (account: string) => string;
+  /**
+   * Begins a sweep of an account in a job of its own, unless one is under way or waits. `asked` as in
+   * `PollJob`.
+   */
+  readonly beginSweep: (account: string, asked: boolean) => Promise<void>;
   /** Called when the account of a job is gone; nothing more is to be scheduled for it. */
   readonly onUnknownAccount: (account: string) => Promise<void>;
 }
@@ -155,7 +160,8 @@ export function createAccountPoller(
     polled.set(connection, stalled);
     if (isNew) await deps.polling.notePolled({ ...account, at: account.createdAt }, { onlyFirst: true });
     const startedAt = performance.now();
-    const sentBefore = connection.requestsSent();
+    let requests = 0;
+    const client = connection.client.counting(() => (requests += 1));
     const now = deps.clock.now;
     const request = { mode: job.mode, asked: job.asked, newSettings: isNew };
     const { outcome, marks } = await pollAccount(
@@ -163,25 +169,26 @@ export function createAccountPoller(
         ...deps,
         ...connection,
         stalled,
+        requestsSent: () => requests,
         waitedForTurnMs: connection.budget.waitedForTurnMs,
         handOn,
         client: createPatientClient({
           ...deps,
           ...connection,
+          client,
           onRest: (refusal, ms) => notes.rest(account, refusal, ms),
         }),
         now,
         tryTakePlace,
         largeFrom: largeAccountFilings,
         whileReading: (read) => notes.whileReading(account, connection, read),
-        onPollInBetween: (poll, after) => report(account, poll, after),
+        beginSweep: (asked) => deps.beginSweep(account.account, asked),
       },
       account,
       request,
       signal,
     );
     const durationMs = performance.now() - startedAt;
-    const requests = connection.requestsSent() - sentBefore;
     await report(account, { outcome, durationMs, requests }, marks);
     return outcome;
   }
@@ -212,7 +219,7 @@ export function createAccountPoller(
 }
 
 function isNothingRead({ kind }: PollOutcome): boolean {
-  return kind === 'backing_off' || kind === 'early' || kind === 'no_place';
+  return kind === 'backing_off' || kind === 'early' || kind === 'no_place' || kind === 'left_to_sweep';
 }
 
 function createPlaces(max: number): () => (() => void) | null {

@@ -38,6 +38,7 @@ import { tagsApart } from './slots-apart.ts';
  * | `P:{a}:missing`               | hash   | until seen again              | polling                       | polling            |
  * | `P:{a}:polling`               | hash   | with the account              | polling                       | polling, API       |
  * | `P:{a}:lease`                 | string | seconds                       | polling                       | polling            |
+ * | `P:{a}:sweep-lease`           | string | seconds                       | polling                       | polling            |
  * | `P:{a}:tokens`                | hash   | with the account              | token store                   | API                |
  * | `P:{a}:sessions`              | hash   | a week after the last         | session store                 | API                |
  * | `P:{a}:unreadable`            | stream | a week                        | the process that finds it     | operators          |
@@ -144,6 +145,7 @@ export interface AccountKeys {
   readonly missing: string;
   readonly polling: string;
   readonly lease: string;
+  readonly sweepLease: string;
   readonly tokens: string;
   /** Sessions of the page that were opened with the account's tokens. */
   readonly sessions: string;
@@ -237,6 +239,7 @@ function accountKeys(base: string): AccountKeys {
     missing: `${base}:missing`,
     polling: `${base}:polling`,
     lease: `${base}:lease`,
+    sweepLease: `${base}:sweep-lease`,
     tokens: `${base}:tokens`,
     sessions: `${base}:sessions`,
     unreadable: `${base}:unreadable`,

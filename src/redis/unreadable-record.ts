@@ -137,7 +137,7 @@ function keysOf(error: Error): string[] {
 
 // By their names; all others are hashes.
 const types: readonly (readonly [string, RegExp])[] = [
-  ['string', /:(incarnation|head|lease|quota|idempotency:[^:]+)$/],
+  ['string', /:(incarnation|head|lease|sweep-lease|quota|idempotency:[^:]+)$/],
   ['list', /:changes$/],
   ['zset', /:(index|order|certificates|certificate-warnings|registrations)$/],
   ['stream', /:(log|count-history|unreadable|attempts|dead)$/],

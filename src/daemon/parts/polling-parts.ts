@@ -105,6 +105,8 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
       upkeep,
       upkeepMs: pollUpkeepMs,
       onError,
+      beginSweep: (account, asked) =>
+        asked ? pollQueue.pollNow(account, 'sweep') : pollQueue.beginSweep(account),
       onUnknownAccount: pollQueue.unschedule,
       reportStanding,
       unreadable: deps.unreadable,

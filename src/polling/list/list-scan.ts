@@ -43,18 +43,10 @@ const inARowMax = 10;
 // Maximum number of requests for parts of pages, beside one for each page that was read.
 const partsMax = 200;
 
-/** A short poll that may be due while a long read goes on. */
-export interface PollInBetween {
-  isDue(): boolean;
-  /** Makes that poll if it is due and not under way. */
-  pollIfDue(): Promise<void>;
-}
-
 export interface ScanDeps {
   readonly listing: Pick<PartnerClient, 'listFilings'>;
   /** Ids that the poll has shown; the list's are added, those of quarantined records included. */
   readonly shown: IdSet;
-  readonly inBetween: PollInBetween;
   readonly signal: AbortSignal;
 }
 
@@ -70,12 +62,11 @@ export interface ScanRequest {
 export interface ListScan {
   /**
    * The pages, to be read once. The next page is requested while the reader works on earlier ones, never two
-   * at once: pages served out of order would hide rows that move from one to the other. At a `barrier` the
-   * reader finishes that work before it asks for more. Throws PartnerError when not even the first page can
-   * be read, or when the service refuses the account. No request outlives the generator. The reader releases
-   * each page.
+   * at once: pages served out of order would hide rows that move from one to the other.
+   * Throws PartnerError when not even the first page can be read, or when the service refuses the account. No
+   * request outlives the generator. The reader releases each page.
    */
-  pages(): AsyncGenerator<ShownPage | 'barrier', void, undefined>;
+  pages(): AsyncGenerator<ShownPage, void, undefined>;
   /** To be called once the pages have ended. */
   result(): ScanResult;
 }
@@ -84,7 +75,7 @@ export interface ListScan {
  * Reads a list page by page (docs/partner.md#lists). It advances by the number of records on each page, never
  * by the requested limit. A page that cannot be read is read in halves, down to the records in the way.
  */
-export function scanList({ listing, shown, inBetween, signal }: ScanDeps, request: ScanRequest): ListScan {
+export function scanList({ listing, shown, signal }: ScanDeps, request: ScanRequest): ListScan {
   const { status, isSweep = false } = request;
   const list = status === undefined ? { isSweep } : { isSweep, status };
   const requests = createListRequests(listing, list, signal);
@@ -114,11 +105,8 @@ export function scanList({ listing, shown, inBetween, signal }: ScanDeps, reques
       const page = answer instanceof PartnerError ? null : accept(answer, ids);
       let step = answer instanceof PartnerError ? yield* goOn(answer, ids) : nextStep(position);
       if (step === 'early' && (await isLastShown())) step = leaveOutPage();
-      const isPause = step === 'continue' && inBetween.isDue();
-      if (step === 'continue' && !isPause) requestAhead();
+      if (step === 'continue') requestAhead();
       if (page !== null) yield page;
-      if (step !== 'continue' || isPause) yield 'barrier';
-      if (isPause) await inBetween.pollIfDue();
       if (step === 'continue') continue;
       end = position.skipped > 0 ? 'broken' : step === 'early' ? 'short' : step;
       return;

@@ -65,7 +65,7 @@ const removedAtOnce = 8;
 /** A reader for one poll. */
 export function createFilingReader(
   { client, random, now }: FilingReaderDeps,
-  { account: { pollIntervalMs }, marks, startedAt, signal, inBetween }: PollInput,
+  { account: { pollIntervalMs }, marks, startedAt, signal }: PollInput,
   { observer, missed, guard, tally }: FilingReaderParts,
 ): FilingReader {
   const wasHeldBack = isHeldBack(marks);
@@ -139,7 +139,6 @@ export function createFilingReader(
     const work = async () => {
       for (const id of queue) {
         if (broken) return;
-        await inBetween.pollIfDue();
         await readOne(id);
       }
     };

@@ -5,7 +5,6 @@ import type { Clock } from '../../redis/clock.ts';
 import type { CountDifferences } from '../beliefs/count-differences.ts';
 import type { MissedRead } from '../beliefs/missed-reads.ts';
 import type { DoubtLimits } from '../doubt/doubt-policy.ts';
-import type { PollInBetween } from '../list/list-scan.ts';
 import type { RefusedLists } from '../list/refused-lists.ts';
 import type { PollingMarks } from '../store/marks.ts';
 import type { DueStays } from '../schedule/stalled-filings.ts';
@@ -14,7 +13,7 @@ import type { BodyAllowance } from '../../filings/body-allowance.ts';
 
 /** The dependencies of the reads of all polls of an account. */
 export interface ReadDeps {
-  readonly client: PartnerClient;
+  readonly client: Omit<PartnerClient, 'counting'>;
   readonly snapshot: SnapshotStore;
   readonly polling: PollingStore;
   readonly refused: RefusedLists;
@@ -59,5 +58,4 @@ export interface PollInput {
   readonly isTrusted?: boolean;
   /** Number of events that the poll has put into the log before that. */
   readonly eventsBefore?: number;
-  readonly inBetween: PollInBetween;
 }

@@ -64,7 +64,7 @@ export interface PollReads {
 /** Prepares the reads of one poll of an account. */
 export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
   const { account, sweepIntervalMs } = input.account;
-  const { signal, inBetween, isLong = false } = input;
+  const { signal, isLong = false } = input;
   const shown = createIdSet();
   const listing = createListing({ ...deps, forMs: sweepIntervalMs });
   const tally = startTally(input.eventsBefore ?? 0);
@@ -105,13 +105,12 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
     shown,
     async readList(request) {
       const isSweep = isLong && request.status === undefined;
-      const scan = scanList({ listing, shown, inBetween, signal }, { ...request, isSweep });
+      const scan = scanList({ listing, shown, signal }, { ...request, isSweep });
       const work = createPageWork();
       try {
         for await (const page of scan.pages())
-          await (page === 'barrier'
-            ? work.done()
-            : work.begin(page.bytes, pages.observe(page, request.status).finally(page.release)));
+          await work.begin(page.bytes, pages.observe(page, request.status).finally(page.release));
+        await work.done();
       } finally {
         await work.settled();
       }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { PollMode } from '../store/lease-store.ts';
 import type { PollingMarks } from '../store/marks.ts';
 
-/** The requested kind of poll: a sweep reads everything, a delta only the parts that may have changed. */
-export type PollMode = 'delta' | 'sweep';
+export type { PollMode };
 
 /** The extent of one poll. */
 export type PollPlan =

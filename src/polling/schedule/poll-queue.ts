@@ -63,6 +63,8 @@ export interface PollQueue {
   unschedule(account: string): Promise<void>;
   /** Polls once, as soon as a worker is free; a second call before that changes nothing. */
   pollNow(account: string, mode: PollMode): Promise<void>;
+  /** Begins a sweep as soon as a worker is free, unless one that it has begun waits or is under way. */
+  beginSweep(account: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -165,6 +167,7 @@ export function createPollQueue(
     release: (account) =>
       releaseLostJobs(queueOf(account), [
         onceId(account),
+        sweepId(account),
         askedId(account, 'delta'),
         askedId(account, 'sweep'),
       ]),
@@ -182,6 +185,10 @@ export function createPollQueue(
         },
       );
     },
+    async beginSweep(account) {
+      const data = { account, mode: 'sweep' as const, asked: false };
+      await queueOf(account).add('poll', data, { deduplication: { id: sweepId(account) } });
+    },
     close: sharded.close,
   };
   return polls;
@@ -198,6 +205,11 @@ export function isSuspect(nextAt: number | undefined, pollIntervalMs: number, no
 // Id of the poll with which a schedule begins.
 function onceId(account: string): string {
   return `${account}.scheduled`;
+}
+
+// Id of the sweep that a poll has begun.
+function sweepId(account: string): string {
+  return `${account}.sweeping`;
 }
 
 function askedId(account: string, mode: PollMode): string {

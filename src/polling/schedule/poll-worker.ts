@@ -24,7 +24,7 @@ export interface PollWorkerDeps {
    * Rejects when the poll cannot go on; the next one starts over. False: it had no place, nothing was read.
    */
   readonly poll: (job: PollJob, signal: AbortSignal) => Promise<boolean>;
-  /** A job found the account's former poll at work. */
+  /** A job found a poll of its mode of the account at work. */
   readonly onSkipped: () => void;
   readonly onError: (error: Error) => void;
 }
@@ -45,9 +45,9 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
   let closing = false;
 
   async function process(job: Job<PollJob>, token: string | undefined): Promise<void> {
-    const { account, asked } = job.data;
+    const { asked } = job.data;
     const holder = `${deps.holder}:${job.id ?? ''}`;
-    if (!(await lease(account, holder))) deps.onSkipped();
+    if (!(await lease(job.data, holder))) deps.onSkipped();
     else if (await pollUnderLease(job.data, holder)) return;
     if (!asked) return;
     // A requested poll comes after the polls under way, and occupies no worker until then.
@@ -55,13 +55,13 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
     throw new DelayedError();
   }
 
-  async function lease(account: string, holder: string): Promise<boolean> {
+  async function lease({ account, mode }: PollJob, holder: string): Promise<boolean> {
     try {
-      return await deps.polling.lease(account, holder, leaseMs);
+      return await deps.polling.lease(account, mode, holder, leaseMs);
     } catch (error) {
       // The account may have been leased although the reply was lost; no other process is to wait for that
       // lease.
-      await deps.polling.release(account, holder);
+      await deps.polling.release(account, mode, holder);
       throw error;
     }
   }
@@ -72,14 +72,14 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
     if (closing) stop.abort();
     // A lost lease does no harm, because the time spans of reads put overlapping polls in order.
     const keep = setInterval(() => {
-      deps.polling.lease(job.account, holder, leaseMs).catch(deps.onError);
+      deps.polling.lease(job.account, job.mode, holder, leaseMs).catch(deps.onError);
     }, leaseMs / 3);
     try {
       return await deps.poll(job, stop.signal);
     } finally {
       running.delete(stop);
       clearInterval(keep);
-      await deps.polling.release(job.account, holder);
+      await deps.polling.release(job.account, job.mode, holder);
     }
   }
 

@@ -3,15 +3,21 @@ import type { Keys } from '../../redis/keys.ts';
 import { defineScript } from '../../redis/scripts.ts';
 import { UnreadableRecordError, type OnUnreadable } from '../../redis/unreadable-record.ts';
 
-/** The lease of polling, one string per account. It keeps two processes from polling an account at once. */
+/** The requested kind of poll: a sweep reads everything, a delta only the parts that may have changed. */
+export type PollMode = 'delta' | 'sweep';
+
+/**
+ * The leases of an account, one string for its polls and one for its sweeps. Each keeps two processes from
+ * the same work.
+ */
 export interface LeaseStore {
   /**
    * Leases the account to `holder` for `ms` milliseconds, or extends its lease. False while another holder
    * has it, whose lease lasts no longer than that.
    */
-  lease(account: string, holder: string, ms: number): Promise<boolean>;
+  lease(account: string, mode: PollMode, holder: string, ms: number): Promise<boolean>;
   /** Ends the lease if it is still the holder's. */
-  release(account: string, holder: string): Promise<void>;
+  release(account: string, mode: PollMode, holder: string): Promise<void>;
 }
 
 // KEYS 1 the lease. ARGV holder, milliseconds. Replies 0 when another holder has it, 1 when it is the
@@ -37,16 +43,17 @@ const dropLease = defineScript(
 
 /** Leases in Redis. */
 export function createLeaseStore(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable): LeaseStore {
-  const keyOf = (account: string) => keys.account(account).lease;
+  const keyOf = (account: string, mode: PollMode) =>
+    keys.account(account)[mode === 'sweep' ? 'sweepLease' : 'lease'];
   return {
-    async lease(account, holder, ms) {
-      const key = keyOf(account);
+    async lease(account, mode, holder, ms) {
+      const key = keyOf(account, mode);
       const reply = await keepLease.run(redis, [key], [holder, ms]);
       if (reply === 2) onUnreadable(account, new UnreadableRecordError(key, null), 'set_aside');
       return reply !== 0;
     },
-    async release(account, holder) {
-      await dropLease.run(redis, [keyOf(account)], [holder]);
+    async release(account, mode, holder) {
+      await dropLease.run(redis, [keyOf(account, mode)], [holder]);
     },
   };
 }

@@ -68,6 +68,8 @@ async function watch(
     onPoll: () => undefined,
     reportStanding: async () => null,
     unreadable: () => '',
+    beginSweep: async (name, asked) =>
+      void (await poll({ account: name, mode: 'sweep', asked }, new AbortController().signal)),
     onUnknownAccount: async () => undefined,
     ...deps,
   });

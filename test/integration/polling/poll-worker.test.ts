@@ -60,20 +60,49 @@ it('keeps a sweep that somebody asked for until there is a place for it', async 
 it('keeps what somebody asked for until the poll under way has ended', async () => {
   const polls: string[] = [];
   await using poller = await rig(async ({ mode }) => polls.push(mode) > 0);
-  await poller.polling.lease('acme', 'somebody else', 5_000);
-  await poller.queue.pollNow('acme', 'sweep');
-  await poller.queue.pollNow('acme', 'delta');
+  for (const mode of ['delta', 'sweep'] as const) {
+    await poller.polling.lease('acme', mode, 'somebody else', 5_000);
+    await poller.queue.pollNow('acme', mode);
+  }
   await poller.queue.pollNow('other', 'delta');
   await expect.poll(() => polls).toEqual(['delta']);
   await expect.poll(poller.skipped).toBeGreaterThan(1);
-  await poller.polling.release('acme', 'somebody else');
-  await expect.poll(() => polls.toSorted(), { timeout: 5_000 }).toEqual(['delta', 'delta', 'sweep']);
+  await poller.polling.release('acme', 'sweep', 'somebody else');
+  await expect.poll(() => polls, { timeout: 5_000 }).toEqual(['delta', 'sweep']);
+  await poller.polling.release('acme', 'delta', 'somebody else');
+  await expect.poll(() => polls, { timeout: 5_000 }).toEqual(['delta', 'sweep', 'delta']);
+});
+
+it('polls on while a sweep of the account is under way, of which there is one', async () => {
+  const polls: string[] = [];
+  const sweep = Promise.withResolvers<boolean>();
+  await using poller = await rig(({ mode }) => {
+    polls.push(mode);
+    return mode === 'sweep' ? sweep.promise : Promise.resolve(true);
+  });
+  await poller.queue.beginSweep('acme');
+  await expect.poll(() => polls).toEqual(['sweep']);
+  await poller.queue.beginSweep('acme');
+  for (const polled of [
+    ['sweep', 'delta'],
+    ['sweep', 'delta', 'delta'],
+  ]) {
+    await poller.queue.pollNow('acme', 'delta');
+    await expect.poll(() => polls).toEqual(polled);
+  }
+  sweep.resolve(true);
+  await expect
+    .poll(async () => {
+      await poller.queue.beginSweep('acme');
+      return polls.filter((mode) => mode === 'sweep').length;
+    })
+    .toBe(2);
 });
 
 it("takes the lease of a holder that was gone before Redis's clock was set back by a day", async () => {
   const polls: string[] = [];
   await using poller = await rig(async ({ account }) => polls.push(account) > 0);
-  await poller.polling.lease('acme', 'somebody else', 5_000);
+  await poller.polling.lease('acme', 'delta', 'somebody else', 5_000);
   await storedAccount(redis.connect(), poller.keys.account('acme')).holdFor(86_400_000);
   await poller.queue.schedule('acme', 60_000);
   await expect.poll(() => polls).toEqual(['acme']);

@@ -68,6 +68,7 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
     waits: { wrongType: 'all', garbage: 'nobody' },
   },
   lease: { garbage: spoilText, waits: nobodyWaits },
+  sweepLease: { garbage: spoilText, waits: nobodyWaits, silent: byApi },
   tokens: { garbage: addField, waits: nobodyWaits, silent: ['wrongType'] },
   sessions: { garbage: addField, waits: nobodyWaits, silent: byApi },
   unreadable: { garbage: addEntry, waits: nobodyWaits, silent: byApi },

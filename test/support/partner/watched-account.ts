@@ -59,8 +59,6 @@ export interface WatchedAccount {
   /** Events handed to delivery so far. */
   readonly handed: RecordedEvent[];
   readonly quarantined: number[];
-  /** What the polls between the pages of long ones have come to. */
-  readonly inBetween: PollOutcome[];
 }
 
 export interface WatchOptions {
@@ -75,6 +73,8 @@ export interface WatchOptions {
   readonly random?: () => number;
   /** One to share with others; by default an own one, synchronised with Redis. */
   readonly clock?: Clock;
+  /** Begins sweeps in jobs of their own; by default a poll makes the sweep that it finds due. */
+  readonly beginSweep?: (asked: boolean) => Promise<void>;
   /** Gives places for large reads; by default there is always one. */
   readonly tryTakePlace?: () => (() => void) | null;
   /** Default 256 KiB. */
@@ -117,8 +117,6 @@ export async function watchAccount(
   const random = options.random ?? Math.random;
   const handed: RecordedEvent[] = [];
   const quarantined: number[] = [];
-  const inBetween: PollOutcome[] = [];
-  let sent = 0;
   const budget = createRequestBudget({
     maxRps: options.maxRps ?? 100_000,
     concurrency: options.concurrency ?? 4,
@@ -130,9 +128,7 @@ export async function watchAccount(
     budget: options.retries === false ? { ...budget, pace: () => ({ ...budget.pace(), share: 0 }) } : budget,
     clock,
     random: () => 0,
-    onRequest: () => {
-      sent += 1;
-    },
+    onRequest: () => undefined,
   });
   const deps = {
     client,
@@ -149,9 +145,8 @@ export async function watchAccount(
     filingBytesMax: options.filingBytesMax ?? 262_144,
     doubtLimits: { ...defaultDoubtLimits, ...options.doubtLimits },
     tryTakePlace: options.tryTakePlace ?? (() => () => undefined),
+    ...(options.beginSweep === undefined ? {} : { beginSweep: options.beginSweep }),
     whileReading: <T>(read: () => Promise<T>) => read(),
-    onPollInBetween: async ({ outcome }: { outcome: PollOutcome }) => void inBetween.push(outcome),
-    requestsSent: () => sent,
     waitedForTurnMs: budget.waitedForTurnMs,
     handOn: async (_account: string, events: readonly RecordedEvent[]) => void handed.push(...events),
     onQuarantined: (_account: string, records: number) => void quarantined.push(records),
@@ -170,12 +165,14 @@ export async function watchAccount(
     clock,
     async poll(mode = 'delta', { signal, scheduled = false, newSettings = false } = {}) {
       const request = { mode, asked: !scheduled, newSettings };
+      let sent = 0;
+      const counting = client.counting(() => (sent += 1));
       const patient =
         options.retries === false
-          ? client
-          : createPatientClient({ client, budget, random, onRest: async () => undefined });
+          ? counting
+          : createPatientClient({ client: counting, budget, random, onRest: async () => undefined });
       const { outcome, marks } = await pollAccount(
-        { ...deps, client: patient },
+        { ...deps, client: patient, requestsSent: () => sent },
         account,
         request,
         signal ?? new AbortController().signal,
@@ -195,7 +192,6 @@ export async function watchAccount(
     events,
     handed,
     quarantined,
-    inBetween,
   };
   return watched;
 }

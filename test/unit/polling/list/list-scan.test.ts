@@ -22,7 +22,6 @@ function openList() {
         }),
     },
     shown: createIdSet(),
-    inBetween: { isDue: () => false, pollIfDue: async () => undefined },
     signal: new AbortController().signal,
   };
   return { pages: scanList(deps, {}).pages(), asked, released };
