@@ -1,13 +1,11 @@
 import type { BodyAllowance } from './body-allowance.ts';
 import type { NewEvent } from '../events/event.ts';
-import { isSettled } from '../partner/filing-statuses.ts';
 import type { Clock } from '../redis/clock.ts';
 import { decideCommit, isAsStored } from './detection/decide-commit.ts';
 import type { DecisionContext, FilingCommit, Observation } from './detection/decide-commit.ts';
 import { comparedSpan, type ComparedSpan } from './detection/detect-change.ts';
 import { takeTurns } from '../json/turns.ts';
 import type { StoredState } from './detection/filing-state.ts';
-import { isSameInstant } from './detection/same-instant.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 
 /** An event that a commit has put into the log, without its body. */
@@ -15,30 +13,10 @@ export interface RecordedEvent extends Omit<NewEvent, 'body'> {
   readonly position: number;
 }
 
-/** The facts that the poll knows and a single read does not, and whether first sights are to wait. */
+/** The facts that the poll knows and a single read does not, and which commits are to wait. */
 export interface ObservationContext extends DecisionContext {
-  /**
-   * Called once per 200 filings. Filings that it holds back are returned as `held`, neither written nor
-   * announced. Left out, it holds nothing back.
-   */
-  readonly holdsBack?: (seen: SeenFilings) => HeldBack;
-}
-
-/** Numbers of filings that one request has shown. */
-export interface SeenFilings {
-  readonly known: number;
-  /** Filings never seen before. */
-  readonly unknown: number;
-  /** Known filings in a settled status that have a `completedAt`, or had one. */
-  readonly timed: number;
-  /** Those of which `completedAt` has moved and the status has not. */
-  readonly moved: number;
-}
-
-/** Whether filings never seen before, and those of which only the time has moved, are held back. */
-export interface HeldBack {
-  readonly unknown: boolean;
-  readonly moved: boolean;
+  /** Whether a commit waits: it is returned, and not written. Left out, none does. */
+  readonly waits?: (commit: FilingCommit) => boolean;
 }
 
 /** The result of comparing the filings of one request with the snapshot. */
@@ -52,8 +30,14 @@ export interface Observed {
    * filings; for these filings this read proves nothing. Infinity when there were none.
    */
   readonly overtakenBy: number;
-  /** Filings that were held back. */
-  readonly held: readonly Observation[];
+  /** Commits that wait, each with what it was decided from. */
+  readonly waiting: readonly Step[];
+}
+
+/** An observation that differs from the stored state, and the commit of the difference. */
+export interface Step {
+  readonly observation: Observation;
+  readonly commit: FilingCommit;
 }
 
 export interface ObserveDeps {
@@ -79,7 +63,7 @@ export async function observeFilings(
   observations: readonly Observation[],
   window: ComparedSpan,
 ): Promise<Observed> {
-  const tally: Tally = { events: [], added: 0, overtakenBy: Infinity, held: [] };
+  const tally: Tally = { events: [], added: 0, overtakenBy: Infinity, waiting: [] };
   // Commits keep the order of the page.
   for (let from = 0; from < observations.length; from += filingsAtOnceMax)
     await observeSome(deps, context, observations.slice(from, from + filingsAtOnceMax), window, tally);
@@ -90,7 +74,7 @@ interface Tally {
   readonly events: RecordedEvent[];
   added: number;
   overtakenBy: number;
-  readonly held: Observation[];
+  readonly waiting: Step[];
 }
 
 async function observeSome(
@@ -107,8 +91,8 @@ async function observeSome(
     if (attempt > conflictRetriesMax)
       throw new Error(`${open.length} filings changed under every attempt to commit`);
     const steps = await decideAll(deps, { ...context, announces }, open, window, tally);
-    // Filings that are decided again were counted at the first attempt.
-    const toWrite = attempt > 0 ? steps : withoutHeld(steps, open, context, tally);
+    const toWrite = steps.filter(({ commit }) => context.waits?.(commit) !== true);
+    tally.waiting.push(...steps.filter((step) => !toWrite.includes(step)));
     const commits = toWrite.map(({ commit }) => commit);
     const results = await deps.snapshot.commit(account, generation, commits, deps.clock.now());
     open = [];
@@ -119,11 +103,6 @@ async function observeSome(
     }
     if (results.some(({ kind }) => kind === 'baselined')) announces = () => true;
   }
-}
-
-interface Step {
-  readonly observation: Observation;
-  readonly commit: FilingCommit;
 }
 
 /** The steps that differ from the stored states. */
@@ -162,32 +141,6 @@ async function decideAll(
 }
 
 /** All steps but those that are held back; the tally then holds these. */
-function withoutHeld(
-  steps: readonly Step[],
-  observations: readonly Observation[],
-  { holdsBack }: ObservationContext,
-  tally: Tally,
-): readonly Step[] {
-  if (holdsBack === undefined) return steps;
-  const unknown = new Set(steps.filter(({ commit }) => commit.previous === null));
-  const moved = new Set(steps.filter(({ commit }) => commit.movesTime));
-  const isTimed = ({ filing }: Observation) =>
-    filing !== null && isSettled(filing.status) && !isSameInstant(filing.completedAt, null);
-  const untimed = [...moved].filter(({ observation }) => !isTimed(observation)).length;
-  const unknownTimed = [...unknown].filter(({ observation }) => isTimed(observation)).length;
-  const holds = holdsBack({
-    known: observations.length - unknown.size,
-    unknown: unknown.size,
-    timed: observations.filter(isTimed).length - unknownTimed + untimed,
-    moved: moved.size,
-  });
-  const held = steps.filter(
-    (step) => (holds.unknown && unknown.has(step)) || (holds.moved && moved.has(step)),
-  );
-  tally.held.push(...held.map(({ observation }) => observation));
-  return held.length === 0 ? steps : steps.filter((step) => !held.includes(step));
-}
-
 function note(tally: Tally, { previous, event }: FilingCommit, position: number | null): void {
   if (previous === null) tally.added += 1;
   if (event !== null && position !== null) tally.events.push(toRecorded(event, position));

@@ -2,7 +2,7 @@ import { isoOrNull } from '../json/iso-time.ts';
 import type { UnsoundAccounts } from '../accounts/unsound-accounts.ts';
 import { buildOperationalEvent, type NewEvent } from '../events/event.ts';
 import { toRecorded, type RecordedEvent } from '../filings/observe-filings.ts';
-import { encodeDoubt, isHeldBack, standingDoubt, type Doubt, type StandingDoubt } from './doubt/doubt.ts';
+import { encodeDoubt, isHeldBack, standingDoubt, type Doubt, type StandingDoubt } from './beliefs/doubt.ts';
 import type { PolledAccount } from './poll.ts';
 import type { PollOutcome } from './poll-outcome.ts';
 import type { PollingMarks } from './store/marks.ts';

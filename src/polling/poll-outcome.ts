@@ -1,8 +1,8 @@
 import type { PartnerError, PartnerErrorKind } from '../partner/partner-error.ts';
-import { describeDoubt, type Doubt } from './doubt/doubt.ts';
+import { describeDoubt, type Doubt } from './beliefs/doubt.ts';
 import type { ReadOutcome } from './reads/full.ts';
 import type { PollReads } from './reads/poll-reads.ts';
-import { failureOf } from './reads/tally.ts';
+import { failureOf } from './reads/findings.ts';
 import type { PollMode } from './schedule/plan.ts';
 import type { MarksUpdate, PollingMarks } from './store/marks.ts';
 
@@ -45,20 +45,24 @@ export type PollOutcome =
   | { readonly kind: 'left_to_sweep' };
 
 /** The outcome of a poll that read to its end. */
-export function outcomeOf(mode: PollMode, { guard, tally }: PollReads, { whole }: ReadOutcome): PollOutcome {
+export function outcomeOf(
+  mode: PollMode,
+  { doubt: doubted, verdict, tally }: PollReads,
+  { whole }: ReadOutcome,
+): PollOutcome {
   const read: EndedReads = { mode, events: tally.events, unread: tally.unread };
-  const doubt = guard.found();
+  const doubt = doubted();
   if (doubt !== null) return { ...read, kind: 'doubtful', doubt, message: describeDoubt(doubt) };
   if (!whole) return { ...read, kind: 'incomplete', message: failureOf(tally)?.message ?? brokenList };
-  return { ...read, kind: 'complete', ...(guard.isOverridden() ? { accepted: true as const } : {}) };
+  return { ...read, kind: 'complete', ...(verdict().isOverridden ? { accepted: true as const } : {}) };
 }
 
 /** The marks after a poll that read to its end, at the time `now`. */
 export function marksAfter(reads: PollReads, { earned, whole }: ReadOutcome, now: number): MarksUpdate {
   const { startedAt, marks } = reads.input;
-  const doubt = reads.guard.found();
+  const doubt = reads.doubt();
   const ended = { lastPollAt: startedAt, backoffUntil: 0 };
-  if (reads.guard.isListDoubted() && doubt !== null) {
+  if (reads.verdict().list && doubt !== null) {
     // Lists that are not the account's own leave no marks.
     const tried = earned.sweepTriedAt === undefined ? {} : { sweepTriedAt: earned.sweepTriedAt };
     return { ...ended, ...tried, consecutiveFailures: 0, lastError: describeDoubt(doubt) };

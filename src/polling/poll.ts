@@ -1,6 +1,7 @@
 import { PartnerError } from '../partner/partner-error.ts';
 import { toStayLimits } from '../filings/detection/stay-limits.ts';
-import { askIdentity } from './doubt/identity.ts';
+import { readIdentity, standingDoubt } from './beliefs/doubt.ts';
+import { doubtedFrom } from './beliefs/weigh.ts';
 import { marksAfter, marksAfterFailure, outcomeOf, type PollOutcome } from './poll-outcome.ts';
 import { healthState } from './health.ts';
 import { readDelta } from './reads/delta.ts';
@@ -103,11 +104,7 @@ export async function pollAccount(
   const input = { account, marks, known, missedReads, stays, startedAt, isLong, signal };
   const scheduled = request.asked ? {} : { scheduledPollAt: startedAt };
   try {
-    const { mode, reads, read } = await deps.whileReading(async () => {
-      const planned = await readByPlan(deps, input, choice.plan);
-      await readStalled(planned.reads);
-      return planned;
-    });
+    const { mode, reads, read } = await deps.whileReading(() => readByPlan(deps, input, choice.plan));
     const after = await write({ ...marksAfter(reads, read, deps.now()), ...scheduled });
     return { outcome: outcomeOf(mode, reads, read), marks: after };
   } catch (error) {
@@ -140,17 +137,6 @@ async function findStalled(
   const health = healthState({ ...marks, budgetWaitMs: 0 }, pollIntervalMs, createdAt, now);
   if (stalledAfter === null || health !== 'ok') return noStays;
   return stalled.find(account, toStayLimits(stalledAfter), now);
-}
-
-// Maximum number of filings that are read one by one because they stay too long.
-const stalledReadsMax = 20;
-
-// The lists of a delta do not show settled filings.
-async function readStalled(reads: PollReads): Promise<void> {
-  const { stays, missedReads } = reads.input;
-  if (reads.guard.found() !== null) return;
-  const left = stays.ids.filter((id) => !reads.shown.has(id) && !missedReads.has(id));
-  await reads.readFilings(left.slice(0, stalledReadsMax));
 }
 
 async function withoutTimesAhead(
@@ -210,25 +196,41 @@ interface PlannedRead {
 }
 
 async function readByPlan(deps: PollAccountDeps, input: PollInput, plan: PollPlan): Promise<PlannedRead> {
-  // On the first poll there is no identity to compare with, so it is requested after the lists.
-  const isFirst = input.marks.identity === '';
-  const before = isFirst ? null : await askIdentity(deps.client, input);
   const reads = createPollReads(deps, input);
-  if (before?.asked === true) reads.guard.noteAccount(before.digest);
-  if (reads.guard.isClosed()) return { mode: 'delta', reads, read: { earned: {}, whole: false } };
-  const delta = plan === 'delta' ? await readDelta(reads, deps) : null;
-  const read = delta ?? (await readEverything(reads, deps));
-  const { earned } = before ?? (await askIdentity(deps.client, input));
-  const kept = reads.guard.isListDoubted() ? {} : earned;
-  if (!reads.guard.isToBeRepeated())
-    return { mode: delta === null ? 'sweep' : 'delta', reads, read: withMarks(read, kept) };
-  // More filings were held back than memory keeps. A second set of reads shows them for the first time again.
-  const again = createPollReads(deps, { ...input, isTrusted: true, eventsBefore: reads.tally.events });
-  return { mode: 'sweep', reads: again, read: withMarks(await readEverything(again, deps), kept) };
+  try {
+    return await readAndConclude(reads, deps, plan);
+  } catch (error) {
+    // The pages that were read count.
+    if (error instanceof PartnerError && !input.signal.aborted) await reads.findings.concludeEarly();
+    throw error;
+  }
 }
 
-function withMarks(read: ReadOutcome, marks: MarksUpdate): ReadOutcome {
-  return { ...read, earned: { ...read.earned, ...marks } };
+async function readAndConclude(
+  reads: PollReads,
+  deps: PollAccountDeps,
+  plan: PollPlan,
+): Promise<PlannedRead> {
+  const { marks, account, startedAt, known, signal } = reads.input;
+  const isDue = startedAt - marks.identityAt >= account.sweepIntervalMs || standingDoubt(marks) !== null;
+  const ask = async () => {
+    const digest = await readIdentity(deps.client, signal);
+    const isFirst = marks.identity === '' || !marks.baselined || known < doubtedFrom;
+    reads.findings.noteAccount(digest);
+    return { identityAt: startedAt, ...(digest !== null && isFirst ? { identity: digest } : {}) };
+  };
+  // On the first poll there is no identity to compare with, so it is requested after the lists.
+  const isAskedFirst = marks.identity !== '';
+  const asked = isDue && isAskedFirst ? await ask() : {};
+  if (reads.findings.isOther()) {
+    await reads.conclude();
+    return { mode: 'delta', reads, read: { earned: {}, whole: false } };
+  }
+  const delta = plan === 'delta' ? await readDelta(reads, deps) : null;
+  const read = delta ?? (await readEverything(reads, deps));
+  const earned = { ...read.earned, ...(isDue && !isAskedFirst ? await ask() : asked) };
+  const mode = delta === null ? 'sweep' : 'delta';
+  return { mode, reads, read: { ...read, earned: reads.verdict().list ? read.earned : earned } };
 }
 
 /** Writes marks together with the number of requests so far, and returns all of them. */

@@ -8,7 +8,7 @@ import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import { createPatientClient } from '../partner/patient-client.ts';
 import type { Clock } from '../redis/clock.ts';
 import { failureOf, type ReportStanding } from '../redis/unreadable-record.ts';
-import type { DoubtLimits } from './doubt/doubt-policy.ts';
+import type { DoubtLimits } from './beliefs/weigh.ts';
 import { largeAccountFilings } from './schedule/plan.ts';
 import { pollAccount, type MeasuredPoll } from './poll.ts';
 import { createPollNotes } from './poll-notes.ts';

@@ -12,7 +12,7 @@ import { toDetails } from '../../src/filings/detection/filing-details.ts';
 import type { FilingState, ShownState } from '../../src/filings/detection/filing-state.ts';
 import type { ReadSpan } from '../../src/partner/read-span.ts';
 import type { PollingMarks } from '../../src/polling/store/marks.ts';
-import type { Doubt } from '../../src/polling/doubt/doubt.ts';
+import type { Doubt } from '../../src/polling/beliefs/doubt.ts';
 import type { Subscription } from '../../src/subscriptions/subscription.ts';
 import { buildExpiryEvent } from '../../src/subscriptions/certificate-warnings.ts';
 

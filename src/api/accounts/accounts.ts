@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { byName } from '../../accounts/account-slices.ts';
 import { thinSamples } from '../../filings/count-history.ts';
-import { standingDoubt } from '../../polling/doubt/doubt.ts';
+import { standingDoubt } from '../../polling/beliefs/doubt.ts';
 import { tokenOf } from '../access/auth.ts';
 import { createLimit, defaultLimits } from '../access/limits.ts';
 import type { Api, ApiDeps } from '../deps.ts';

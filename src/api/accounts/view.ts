@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { UnreadableAccount } from '../../accounts/account-slices.ts';
 import type { Account } from '../../accounts/account.ts';
 import { isKnownStatus, knownStatuses } from '../../partner/filing-statuses.ts';
-import { standingDoubt } from '../../polling/doubt/doubt.ts';
+import { standingDoubt } from '../../polling/beliefs/doubt.ts';
 import { healthState, latePolls } from '../../polling/health.ts';
 import { noMarks, type PollingMarks } from '../../polling/store/marks.ts';
 import { quotaBytesMax } from '../../redis/quota/account-quota.ts';

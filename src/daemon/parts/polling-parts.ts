@@ -6,7 +6,7 @@ import { createWorkTally } from '../../monitoring/work-tally.ts';
 import { boundedCounts } from '../../monitoring/gauges/account-facts.ts';
 import { observePolling } from '../../monitoring/observe-polling.ts';
 import { createHostBudgets } from '../../partner/host-budgets.ts';
-import { defaultDoubtLimits } from '../../polling/doubt/doubt-policy.ts';
+import { defaultDoubtLimits } from '../../polling/beliefs/weigh.ts';
 import { createPartnerConnections } from '../../polling/partner-connections.ts';
 import { createAccountPoller } from '../../polling/pollers.ts';
 import { createPollQueue, type PollJob } from '../../polling/schedule/poll-queue.ts';

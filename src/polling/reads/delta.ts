@@ -2,7 +2,8 @@ import { isKnownStatus, settledStatuses, unsettledStatuses } from '../../partner
 import { pageSize } from '../../partner/filing-schema.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
 import { concludeListSearch, isExplained, isSearchDue } from '../beliefs/count-differences.ts';
-import { isHeldBack } from '../doubt/doubt.ts';
+import { isHeldBack } from '../beliefs/doubt.ts';
+import { isLookNeeded } from '../beliefs/weigh.ts';
 import { unlessFailed, unlessRefused } from '../list/refused-lists.ts';
 import { isSweepRetryDue } from '../schedule/plan.ts';
 import { readFirstAndLastPage, type ReadOutcome } from './full.ts';
@@ -19,7 +20,7 @@ const countedStatus = 'REJECTED';
  */
 export async function readDelta(reads: PollReads, deps: ReadDeps): Promise<ReadOutcome | null> {
   if (unsettledStatuses.some(reads.isRefused)) return null;
-  const { account, guard, tally } = reads;
+  const { account, tally } = reads;
   const { marks, startedAt } = reads.input;
   const [counts, before] = await Promise.all([deps.snapshot.counts(account), unsettledIds(reads, deps)]);
   const isWhole = await readLists(reads);
@@ -31,8 +32,8 @@ export async function readDelta(reads: PollReads, deps: ReadDeps): Promise<ReadO
   const differences = marks.baselined ? await compareCounts(reads, deps) : null;
   if (differences === 'sweep') return null;
   const isAbsenceOdd = reads.absent() > 0 && differences === 'some';
-  if ((guard.isOpen() || isAbsenceOdd) && !(await weigh(reads))) return null;
-  await reads.removeAbsent();
+  if ((isLookNeeded(reads.findings.evidence()) || isAbsenceOdd) && !(await isOwn(reads))) return null;
+  await reads.conclude();
   return {
     whole: isWhole,
     earned: {
@@ -44,16 +45,14 @@ export async function readDelta(reads: PollReads, deps: ReadDeps): Promise<ReadO
 
 // The lists of a delta need not show any known filing; the two ends of the whole list do, up to a page each.
 // False when a sweep has to decide.
-async function weigh(reads: PollReads): Promise<boolean> {
-  const { guard, input } = reads;
+async function isOwn(reads: PollReads): Promise<boolean> {
+  const { findings, input } = reads;
   await readFirstAndLastPage(reads, (await reads.countOf()) ?? input.known);
-  const reason = await guard.weigh(Math.min(input.known, pageSize));
-  if (reason === null) return !guard.isToBeRepeated();
+  findings.expect(pageSize);
+  if (!(await reads.weigh()).list) return true;
   // A doubt that a recent sweep has confirmed is not worth another sweep.
   const isSweepDue = isSweepRetryDue({ ...input, ...input.account, now: input.startedAt });
-  if (!isHeldBack(input.marks) || isSweepDue) return false;
-  guard.doubt(reason);
-  return true;
+  return isHeldBack(input.marks) && !isSweepDue;
 }
 
 async function unsettledIds({ account }: PollReads, { snapshot }: ReadDeps): Promise<string[]> {
@@ -148,7 +147,7 @@ async function lookForBorn(
 function unknownFilings(reads: PollReads, { all, counts }: Known): number | null {
   if (all === null) return null;
   const known = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  return all - (known - reads.missed.gone());
+  return all - (known + reads.findings.births() - reads.missed.gone());
 }
 
 function differenceIn(status: string, total: number | null, counts: Known['counts']): number | null {

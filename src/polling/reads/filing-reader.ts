@@ -2,30 +2,21 @@ import type { PartnerClient } from '../../partner/partner-client.ts';
 import { aboutFilings, consequence, PartnerError } from '../../partner/partner-error.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
 import { isRetryDue, isSecondAbsence, missedByAbsence, missedByFailure } from '../beliefs/missed-reads.ts';
-import { isHeldBack } from '../doubt/doubt.ts';
-import type { ListGuard } from '../doubt/list-guard.ts';
 import type { ReadSpan } from '../../partner/read-span.ts';
 import type { MissedRecord } from './missed-record.ts';
-import type { Observer } from './observer.ts';
+import type { Findings } from './findings.ts';
 import type { PollInput } from './poll-input.ts';
-import type { Tally } from './tally.ts';
 
 /** Reads filings one by one, and keeps record of those that cannot be read. */
 export interface FilingReader {
   /**
    * Requests each filing that is due. A filing that cannot be read is counted, and the others go on. Several
-   * such failures in a row reject with the last PartnerError, as does a refusal of the whole account.
+   * such failures in a row reject with the last PartnerError, as does a refusal of the whole account. With
+   * `isDoubtful`, where filings may no longer be the account's, a few are requested, and the others only when
+   * one of these exists.
    */
-  read(ids: readonly string[]): Promise<void>;
-  /**
-   * As `read`. Filings that may no longer be the account's (its lists are doubted, or too many answer 404
-   * already) are sampled: a few are requested, and the others only when one of these exists.
-   */
-  readCarefully(ids: readonly string[]): Promise<void>;
-  /**
-   * Removes the filings that answered 404 on two polls. If the removal is doubted, they stay on record as
-   * missed.
-   */
+  read(ids: readonly string[], isDoubtful?: boolean): Promise<void>;
+  /** Removes the filings that answered 404 on two polls. */
   removeAbsent(): Promise<void>;
   /** Number of second 404s of this poll that wait for `removeAbsent`. */
   absent(): number;
@@ -44,31 +35,24 @@ interface Absence {
 
 export interface FilingReaderDeps {
   readonly client: Pick<PartnerClient, 'getFiling' | 'checkAccount'>;
-  readonly random: () => number;
   readonly now: () => number;
-}
-
-export interface FilingReaderParts {
-  readonly observer: Observer;
-  readonly missed: MissedRecord;
-  readonly guard: Pick<ListGuard, 'noteAccount' | 'isClosed' | 'isListDoubted' | 'holdsRemovals'>;
-  readonly tally: Tally;
 }
 
 // Maximum number of filings requested side by side.
 const readsAtOnce = 8;
 const failuresInARowMax = 5;
-// Maximum number of sampled filings that are requested without success in one poll.
+// Maximum number of doubtful filings that are requested without success.
 const samplesMax = 20;
 const removedAtOnce = 8;
 
 /** A reader for one poll. */
 export function createFilingReader(
-  { client, random, now }: FilingReaderDeps,
-  { account: { pollIntervalMs }, marks, startedAt, signal }: PollInput,
-  { observer, missed, guard, tally }: FilingReaderParts,
+  { client, now }: FilingReaderDeps,
+  { account: { pollIntervalMs }, startedAt, signal }: PollInput,
+  findings: Findings,
+  missed: MissedRecord,
 ): FilingReader {
-  const wasHeldBack = isHeldBack(marks);
+  const { tally } = findings;
   let failuresInARow = 0;
   let vouched: Promise<void> | undefined;
   let absences: Absence[] = [];
@@ -83,7 +67,7 @@ export function createFilingReader(
       const { filing, span } = await client.getFiling(id, signal);
       failuresInARow = 0;
       if (filing === null) await noteAbsence(id, span);
-      else await observer.observe([{ id, filing }], span);
+      else await findings.observe([{ id, filing }], span);
     } catch (error) {
       await noteFailure(id, error);
     }
@@ -108,7 +92,7 @@ export function createFilingReader(
 
   // A 404 proves nothing if the service knows neither the account nor the filing that it has just listed.
   async function vouchForAbsences(): Promise<void> {
-    guard.noteAccount(await client.checkAccount(signal));
+    findings.noteAccount(await client.checkAccount(signal));
     const { listedFiling } = tally;
     if (listedFiling === null || (await client.getFiling(listedFiling, signal)).filing !== null) return;
     throw new PartnerError('invalid_response', 'GET filing answers 404 for a filing that a list has shown', {
@@ -133,7 +117,7 @@ export function createFilingReader(
       await missed.remember(id, missedByFailure(missed.get(id), now(), notBefore, pollIntervalMs));
   }
 
-  async function read(ids: readonly string[]): Promise<void> {
+  async function readAll(ids: readonly string[]): Promise<void> {
     const queue = ids.values();
     let broken = false;
     const work = async () => {
@@ -151,31 +135,21 @@ export function createFilingReader(
     await allEnded(workers);
   }
 
-  function isSuspect(id: string): boolean {
-    return guard.isListDoubted() || (wasHeldBack && missed.get(id)?.gone === true);
-  }
-
   async function remove({ id, span, notBefore }: Absence): Promise<void> {
-    await observer.observe([{ id, filing: null }], span, { notBefore: () => notBefore });
+    await findings.observe([{ id, filing: null }], span, { notBefore: () => notBefore });
     await missed.forget([id]);
   }
 
   return {
-    read,
-    async readCarefully(ids) {
-      if (guard.isClosed()) return;
-      const suspects = ids.filter(isSuspect);
-      if (suspects.length <= samplesMax) return read(ids);
-      const from = Math.floor(random() * suspects.length);
-      const turned = [...suspects.slice(from), ...suspects.slice(0, from)];
-      const sample = turned.slice(0, samplesMax);
-      await read([...ids.filter((id) => !isSuspect(id)), ...sample]);
-      if (sample.some((id) => missed.get(id) === undefined)) await read(turned.slice(samplesMax));
+    async read(ids, isDoubtful = false) {
+      if (findings.isOther()) return;
+      const sample = isDoubtful ? ids.slice(0, samplesMax) : ids;
+      await readAll(sample);
+      if (sample.some((id) => missed.get(id) === undefined)) await readAll(ids.slice(sample.length));
     },
     async removeAbsent() {
       const removed = absences;
       absences = [];
-      if (guard.holdsRemovals()) return;
       for (let from = 0; from < removed.length; from += removedAtOnce)
         await allEnded(removed.slice(from, from + removedAtOnce).map(remove));
     },

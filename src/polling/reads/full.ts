@@ -46,7 +46,7 @@ export async function readEverything(reads: PollReads, deps: ReadDeps): Promise<
   const isLacking = end === 'cut' || passes.unseen > pageSize;
   const isMadeUp =
     (isLacking || !marks.baselined) &&
-    !reads.guard.isListDoubted() &&
+    !reads.verdict().list &&
     (await readListsByStatus(reads, deps, isLacking ? 'all' : position.total));
   const readsMax = Math.max(unlistedReadsMin, 2 * position.pages);
   const unlisted =
@@ -56,9 +56,9 @@ export async function readEverything(reads: PollReads, deps: ReadDeps): Promise<
   const missed = reads.missed.due().filter((id) => !reads.shown.has(id));
   const single = [...new Set([...unlisted.sample, ...missed])];
   await reads.readFilings(single);
-  await reads.removeAbsent();
+  const isMore = isLacking || !marks.baselined || single.length > 0 || reads.findings.births() > 0;
+  await reads.conclude();
 
-  const isMore = isLacking || !marks.baselined || single.length > 0;
   const pass = isMore ? await judge(reads, deps, passes.scan, passes) : passes.pass;
   const isAccounted = unexplained(pass) === 0;
   const { gaps } = reads.tally;
@@ -83,7 +83,9 @@ export async function readEverything(reads: PollReads, deps: ReadDeps): Promise<
       ...(verdict.baselined && !marks.baselined ? { baselined: true, baselinedAt: startedAt } : {}),
       ...(isWhole ? { lastSweepAt: startedAt } : {}),
       ...(isEveryKnown && isTimely ? { allSeenAt: startedAt } : {}),
-      ...(verdict.baselined && stoodStill && isTimely ? { bornSeenAt: startedAt } : {}),
+      ...(verdict.baselined && stoodStill && isTimely && reads.tally.dropped === 0
+        ? { bornSeenAt: startedAt }
+        : {}),
       ...(verdict.baselined && isAccounted ? { countedAt: startedAt } : {}),
     },
   };
@@ -117,8 +119,8 @@ async function readPasses(reads: PollReads, deps: ReadDeps): Promise<Passes> {
     const scan = await reads.readList({});
     for (const name of scan.quarantined) unreadable.add(name);
     const { rows } = scan.position;
-    if (scan.end === 'broken') await reads.guard.weighTimes();
-    else await weigh(reads, scan.end === 'cut' ? rows : Infinity);
+    reads.findings.expect(scan.end === 'broken' || scan.end === 'cut' ? rows : Infinity);
+    await reads.weigh();
     await lookAtEnds(reads, deps, scan, unreadable.size);
     const added = reads.tally.added - addedBefore;
     const pass = await judge(reads, deps, scan, { unreadable, added });
@@ -128,18 +130,12 @@ async function readPasses(reads: PollReads, deps: ReadDeps): Promise<Passes> {
     }
     const history = { passes: count, unseenBefore, baselined, searching: searched };
     const expected = { ...pass, unseen: pass.unseen - scan.leftOut.length };
-    if (reads.guard.isListDoubted() || !isAnotherPassWorthwhile(expected, history)) {
+    if (reads.verdict().list || !isAnotherPassWorthwhile(expected, history)) {
       const found = reads.tally.added > addedAtFirst;
       return { unreadable, count, scan, pass, added, unseen: pass.unseen, searched, found };
     }
     unseenBefore = pass.unseen;
   }
-}
-
-// `rows` is the number of filings that the list can show.
-async function weigh({ guard, input }: PollReads, rows: number): Promise<void> {
-  const reason = await guard.weigh(Math.min(input.known, rows));
-  if (reason !== null) guard.doubt(reason);
 }
 
 // Filings created while a long list was read stand at one of its ends; reading both ends saves another pass.
@@ -154,11 +150,12 @@ async function lookAtEnds(
     end === 'broken' ||
     end === 'cut' ||
     total === null ||
-    reads.guard.isListDoubted() ||
+    reads.verdict().list ||
     position.pages <= cheapPages
   )
     return;
-  if (total > (await snapshot.known(reads.account)) + unreadable) await readFirstAndLastPage(reads, total);
+  const known = (await snapshot.known(reads.account)) + reads.findings.births();
+  if (total > known + unreadable) await readFirstAndLastPage(reads, total);
 }
 
 /**
@@ -211,7 +208,8 @@ async function judge(
   { unreadable, added }: Pick<Passes, 'unreadable' | 'added'>,
 ): Promise<Pass> {
   const { account, input, missed, shown } = reads;
-  const { known, removals } = await polling.known(account);
+  const { known: stored, removals } = await polling.known(account);
+  const known = stored + reads.findings.births();
   // This poll may have shown filings that this or another poll has removed since.
   const removed = Math.max(0, removals - input.marks.removals);
   // A record that can no longer be read may be a known filing.

@@ -4,7 +4,7 @@ import type { PartnerClient } from '../../partner/partner-client.ts';
 import type { Clock } from '../../redis/clock.ts';
 import type { CountDifferences } from '../beliefs/count-differences.ts';
 import type { MissedRead } from '../beliefs/missed-reads.ts';
-import type { DoubtLimits } from '../doubt/doubt-policy.ts';
+import type { DoubtLimits } from '../beliefs/weigh.ts';
 import type { RefusedLists } from '../list/refused-lists.ts';
 import type { PollingMarks } from '../store/marks.ts';
 import type { DueStays } from '../schedule/stalled-filings.ts';
@@ -54,8 +54,4 @@ export interface PollInput {
   /** True when the whole list is long. */
   readonly isLong?: boolean;
   readonly signal: AbortSignal;
-  /** True when the poll reads lists once more that it has found to be the account's own. */
-  readonly isTrusted?: boolean;
-  /** Number of events that the poll has put into the log before that. */
-  readonly eventsBefore?: number;
 }

@@ -1,17 +1,16 @@
 import { pageSize } from '../../partner/filing-schema.ts';
-import { createListGuard, type ListGuard } from '../doubt/list-guard.ts';
+import { isHeldBack, type Doubt } from '../beliefs/doubt.ts';
+import { believed, type Verdict } from '../beliefs/weigh.ts';
 import { describeCut, describeLeftOut, nameOfList } from '../list/gaps.ts';
 import { createIdSet, type IdSet } from '../list/id-set.ts';
 import { scanList, type ScanRequest, type ScanResult } from '../list/list-scan.ts';
 import { createPageWork } from '../list/page-work.ts';
 import { createListing, unlessFailed } from '../list/refused-lists.ts';
-import { splitRepeatedRows } from '../list/repeated-rows.ts';
+import { splitRepeatedRows, type ShownPage } from '../list/repeated-rows.ts';
 import { createFilingReader } from './filing-reader.ts';
 import { createMissedRecord, type MissedRecord } from './missed-record.ts';
-import { createObserver } from './observer.ts';
-import { createPageObserver } from './page-observer.ts';
+import { createFindings, type Findings, type Tally } from './findings.ts';
 import type { PollInput, ReadDeps } from './poll-input.ts';
-import { startTally, type Tally } from './tally.ts';
 
 /** The first page of a list, or another single one. */
 export interface PageRead {
@@ -30,8 +29,7 @@ export interface PollReads {
   readonly input: PollInput;
   /** The account's name. */
   readonly account: string;
-  /** Keeps the poll from announcing filings of lists that are not the account's own. */
-  readonly guard: ListGuard;
+  readonly findings: Findings;
   /** The poll's counts and findings so far. */
   readonly tally: Readonly<Tally>;
   readonly missed: Pick<MissedRecord, 'due' | 'gone'>;
@@ -50,16 +48,27 @@ export interface PollReads {
    * cannot list them. Costs one request.
    */
   countOf(status?: string): Promise<number | null>;
-  /** Reads filings one by one. */
-  readFilings(ids: readonly string[]): Promise<void>;
   /**
-   * Removes filings that answered 404 on two polls while the account itself answers. A doubted removal is
-   * left out.
+   * Reads filings one by one. Of those that may no longer be the account's, because its lists are doubted or
+   * something is held back, it samples a few first.
    */
-  removeAbsent(): Promise<void>;
-  /** Number of second 404s of this poll that wait for `removeAbsent`. */
+  readFilings(ids: readonly string[]): Promise<void>;
+  /** Number of second 404s of this poll: removals that wait for `conclude`. */
   absent(): number;
+  /** What is to be believed of the reads so far. */
+  weigh(): Promise<Verdict>;
+  /** Commits what waited for the end of the reads, as far as it is believed. */
+  conclude(): Promise<void>;
+  /** What is doubted after `conclude`; null for nothing. */
+  doubt(): Doubt | null;
+  /** The verdict of the last `weigh` or `conclude`. */
+  verdict(): Verdict;
 }
+
+// Maximum number of filings that are read one by one because they stay too long.
+const staysMax = 20;
+// Maximum number of contradictions that one poll settles; the others wait for the next poll.
+const settledMax = 100;
 
 /** Prepares the reads of one poll of an account. */
 export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
@@ -67,12 +76,20 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
   const { signal, isLong = false } = input;
   const shown = createIdSet();
   const listing = createListing({ ...deps, forMs: sweepIntervalMs });
-  const tally = startTally(input.eventsBefore ?? 0);
   const missed = createMissedRecord(deps, input);
-  const guard = createListGuard(deps, input, missed);
-  const observer = createObserver(deps, input, { guard, missed, tally });
-  const reader = createFilingReader(deps, input, { observer, guard, missed, tally });
-  const pages = createPageObserver(deps, input, { observer, guard, reader, missed, tally });
+  const findings = createFindings(deps, input, missed);
+  const { tally } = findings;
+  const reader = createFilingReader(deps, input, findings, missed);
+  let verdict: Verdict = believed;
+  let settled = 0;
+
+  async function observe({ page, span, rows }: ShownPage): Promise<void> {
+    tally.listedFiling = page.filings.at(-1)?.id ?? tally.listedFiling;
+    const contradicted = (await findings.observePage(rows, span)).slice(0, settledMax - settled);
+    settled += contradicted.length;
+    await reader.read(contradicted);
+    if (page.quarantined.length > 0) await missed.rememberUnreadable(page.quarantined);
+  }
 
   async function readPage(offset: number, limit: number, status?: string): Promise<PageRead> {
     const query = { offset, limit, ...(status === undefined ? {} : { status }) };
@@ -80,9 +97,15 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
     const { total, length, filings, quarantined } = answer.page;
     const rows = splitRepeatedRows(filings, shown.add);
     for (const name of quarantined) shown.add(name);
-    await pages.observe({ ...answer, rows }, status).finally(answer.release);
+    await observe({ ...answer, rows }).finally(answer.release);
     const strayed = status !== undefined && filings.some((filing) => filing.status !== status);
     return { total, length, ids: filings.map(({ id }) => id), strayed };
+  }
+
+  // The lists of a delta do not show settled filings.
+  async function readStays(): Promise<void> {
+    const left = input.stays.ids.filter((id) => !shown.has(id) && missed.get(id) === undefined);
+    await reader.read(left.slice(0, staysMax));
   }
 
   function noteGaps(result: ScanResult, status: string | undefined): void {
@@ -99,7 +122,7 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
   return {
     input,
     account,
-    guard,
+    findings,
     tally,
     missed,
     shown,
@@ -109,7 +132,7 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
       const work = createPageWork();
       try {
         for await (const page of scan.pages())
-          await work.begin(page.bytes, pages.observe(page, request.status).finally(page.release));
+          await work.begin(page.bytes, observe(page).finally(page.release));
         await work.done();
       } finally {
         await work.settled();
@@ -128,8 +151,23 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
       }
       return null;
     },
-    readFilings: reader.readCarefully,
-    removeAbsent: reader.removeAbsent,
+    async readFilings(ids) {
+      const wasHeldBack = isHeldBack(input.marks);
+      const isGone = (id: string) => wasHeldBack && missed.get(id)?.gone === true;
+      const others = ids.filter((id) => !isGone(id));
+      if (verdict.list) return reader.read(ids, true);
+      await reader.read(others);
+      await reader.read(ids.filter(isGone), true);
+    },
     absent: reader.absent,
+    weigh: async () => (verdict = await findings.weigh()),
+    async conclude() {
+      verdict = await findings.weigh();
+      if (verdict.reason === null) await readStays();
+      verdict = await findings.conclude();
+      if (!verdict.removals) await reader.removeAbsent();
+    },
+    doubt: () => findings.doubtOf(verdict),
+    verdict: () => verdict,
   };
 }

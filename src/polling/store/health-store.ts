@@ -2,7 +2,7 @@ import type { NewEvent } from '../../events/event.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { committing, defineScript, loadScript } from '../../redis/scripts.ts';
-import { encodeDoubt, type StandingDoubt } from '../doubt/doubt.ts';
+import { encodeDoubt, type StandingDoubt } from '../beliefs/doubt.ts';
 import type { PollingMarks } from './marks.ts';
 
 /** The marks that operational events report. They are written together with the events. */

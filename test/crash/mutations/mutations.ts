@@ -106,7 +106,7 @@ export const mutations: readonly Mutation[] = [
     file: 'src/polling/reads/filing-reader.ts',
     find: 'if (filing === null) await noteAbsence(id, span);',
     replace:
-      "if (filing === null || filing.status !== 'COMPLETED') await observer.observe([{ id, filing: null }], span);",
+      "if (filing === null || filing.status !== 'COMPLETED') await findings.observe([{ id, filing: null }], span);",
     project: 'long',
     test: 'test/integration/polling/hostile-lists.long.test.ts',
     title: '',

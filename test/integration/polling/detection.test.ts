@@ -201,8 +201,8 @@ describe('by a sweep', () => {
     expect(
       events.map(({ filingId, type, changed, inferred }) => [filingId, type, changed, inferred]),
     ).toEqual([
-      ['b', 'filing.completed', ['completedAt'], true],
       ['c', 'filing.rejected', ['rejectionReason'], false],
+      ['b', 'filing.completed', ['completedAt'], true],
     ]);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { healthState } from '../../../src/polling/health.ts';
-import { standingDoubt } from '../../../src/polling/doubt/doubt.ts';
+import { standingDoubt } from '../../../src/polling/beliefs/doubt.ts';
 import {
   partnerRow,
   startHostilePartner,

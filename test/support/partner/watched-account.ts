@@ -9,7 +9,7 @@ import { createSnapshotStore, type SnapshotStore } from '../../../src/filings/sn
 import { createPartnerClient } from '../../../src/partner/partner-client.ts';
 import { createPatientClient } from '../../../src/partner/patient-client.ts';
 import { createRequestBudget } from '../../../src/partner/request-budget.ts';
-import { defaultDoubtLimits, type DoubtLimits } from '../../../src/polling/doubt/doubt-policy.ts';
+import { defaultDoubtLimits, type DoubtLimits } from '../../../src/polling/beliefs/weigh.ts';
 import { pollAccount } from '../../../src/polling/poll.ts';
 import { createBodyAllowance } from '../../../src/filings/body-allowance.ts';
 import type { PollOutcome } from '../../../src/polling/poll-outcome.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { encodeDoubt, type Doubt } from '../../../src/polling/doubt/doubt.ts';
-import type { DoubtReason } from '../../../src/polling/doubt/doubt-policy.ts';
+import { encodeDoubt, type Doubt } from '../../../src/polling/beliefs/doubt.ts';
+import type { DoubtReason } from '../../../src/polling/beliefs/weigh.ts';
 import type { PollOutcome } from '../../../src/polling/poll-outcome.ts';
 import { noMarks, type PollingMarks } from '../../../src/polling/store/marks.ts';
 import {

@@ -1,4 +1,6 @@
-import type { DoubtReason } from './doubt-policy.ts';
+import type { PartnerClient } from '../../partner/partner-client.ts';
+import { PartnerError } from '../../partner/partner-error.ts';
+import type { DoubtReason } from './weigh.ts';
 
 /** Findings of a poll that are not believed, and therefore held back. */
 export interface Doubt {
@@ -58,5 +60,22 @@ export function describeDoubt({ reason, known, shown, unknown, gone, moved }: Do
       return `doubtful: ${gone} of ${known} known filings answer 404`;
     case 'completed_at_wave':
       return `doubtful: completedAt of ${moved} filings has changed without their status; the partner service may write times otherwise`;
+  }
+}
+
+/**
+ * Digest of the account that `GET /partner/me` names; null when it names none, or is not answered. Rejects
+ * only when the signal aborts.
+ */
+export async function readIdentity(
+  client: Pick<PartnerClient, 'checkAccount'>,
+  signal: AbortSignal,
+): Promise<string | null> {
+  try {
+    return await client.checkAccount(signal);
+  } catch (error) {
+    if (!(error instanceof PartnerError) || signal.aborted) throw error;
+    // The lists are weighed without an identity.
+    return null;
   }
 }

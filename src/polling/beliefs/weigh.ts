@@ -1,0 +1,156 @@
+import type { StandingDoubt } from './doubt.ts';
+
+/** Limits beyond which a poll's findings are doubted. */
+export interface DoubtLimits {
+  /**
+   * Maximum known filings that answer 404, as a number and as a percentage of the known filings. Findings
+   * beyond both are doubted.
+   */
+  readonly removedMin: number;
+  readonly removedPercent: number;
+  /**
+   * Maximum filings never seen before, as a number and as a percentage of the known filings. Findings beyond
+   * both are doubted.
+   */
+  readonly unknownMin: number;
+  readonly unknownPercent: number;
+  /**
+   * Percentage of the known filings that a list must show to count as the account's own; 0: no minimum.
+   */
+  readonly shownPercent: number;
+}
+
+/** The limits of docs/polling.md#lists-that-are-not-the-accounts-own. */
+export const defaultDoubtLimits: DoubtLimits = {
+  removedMin: 20,
+  removedPercent: 1,
+  unknownMin: 1_000,
+  unknownPercent: 100,
+  shownPercent: 10,
+};
+
+/** Why findings are doubted. */
+export type DoubtReason =
+  /** `GET /partner/me` answers with another account. */
+  | 'other_account'
+  /** The list shows next to none of the known filings. */
+  | 'other_list'
+  /** More filings never seen before than a poll can be believed to have found. */
+  | 'unknown_wave'
+  /** More known filings answer 404 than can be believed to have been removed. */
+  | 'removal_wave'
+  /** `completedAt` of most settled filings has moved, and no status: the service writes times otherwise. */
+  | 'completed_at_wave';
+
+/** The findings of one poll so far. */
+export interface Evidence {
+  /** Known filings before the poll, removed ones left out. */
+  readonly known: number;
+  /** Number of these that the account's own lists would have shown at least; 0 where that is not known. */
+  readonly expected: number;
+  /** Different known filings on the lists. */
+  readonly shown: number;
+  /** Different filings on the lists that were never seen before. */
+  readonly unknown: number;
+  /** Known filings that answered 404 when last asked for, and those of them that did so before this poll. */
+  readonly gone: number;
+  readonly goneBefore: number;
+  /** Settled filings among those read with a `completedAt`, and those of which it alone has moved. */
+  readonly timed: number;
+  readonly moved: number;
+  /** Whether `GET /partner/me` names another account than before. */
+  readonly isOther: boolean;
+  /** False as long as there is no baseline. */
+  readonly baselined: boolean;
+  /** A doubt that was reported before; then a list has to prove that it is the account's own. */
+  readonly standing: StandingDoubt | null;
+}
+
+/** What is doubted of a poll's findings, and therefore held back. */
+export interface Verdict {
+  /** The first reason to doubt; null without one. */
+  readonly reason: DoubtReason | null;
+  /** The lists are not believed: filings never seen before wait, as do removals and moved times. */
+  readonly list: boolean;
+  readonly removals: boolean;
+  readonly times: boolean;
+  /** Something would be doubted without the operator's acceptance. */
+  readonly isOverridden: boolean;
+}
+
+/** Minimum number of known filings for findings to be doubted; with fewer, any finding may be true. */
+export const doubtedFrom = 10;
+
+// Maximum number of filings whose `completedAt` alone moves that is believed in any case.
+const movedMax = 2;
+
+/**
+ * Decides what to believe of a poll's findings; pure. The operator's acceptance of a doubt covers every
+ * reason but an account other than the accepted one.
+ */
+export function weigh(found: Evidence, limits: DoubtLimits): Verdict {
+  const { isOther, standing } = found;
+  const isArmed = canBeDoubted(found);
+  const doubted = {
+    list: isArmed ? listDoubt(found, limits) : null,
+    removals: isArmed && isRemovalWave(found, limits) ? ('removal_wave' as const) : null,
+    times: isArmed && isTimesWave(found) ? ('completed_at_wave' as const) : null,
+  };
+  const reason = doubted.list ?? doubted.removals ?? doubted.times;
+  if (standing?.accepted === true && !(isArmed && isOther))
+    return { ...believed, isOverridden: reason !== null };
+  const list = doubted.list !== null;
+  return {
+    reason,
+    list,
+    removals: list || doubted.removals !== null,
+    times: list || doubted.times !== null,
+    isOverridden: false,
+  };
+}
+
+/** The verdict without any doubt. */
+export const believed: Verdict = {
+  reason: null,
+  list: false,
+  removals: false,
+  times: false,
+  isOverridden: false,
+};
+
+/** Whether findings may be doubted at all; pure. */
+export function canBeDoubted({ baselined, known }: Pick<Evidence, 'baselined' | 'known'>): boolean {
+  return baselined && known >= doubtedFrom;
+}
+
+/**
+ * Whether the lists of a delta poll, which need not show any known filing, are too little to be believed by;
+ * pure. It then looks at the two ends of the whole list.
+ */
+export function isLookNeeded(found: Evidence): boolean {
+  const { shown, unknown, moved, standing } = found;
+  return canBeDoubted(found) && (unknown > shown || moved > movedMax || standing !== null);
+}
+
+function listDoubt(found: Evidence, limits: DoubtLimits): DoubtReason | null {
+  if (found.isOther) return 'other_account';
+  if (isOtherList(found, limits)) return 'other_list';
+  const unknownMax = Math.max(limits.unknownMin, (found.known * limits.unknownPercent) / 100);
+  return found.unknown > unknownMax ? 'unknown_wave' : null;
+}
+
+// An empty list belongs to another account as long as the filings themselves exist.
+function isOtherList(found: Evidence, limits: DoubtLimits): boolean {
+  const { expected, shown, unknown, goneBefore, standing } = found;
+  if (expected < doubtedFrom || shown * 100 >= expected * limits.shownPercent) return false;
+  return unknown > 0 || standing !== null || goneBefore * 2 > expected - shown;
+}
+
+function isRemovalWave({ known, gone }: Evidence, { removedMin, removedPercent }: DoubtLimits): boolean {
+  return gone > Math.max(removedMin, (known * removedPercent) / 100);
+}
+
+// A doubt that stands ends only when few are left.
+function isTimesWave({ timed, moved, standing }: Evidence): boolean {
+  return moved > movedMax && (moved * 2 > timed || standing?.reason === 'completed_at_wave');
+}
