@@ -85,7 +85,7 @@ export const doubtedFrom = 10;
 const movedMax = 2;
 
 /**
- * Decides what to believe of a poll's findings; pure. The operator's acceptance of a doubt covers every
+ * Decides what to believe of a poll's findings. The operator's acceptance of a doubt covers every
  * reason but an account other than the accepted one.
  */
 export function weigh(found: Evidence, limits: DoubtLimits): Verdict {
@@ -118,7 +118,7 @@ export const believed: Verdict = {
   isOverridden: false,
 };
 
-/** Whether findings may be doubted at all; pure. */
+/** Whether findings may be doubted at all. */
 export function canBeDoubted({ baselined, known }: Pick<Evidence, 'baselined' | 'known'>): boolean {
   return baselined && known >= doubtedFrom;
 }

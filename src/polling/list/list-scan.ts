@@ -4,7 +4,7 @@ import { isRefusal, PartnerError } from '../../partner/partner-error.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
 import type { LeftOutRecord } from './gaps.ts';
 import { createListRequests, discard, type Answer } from './list-requests.ts';
-import type { IdPart, IdSet } from './id-set.ts';
+import type { IdSet } from './id-set.ts';
 import { splitRepeatedRows, type ShownPage } from './repeated-rows.ts';
 import {
   advance,
@@ -47,6 +47,8 @@ export interface ScanDeps {
   readonly listing: Pick<PartnerClient, 'listFilings'>;
   /** Ids that the poll has shown; the list's are added, those of quarantined records included. */
   readonly shown: IdSet;
+  /** Number of the scan among those of the poll, from 1 on. */
+  readonly part: number;
   readonly signal: AbortSignal;
 }
 
@@ -75,7 +77,7 @@ export interface ListScan {
  * Reads a list page by page (docs/partner.md#lists). It advances by the number of records on each page, never
  * by the requested limit. A page that cannot be read is read in halves, down to the records in the way.
  */
-export function scanList({ listing, shown, signal }: ScanDeps, request: ScanRequest): ListScan {
+export function scanList({ listing, shown, part, signal }: ScanDeps, request: ScanRequest): ListScan {
   const { status, isSweep = false } = request;
   const list = status === undefined ? { isSweep } : { isSweep, status };
   const requests = createListRequests(listing, list, signal);
@@ -89,21 +91,19 @@ export function scanList({ listing, shown, signal }: ScanDeps, request: ScanRequ
   let ahead: Promise<Answer> | null = null;
 
   async function* pages(): ReturnType<ListScan['pages']> {
-    const ids = shown.part();
     try {
-      yield* readOn(ids);
+      yield* readOn();
     } finally {
       await ahead?.then(discard, () => undefined);
-      ids.end();
     }
   }
 
-  async function* readOn(ids: IdPart): ReturnType<ListScan['pages']> {
+  async function* readOn(): ReturnType<ListScan['pages']> {
     for (;;) {
       const answer = await (ahead ?? requests.page(position.offset));
       ahead = null;
-      const page = answer instanceof PartnerError ? null : accept(answer, ids);
-      let step = answer instanceof PartnerError ? yield* goOn(answer, ids) : nextStep(position);
+      const page = answer instanceof PartnerError ? null : accept(answer);
+      let step = answer instanceof PartnerError ? yield* goOn(answer) : nextStep(position);
       if (step === 'early' && (await isLastShown())) step = leaveOutPage();
       if (step === 'continue') requestAhead();
       if (page !== null) yield page;
@@ -119,10 +119,10 @@ export function scanList({ listing, shown, signal }: ScanDeps, request: ScanRequ
     ahead.catch(() => undefined);
   }
 
-  function accept(answer: PageAnswer, ids: IdPart): ShownPage {
+  function accept(answer: PageAnswer): ShownPage {
     let fresh = 0;
     const showId = (id: string): boolean => {
-      const membership = ids.add(id);
+      const membership = shown.add(id, part);
       if (membership !== 'again') fresh += 1;
       return membership === 'new';
     };
@@ -152,14 +152,14 @@ export function scanList({ listing, shown, signal }: ScanDeps, request: ScanRequ
   }
 
   // After a page that cannot be read: reads of it what can be read, and decides how to go on.
-  async function* goOn(error: PartnerError, ids: IdPart): AsyncGenerator<ShownPage, ScanStep> {
+  async function* goOn(error: PartnerError): AsyncGenerator<ShownPage, ScanStep> {
     if (isRefusal(error) && mayEndHere(position)) return 'complete';
     const isFirst = position.offset === 0;
     // The list of a status is refused as a whole.
     if (isFirst && isRefusal(error) && status !== undefined) throw error;
     const { offset, pages: before } = position;
     if (mayAskForParts() && (await isServed(error))) {
-      yield* readInParts(error, ids);
+      yield* readInParts(error);
       if (position.offset > offset || position.pages > before) return nextStep(position);
     }
     if (isFirst) throw error;
@@ -208,7 +208,7 @@ export function scanList({ listing, shown, signal }: ScanDeps, request: ScanRequ
   }
 
   // Reads a page in halves, down to the records in the way. Stops where many in a row are.
-  async function* readInParts(error: PartnerError, ids: IdPart): AsyncGenerator<ShownPage, void> {
+  async function* readInParts(error: PartnerError): AsyncGenerator<ShownPage, void> {
     const from = position.offset;
     const to = from + (error.excess?.limit === 1 ? 1 : pageSize);
     const bounds = [Math.min(to, position.total ?? to)];
@@ -219,7 +219,7 @@ export function scanList({ listing, shown, signal }: ScanDeps, request: ScanRequ
       const rows = (bounds.at(-1) ?? 0) - position.offset;
       if (!(answer instanceof PartnerError)) {
         inARow = 0;
-        yield accept(answer, ids);
+        yield accept(answer);
       } else if (rows > 1) {
         bounds.push(position.offset + Math.ceil(rows / 2));
       } else {

@@ -248,7 +248,7 @@ async function sampleUnlisted(
   const sample: string[] = [];
   for await (const chunk of snapshot.scan(account)) {
     for (const [id, state] of chunk) {
-      if (listed.has(id) || isLeftAlone(state) || !met.add(id)) continue;
+      if (listed.has(id) || isLeftAlone(state) || met.add(id, 0) !== 'new') continue;
       const slot = met.size <= max ? met.size - 1 : Math.floor(random() * met.size);
       if (slot < max) sample[slot] = id;
     }

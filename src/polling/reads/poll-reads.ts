@@ -82,6 +82,7 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
   const reader = createFilingReader(deps, input, findings, missed);
   let verdict: Verdict = believed;
   let settled = 0;
+  let scans = 0;
 
   async function observe({ page, span, rows }: ShownPage): Promise<void> {
     tally.listedFiling = page.filings.at(-1)?.id ?? tally.listedFiling;
@@ -95,8 +96,8 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
     const query = { offset, limit, ...(status === undefined ? {} : { status }) };
     const answer = await listing.listFilings(query, signal);
     const { total, length, filings, quarantined } = answer.page;
-    const rows = splitRepeatedRows(filings, shown.add);
-    for (const name of quarantined) shown.add(name);
+    const rows = splitRepeatedRows(filings, (id) => shown.add(id, 0) === 'new');
+    for (const name of quarantined) shown.add(name, 0);
     await observe({ ...answer, rows }).finally(answer.release);
     const strayed = status !== undefined && filings.some((filing) => filing.status !== status);
     return { total, length, ids: filings.map(({ id }) => id), strayed };
@@ -128,7 +129,8 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
     shown,
     async readList(request) {
       const isSweep = isLong && request.status === undefined;
-      const scan = scanList({ listing, shown, signal }, { ...request, isSweep });
+      scans += 1;
+      const scan = scanList({ listing, shown, part: scans, signal }, { ...request, isSweep });
       const work = createPageWork();
       try {
         for await (const page of scan.pages())

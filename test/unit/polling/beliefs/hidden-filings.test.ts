@@ -36,8 +36,8 @@ describe('the rows of a page', () => {
   });
   const split = (shown: string[], page: PartnerFiling[]) => {
     const ids = createIdSet();
-    for (const id of shown) ids.add(id);
-    const { firstShown, repeated } = splitRepeatedRows(page, ids.add);
+    for (const id of shown) ids.add(id, 0);
+    const { firstShown, repeated } = splitRepeatedRows(page, (id) => ids.add(id, 0) === 'new');
     expect(page.every(({ id }) => ids.has(id))).toBe(true);
     return [firstShown.map(({ id }) => id).join(''), repeated.map(({ id, status }) => `${id} ${status}`)];
   };

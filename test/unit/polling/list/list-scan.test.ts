@@ -22,6 +22,7 @@ function openList() {
         }),
     },
     shown: createIdSet(),
+    part: 1,
     signal: new AbortController().signal,
   };
   return { pages: scanList(deps, {}).pages(), asked, released };
