@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { PartnerConnectionsDeps } from '../polling/partner-connections.ts';
 import { isKnownStatus } from '../partner/filing-statuses.ts';
 import type { AccountPollerDeps, PollReport } from '../polling/pollers.ts';
-import type { PollJob } from '../polling/schedule/poll-queue.ts';
+import type { Poll } from '../polling/schedule/poll-worker.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { WorkTally } from './work-tally.ts';
 import type { Metrics } from './metrics.ts';
@@ -16,8 +16,6 @@ export interface PollingObserverDeps {
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
 }
-
-type Poll = (job: PollJob, signal: AbortSignal) => Promise<boolean>;
 
 /** Turns polls and their reports into log lines, metrics and spans. */
 export type PollingObserver = Pick<AccountPollerDeps, 'onQuarantined' | 'onEvents' | 'onPoll'> & {
@@ -33,7 +31,10 @@ export type PollingObserver = Pick<AccountPollerDeps, 'onQuarantined' | 'onEvent
 export function observePolling(deps: PollingObserverDeps): PollingObserver {
   const { logger, metrics, tracing, tally, filingBytesMax } = deps;
   return {
-    traced: (poll) => (job, signal) => tracing.poll(job.account, () => poll(job, signal)),
+    traced:
+      (poll) =>
+      (job, ...rest) =>
+        tracing.poll(job.account, () => poll(job, ...rest)),
 
     onRequest(endpoint, code) {
       tally.gotOn();

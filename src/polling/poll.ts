@@ -11,6 +11,7 @@ import { createPollReads, type PollReads } from './reads/poll-reads.ts';
 import { isLarge, planPoll, staggerOf, type PollMode, type PollPlan } from './schedule/plan.ts';
 import { isEarly, nextPollMs, timesAhead } from './schedule/poll-schedule.ts';
 import { noStays, type DueStays, type StalledSearch } from './schedule/stalled-filings.ts';
+import type { PollLease } from './store/lease-store.ts';
 import type { MarksUpdate, PollingMarks } from './store/marks.ts';
 
 /** An account as polling needs it. */
@@ -32,7 +33,12 @@ export interface PollRequest {
   readonly asked: boolean;
   /** The first poll with these settings: the refusal of a former key does not count. */
   readonly newSettings: boolean;
+  /** Taken where the poll begins, and ended with its marks; left out: the poll needs none. */
+  readonly lease?: PollLease;
 }
+
+/** Nothing was done: another poll of this kind has the account's lease. */
+export const leased = 'leased';
 
 /** A poll that has ended, and the marks as they are then. */
 export interface EndedPoll {
@@ -82,22 +88,24 @@ export async function pollAccount(
   account: PolledAccount,
   request: PollRequest,
   signal: AbortSignal,
-): Promise<EndedPoll> {
+): Promise<EndedPoll | typeof leased> {
   const startedAt = deps.now();
-  const open = () => deps.polling.open(account.account, account.incarnation);
+  const open = () => deps.polling.open(account.account, account.incarnation, request.lease);
   let opened = await open();
+  if (opened === null) return leased;
   const marks = await withoutTimesAhead(deps.polling, account, opened.marks, startedAt);
   const tooSoon = whyTooSoon(marks, account, request, startedAt);
   if (tooSoon !== null) return { outcome: { kind: tooSoon }, marks };
 
   const { generation } = marks;
-  if (await deps.snapshot.catchUp(account.account, generation, startedAt, opened.head)) opened = await open();
+  if (await deps.snapshot.catchUp(account.account, generation, startedAt, opened.head))
+    opened = (await open()) ?? opened;
   const { counts } = opened;
   const missedReads = await deps.polling.missedReads(account.account, opened.missed);
   const choice = await choosePlan(deps, account, request, marks, counts, startedAt);
   if (typeof choice === 'string') return { outcome: { kind: choice }, marks };
 
-  const write = marksWriter(deps, account.account, marks);
+  const write = marksWriter(deps, account.account, marks, request.lease);
   const known = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const stays = await findStalled(deps, account, marks, startedAt);
   const isLong = isLarge(counts, deps.largeFrom) || !marks.baselined;
@@ -238,6 +246,7 @@ function marksWriter(
   { polling, requestsSent, waitedForTurnMs, unreadable }: PollAccountDeps,
   account: string,
   { generation, budgetWaitMs }: PollingMarks,
+  lease: PollLease | undefined,
 ): (update: MarksUpdate) => Promise<PollingMarks> {
   const sentBefore = requestsSent();
   const waitedBefore = waitedForTurnMs();
@@ -254,6 +263,7 @@ function marksWriter(
       generation,
       { ...update, requestsLastPoll, ...waited(), ...said },
       requestsLastPoll,
+      lease,
     );
   };
 }

@@ -10,10 +10,12 @@ import type { Clock } from '../redis/clock.ts';
 import { failureOf, type ReportStanding } from '../redis/unreadable-record.ts';
 import type { DoubtLimits } from './beliefs/weigh.ts';
 import { largeAccountFilings } from './schedule/plan.ts';
-import { pollAccount, type MeasuredPoll } from './poll.ts';
+import { leased, pollAccount, type MeasuredPoll } from './poll.ts';
 import { createPollNotes } from './poll-notes.ts';
 import type { PollOutcome } from './poll-outcome.ts';
 import type { PollJob } from './schedule/poll-queue.ts';
+import type { Poll, PollEnd } from './schedule/poll-worker.ts';
+import type { PollLease } from './store/lease-store.ts';
 import type { PollingMarks } from './store/marks.ts';
 import type { PollingStore } from './store/polling-store.ts';
 import type { PartnerConnection, PartnerConnections } from './partner-connections.ts';
@@ -77,25 +79,20 @@ const largeReadsMax = 100;
 // Milliseconds within which the polls of a process ask only once for Redis's time. A commit asks again.
 const clockAgeMs = 250;
 
-/**
- * Polls accounts by name, with one client and request budget per account. Resolves to false when no place for
- * the poll was free and nothing was read.
- */
-export function createAccountPoller(
-  deps: AccountPollerDeps,
-): (job: PollJob, signal: AbortSignal) => Promise<boolean> {
+/** Polls accounts by name, with one client and request budget per account. */
+export function createAccountPoller(deps: AccountPollerDeps): Poll {
   const { partners } = deps;
   // For each that has been polled with since it was made: which filings that stay were looked at.
   const polled = new WeakMap<PartnerConnection, StalledSearch>();
   const tryTakePlace = createPlaces(largeReadsMax);
   const notes = createPollNotes({ ...deps, reportHealth: tellHealth });
 
-  return async (job, signal) => {
+  return async (job, signal, lease) => {
     const [account] = await Promise.all([findAccount(job.account), deps.clock.synchronise(clockAgeMs)]);
-    if (account instanceof Error) return true;
+    if (account instanceof Error) return 'polled';
     if (account === null) {
       await forget(job.account);
-      return true;
+      return 'polled';
     }
     const { upkeepMs, onError } = deps;
     return withUpkeep(
@@ -103,13 +100,13 @@ export function createAccountPoller(
       { everyMs: upkeepMs, onError },
       async () => {
         try {
-          return await pollKnown(account, job, signal);
+          return await pollKnown(account, job, signal, lease);
         } catch (error) {
           const unreadable = await deps.reportStanding(job.account, error);
           if (unreadable === null) throw error;
           // The marks may be what cannot be read: the API names them then.
           await failureOf(() => notes.unpolled(account, unreadable));
-          return true;
+          return 'polled';
         }
       },
     );
@@ -131,15 +128,14 @@ export function createAccountPoller(
     if (account !== null) await notes.unpolled(account, error);
   }
 
-  async function pollKnown(account: KeyedAccount, job: PollJob, signal: AbortSignal): Promise<boolean> {
+  async function pollKnown(account: KeyedAccount, job: PollJob, ...rest: Rest): Promise<PollEnd> {
     try {
-      const { kind } = await pollAndReport(account, job, signal);
-      return kind !== 'no_place';
+      return await pollAndReport(account, job, ...rest);
     } catch (error) {
       if (!(error instanceof SnapshotLostError)) throw error;
       // The account was removed, or emptied and begun anew, while it was polled: the reads are void.
       if (!(await deps.accounts.exists(job.account))) await forget(job.account);
-      return true;
+      return 'polled';
     }
   }
 
@@ -152,8 +148,8 @@ export function createAccountPoller(
   async function pollAndReport(
     account: KeyedAccount,
     job: PollJob,
-    signal: AbortSignal,
-  ): Promise<PollOutcome> {
+    ...[signal, lease]: Rest
+  ): Promise<PollEnd> {
     const connection = partners.of(account);
     const isNew = !polled.has(connection);
     const stalled = polled.get(connection) ?? createStalledSearch(deps);
@@ -164,7 +160,7 @@ export function createAccountPoller(
     const client = connection.client.counting(() => (requests += 1));
     const now = deps.clock.now;
     const request = { mode: job.mode, asked: job.asked, newSettings: isNew };
-    const { outcome, marks } = await pollAccount(
+    const ended = await pollAccount(
       {
         ...deps,
         ...connection,
@@ -185,12 +181,14 @@ export function createAccountPoller(
         beginSweep: (asked) => deps.beginSweep(account.account, asked),
       },
       account,
-      request,
+      lease === undefined ? request : { ...request, lease },
       signal,
     );
+    if (ended === leased) return leased;
+    const { outcome, marks } = ended;
     const durationMs = performance.now() - startedAt;
     await report(account, { outcome, durationMs, requests }, marks);
-    return outcome;
+    return outcome.kind === 'no_place' ? 'no_place' : 'polled';
   }
 
   async function handOn(account: string, events: readonly RecordedEvent[]): Promise<void> {
@@ -217,6 +215,8 @@ export function createAccountPoller(
     deps.onPoll({ ...poll, account: account.account });
   }
 }
+
+type Rest = readonly [signal: AbortSignal, lease?: PollLease];
 
 function isNothingRead({ kind }: PollOutcome): boolean {
   return kind === 'backing_off' || kind === 'early' || kind === 'no_place' || kind === 'left_to_sweep';

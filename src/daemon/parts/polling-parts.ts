@@ -9,9 +9,9 @@ import { createHostBudgets } from '../../partner/host-budgets.ts';
 import { defaultDoubtLimits } from '../../polling/beliefs/weigh.ts';
 import { createPartnerConnections } from '../../polling/partner-connections.ts';
 import { createAccountPoller } from '../../polling/pollers.ts';
-import { createPollQueue, type PollJob } from '../../polling/schedule/poll-queue.ts';
+import { createPollQueue } from '../../polling/schedule/poll-queue.ts';
 import { createPaced } from '../../polling/schedule/paced.ts';
-import { createPollWorker } from '../../polling/schedule/poll-worker.ts';
+import { createPollWorker, type Poll } from '../../polling/schedule/poll-worker.ts';
 import { connectMsOf } from '../../partner/partner-http.ts';
 import { createProxyAgents } from '../../proxy/proxy-agents.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
@@ -112,17 +112,17 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
       unreadable: deps.unreadable,
     });
     const traced = observer.traced(poll);
-    async function pollUnlessEmptied(job: PollJob, signal: AbortSignal): Promise<boolean> {
+    const pollUnlessEmptied: Poll = async (...args) => {
       await watch.check(lookAgainMs);
-      return watch.problem() !== null || traced(job, signal);
-    }
+      return watch.problem() === null ? traced(...args) : 'polled';
+    };
     const worker = createPollWorker({
       connection: connections.blocking(),
       shards,
       polling: stores.polling,
       holder: randomUUID(),
       concurrency: pollsAtOnce,
-      poll: (job, signal) => polls.counted(() => pollUnlessEmptied(job, signal)),
+      poll: (...args) => polls.counted(() => pollUnlessEmptied(...args)),
       onSkipped: polls.skipped,
       onError,
     });

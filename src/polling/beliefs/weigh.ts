@@ -124,8 +124,8 @@ export function canBeDoubted({ baselined, known }: Pick<Evidence, 'baselined' | 
 }
 
 /**
- * Whether the lists of a delta poll, which need not show any known filing, are too little to be believed by;
- * pure. It then looks at the two ends of the whole list.
+ * Whether the lists of a delta poll, which need not show any known filing, are too little to be believed by.
+ * It then looks at the two ends of the whole list.
  */
 export function isLookNeeded(found: Evidence): boolean {
   const { shown, unknown, moved, standing } = found;

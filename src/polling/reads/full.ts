@@ -208,7 +208,11 @@ async function judge(
   { unreadable, added }: Pick<Passes, 'unreadable' | 'added'>,
 ): Promise<Pass> {
   const { account, input, missed, shown } = reads;
-  const { known: stored, removals } = await polling.known(account);
+  const { tally, isLong = false, marks } = { ...reads, ...input };
+  const isQuiet = !isLong && tally.events === 0 && tally.added === 0;
+  const { known: stored, removals } = isQuiet
+    ? { known: input.known, removals: marks.removals }
+    : await polling.known(account);
   const known = stored + reads.findings.births();
   // This poll may have shown filings that this or another poll has removed since.
   const removed = Math.max(0, removals - input.marks.removals);

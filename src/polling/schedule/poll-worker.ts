@@ -4,6 +4,7 @@ import { createJobWorker } from '../../redis/jobs/job-worker.ts';
 import type { QueueShards } from '../../redis/jobs/queue-shards.ts';
 import { nameFailure } from '../../redis/store-failure.ts';
 import { pollQueueName, type PollJob } from './poll-queue.ts';
+import type { PollLease } from '../store/lease-store.ts';
 import type { PollingStore } from '../store/polling-store.ts';
 
 /** Runs the polls that are due. */
@@ -11,6 +12,17 @@ export interface PollWorker {
   /** Starts no more jobs and aborts running polls; resolves when they have stopped. */
   close(): Promise<void>;
 }
+
+/** How a job of the queue ended. */
+export type PollEnd =
+  | 'polled'
+  /** Another poll of its mode has the account's lease. */
+  | 'leased'
+  /** No place for a large read was free. */
+  | 'no_place';
+
+/** Makes one poll under a lease. Rejects when it cannot go on; the next one starts over. */
+export type Poll = (job: PollJob, signal: AbortSignal, lease?: PollLease) => Promise<PollEnd>;
 
 export interface PollWorkerDeps {
   readonly connection: RedisClient;
@@ -20,10 +32,7 @@ export interface PollWorkerDeps {
   readonly holder: string;
   /** Maximum number of polls under way at once; they mostly wait for the partner service. */
   readonly concurrency: number;
-  /**
-   * Rejects when the poll cannot go on; the next one starts over. False: it had no place, nothing was read.
-   */
-  readonly poll: (job: PollJob, signal: AbortSignal) => Promise<boolean>;
+  readonly poll: Poll;
   /** A job found a poll of its mode of the account at work. */
   readonly onSkipped: () => void;
   readonly onError: (error: Error) => void;
@@ -45,41 +54,34 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
   let closing = false;
 
   async function process(job: Job<PollJob>, token: string | undefined): Promise<void> {
-    const { asked } = job.data;
-    const holder = `${deps.holder}:${job.id ?? ''}`;
-    if (!(await lease(job.data, holder))) deps.onSkipped();
-    else if (await pollUnderLease(job.data, holder)) return;
-    if (!asked) return;
+    const { asked, mode } = job.data;
+    const end = await pollUnder(
+      { mode, holder: `${deps.holder}:${job.id ?? ''}`, ms: leaseMs, isHeld: false },
+      job.data,
+    );
+    if (end === 'leased') deps.onSkipped();
+    if (end === 'polled' || !asked) return;
     // A requested poll comes after the polls under way, and occupies no worker until then.
     await job.moveToDelayed(Date.now() + askAgainMs, token);
     throw new DelayedError();
   }
 
-  async function lease({ account, mode }: PollJob, holder: string): Promise<boolean> {
-    try {
-      return await deps.polling.lease(account, mode, holder, leaseMs);
-    } catch (error) {
-      // The account may have been leased although the reply was lost; no other process is to wait for that
-      // lease.
-      await deps.polling.release(account, mode, holder);
-      throw error;
-    }
-  }
-
-  async function pollUnderLease(job: PollJob, holder: string): Promise<boolean> {
+  async function pollUnder(lease: PollLease, job: PollJob): Promise<PollEnd> {
+    const { account } = job;
+    const { mode, holder } = lease;
     const stop = new AbortController();
     running.add(stop);
     if (closing) stop.abort();
     // A lost lease does no harm, because the time spans of reads put overlapping polls in order.
     const keep = setInterval(() => {
-      deps.polling.lease(job.account, job.mode, holder, leaseMs).catch(deps.onError);
+      if (lease.isHeld) deps.polling.lease(account, mode, holder, leaseMs).catch(deps.onError);
     }, leaseMs / 3);
     try {
-      return await deps.poll(job, stop.signal);
+      return await deps.poll(job, stop.signal, lease);
     } finally {
       running.delete(stop);
       clearInterval(keep);
-      await deps.polling.release(job.account, job.mode, holder);
+      if (lease.isHeld) await deps.polling.release(account, mode, holder);
     }
   }
 

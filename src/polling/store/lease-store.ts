@@ -1,5 +1,5 @@
 import type { RedisClient } from '../../redis/connection/connect.ts';
-import type { Keys } from '../../redis/keys.ts';
+import type { AccountKeys, Keys } from '../../redis/keys.ts';
 import { defineScript } from '../../redis/scripts.ts';
 import { UnreadableRecordError, type OnUnreadable } from '../../redis/unreadable-record.ts';
 
@@ -20,31 +20,54 @@ export interface LeaseStore {
   release(account: string, mode: PollMode, holder: string): Promise<void>;
 }
 
-// KEYS 1 the lease. ARGV holder, milliseconds. Replies 0 when another holder has it, 1 when it is the
-// holder's, 2 when it held what no holder can have written (another type, or no end), which is replaced. A
-// lease that lasts longer than any was written before Redis's clock was set back, and is replaced too.
-const keepLease = defineScript(`
-local holder, taken = redis.pcall('GET', KEYS[1]), 1
-if type(holder) == 'table' then
-  redis.call('DEL', KEYS[1])
-  taken = 2
-elseif holder and holder ~= ARGV[1] then
-  local left = redis.call('PTTL', KEYS[1])
-  if left >= 0 and left <= tonumber(ARGV[2]) then return 0 end
-  taken = left < 0 and 2 or 1
-end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return taken`);
+/** A poll's claim to its account. */
+export interface PollLease {
+  readonly mode: PollMode;
+  /** Unique to the poll. */
+  readonly holder: string;
+  readonly ms: number;
+  /** True from the begin of the poll until its marks are written, as far as this process knows. */
+  isHeld: boolean;
+}
+
+/**
+ * A function of scripts, with the lease's key, the holder and milliseconds. Returns 0 when another holder has
+ * it, 1 when it is the holder's, 2 when it held what no holder can have written (another type, or no end),
+ * which is replaced. A lease that lasts longer than any was written before Redis's clock was set back, and is
+ * replaced too.
+ */
+export const takeLease = `
+local function take_lease(key, wanted, ms)
+  local holder, taken = redis.pcall('GET', key), 1
+  if type(holder) == 'table' then
+    redis.call('DEL', key)
+    taken = 2
+  elseif holder and holder ~= wanted then
+    local left = redis.call('PTTL', key)
+    if left >= 0 and left <= tonumber(ms) then return 0 end
+    taken = left < 0 and 2 or 1
+  end
+  redis.call('SET', key, wanted, 'PX', ms)
+  return taken
+end`;
+
+// KEYS 1 the lease. ARGV holder, milliseconds. Replies as `take_lease`.
+const keepLease = defineScript(`${takeLease}
+return take_lease(KEYS[1], ARGV[1], ARGV[2])`);
 
 // KEYS 1 the lease. ARGV holder.
 const dropLease = defineScript(
   `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`,
 );
 
+/** The key of the lease for a kind of poll. */
+export function leaseKey({ lease, sweepLease }: AccountKeys, mode: PollMode): string {
+  return mode === 'sweep' ? sweepLease : lease;
+}
+
 /** Leases in Redis. */
 export function createLeaseStore(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable): LeaseStore {
-  const keyOf = (account: string, mode: PollMode) =>
-    keys.account(account)[mode === 'sweep' ? 'sweepLease' : 'lease'];
+  const keyOf = (account: string, mode: PollMode) => leaseKey(keys.account(account), mode);
   return {
     async lease(account, mode, holder, ms) {
       const key = keyOf(account, mode);

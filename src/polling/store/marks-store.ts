@@ -12,6 +12,7 @@ import {
   UnreadableRecordError,
   type OnUnreadable,
 } from '../../redis/unreadable-record.ts';
+import { leaseKey, takeLease, type PollLease } from './lease-store.ts';
 import { decodeMarks, encodeMarks, unreadableMarks, type MarksUpdate, type PollingMarks } from './marks.ts';
 
 /** An account at the start of a poll, all of one moment. */
@@ -37,13 +38,22 @@ export interface MarksStore {
    * Rejects with UnreadableRecordError when the head or the incarnation cannot be read.
    */
   begin(account: string, incarnation: string): Promise<PollingMarks>;
-  /** As `begin`, with everything else that a poll starts from, read in the same step. */
-  open(account: string, incarnation: string): Promise<OpenedAccount>;
   /**
-   * Writes some marks and adds to the number of requests, in one step. Returns all marks as they are then.
-   * Rejects with SnapshotLostError when the generation is another.
+   * As `begin`, with everything else that a poll starts from, read in the same step. Takes the lease; null,
+   * with nothing written, while another poll has it.
    */
-  write(account: string, generation: string, marks: MarksUpdate, requests: number): Promise<PollingMarks>;
+  open(account: string, incarnation: string, lease?: PollLease): Promise<OpenedAccount | null>;
+  /**
+   * Writes some marks, adds to the number of requests and ends the lease, in one step. Returns all marks as
+   * they are then. Rejects with SnapshotLostError when the generation is another.
+   */
+  write(
+    account: string,
+    generation: string,
+    marks: MarksUpdate,
+    requests: number,
+    lease?: PollLease,
+  ): Promise<PollingMarks>;
   /**
    * Writes marks although they go back in time. Rejects with SnapshotLostError when the generation is
    * another.
@@ -56,15 +66,20 @@ const readKnown = defineScript(
   `return { redis.call('HGETALL', KEYS[2]), redis.call('HGET', KEYS[1], 'removals') or '0' }`,
 );
 
-// KEYS 1 the marks. ARGV generation, number of requests, then names and values. Replies all marks as fields
-// and values; nil, with nothing written, when they are of another generation. Times only move forward: polls
-// overlap, and each of them is right. Once there is a baseline, `hidden` only decreases.
+// KEYS 1 the marks  2 the poll's lease. ARGV generation, number of requests, holder of the lease ('' = none),
+// then names and values. Replies all marks as fields and values; nil, with nothing written, when they are of
+// another generation. Times only move forward: polls overlap, and each of them is right. Once there is a
+// baseline, `hidden` only decreases. Ends the lease in any case.
 const writeMarks = defineScript(`
+if ARGV[3] ~= '' and redis.pcall('GET', KEYS[2]) == ARGV[3] then redis.call('DEL', KEYS[2]) end
 local marks = redis.call('HGETALL', KEYS[1])
-local stored, changed = {}, {}
+local stored = {}
 for i = 1, #marks, 2 do stored[marks[i]] = marks[i + 1] end
 if stored.generation ~= ARGV[1] then return nil end
-for i = 3, #ARGV, 2 do
+local requests = (tonumber(stored.requestsTotal) or 0) + ARGV[2]
+local changed = { 'requestsTotal', string.format('%.0f', requests) }
+stored.requestsTotal = changed[2]
+for i = 4, #ARGV, 2 do
   local name, value = ARGV[i], ARGV[i + 1]
   local former = tonumber(stored[name] or 0)
   local isOlder = string.sub(name, -2) == 'At' and tonumber(value) <= former
@@ -73,9 +88,11 @@ for i = 3, #ARGV, 2 do
     changed[#changed + 1], changed[#changed + 2] = name, value
   end
 end
-redis.call('HINCRBY', KEYS[1], 'requestsTotal', ARGV[2])
-if #changed > 0 then redis.call('HSET', KEYS[1], unpack(changed)) end
-return redis.call('HGETALL', KEYS[1])`);
+for i = 1, #changed, 2 do stored[changed[i]] = changed[i + 1] end
+redis.call('HSET', KEYS[1], unpack(changed))
+local reply = {}
+for name, value in pairs(stored) do reply[#reply + 1], reply[#reply + 2] = name, value end
+return reply`);
 
 // KEYS 1 the marks. ARGV generation, then names and values. Replies 0, with nothing written, when the marks
 // are of another generation.
@@ -84,18 +101,26 @@ if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], unpack(ARGV, 2))
 return 1`);
 
-// KEYS 1 the marks  2 incarnation  3 head  4 log  5 counts  6 missed reads. ARGV incarnation, generation.
-// Replies the head ('' = none), the id of the log's newest entry ('' = none), and the marks, the counts and
-// the missed reads as fields and values; nil when the incarnation is another, or the incarnation where that
-// is garbage.
-const beginScript = defineScript(`
+// KEYS 1 the marks  2 incarnation  3 head  4 log  5 counts  6 missed reads  7 the poll's lease. ARGV
+// incarnation, generation, holder of the lease ('' = none), its milliseconds. Replies what `take_lease`
+// returns, the head ('' = none), the id of the log's newest entry ('' = none), and the marks, the counts and
+// the missed reads as fields and values; nil when the incarnation is another, the incarnation where that is garbage, or 0
+// when another poll has the lease.
+const beginScript = defineScript(`${takeLease}
 local incarnation = redis.call('GET', KEYS[2])
 if incarnation and not string.match(incarnation, '^%l+ ') then return incarnation end
 if incarnation and string.sub(incarnation, 1, 5 + #ARGV[1]) ~= 'open ' .. ARGV[1] then return nil end
-redis.call('HSETNX', KEYS[1], 'generation', ARGV[2])
-local newest = redis.call('XREVRANGE', KEYS[4], '+', '-', 'COUNT', 1)[1]
+local lease = ARGV[3] == '' and 1 or take_lease(KEYS[7], ARGV[3], ARGV[4])
+if lease == 0 then return 0 end
 local function all(key) return redis.call('HGETALL', key) end
-return { redis.call('GET', KEYS[3]) or '', newest and newest[1] or '', all(KEYS[1]), all(KEYS[5]), all(KEYS[6]) }`);
+local marks, begun = all(KEYS[1]), false
+for i = 1, #marks, 2 do begun = begun or marks[i] == 'generation' end
+if not begun then
+  redis.call('HSET', KEYS[1], 'generation', ARGV[2])
+  marks = all(KEYS[1])
+end
+local newest = redis.call('XREVRANGE', KEYS[4], '+', '-', 'COUNT', 1)[1]
+return { lease, redis.call('GET', KEYS[3]) or '', newest and newest[1] or '', marks, all(KEYS[5]), all(KEYS[6]) }`);
 
 // KEYS 1 head  2 log  3 the records set aside. ARGV number of records that are kept, milliseconds for which
 // they are kept. No event can be appended before entries beyond the head are gone.
@@ -135,13 +160,24 @@ export function createMarksStore(redis: RedisClient, keys: Keys, onUnreadable: O
     return read;
   }
 
-  async function open(account: string, incarnation: string): Promise<OpenedAccount> {
+  async function open(
+    account: string,
+    incarnation: string,
+    lease?: PollLease,
+  ): Promise<OpenedAccount | null> {
     const key = keys.account(account);
-    const opened = [key.polling, key.incarnation, key.head, key.events, key.counts, key.missing];
-    const reply = await beginScript.run(redis, opened, [incarnation, randomUUID()]);
+    const held = leaseKey(key, lease?.mode ?? 'delta');
+    const opened = [key.polling, key.incarnation, key.head, key.events, key.counts, key.missing, held];
+    // Also where the reply is lost.
+    if (lease !== undefined) lease.isHeld = true;
+    const args = [incarnation, randomUUID(), lease?.holder ?? '', lease?.ms ?? 0];
+    const reply = await beginScript.run(redis, opened, args);
     if (reply === null) throw new SnapshotLostError(account);
     if (typeof reply === 'string') throw new UnreadableRecordError(key.incarnation, null);
-    const [head, newest, ...hashes] = reply as [string, string, string[], string[], string[]];
+    if (lease !== undefined) lease.isHeld = reply !== 0;
+    if (reply === 0) return null;
+    const [taken, head, newest, ...hashes] = reply as [number, string, string, string[], string[], string[]];
+    if (taken === 2) onUnreadable(account, new UnreadableRecordError(held, null), 'set_aside');
     await checkLog(account, head, newest);
     const [fields, counts, missed] = hashes.map(toFields) as [Fields, Fields, Fields];
     const marks = decodeMarks(await withoutUnreadable(account, fields));
@@ -159,10 +195,15 @@ export function createMarksStore(redis: RedisClient, keys: Keys, onUnreadable: O
       return { known, removals: Number(removals) || 0 };
     },
     open,
-    begin: async (account, incarnation) => (await open(account, incarnation)).marks,
-    async write(account, generation, marks, requests) {
-      const values = [generation, requests, ...encodeMarks(marks)];
-      const reply = await writeMarks.run(redis, [keyOf(account)], values);
+    async begin(account, incarnation) {
+      // Without a lease it is never null.
+      return ((await open(account, incarnation)) as OpenedAccount).marks;
+    },
+    async write(account, generation, marks, requests, lease) {
+      const key = keys.account(account);
+      const values = [generation, requests, lease?.holder ?? '', ...encodeMarks(marks)];
+      const reply = await writeMarks.run(redis, [key.polling, leaseKey(key, lease?.mode ?? 'delta')], values);
+      if (lease !== undefined) lease.isHeld = false;
       if (reply === null) throw new SnapshotLostError(account);
       return decodeMarks(toFields(reply as string[]));
     },

@@ -114,7 +114,7 @@ test('a wake-up that was lost is made up for while a long sweep goes on, also af
 
   secondPage.resolve();
   const before = upkeeps;
-  expect(await polled).toBe(true);
+  expect(await polled).toBe('polled');
   expect(upkeeps).toBeGreaterThan(before);
 });
 
@@ -166,7 +166,7 @@ test.each([
     onError: (error) => void told.push(error.message),
   });
   const stop = new AbortController();
-  expect(await poll({ account, mode: 'delta', asked: true }, stop.signal)).toBe(true);
+  expect(await poll({ account, mode: 'delta', asked: true }, stop.signal)).toBe('polled');
   expect(told).toEqual([]);
   partner.misbehave = () => answer;
   const polled = poll({ account, mode: 'delta', asked: true }, stop.signal);
@@ -186,7 +186,7 @@ test('nothing is left of a poll that took long when it ends while that is writte
     onError: (error) => void told.push(error.message),
   });
   const { signal } = new AbortController();
-  expect(await poll({ account, mode: 'delta', asked: true }, signal)).toBe(true);
+  expect(await poll({ account, mode: 'delta', asked: true }, signal)).toBe('polled');
   const answered = Promise.withResolvers<void>();
   partner.misbehave = () => ({ after: answered.promise });
   const { write } = polling;
@@ -201,7 +201,7 @@ test('nothing is left of a poll that took long when it ends while that is writte
     }
     return write(...args);
   });
-  expect(await poll({ account, mode: 'delta', asked: true }, signal)).toBe(true);
+  expect(await poll({ account, mode: 'delta', asked: true }, signal)).toBe('polled');
   expect(noted).toContain('has not ended');
   expect(told.filter((type) => type.startsWith('account.'))).toEqual(['account.stale', 'account.recovered']);
   expect(await polling.read(account)).toMatchObject({ lastError: '', consecutiveFailures: 0 });

@@ -33,7 +33,10 @@ async function rig(
     polling,
     holder: 'test',
     concurrency: 10,
-    poll,
+    async poll(job, signal, lease) {
+      if ((await polling.open(job.account, '', lease)) === null) return 'leased';
+      return (await poll(job, signal)) ? 'polled' : 'no_place';
+    },
     onSkipped: () => void (skipped += 1),
     onError: onPollError ?? fail,
   });

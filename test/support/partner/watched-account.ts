@@ -10,7 +10,7 @@ import { createPartnerClient } from '../../../src/partner/partner-client.ts';
 import { createPatientClient } from '../../../src/partner/patient-client.ts';
 import { createRequestBudget } from '../../../src/partner/request-budget.ts';
 import { defaultDoubtLimits, type DoubtLimits } from '../../../src/polling/beliefs/weigh.ts';
-import { pollAccount } from '../../../src/polling/poll.ts';
+import { leased, pollAccount } from '../../../src/polling/poll.ts';
 import { createBodyAllowance } from '../../../src/filings/body-allowance.ts';
 import type { PollOutcome } from '../../../src/polling/poll-outcome.ts';
 import { createStalledSearch } from '../../../src/polling/schedule/stalled-filings.ts';
@@ -171,12 +171,14 @@ export async function watchAccount(
         options.retries === false
           ? counting
           : createPatientClient({ client: counting, budget, random, onRest: async () => undefined });
-      const { outcome, marks } = await pollAccount(
+      const ended = await pollAccount(
         { ...deps, client: patient, requestsSent: () => sent },
         account,
         request,
         signal ?? new AbortController().signal,
       );
+      if (ended === leased) throw new Error('no lease is asked for');
+      const { outcome, marks } = ended;
       const unsound = createUnsoundAccounts(redis, keys);
       await reportHealth({ polling, unsound, now: clock.now }, account, outcome, marks);
       return outcome;

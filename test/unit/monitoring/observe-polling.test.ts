@@ -75,9 +75,9 @@ test('requests and records that are no filings are counted', async () => {
 });
 
 test('a poll runs within its span and gives what it gave', async () => {
-  const poll = observer.traced(async () => false);
+  const poll = observer.traced(async () => 'no_place');
   const job = { account: 'acme', mode: 'delta', asked: false } as const;
-  expect(await poll(job, new AbortController().signal)).toBe(false);
+  expect(await poll(job, new AbortController().signal)).toBe('no_place');
   expect(calls).toEqual(['span of acme']);
 });
 
