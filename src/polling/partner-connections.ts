@@ -12,7 +12,6 @@ import type { HostBudgets } from '../partner/host-budgets.ts';
 import type { ProxyAgents } from '../proxy/proxy-agents.ts';
 import type { Clock } from '../redis/clock.ts';
 import type { CountDifferences } from './beliefs/count-differences.ts';
-import type { RefusedLists } from './list/refused-lists.ts';
 import { createBodyAllowance, type BodyAllowance } from '../filings/body-allowance.ts';
 
 /** The client of one account in this process, the same as long as address and key stay the same. */
@@ -23,7 +22,6 @@ export interface PartnerConnection {
   readonly client: PartnerClient;
   readonly budget: RequestBudget;
   readonly differences: CountDifferences;
-  readonly refused: RefusedLists;
   readonly bodies: BodyAllowance;
 }
 
@@ -71,7 +69,7 @@ export function createPartnerConnections(deps: PartnerConnectionsDeps): PartnerC
       random: deps.random,
       onRequest: deps.onRequest,
     });
-    const memory = { differences: new Map(), refused: new Map(), bodies: createBodyAllowance() };
+    const memory = { differences: new Map(), bodies: createBodyAllowance() };
     return { incarnation, baseUrl, partnerKey, client, budget, ...memory };
   }
 

@@ -117,8 +117,6 @@ export async function pollAccount(
     return { outcome: outcomeOf(mode, reads, read), marks: after };
   } catch (error) {
     if (!(error instanceof PartnerError) || signal.aborted) throw error;
-    // A list that was refused while nothing else could be read either may be served later.
-    deps.refused.clear();
     const failures = marks.consecutiveFailures + 1;
     const retryInMs = nextPollMs(failures, account.pollIntervalMs, error.retryAfterMs, deps.random);
     const after = await write({

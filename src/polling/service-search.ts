@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import PQueue from 'p-queue';
 import type { AccountStore } from '../accounts/account-store.ts';
 import { toDetails, type FilingDetails } from '../filings/detection/filing-details.ts';
 import { createBoundedMap } from '../memory/bounded-map.ts';
@@ -48,44 +48,23 @@ const rememberedMax = 100;
 // Maximum number of accounts whose turns are remembered.
 const accountsMax = 10_000;
 
-interface Turns {
-  waiting: number;
-  /** Settles when the last one that has asked for a turn has had it. */
-  last: Promise<unknown>;
-  startedAt: number;
-}
-
 /**
  * Searches over the clients that polls use, so the request budget counts them; in a process that does not
  * poll, they have a budget of their own. One at a time and at most one a second of each account, so polls
  * keep all but that share. The same question within 15 seconds is not asked again.
  */
 export function createServiceSearch({ accounts, partners }: ServiceSearchDeps): SearchService {
-  const turns = createBoundedMap<string, Turns>(accountsMax);
+  const turns = createBoundedMap<string, PQueue>(accountsMax);
   const remembered = createBoundedMap<string, { readonly answer: ServiceAnswer; readonly at: number }>(
     rememberedMax,
   );
 
-  async function inTurn<T>(account: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const own = turns.get(account) ?? { waiting: 0, last: Promise.resolve(), startedAt: -Infinity };
+  function inTurn<T>(account: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const own =
+      turns.get(account) ?? new PQueue({ concurrency: 1, interval: spacingMs, intervalCap: 1, strict: true });
     turns.set(account, own);
-    if (own.waiting >= waitingMax) throw new BusyError();
-    own.waiting += 1;
-    const before = own.last;
-    const turn = (async () => {
-      await before;
-      const waitMs = own.startedAt + spacingMs - performance.now();
-      if (waitMs > 0) await delay(waitMs, undefined, { signal });
-      signal.throwIfAborted();
-      own.startedAt = performance.now();
-      return work();
-    })();
-    own.last = turn.catch(() => undefined);
-    try {
-      return await turn;
-    } finally {
-      own.waiting -= 1;
-    }
+    if (own.size + own.pending >= waitingMax) throw new BusyError();
+    return own.add(work, { signal });
   }
 
   async function ask(account: string, query: SearchQuery): Promise<ServiceAnswer> {

@@ -12,43 +12,18 @@ export interface CountDifference {
   readonly needed: number;
 }
 
+/** The differences of one account, by status; the empty string is the unfiltered list. */
+export type CountDifferences = Map<string, CountDifference>;
+
 // A single poll may have seen a change between two of its requests.
 const neededMin = 2;
 const neededMax = 64;
 
-/** No difference found so far. */
-export const noDifference: CountDifference = { explained: 0, polls: 0, needed: neededMin };
-
-/** The action of a poll on a difference. */
-export type DifferenceVerdict = 'nothing' | 'wait' | 'search';
-
-/** Judges one poll's difference: the service's count less ours. */
-export function weighDifference(
-  memory: CountDifference,
-  difference: number,
-): { readonly memory: CountDifference; readonly verdict: DifferenceVerdict } {
-  if (difference === 0) return { memory: noDifference, verdict: 'nothing' };
-  if (difference === memory.explained) return { memory: { ...memory, polls: 0 }, verdict: 'nothing' };
-  const polls = memory.polls + 1;
-  return { memory: { ...memory, polls }, verdict: polls >= memory.needed ? 'search' : 'wait' };
-}
+const noDifference: CountDifference = { explained: 0, polls: 0, needed: neededMin };
 
 /**
- * Remembers the difference that remains after a search. Each search in vain doubles the number of polls
- * before the next one, up to 64.
- */
-export function concludeSearch(memory: CountDifference, left: number, fruitful: boolean): CountDifference {
-  if (left === 0) return noDifference;
-  const needed = fruitful ? neededMin : Math.min(memory.needed * 2, neededMax);
-  return { explained: left, polls: 0, needed };
-}
-
-/** The differences of one account, by status; the empty string is the unfiltered list. */
-export type CountDifferences = Map<string, CountDifference>;
-
-/**
- * Whether to search a list now for the difference that one poll found; `atOnce` where a search is cheap. A
- * null difference (the service's count is not reliable) changes nothing.
+ * Whether to search a list now for the difference that one poll found, the service's count less ours;
+ * `atOnce` where a search is cheap. A null difference (the service's count is not reliable) changes nothing.
  */
 export function isSearchDue(
   differences: CountDifferences,
@@ -57,14 +32,17 @@ export function isSearchDue(
   atOnce: boolean,
 ): boolean {
   if (difference === null) return false;
-  const { memory, verdict } = weighDifference(differences.get(status) ?? noDifference, difference);
-  differences.set(status, memory);
-  return verdict === 'search' || (verdict === 'wait' && atOnce && memory.needed === neededMin);
+  const memory = difference === 0 ? noDifference : (differences.get(status) ?? noDifference);
+  const isNews = difference !== memory.explained;
+  const polls = isNews ? memory.polls + 1 : 0;
+  differences.set(status, { ...memory, polls });
+  return isNews && (polls >= memory.needed || (atOnce && memory.needed === neededMin));
 }
 
 /**
  * Remembers the difference that remains after a search of a list. `fruitful` is true when the search found
- * something or the rest is accounted for.
+ * something or the rest is accounted for. Each search in vain doubles the number of polls before the next
+ * one, up to 64.
  */
 export function concludeListSearch(
   differences: CountDifferences,
@@ -72,8 +50,10 @@ export function concludeListSearch(
   left: number | null,
   fruitful: boolean,
 ): void {
-  if (left !== null)
-    differences.set(status, concludeSearch(differences.get(status) ?? noDifference, left, fruitful));
+  if (left === null) return;
+  const { needed } = differences.get(status) ?? noDifference;
+  const next = fruitful || left === 0 ? neededMin : Math.min(needed * 2, neededMax);
+  differences.set(status, { explained: left, polls: 0, needed: next });
 }
 
 /** Whether a difference is the one that remained after an earlier search. */

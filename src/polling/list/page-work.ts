@@ -3,9 +3,8 @@
  */
 export interface PageWork {
   /**
-   * Adds the work on a page of `bytes`. Resolves when that work has ended, or when it has gone on for a few
-   * milliseconds and there is room for another page. Rejects with the first failure of any work, at the
-   * latest a few milliseconds after it is known.
+   * Adds the work on a page of `bytes`. Resolves when there is room for another page. Rejects with the first
+   * failure of any work.
    */
   begin(bytes: number, work: Promise<unknown>): Promise<void>;
   /** Resolves when all work has ended; rejects with the first failure of any. */
@@ -19,13 +18,8 @@ export interface PageWork {
 const pagesMax = 16;
 const bytesMax = 2 * 1024 * 1024;
 
-// Milliseconds that a page is waited for. Redis nearby answers in less, so that pages are compared one by
-// one and collected young. Pages that outlive a collection of young objects are copied twice, and their
-// bodies are kept until all objects are gone through.
-const waitMsMax = 10;
-
 /** Nothing under way yet. */
-export function createPageWork(waitMs: number = waitMsMax): PageWork {
+export function createPageWork(): PageWork {
   const underWay = new Set<Promise<void>>();
   let bytesUnderWay = 0;
   let failure: { readonly error: unknown } | null = null;
@@ -49,7 +43,6 @@ export function createPageWork(waitMs: number = waitMsMax): PageWork {
     async begin(bytes, work) {
       const followed = follow(bytes, work).finally(() => underWay.delete(followed));
       underWay.add(followed);
-      if (waitMs > 0) await endedWithin(waitMs, followed);
       await untilLeft(() => underWay.size < pagesMax && bytesUnderWay < bytesMax);
     },
     done: () => untilLeft(() => false),
@@ -57,13 +50,4 @@ export function createPageWork(waitMs: number = waitMsMax): PageWork {
       await Promise.all(underWay);
     },
   };
-}
-
-// Resolves when the work has ended, or after that time.
-async function endedWithin(ms: number, work: Promise<void>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  void work.then(resolve);
-  await promise;
-  clearTimeout(timer);
 }

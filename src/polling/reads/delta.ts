@@ -19,7 +19,6 @@ const countedStatus = 'REJECTED';
  * service refuses one of these lists.
  */
 export async function readDelta(reads: PollReads, deps: ReadDeps): Promise<ReadOutcome | null> {
-  if (unsettledStatuses.some(reads.isRefused)) return null;
   const { account, tally } = reads;
   const { marks, startedAt } = reads.input;
   const [counts, before] = await Promise.all([deps.snapshot.counts(account), unsettledIds(reads, deps)]);
@@ -64,7 +63,9 @@ async function unsettledIds({ account }: PollReads, { snapshot }: ReadDeps): Pro
 // meanwhile is either on one of them or among the filings that left. Null when the service refuses one of
 // them.
 async function readLists(reads: PollReads): Promise<boolean | null> {
-  const scans = await allEnded(unsettledStatuses.map((status) => unlessRefused(reads.readList({ status }))));
+  const scans = await allEnded(
+    unsettledStatuses.map((status) => unlessRefused(reads.readList({ status }), null)),
+  );
   return scans.includes(null) ? null : scans.every((scan) => scan?.end !== 'broken');
 }
 

@@ -5,7 +5,6 @@ import type { Clock } from '../../redis/clock.ts';
 import type { CountDifferences } from '../beliefs/count-differences.ts';
 import type { MissedRead } from '../beliefs/missed-reads.ts';
 import type { DoubtLimits } from '../beliefs/weigh.ts';
-import type { RefusedLists } from '../list/refused-lists.ts';
 import type { PollingMarks } from '../store/marks.ts';
 import type { DueStays } from '../schedule/stalled-filings.ts';
 import type { PollingStore } from '../store/polling-store.ts';
@@ -16,7 +15,6 @@ export interface ReadDeps {
   readonly client: Omit<PartnerClient, 'counting'>;
   readonly snapshot: SnapshotStore;
   readonly polling: PollingStore;
-  readonly refused: RefusedLists;
   readonly differences: CountDifferences;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;

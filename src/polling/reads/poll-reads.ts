@@ -5,7 +5,7 @@ import { describeCut, describeLeftOut, nameOfList } from '../list/gaps.ts';
 import { createIdSet, type IdSet } from '../list/id-set.ts';
 import { scanList, type ScanRequest, type ScanResult } from '../list/list-scan.ts';
 import { createPageWork } from '../list/page-work.ts';
-import { createListing, unlessFailed } from '../list/refused-lists.ts';
+import { unlessFailed, unlessRefused } from '../list/refused-lists.ts';
 import { splitRepeatedRows, type ShownPage } from '../list/repeated-rows.ts';
 import { createFilingReader } from './filing-reader.ts';
 import { createMissedRecord, type MissedRecord } from './missed-record.ts';
@@ -39,11 +39,6 @@ export interface PollReads {
   readList(request: ScanRequest): Promise<ScanResult>;
   readPage(offset: number, status?: string): Promise<PageRead>;
   /**
-   * Whether the service has refused the list of a status within the sweep interval: reading it rejects with
-   * that refusal.
-   */
-  isRefused(status: string): boolean;
-  /**
    * The service's count of filings in a status, or of all filings. Null when the service gives none, or
    * cannot list them. Costs one request.
    */
@@ -72,10 +67,10 @@ const settledMax = 100;
 
 /** Prepares the reads of one poll of an account. */
 export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
-  const { account, sweepIntervalMs } = input.account;
+  const { account } = input.account;
   const { signal, isLong = false } = input;
   const shown = createIdSet();
-  const listing = createListing({ ...deps, forMs: sweepIntervalMs });
+  const listing = deps.client;
   const missed = createMissedRecord(deps, input);
   const findings = createFindings(deps, input, missed);
   const { tally } = findings;
@@ -144,11 +139,11 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
       return result;
     },
     readPage: (offset, status) => readPage(offset, pageSize, status),
-    isRefused: listing.isRefused,
     async countOf(status) {
-      // A record that cannot be read may stand first.
+      // A record that cannot be read may stand first. A refusal is about the list.
       for (const offset of [0, 1, 2]) {
-        const page = await unlessFailed(readPage(offset, 1, status));
+        const page = await unlessFailed(unlessRefused(readPage(offset, 1, status), 'refused'));
+        if (page === 'refused') return null;
         if (page !== null) return page.total;
       }
       return null;

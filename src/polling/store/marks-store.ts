@@ -104,8 +104,8 @@ return 1`);
 // KEYS 1 the marks  2 incarnation  3 head  4 log  5 counts  6 missed reads  7 the poll's lease. ARGV
 // incarnation, generation, holder of the lease ('' = none), its milliseconds. Replies what `take_lease`
 // returns, the head ('' = none), the id of the log's newest entry ('' = none), and the marks, the counts and
-// the missed reads as fields and values; nil when the incarnation is another, the incarnation where that is garbage, or 0
-// when another poll has the lease.
+// the missed reads as fields and values; nil when the incarnation is another, the incarnation where that is
+// garbage, or 0 when another poll has the lease.
 const beginScript = defineScript(`${takeLease}
 local incarnation = redis.call('GET', KEYS[2])
 if incarnation and not string.match(incarnation, '^%l+ ') then return incarnation end

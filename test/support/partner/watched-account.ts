@@ -138,7 +138,6 @@ export async function watchAccount(
     clock,
     random,
     differences: new Map(),
-    refused: new Map(),
     bodies: createBodyAllowance(),
     stalled: createStalledSearch({ filings: createFilingListStore(redis, keys), snapshot }),
     largeFrom: options.largeFrom ?? 1,

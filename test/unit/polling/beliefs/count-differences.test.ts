@@ -1,38 +1,46 @@
 import { describe, expect, it } from 'vitest';
 import {
   concludeListSearch,
-  concludeSearch,
   isExplained,
   isSearchDue,
-  noDifference,
-  weighDifference,
+  type CountDifferences,
 } from '../../../../src/polling/beliefs/count-differences.ts';
 
 describe('a difference in counts', () => {
   it('is searched for at its second sight, and after that means nothing', () => {
-    const first = weighDifference(noDifference, 2);
-    expect(first.verdict).toBe('wait');
-    const second = weighDifference(first.memory, 3);
-    expect(second.verdict).toBe('search');
-    const after = concludeSearch(second.memory, 3, false);
-    expect(weighDifference(after, 3).verdict).toBe('nothing');
-    expect(weighDifference(after, 4).verdict).toBe('wait');
+    const differences: CountDifferences = new Map();
+    expect(isSearchDue(differences, '', 2, false)).toBe(false);
+    expect(isSearchDue(differences, '', 3, false)).toBe(true);
+    concludeListSearch(differences, '', 3, false);
+    for (let poll = 0; poll < 9; poll += 1) expect(isSearchDue(differences, '', 3, true)).toBe(false);
+    expect([4, 4, 4, 4].map((other) => isSearchDue(differences, '', other, false))).toEqual([
+      false,
+      false,
+      false,
+      true,
+    ]);
   });
 
   it('that goes away is forgotten', () => {
-    const { memory } = weighDifference(concludeSearch(noDifference, 3, false), 0);
-    expect(memory).toEqual(noDifference);
-    expect(concludeSearch({ explained: 5, polls: 3, needed: 32 }, 0, false)).toEqual(noDifference);
+    for (const forget of [
+      (differences: CountDifferences) => void isSearchDue(differences, '', 0, false),
+      (differences: CountDifferences) => concludeListSearch(differences, '', 0, false),
+    ]) {
+      const differences: CountDifferences = new Map([['', { explained: 5, polls: 3, needed: 32 }]]);
+      forget(differences);
+      expect(differences.get('')).toEqual({ explained: 0, polls: 0, needed: 2 });
+    }
   });
 
   it('is searched for ever less often while searches find nothing, and as often as at first once one does', () => {
-    let memory = noDifference;
-    const needed = Array.from(
-      { length: 8 },
-      (_, left) => (memory = concludeSearch(memory, left + 1, false)).needed,
-    );
+    const differences: CountDifferences = new Map();
+    const needed = Array.from({ length: 8 }, (_, left) => {
+      concludeListSearch(differences, '', left + 1, false);
+      return differences.get('')?.needed;
+    });
     expect(needed).toEqual([4, 8, 16, 32, 64, 64, 64, 64]);
-    expect(concludeSearch(memory, 9, true)).toEqual({ explained: 9, polls: 0, needed: 2 });
+    concludeListSearch(differences, '', 9, true);
+    expect(differences.get('')).toEqual({ explained: 9, polls: 0, needed: 2 });
   });
 
   it('is kept by list, searched for at once where that is cheap, and passed over without a count', () => {

@@ -16,7 +16,7 @@ async function isDone(promise: Promise<unknown>): Promise<boolean> {
 
 describe('the work on the pages of a list', () => {
   it('goes on for sixteen pages at once, and there is room for another as soon as one has ended', async () => {
-    const work = createPageWork(0);
+    const work = createPageWork();
     const pages = Array.from({ length: 16 }, () => Promise.withResolvers<void>());
     const begun = pages.map(({ promise }) => work.begin(kilobyte, promise));
     expect(await Promise.all(begun.map(isDone))).toEqual([...Array<boolean>(15).fill(true), false]);
@@ -25,7 +25,7 @@ describe('the work on the pages of a list', () => {
   });
 
   it('goes on for pages of two megabytes at once, and for one page however large it is', async () => {
-    const work = createPageWork(0);
+    const work = createPageWork();
     const [large, small] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const begun = work.begin(16 * 1024 * kilobyte, large.promise);
     expect(await isDone(begun)).toBe(false);
@@ -34,18 +34,6 @@ describe('the work on the pages of a list', () => {
     const next = work.begin(2 * 1024 * kilobyte - 1, small.promise);
     expect(await isDone(next)).toBe(true);
     small.resolve();
-    await work.done();
-  });
-
-  it('goes on as soon as a page is compared, or has been for a few milliseconds', async () => {
-    const work = createPageWork();
-    const [quick, slow] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const begun = work.begin(kilobyte, quick.promise);
-    expect(await isDone(begun)).toBe(false);
-    quick.resolve();
-    expect(await isDone(begun)).toBe(true);
-    await work.begin(kilobyte, slow.promise);
-    slow.resolve();
     await work.done();
   });
 
