@@ -61,12 +61,12 @@ export async function observeFilings(
   deps: ObserveDeps,
   context: ObservationContext,
   observations: readonly Observation[],
-  window: ComparedSpan,
+  span: ComparedSpan,
 ): Promise<Observed> {
   const tally: Tally = { events: [], added: 0, overtakenBy: Infinity, waiting: [] };
   // Commits keep the order of the page.
   for (let from = 0; from < observations.length; from += filingsAtOnceMax)
-    await observeSome(deps, context, observations.slice(from, from + filingsAtOnceMax), window, tally);
+    await observeSome(deps, context, observations.slice(from, from + filingsAtOnceMax), span, tally);
   return { ...tally, events: tally.events.toSorted((a, b) => a.position - b.position) };
 }
 
@@ -81,7 +81,7 @@ async function observeSome(
   deps: ObserveDeps,
   context: ObservationContext,
   observations: readonly Observation[],
-  window: ComparedSpan,
+  span: ComparedSpan,
   tally: Tally,
 ): Promise<void> {
   const { account, generation } = context;
@@ -90,7 +90,7 @@ async function observeSome(
   for (let attempt = 0; open.length > 0; attempt += 1) {
     if (attempt > conflictRetriesMax)
       throw new Error(`${open.length} filings changed under every attempt to commit`);
-    const steps = await decideAll(deps, { ...context, announces }, open, window, tally);
+    const steps = await decideAll(deps, { ...context, announces }, open, span, tally);
     const toWrite = steps.filter(({ commit }) => context.waits?.(commit) !== true);
     tally.waiting.push(...steps.filter((step) => !toWrite.includes(step)));
     const commits = toWrite.map(({ commit }) => commit);
@@ -110,7 +110,7 @@ async function decideAll(
   { snapshot, clock, bodies }: ObserveDeps,
   context: DecisionContext,
   observations: readonly Observation[],
-  window: ComparedSpan,
+  span: ComparedSpan,
   tally: Tally,
 ): Promise<Step[]> {
   const states = await snapshot.read(
@@ -124,7 +124,7 @@ async function decideAll(
   }
   // Redis's present time shows whether its clock was ahead.
   if (open.length > 0) await clock.synchronise();
-  const compared = comparedSpan(window, { at: clock.now(), steadySince: clock.steadySince() });
+  const compared = comparedSpan(span, { at: clock.now(), steadySince: clock.steadySince() });
   const steps: Step[] = [];
   // Filings are parsed once more for their events.
   const turns = takeTurns();

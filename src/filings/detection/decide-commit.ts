@@ -75,15 +75,15 @@ export function isAsStored(
   return stayLimit(id, filing.status) === undefined;
 }
 
-/** Decides what one observation changes; `window` is as `comparedSpan` gives it. */
+/** Decides what one observation changes; `span` is as `comparedSpan` gives it. */
 export function decideCommit(
   context: DecisionContext,
   observation: Observation,
   previous: StoredState | null,
-  window: ComparedSpan,
+  span: ComparedSpan,
 ): Decision {
   const known = previous?.state ?? null;
-  const detection = detect(context, observation, known, window);
+  const detection = detect(context, observation, known, span);
   if (detection.kind === 'unchanged') return { kind: 'nothing' };
   if (detection.kind === 'outdated') return { kind: 'outdated', since: known?.readFrom ?? 0 };
   const { id, filing } = observation;
@@ -94,7 +94,7 @@ export function decideCommit(
   const document = () => (parsed ??= filing?.document() ?? null);
   const details = isInIndex(next) ? toDetails(document()) : null;
   const event =
-    detection.kind === 'silent' ? null : eventOf(context, observation, known, detection, window, document());
+    detection.kind === 'silent' ? null : eventOf(context, observation, known, detection, span, document());
   const moves = movesTime(detection) ? { movesTime: true as const } : {};
   return { kind: 'commit', commit: { id, previous, next, details, event, ...moves } };
 }
@@ -103,13 +103,13 @@ function detect(
   { announces, stayLimit }: DecisionContext,
   { id, filing }: Observation,
   previous: FilingState | null,
-  window: ComparedSpan,
+  span: ComparedSpan,
 ): Detection {
-  if (filing === null) return previous === null ? { kind: 'unchanged' } : detectRemoval(previous, window);
-  const change = detectChange(previous, filing, window, announces(id));
+  if (filing === null) return previous === null ? { kind: 'unchanged' } : detectRemoval(previous, span);
+  const change = detectChange(previous, filing, span, announces(id));
   const limit = stayLimit(id, filing.status);
   if (change.kind !== 'unchanged' || previous === null || limit === undefined) return change;
-  return detectStall(previous, limit, window);
+  return detectStall(previous, limit, span);
 }
 
 function movesTime(detection: Detection): boolean {
@@ -122,7 +122,7 @@ function eventOf(
   { id: filingId, filing }: Observation,
   before: FilingState | null,
   { type, next, changed, inferred, stalledAfter }: Detection & { kind: 'change' },
-  window: ComparedSpan,
+  span: ComparedSpan,
   document: FilingDocument,
 ): NewEvent {
   const until = notBefore(filingId, before, document);
@@ -137,8 +137,8 @@ function eventOf(
     changed,
     inferred,
     // A time after the read comes from a clock that was ahead, and proves nothing.
-    notBefore: until > window.end + clockStepMsMin ? 0 : Math.min(until, window.end),
-    notAfter: window.end,
+    notBefore: until > span.end + clockStepMsMin ? 0 : Math.min(until, span.end),
+    notAfter: span.end,
     document,
     ...(stalledAfter === undefined ? {} : { stalled: { since: next.since, after: stalledAfter.after } }),
     ...(filing?.heavyBytes === undefined ? {} : { heavyBytes: filing.heavyBytes }),

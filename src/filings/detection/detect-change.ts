@@ -54,22 +54,22 @@ export type Detection =
 export function detectChange(
   previous: FilingState | null,
   read: ShownState,
-  window: ComparedSpan,
+  span: ComparedSpan,
   announceNew: boolean,
 ): Detection {
-  if (previous === null) return firstSight(read, window, announceNew);
+  if (previous === null) return firstSight(read, span, announceNew);
   const changed = changedFields(previous, read);
   const restates = previous.restate === true;
   if (changed.length === 0 && !previous.removed && !restates) return { kind: 'unchanged' };
-  if (isOutdated(previous, window)) return { kind: 'outdated' };
+  if (isOutdated(previous, span)) return { kind: 'outdated' };
 
   const statusMoved = changed.includes('status');
   const next: FilingState = {
     ...pick(read),
     sequence: previous.sequence,
-    since: statusMoved ? window.end : previous.since,
-    readFrom: window.start,
-    readAt: window.end,
+    since: statusMoved ? span.end : previous.since,
+    readFrom: span.start,
+    readAt: span.end,
     removed: false,
     ...(previous.stalled === undefined || statusMoved ? {} : { stalled: previous.stalled }),
   };
@@ -88,15 +88,15 @@ export function detectChange(
 }
 
 /** The partner service no longer knows a filing (404 on two polls). Only `removed` changes. */
-export function detectRemoval(previous: FilingState, window: ComparedSpan): Detection {
+export function detectRemoval(previous: FilingState, span: ComparedSpan): Detection {
   const { restate, ...known } = previous;
   if (previous.removed && restate !== true) return { kind: 'unchanged' };
-  if (isOutdated(previous, window)) return { kind: 'outdated' };
+  if (isOutdated(previous, span)) return { kind: 'outdated' };
   const next = {
     ...known,
     sequence: previous.sequence + 1,
-    readFrom: window.start,
-    readAt: window.end,
+    readFrom: span.start,
+    readAt: span.end,
     removed: true,
   };
   return { kind: 'change', type: 'filing.removed', changed: [], inferred: false, next };
@@ -110,28 +110,28 @@ const limitsMax = 16;
  * Whether a filing that a read shows unchanged has been in its status for longer than a limit. Each limit is
  * reported once in a stay. A stay whose beginning is not known has no length.
  */
-export function detectStall(previous: FilingState, limit: StayLimit, window: ComparedSpan): Detection {
+export function detectStall(previous: FilingState, limit: StayLimit, span: ComparedSpan): Detection {
   const { since, stalled = [] } = previous;
-  const isOver = since > 0 && window.start - since >= limit.ms;
-  if (!isOver || stalled.includes(limit.ms) || previous.removed || isOutdated(previous, window))
+  const isOver = since > 0 && span.start - since >= limit.ms;
+  if (!isOver || stalled.includes(limit.ms) || previous.removed || isOutdated(previous, span))
     return { kind: 'unchanged' };
   const next = {
     ...previous,
     sequence: previous.sequence + 1,
-    readFrom: window.start,
-    readAt: window.end,
+    readFrom: span.start,
+    readAt: span.end,
     stalled: [...stalled, limit.ms].slice(-limitsMax),
   };
   return { kind: 'change', type: 'filing.stalled', changed: [], inferred: false, next, stalledAfter: limit };
 }
 
-function firstSight(read: ShownState, window: ComparedSpan, announce: boolean): Detection {
+function firstSight(read: ShownState, span: ComparedSpan, announce: boolean): Detection {
   const next: FilingState = {
     ...pick(read),
     sequence: announce ? 1 : 0,
-    since: window.end,
-    readFrom: window.start,
-    readAt: window.end,
+    since: span.end,
+    readFrom: span.start,
+    readAt: span.end,
     removed: false,
   };
   if (!announce) return { kind: 'silent', next };

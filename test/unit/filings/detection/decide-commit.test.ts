@@ -22,7 +22,7 @@ const state: FilingState = {
   removed: false,
 };
 const stored = (more: Partial<FilingState> = {}) => new StoredState(encodeState({ ...state, ...more }));
-const window = { start: 200, end: 210 };
+const span = { start: 200, end: 210 };
 const context: DecisionContext = {
   account: 'a',
   generation: 'g',
@@ -52,12 +52,12 @@ describe('one observation', () => {
     ['of an id that was never seen and that the service does not know', unknown, null],
     ['of a removed filing that is still unknown', unknown, stored({ removed: true })],
   ])('%s changes nothing', (_, observation, previous) => {
-    expect(decideCommit(context, observation, previous, window)).toEqual({ kind: 'nothing' });
+    expect(decideCommit(context, observation, previous, span)).toEqual({ kind: 'nothing' });
   });
 
   it('gives way to a newer read, and names when that began', () => {
     const previous = stored({ readFrom: 195, readAt: 205 });
-    expect(decideCommit(context, read('PENDING'), previous, window)).toEqual({
+    expect(decideCommit(context, read('PENDING'), previous, span)).toEqual({
       kind: 'outdated',
       since: 195,
     });
@@ -69,7 +69,7 @@ describe('one observation', () => {
     ['a filing that the service does not know any more', unknown, stored(), 'filing.removed', 3],
     ['a removed filing that is back', read('PAID'), stored({ removed: true }), 'filing.restored', 3],
   ])('%s is written with its event', (_, observation, previous, type, sequence) => {
-    const decision = decideCommit(context, observation, previous, window);
+    const decision = decideCommit(context, observation, previous, span);
     expect(decision).toMatchObject({
       kind: 'commit',
       commit: { id: 'f', previous, next: { sequence }, event: { type, filingId: 'f' } },
@@ -79,7 +79,7 @@ describe('one observation', () => {
   it('of the baseline is written without an event, and a COMPLETED one without its document', () => {
     const [completed, paid] = [read('COMPLETED'), read('PAID')];
     const baseline = { ...context, announces: () => false };
-    const decisions = [completed, paid].map((each) => decideCommit(baseline, each, null, window));
+    const decisions = [completed, paid].map((each) => decideCommit(baseline, each, null, span));
     expect(decisions).toMatchObject([
       { commit: { event: null, details: null, next: { sequence: 0 } } },
       { commit: { event: null, details: { policyNumber: null } } },
@@ -93,7 +93,7 @@ describe('one observation', () => {
     [1_000, 210],
     [10_000, 0],
   ])('known until %d has an event that is not before %d', (until, notBefore) => {
-    const decision = decideCommit({ ...context, notBefore: () => until }, read('PENDING'), stored(), window);
+    const decision = decideCommit({ ...context, notBefore: () => until }, read('PENDING'), stored(), span);
     const body = decision.kind === 'commit' ? decision.commit.event?.body : undefined;
     expect(JSON.parse(body ?? '{}')).toMatchObject({
       data: { observed: { notBefore: new Date(notBefore).toISOString() } },

@@ -142,9 +142,9 @@ describe('detectChange', () => {
     ['started before the end of the one that is known', { start: 900, end: 1100 }],
     ['was over before the one that is known began', { start: 100, end: 200 }],
     ['started in the very millisecond', { start: 1000, end: 1100 }],
-  ])('leaves aside a read that %s', (_title, window) => {
-    expect(detectChange(known(read('PAID')), read('UNPAID'), window, true)).toEqual({ kind: 'outdated' });
-    expect(detectRemoval(known(read('PAID')), window)).toEqual({ kind: 'outdated' });
+  ])('leaves aside a read that %s', (_title, span) => {
+    expect(detectChange(known(read('PAID')), read('UNPAID'), span, true)).toEqual({ kind: 'outdated' });
+    expect(detectRemoval(known(read('PAID')), span)).toEqual({ kind: 'outdated' });
   });
 
   const ahead = { start: 90_000, end: 90_010 };
@@ -155,9 +155,9 @@ describe('detectChange', () => {
     ['a state a little ahead may be newer', 5_009, later, 900, 'outdated'],
     ['a read gives way where the clock was set during it', 1_000, later, 2_001, 'outdated'],
     ['a read gives way that was timed by a clock ahead', 1_000, ahead, 900, 'outdated'],
-  ])('%s', (_title, readAt, window, steadySince, kind) => {
+  ])('%s', (_title, readAt, span, steadySince, kind) => {
     const state = { readAt };
-    const compared = comparedSpan(window, { at: 3_010, steadySince });
+    const compared = comparedSpan(span, { at: 3_010, steadySince });
     expect(detectChange(known(read('PAID'), state), read('PENDING'), compared, true)).toMatchObject({ kind });
     expect(detectRemoval(known(read('PAID'), state), compared)).toMatchObject({ kind });
   });

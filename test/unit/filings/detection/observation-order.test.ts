@@ -21,7 +21,7 @@ const life = fc
   });
 
 /**
- * A read that shows the filing as it was at some moment of its window, and how long after its end it is
+ * A read that shows the filing as it was at some moment of its span, and how long after its end it is
  * compared.
  */
 const read = fc.record({
@@ -40,18 +40,18 @@ it('reads of several pollers, however they overlap and however late they come, f
     const compared = reads
       .map(({ start, moment, rest, late }) => {
         const end = start + moment + rest;
-        return { window: { start, end }, index: indexAt(start + moment), at: end + late };
+        return { span: { start, end }, index: indexAt(start + moment), at: end + late };
       })
       .toSorted((a, b) => a.at - b.at);
     // The last one begins when all is over, so it must bring the truth.
-    const last = { window: { start: 1_000, end: 1_001 }, index: truth.length - 1, at: 2_000 };
+    const last = { span: { start: 1_000, end: 1_001 }, index: truth.length - 1, at: 2_000 };
 
-    for (const { window, index } of [...compared, last]) {
+    for (const { span, index } of [...compared, last]) {
       const fields = { status: factAt(index).status, completedAt: null, rejectionReason: null };
       const former = applied.at(-1)?.next ?? null;
-      const found = detectChange(former, fields, window, true);
+      const found = detectChange(former, fields, span, true);
       if (found.kind === 'unchanged' || found.kind === 'outdated') continue;
-      applied.push({ index, next: found.next, former, end: window.end });
+      applied.push({ index, next: found.next, former, end: span.end });
     }
     const order = applied.map(({ index }) => index);
     expect(order, 'no earlier fact after a later one').toEqual(order.toSorted((a, b) => a - b));

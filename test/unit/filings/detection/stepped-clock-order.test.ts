@@ -58,14 +58,14 @@ it('reads of several processes follow the truth and never turn back when the clo
       const moves = [...reads, last].flatMap((each) => {
         const clock = clocks[each.process];
         if (clock === undefined) return [];
-        let [startSeen, window] = [0, { start: 0, end: 0 }];
+        let [startSeen, span] = [0, { start: 0, end: 0 }];
         const took = each.moment + each.rest;
         const end = each.start + took;
         // What it shows is the number of seconds so far: it never was the same before.
         const fact = each.start + each.moment;
         return [
           { at: each.start, run: () => (startSeen = clock.now(each.start)) },
-          { at: end, run: () => (window = spanOf(startSeen, clock.now(end), took)) },
+          { at: end, run: () => (span = spanOf(startSeen, clock.now(end), took)) },
           {
             at: end + each.late,
             run() {
@@ -73,7 +73,7 @@ it('reads of several processes follow the truth and never turn back when the clo
               clock.synchronise(at);
               const compared = { at: clock.now(at), steadySince: clock.steadySince() };
               const fields = { status: String(fact), completedAt: null, rejectionReason: null };
-              const found = detectChange(state, fields, comparedSpan(window, compared), true);
+              const found = detectChange(state, fields, comparedSpan(span, compared), true);
               if (found.kind === 'unchanged' || found.kind === 'outdated') return;
               state = found.next;
               shown.push(fact);
