@@ -160,12 +160,14 @@ async function withoutTimesAhead(
 function whyTooSoon(
   marks: PollingMarks,
   { pollIntervalMs }: PolledAccount,
-  { asked, newSettings }: PollRequest,
+  { mode, asked, newSettings }: PollRequest,
   startedAt: number,
 ): 'backing_off' | 'early' | null {
   const isWaitOver = startedAt >= marks.backoffUntil || asked || (newSettings && marks.authFailed);
   if (!isWaitOver) return 'backing_off';
-  return !asked && !newSettings && isEarly(marks, pollIntervalMs, startedAt) ? 'early' : null;
+  // A sweep is begun by a poll that may have ended by now.
+  const isTick = mode === 'delta' && !asked && !newSettings;
+  return isTick && isEarly(marks, pollIntervalMs, startedAt) ? 'early' : null;
 }
 
 /** The plan of a poll; `release` gives back its place among the large reads. */

@@ -65,7 +65,7 @@ export const mutations: readonly Mutation[] = [
     title: 'what is in flight counts as not delivered',
   },
   {
-    name: 'reads are taken in the order of their arrival, whatever their windows',
+    name: 'reads are taken in the order of their arrival, whatever their spans',
     file: 'src/filings/detection/detect-change.ts',
     find: 'if (compared === undefined) return start <= readAt;',
     replace: 'if (compared === undefined) return start < 0;',

@@ -51,6 +51,19 @@ describe('while all places for large reads are taken', () => {
   });
 });
 
+describe('a sweep that a poll has begun', () => {
+  it('is made also where that poll has ended before it', async () => {
+    const watched = await watch({ sweepIntervalMs: 0 });
+    await watched.poll('sweep');
+    expect((await watched.poll('delta', { scheduled: true })).kind).toBe('complete');
+    expect((await watched.poll('delta', { scheduled: true })).kind).toBe('early');
+    expect(await watched.poll('sweep', { scheduled: true })).toMatchObject({
+      kind: 'complete',
+      mode: 'sweep',
+    });
+  });
+});
+
 describe('while a sweep takes longer than a poll interval', () => {
   it('the polls beside it count: marks, requests and reports', async () => {
     partner.clamp = 20;
