@@ -12,7 +12,7 @@ export interface FormerVersion {
 }
 
 /** The versions that this one is run beside; a release puts its own commit first. */
-export const versionsBefore: readonly FormerVersion[] = [{ name: 'before this one', commit: '179feaec' }];
+export const versionsBefore: readonly FormerVersion[] = [{ name: 'before this one', commit: '3cde1cf9' }];
 
 /** The sources of a former version, with what they need installed. */
 export interface FormerTree extends AsyncDisposable {
