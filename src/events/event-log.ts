@@ -12,7 +12,6 @@ import {
   toOutline,
   withBody,
 } from './timeline.ts';
-import { createRecentReads } from './recent-reads.ts';
 
 export type { LogEntry, LogRead, OutlinedEntry };
 
@@ -28,10 +27,9 @@ export interface EventLog {
   commonWith(account: string, checkpoint: Checkpoint): Promise<Checkpoint>;
   /**
    * The next entries after a checkpoint, oldest first: up to `count`, and fewer where their bodies exceed a
-   * megabyte. `forOthers` says whether other readers are likely to follow: the entries are then kept for a
-   * second.
+   * megabyte.
    */
-  readAfter(account: string, after: Checkpoint, count: number, forOthers?: boolean): Promise<LogRead>;
+  readAfter(account: string, after: Checkpoint, count: number): Promise<LogRead>;
   /**
    * The entries at these positions that are still in the log: fewer, with `more`, where their bodies exceed a
    * megabyte.
@@ -95,7 +93,6 @@ export function createEventLog(
 ): EventLog {
   const commonScript = loadScript(new URL('common-position.lua', import.meta.url));
   const trimScript = loadScript(new URL('trim-events.lua', import.meta.url));
-  const recently = createRecentReads(() => performance.now());
 
   async function readOutline(
     account: string,
@@ -191,10 +188,7 @@ export function createEventLog(
       const [common, itsTimeline] = reply as [number, string];
       return { position: common, timeline: itsTimeline };
     },
-    readAfter: (account, after, count, forOthers = true) =>
-      forOthers
-        ? recently(account, after, count, () => read(account, after.position, count))
-        : read(account, after.position, count),
+    readAfter: (account, after, count) => read(account, after.position, count),
     readAt: async (account, positions) => {
       const outline = await outlineAt(account, positions);
       return readFirst(

@@ -26,8 +26,8 @@ const undecided: ContentFilter = { judge: () => 'undecided' };
 
 /**
  * A judge that compiles each filter once, and judges each body once by it as long as the body is in memory:
- * the drains of an account's subscriptions share the entries of their log (`createRecentReads`), and each
- * asks when it accepts an event and when it sends it. A heavy body is parsed once for all filters
+ * the subscriptions of an account share the entries of its log, and each asks when it accepts an event and
+ * when it sends it. A heavy body is parsed once for all filters
  * (`createBodyMemo`). The bytes of a body must not change.
  */
 export function createFilterJudge(): FilterJudge {
