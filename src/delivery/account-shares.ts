@@ -1,58 +1,36 @@
 /**
- * The places of a process for drains, as its accounts share them: an endpoint that hangs keeps a place
- * until its callbacks time out, and an account may have thousands of them.
+ * The places of a process for callbacks in flight, as its accounts share them: an endpoint that hangs keeps
+ * its places until its callbacks time out, and an account may have thousands of such endpoints.
  */
 export interface AccountShares {
-  take(account: string, count: number): void;
-  give(account: string, count: number): void;
-  /** Whether no place is free. */
-  areTaken(): boolean;
-  /**
-   * Milliseconds after which to ask again for `count` more places; 0 when the account may take them now. An
-   * account that holds none always may.
-   */
-  waitMs(account: string, count: number): number;
+  /** Whether the account may take another place. One that holds none always may. */
+  mayTake(account: string): boolean;
+  take(account: string): void;
+  give(account: string): void;
 }
 
-export interface AccountSharesOptions {
-  readonly places: number;
-  /** Monotonic milliseconds. */
-  readonly now: () => number;
-}
-
-// Number of places that an account may hold for each that it leaves free. One alone gets eight ninths of
-// all, of two that want all each gets eight seventeenths.
+// Number of places that an account may hold for each that it leaves free. One alone gets eight ninths of all,
+// of two that want all each gets eight seventeenths.
 const heldPerFree = 8;
-// Minimum milliseconds until the next question, and between the next questions of one account, of which a
-// thousand may wait.
-const againMs = 250;
-const apartMs = 5;
 
 /** The shares of one process, in its memory only. */
-export function createAccountShares({ places, now }: AccountSharesOptions): AccountShares {
+export function createAccountShares(places: number): AccountShares {
   const held = new Map<string, number>();
-  // By account, when its last question comes again; only of accounts that hold places.
-  const asksAt = new Map<string, number>();
   let free = places;
 
-  function change(account: string, count: number): void {
+  function change(account: string, count: 1 | -1): void {
     free -= count;
     const after = (held.get(account) ?? 0) + count;
-    if (after > 0) return void held.set(account, after);
-    held.delete(account);
-    asksAt.delete(account);
+    if (after > 0) held.set(account, after);
+    else held.delete(account);
   }
 
   return {
-    take: change,
-    give: (account, count) => change(account, -count),
-    areTaken: () => free <= 0,
-    waitMs(account, count) {
+    mayTake(account) {
       const own = held.get(account) ?? 0;
-      if (own === 0 || own + count <= heldPerFree * (free - count)) return 0;
-      const at = Math.max(now() + againMs, (asksAt.get(account) ?? 0) + apartMs);
-      asksAt.set(account, at);
-      return at - now();
+      return own === 0 || own + 1 <= heldPerFree * (free - 1);
     },
+    take: (account) => change(account, 1),
+    give: (account) => change(account, -1),
   };
 }

@@ -365,7 +365,7 @@ function isStarved(
   member: Member,
   queue: SubscriptionQueue,
 ): boolean {
-  if (shares.waitMs(name, 1) === 0 || !queue.mayStart()) return false;
+  if (shares.mayTake(name) || !queue.mayStart()) return false;
   members.dueAt(member, now() + starvedMs);
   return true;
 }
@@ -381,10 +381,10 @@ function start(
   const { name, members, tasks } = account;
   const end = tasks.started();
   account.inFlight += 1;
-  shares.take(name, 1);
+  shares.take(name);
   const ended = (failure?: { readonly error: unknown }): void => {
     account.inFlight -= 1;
-    shares.give(name, 1);
+    shares.give(name);
     end(failure);
   };
   sending.then(
