@@ -36,6 +36,8 @@ interface KeptReady extends ReadySubscription {
 // Maximum number of subscriptions kept ready: opening the secrets of one costs more than signing a
 // callback.
 const openedMax = 20_000;
+// Milliseconds until an account is tried again of which a record cannot be read.
+const unreadableMs = 5_000;
 // Maximum bytes that are kept of accounts between their runs.
 const keptBytesMax = 128 * 1024 * 1024;
 
@@ -53,7 +55,7 @@ export function createDeliverers(deps: DeliverersDeps): Deliverers {
     open,
     judge: createFilterJudge(),
     windows: createSubscriptionWindows(deps.maxInFlight, createBusyWatch()),
-    shares: createAccountShares({ places: deps.callbacksAtOnce, now: () => performance.now() }),
+    shares: createAccountShares(deps.callbacksAtOnce),
   };
 
   function open(account: string, id: string, settings: string): ReadySubscription {
@@ -83,6 +85,10 @@ export function createDeliverers(deps: DeliverersDeps): Deliverers {
       const result = await deliverer.run(signal);
       kept.set(account, { deliverer, bytes: deliverer.weight() });
       return result;
+    } catch (error) {
+      // The operator has to repair the record; a failure of Redis is tried again by the worker.
+      if ((await deps.reportStanding(account, error)) === null) throw error;
+      return { wakeAt: deps.now() + unreadableMs };
     } finally {
       running.delete(account);
     }
