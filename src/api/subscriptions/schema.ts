@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { hiddenPath } from '../../subscriptions/options/url.ts';
 import { leftBehind } from './leave-behind.ts';
 import { optionInputs, optionsShown } from '../../subscriptions/options/all-options.ts';
+import { notBeforeSchema } from '../../subscriptions/not-before.ts';
 import { throttledSchema } from '../../subscriptions/options/limits.ts';
 import { madeSecretSchema } from '../../subscriptions/options/signatures.ts';
 import { eventPatterns } from '../../events/event-types.ts';
@@ -164,6 +165,7 @@ const shown = {
   lag: s.integer(
     'Number of undelivered events: those that it wants, and all events that were trimmed from the log for their age before delivery. While it is more than 2000 behind, all events of the log count.',
   ),
+  notBefore: notBeforeSchema,
   consecutiveFailures: Type.Integer(),
   nextAttemptAt: s.timeOrNull('When the next attempt is due; null if no event waits for one.'),
   lastSuccessAt: s.timeOrNull('When a callback was last acknowledged.'),

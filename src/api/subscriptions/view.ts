@@ -12,7 +12,7 @@ import { hideTokenPath } from '../../subscriptions/options/auth.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { showOptions } from '../../subscriptions/options/all-options.ts';
-import { throttledUntil } from '../../subscriptions/options/limits.ts';
+import { notBefore } from '../../subscriptions/not-before.ts';
 import { currentOf } from '../../subscriptions/signing-secret.ts';
 import { type registeredSchema, subscriptionSchema } from './schema.ts';
 import { show } from '../shared/schema.ts';
@@ -29,7 +29,8 @@ export function subscriptionView(
   now: number,
 ): Shown {
   const delivery = whileItLasts(record.delivery, subscription, now);
-  const turnAt = lag === 0 ? null : throttledUntil(subscription, delivery, now);
+  const kept = notBefore(subscription, delivery, lag, now);
+  const turnAt = kept?.reason === 'rate' ? kept.at : null;
   return show(subscriptionSchema, {
     ...subscription,
     statuses: subscription.statuses ?? null,
@@ -41,6 +42,7 @@ export function subscriptionView(
     state: subscriptionState(delivery),
     disabledReason: delivery.enabled ? null : delivery.disabledReason,
     lag,
+    notBefore: kept === null ? null : { ...kept, at: isoOrNull(kept.at ?? 0) },
     consecutiveFailures: delivery.failures,
     nextAttemptAt: turnAt === null ? nextAttempt(delivery) : isoOrNull(turnAt),
     lastSuccessAt: delivery.lastSuccessAt,
@@ -74,7 +76,8 @@ export async function showSubscriptions(
 function whileHeld(shown: Shown, waitsFor: (url: string) => string | null): Shown {
   if (!shown.enabled || shown.lag === 0 || shown.lastError !== null) return shown;
   const reason = waitsFor(shown.url);
-  return reason === null ? shown : { ...shown, state: 'failing', lastError: reason };
+  if (reason === null) return shown;
+  return { ...shown, state: 'failing', lastError: reason, notBefore: { at: null, reason: 'proxy' } };
 }
 
 /**

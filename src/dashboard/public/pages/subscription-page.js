@@ -67,7 +67,7 @@ export function SubscriptionPage({ account, id }) {
 /** @param {{ subscription: Subscription, onResumed: false | (() => void) }} props */
 function Settings({ subscription, onResumed }) {
   const { account, id, url, eventTypes, statuses, states, filter, headers, expiresAt } = subscription;
-  const { enabled, nextAttemptAt, previousSecretExpiresAt: oldUntil } = subscription;
+  const { enabled, nextAttemptAt, notBefore, previousSecretExpiresAt: oldUntil } = subscription;
   const client = useClient();
   const resume = async () => {
     await client.send('POST', apiPath('accounts', account, 'subscriptions', id, 'resume'));
@@ -82,6 +82,14 @@ function Settings({ subscription, onResumed }) {
     items=${[
       ['Endpoint', words(url), 'wide'],
       ['Pending deliveries', number(subscription.lag) + (subscription.throttled ? ', throttled' : '')],
+      ...(notBefore === null
+        ? []
+        : [
+            [
+              'Nothing is sent',
+              html`${notBefore.reason}${notBefore.at && html`, until <${When} at=${notBefore.at} />`}`,
+            ],
+          ]),
       ['Failures in a row', number(subscription.consecutiveFailures)],
       ['Next retry', html`<${When} at=${nextAttemptAt} never="none" /> ${tryNow}`],
       ['Last success', html`<${When} at=${subscription.lastSuccessAt} />`],

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { notBefore } from '../../../src/subscriptions/not-before.ts';
+import { neverCalled, type Block, type DeliveryState } from '../../../src/subscriptions/subscription.ts';
+
+const now = 1_000_000;
+const block: Block = { reason: 'no key', since: 1, times: 1, nextAt: now + 7 };
+const throttled = { throttledUntil: now + 500 };
+
+test.each<[Partial<DeliveryState>, number, ReturnType<typeof notBefore>]>([
+  [{}, 3, null],
+  [{ enabled: false, disabledReason: 'by request' }, 3, { at: null, reason: 'disabled' }],
+  [{ enabled: false, disabledReason: 'expired' }, 0, { at: null, reason: 'expired' }],
+  [{ blocked: block, pausedUntil: now + 9 }, 3, { at: now + 7, reason: 'blocked' }],
+  [{ blocked: { ...block, unverified: true } }, 0, { at: now + 7, reason: 'unverified' }],
+  [{ pausedUntil: now + 9, ...throttled }, 3, { at: now + 9, reason: 'paused' }],
+  [{ pausedUntil: now - 1 }, 3, null],
+  [throttled, 3, { at: now + 500, reason: 'rate' }],
+  [throttled, 0, null],
+])('nothing is sent to %j with %i events behind: %j', (state, lag, expected) => {
+  expect(notBefore({ rate: 2 }, { ...neverCalled, ...state }, lag, now)).toEqual(expected);
+});
