@@ -50,12 +50,12 @@ export function createCountHistory(redis: RedisClient, keys: Keys): CountHistory
     async note(account, at, counts) {
       const minute = at - (at % minuteMs);
       if (notedIn.get(account) === minute) return;
-      notedIn.set(account, minute);
       const key = keys.account(account);
       const old = minute - fineForMs;
       // Read before the counts, so that those are not noted for an account that is created anew meanwhile.
       const [generation, completeAt] = await redis.hmget(key.polling, 'generation', 'lastCompletePollAt');
       if (generation == null || !(Number(completeAt) > 0)) return;
+      notedIn.set(account, minute);
       const args = [
         generation,
         minute,
