@@ -40,6 +40,8 @@ const entriesAtOnce = 100;
 const patienceMs = 250;
 // Milliseconds in which results are collected, until half of those in flight have come.
 const gatherMs = 1;
+// Maximum number of subscriptions that are opened although nothing waits for them.
+const openedMax = 200;
 // Maximum number of attempts started, and of subscriptions looked at, in one turn of the event loop.
 const startsAtOnce = 20;
 const looksAtOnce = 400;
@@ -225,13 +227,14 @@ function release({ members, window }: OpenAccount, member: Member): void {
   members.leaveLevel(member, window.known().position);
 }
 
-// At the level if nothing has to be done for it now.
+// At the level if nothing has to be done for it now. Where there are few, each is opened once, so that settings
+// which cannot be used show before an event comes.
 function place({ members, window }: OpenAccount, member: Member): void {
   const { delivery, position } = member;
   const { parked, replaying, release: isReleased, blocked, done, enabled, lags } = delivery;
   const isAtLevel = position >= window.known().position && !lags && done === '';
   const isWaiting = enabled && (parked > 0 || replaying > 0 || isReleased || blocked !== null);
-  if (isAtLevel && !isWaiting) members.toLevel(member);
+  if (isAtLevel && !isWaiting && members.all.size > openedMax) members.toLevel(member);
   else members.look(member);
 }
 
