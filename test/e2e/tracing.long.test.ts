@@ -121,8 +121,8 @@ test('the poll that saw a change and every attempt to deliver it are one trace, 
   });
   expect(Number(poll?.attributes['filing_webhooks.poll.requests'])).toBeGreaterThan(0);
   expect(detected?.startedAt).toBe(poll?.startedAt);
-  const drains = named(spans, 'drain').map(({ spanId }) => spanId);
-  expect(drains).toEqual(expect.arrayContaining(others.map(({ links }) => links[0]?.spanId)));
+  const runs = named(spans, 'deliver').map(({ spanId }) => spanId);
+  expect(runs).toEqual(expect.arrayContaining(others.map(({ links }) => links[0]?.spanId)));
 
   expect(collector.requests[0]).toMatchObject({ 'x-collector-key': 'of ours' });
   const secrets = [

@@ -117,9 +117,9 @@ describe('a request budget', () => {
     const starts: number[] = [];
     const start = async () => void starts.push(Math.round(performance.now()));
     const from = performance.now();
-    for (let i = 0; i < 4; i += 1) void budget.spend(start, never, 'sweep');
+    for (let i = 0; i < 4; i += 1) void budget.spend(start, never, 'change');
     await settle(5_000);
-    expect([starts, urgencies]).toEqual([[], ['sweep', 'sweep']]);
+    expect([starts, urgencies]).toEqual([[], ['change', 'change']]);
     for (const go of turns) go();
     await settle();
     expect(starts).toHaveLength(2);
@@ -133,6 +133,13 @@ describe('a request budget', () => {
     void budget.spend(start, never);
     await settle();
     expect(turns).toHaveLength(3);
+  });
+
+  it('counts no wait of a sweep, beside which polls go on', async () => {
+    const budget = createRequestBudget({ maxRps: 2, concurrency: 8 }, () => new Promise(() => {}));
+    void budget.spend(() => Promise.resolve(), never, 'sweep');
+    await settle(5_000);
+    expect(budget.waitedForTurnMs()).toBe(0);
   });
 
   it('asks for another turn when the service has asked for a rest meanwhile', async () => {
