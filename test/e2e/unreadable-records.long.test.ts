@@ -64,16 +64,21 @@ test('an account whose record cannot be read is listed with the reason, and PUT 
 });
 
 test('a subscription whose record cannot be read is listed with the reason and can be removed', async () => {
-  const { daemon, client, keys } = stage;
+  const { daemon, client, keys, sandbox } = stage;
   const path = '/v1/accounts/state-garbage/subscriptions';
-  await storedAccount(client, keys.account('state-garbage')).setSubscription('sub_broken', '{"id":"sub_');
+  const { id } = await daemon.api.ok<{ id: string }>('POST', path, { url: sandbox.baseUrl });
+  await storedAccount(client, keys.account('state-garbage')).setSubscription(id, '{"id":"sub_');
   const { items } = await daemon.api.ok<{ items: { id: string; unreadable: string | null }[] }>('GET', path);
-  expect(items.map(({ unreadable }) => unreadable !== null)).toEqual([true, false, false]);
-  expect(await daemon.api.call('GET', `${path}/sub_broken`)).toMatchObject({
+  expect(items.map((each) => [each.id === id, each.unreadable !== null])).toEqual([
+    [false, false],
+    [false, false],
+    [true, true],
+  ]);
+  expect(await daemon.api.call('GET', `${path}/${id}`)).toMatchObject({
     status: 503,
     body: { code: 'record_unreadable' },
   });
-  expect((await daemon.api.call('DELETE', `${path}/sub_broken`)).status).toBe(204);
+  expect((await daemon.api.call('DELETE', `${path}/${id}`)).status).toBe(204);
   expect((await daemon.api.ok<{ items: unknown[] }>('GET', path)).items.length).toBe(2);
 });
 
