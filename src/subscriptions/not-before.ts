@@ -28,8 +28,8 @@ export const notBeforeSchema = nullable(
 );
 
 /**
- * Why nothing is sent to a subscription now; null while nothing keeps callbacks back. `lag` is the number of
- * its undelivered events; pure.
+ * Why nothing is sent to a subscription now; null while nothing keeps callbacks back. `lag` is the number
+ * of its undelivered events; pure.
  */
 export function notBefore(
   subscription: Pick<Subscription, 'rate'>,

@@ -227,8 +227,8 @@ function release({ members, window }: OpenAccount, member: Member): void {
   members.leaveLevel(member, window.known().position);
 }
 
-// At the level if nothing has to be done for it now. Where there are few, each is opened once, so that settings
-// which cannot be used show before an event comes.
+// At the level if nothing has to be done for it now. Where there are few, each is opened once, so that
+// settings which cannot be used show before an event comes.
 function place({ members, window }: OpenAccount, member: Member): void {
   const { delivery, position } = member;
   const { parked, replaying, release: isReleased, blocked, done, enabled, lags } = delivery;
