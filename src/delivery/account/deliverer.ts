@@ -297,11 +297,11 @@ function giveWay(run: Run): void {
   const { members, window } = run.account;
   const known = window.known().position;
   const at = performance.now();
+  if (!window.hasRoom()) trim(run.account);
   const isFull = !window.hasRoom() && window.head().position > known;
   run.fullSince = isFull ? (run.fullSince ?? at) : null;
   if (run.fullSince === null || at - run.fullSince < patienceMs) return;
   run.fullSince = null;
-  trim(run.account);
   const slow = [...members.own].filter(
     ({ reads, queue, position }) => !reads && (queue?.readTo() ?? position) < known,
   );
