@@ -74,9 +74,9 @@ export interface Block {
   /** Includes the remedy; contains no secret. */
   readonly reason: string;
   readonly since: number;
-  /** Number of drains that failed for it so far. */
+  /** Number of tries that failed for it so far. */
   readonly times: number;
-  /** When the next drain is due. */
+  /** When the next try is due. */
   readonly nextAt: number;
   /** True where the endpoint has yet to be verified. */
   readonly unverified?: boolean;
@@ -95,14 +95,10 @@ export function firstBlock(subscription: Subscription): Block | null {
  * not have it. Times are milliseconds on Redis's clock; 0 means never or none.
  */
 export const neverCalled = {
-  /** Drawn by the latest drain; a write of any other drain is refused. */
-  epoch: '',
-  /** Number of writes of that drain. A drain that finds fewer knows that Redis was set back. */
-  settles: 0,
-  /** Number of changes of the subscription; a running drain notices a new one. */
+  /** Number of changes of the subscription. */
   version: 0,
   /**
-   * Number of those changes after which the endpoint may answer otherwise. A drain does not write what it
+   * Number of those changes after which the endpoint may answer otherwise. A deliverer does not write what it
    * learnt of the endpoint before such a change.
    */
   endpointVersion: 0,
@@ -141,7 +137,7 @@ export const neverCalled = {
   /** When that last happened. Lanes decided before are due since then. */
   releasedAt: 0,
   /**
-   * Time of the last write of a drain; the other times were decided then or before. It lies in the future
+   * Time of the last settle; the other times were decided then or before. It lies in the future
    * after Redis's clock was ahead; see `correctedHealth`.
    */
   settledAt: 0,

@@ -48,6 +48,8 @@ export function storedAccount(redis: RedisClient, keys: AccountKeys) {
     dropEventsBelow: (position: number) => redis.xtrim(keys.events, 'MINID', `${position}-0`),
     /** Takes all events from the log, as retention does. */
     dropAllEvents: () => redis.xtrim(keys.events, 'MAXLEN', 0),
+    /** Epoch of its latest deliverer. */
+    epoch: () => redis.hget(keys.delivery, 'epoch'),
     /** Gives it to another deliverer. */
     overtake: () => redis.hset(keys.delivery, 'epoch', 'another deliverer'),
     /** Loses log and head. */

@@ -5,7 +5,6 @@ import { subscriptionLag, subscriptionState } from '../../../src/subscriptions/s
 describe('a delivery state', () => {
   it('that was never written is that of a subscription never called', () => {
     expect(parseDeliveryState({})).toMatchObject({
-      epoch: '',
       cursor: 0,
       done: '',
       enabled: true,
