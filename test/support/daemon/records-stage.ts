@@ -94,15 +94,16 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
 
 export const subscriptionCases: Record<keyof SubscriptionKeys, Case> = {
   state: { garbage: spoilFields, waits: ownWaits },
-  lanes: { garbage: addField, waits: ownWaits },
+  // Of a level subscription the deliverer reads neither of these.
+  lanes: { garbage: addField, waits: nobodyWaits, silent: byApi },
   attempts: { garbage: addEntry, waits: { wrongType: 'own', garbage: 'nobody' } },
-  dead: { garbage: addEntry, waits: { wrongType: 'own', garbage: 'nobody' } },
+  dead: { garbage: addEntry, waits: nobodyWaits, silent: ['wrongType'] },
   replays: {
     garbage: (redis, key) => redis.hset(key, 'running', 'rpl_1', 'rpl_1', 'garbage', 'rpl_1:state', '{'),
-    waits: { wrongType: 'own', garbage: 'nobody' },
-    silent: ['garbage'],
+    waits: nobodyWaits,
+    silent: byApi,
   },
-  replayLanes: { garbage: addField, waits: { wrongType: 'own', garbage: 'nobody' }, silent: ['garbage'] },
+  replayLanes: { garbage: addField, waits: nobodyWaits, silent: byApi },
 };
 
 // Those of the deployment are not an account's: `accounts`, `store` and `publishedCommits` have tests of their own,
