@@ -7,7 +7,6 @@ import type { EndExpiredDeps } from '../delivery/expiry.ts';
 import type { VerifierDeps } from '../delivery/ownership.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { WorkTally } from './work-tally.ts';
-import { flatLines } from './flat-lines.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface DeliveryObserverDeps {
@@ -41,7 +40,6 @@ export type DeliveryObserver = Pick<
  */
 export function observeDelivery(deps: DeliveryObserverDeps): DeliveryObserver {
   const { logger, metrics, tracing, tally, attemptsMax } = deps;
-  const log = flatLines(logger);
   return {
     traced:
       (run) =>
@@ -52,7 +50,7 @@ export function observeDelivery(deps: DeliveryObserverDeps): DeliveryObserver {
       tally.gotOn();
       countAttempts(metrics, reports);
       for (const report of reports) {
-        logAttempt(log, attemptsMax, report);
+        logAttempt(logger, attemptsMax, report);
         tracing.attemptReported(report);
       }
     },
@@ -114,7 +112,7 @@ function countAttempts(metrics: Metrics, reports: readonly AttemptReport[]): voi
 }
 
 /** Logs one wide line for each attempt, and a second one for an event that becomes a dead letter. */
-function logAttempt(log: Logger, attemptsMax: number, report: AttemptReport): void {
+function logAttempt(logger: Logger, attemptsMax: number, report: AttemptReport): void {
   const { subscription, attempt, sent, deadLetter, nextAttemptAt } = report;
   const line = {
     account: subscription.account,
@@ -128,7 +126,7 @@ function logAttempt(log: Logger, attemptsMax: number, report: AttemptReport): vo
     durationMs: attempt.durationMs,
   };
   if (sent.outcome.kind === 'aborted') {
-    log.info(line, 'delivery.aborted');
+    logger.info(line, 'delivery.aborted');
     return;
   }
   const full = {
@@ -138,9 +136,9 @@ function logAttempt(log: Logger, attemptsMax: number, report: AttemptReport): vo
     deadLetter,
   };
   if (sent.outcome.kind === 'delivered') {
-    log.info(full, 'delivery.delivered');
+    logger.info(full, 'delivery.delivered');
     return;
   }
-  log.warn({ ...full, reason: sent.outcome.reason }, 'delivery.failed');
-  if (deadLetter) log.warn(line, 'delivery.given_up');
+  logger.warn({ ...full, reason: sent.outcome.reason }, 'delivery.failed');
+  if (deadLetter) logger.warn(line, 'delivery.given_up');
 }
