@@ -46,7 +46,6 @@ const patience = { connectTimeout: connectMs, socketTimeout: silenceMs, disconne
  * server that is silent for five seconds is taken for dead on every connection, used or not.
  */
 export function openClient(address: RedisAddress, use: ClientUse, connectionName: string): RedisClient {
-  restoreStringMethods();
   // Of this process: Node gives each address of a name but the last 250 ms, and then gives it up.
   setDefaultAutoSelectFamilyAttemptTimeout(connectMs / 2);
   const client = connect(address, use, connectionName);
@@ -197,40 +196,19 @@ class TimedCluster extends Cluster {
   }
 }
 
-// Milliseconds until a connection may be given up again for a refused write, at first and at most.
-const readOnlyMsMin = 500;
-const readOnlyMsMax = 5_000;
-// Milliseconds without a refused write after which the next one begins anew: it belongs to another failover.
-const readOnlyCalmMs = 30_000;
+// Minimum milliseconds between two connections that are given up for a refused write.
+const readOnlyMs = 500;
 
 /**
- * Decides for one client whether its connection is given up because a server refused a write as read-only.
- * The first time it is, since after a failover a new connection finds the new master; a server that stays a
- * replica would otherwise make it connect many times a second. `now` counts milliseconds.
+ * Decides for one client whether its connection is given up because a server refused a write as read-only:
+ * after a failover a new connection finds the new master. At most twice a second, since a server may stay a
+ * replica. `now` counts milliseconds.
  */
 export function createReadOnlyPace(now: () => number): (error: Error) => boolean {
-  let nextAt = -Infinity;
-  let refusedAt = -Infinity;
-  let waitMs = 0;
+  let givenUpAt = -Infinity;
   return ({ message }) => {
-    if (!message.startsWith('READONLY')) return false;
-    const at = now();
-    if (at - refusedAt > readOnlyCalmMs) waitMs = 0;
-    refusedAt = at;
-    if (waitMs > 0 && at < nextAt) return false;
-    waitMs = waitMs === 0 ? readOnlyMsMin : Math.min(2 * waitMs, readOnlyMsMax);
-    nextAt = at + waitMs;
+    if (!message.startsWith('READONLY') || now() - givenUpAt < readOnlyMs) return false;
+    givenUpAt = now();
     return true;
   };
-}
-
-/**
- * Makes the methods of strings quick to call again. ioredis 6 derives a class from String as it is loaded,
- * and from then on V8 keeps `String.prototype` as a dictionary, in which it looks up each method of each
- * string that is called: hashing 100 ids of a page took 47 µs instead of 15. Enumerating a String object
- * makes V8 lay out the prototype anew; where it need not, nothing happens.
- */
-export function restoreStringMethods(): void {
-  let characters = 0;
-  for (const _ in Object('')) characters += 1;
 }
