@@ -7,7 +7,6 @@ import { ProxyError } from '../proxy/proxy-error.ts';
 import type { Clock } from '../redis/clock.ts';
 import { parseRetryAfter } from '../waiting/retry-after.ts';
 import type { AnswerRoom } from './answer-room.ts';
-import { BrokenCoding, decoded, unknownCoding } from './content-coding.ts';
 import { AnswerExcess, isRateLimit, PartnerError } from './partner-error.ts';
 
 /** One HTTP answer of the partner service, whatever its status. */
@@ -17,8 +16,8 @@ export interface PartnerAnswer {
   readonly body: Buffer;
   /** Whether the service refuses the request because there were too many. */
   readonly isRateLimited: boolean;
-  /** The coding of the body that could not be undone; null for none. */
-  readonly unknownCoding: string | null;
+  /** The `Content-Encoding` of the body that could not be undone; undefined for none. */
+  readonly unknownCoding: string | undefined;
   /** From the moment of the answer, milliseconds; null without a `Retry-After` that can be read. */
   readonly retryAfterMs: number | null;
   /** To be called when the body is not needed any more. */
@@ -83,13 +82,10 @@ export function createPartnerHttp(deps: PartnerHttpDeps): PartnerHttp {
         const chunks: Buffer[] = [];
         await arrive(stream, () => stream.response, chunks, fit);
         const { statusCode = 0, headers = {} } = stream.response ?? {};
-        const coding = headers['content-encoding'];
-        const body = await decoded(oneOf(chunks), coding, bodyBytesMax);
-        await fit(body.length);
         return {
           status: statusCode,
-          body,
-          unknownCoding: unknownCoding(coding),
+          body: oneOf(chunks),
+          unknownCoding: headers['content-encoding'],
           retryAfterMs: parseRetryAfter(headers['retry-after'], clock.now()),
           isRateLimited: isRateLimit(statusCode, headers),
           release: held.release,
@@ -129,7 +125,6 @@ function createGot({
       'user-agent': 'filing-webhooks',
     },
     followRedirect: false,
-    decompress: false,
     throwHttpErrors: false,
     retry: { limit: 0 },
     agent: agents ?? createProxyAgents(null, connectMsOf(timeoutMs)),
@@ -153,14 +148,25 @@ async function arrive(
   fit: (bytes: number) => Promise<void>,
 ): Promise<void> {
   let length = 0;
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    const { statusCode = 0, headers = {} } = head() ?? {};
-    if (isOk(statusCode)) {
-      await fit(Math.max(length, Number(headers['content-length']) || 0));
-      chunks.push(chunk);
-    } else if (length > unreadBytesMax) return;
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      const { statusCode = 0, headers = {} } = head() ?? {};
+      if (isOk(statusCode)) {
+        await fit(Math.max(length, Number(headers['content-length']) || 0));
+        chunks.push(chunk);
+      } else if (length > unreadBytesMax) return;
+    }
+  } catch (error) {
+    const { statusCode = 0 } = head() ?? {};
+    if (!isBrokenCoding(error) || isOk(statusCode) || statusCode === 0) throw error;
   }
+}
+
+// By the errors of zlib, brotli and zstd.
+function isBrokenCoding(error: unknown): boolean {
+  const { code = '' } = (error instanceof RequestError ? error.cause : {}) as NodeJS.ErrnoException;
+  return /^(?:Z_|ERR__ERROR_|ERR_BROTLI|ZSTD_)/.test(code);
 }
 
 function oneOf(chunks: readonly Buffer[]): Buffer {
@@ -229,11 +235,14 @@ function openAttempt(signal: AbortSignal, timeoutMs: number) {
 
 function translate(endpoint: string, error: unknown, signal: AbortSignal): PartnerError {
   if (signal.aborted) return new PartnerError('aborted', `GET ${endpoint} was stopped`);
-  if (error instanceof BrokenCoding)
-    return new PartnerError('invalid_response', `GET ${endpoint} answered with ${error.message}`);
   if (error instanceof RequestError && error.cause instanceof ProxyError)
     return new PartnerError('proxy', `GET ${endpoint} failed: ${error.cause.message}`);
   const code = error instanceof RequestError ? error.code : 'ERR_UNKNOWN';
+  if (isBrokenCoding(error))
+    return new PartnerError(
+      'invalid_response',
+      `GET ${endpoint} answered with a coding that is cut or broken`,
+    );
   const dialled =
     (error instanceof RequestError && error.cause instanceof Error && describeAttempts(error.cause)) || '';
   if (code === 'ETIMEDOUT')

@@ -74,20 +74,11 @@ function parseOr<T>(
   throw failure(`JSON of an unexpected shape: ${faultOf(JSON.parse(text()))}`);
 }
 
-// What is known of a body that is not JSON in UTF-8 (RFC 8259 §8.1).
-function nameOfBody(bytes: Buffer, unknownCoding: string | null): string {
-  if (unknownCoding !== null)
-    return /^[a-z0-9-]{1,16}$/.test(unknownCoding)
-      ? `a body that is not JSON, but encoded as ${unknownCoding}, which was not asked for`
-      : 'a body that is not JSON, with a Content-Encoding that is unknown';
-  if (bytes.toString('hex', 0, 2) === '1f8b') return 'a body that is gzip, without a Content-Encoding';
-  if (isUtf16(bytes)) return 'a body that is UTF-16 and not UTF-8';
+// What is known of a body that is not JSON in UTF-8 (RFC 8259 §8.1). The name of a coding may be any text.
+function nameOfBody(bytes: Buffer, unknownCoding: string | undefined): string {
+  const named = /^[a-z0-9-]{1,16}$/i.exec(unknownCoding ?? '');
+  if (named !== null) return `a body that is not JSON, but encoded as ${named[0]}, which was not asked for`;
   return isUtf8(bytes) ? 'a body that is not JSON' : 'a body that is not UTF-8';
-}
-
-// Whether a text of JSON begins as one in UTF-16 does.
-function isUtf16(bytes: Buffer): boolean {
-  return /^(?:fffe|feff|00(?!00)..|(?!00)..00)$/.test(bytes.toString('hex', 0, 2));
 }
 
 /** Reads an answer and releases it afterwards. */
