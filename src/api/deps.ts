@@ -88,8 +88,11 @@ export interface ApiDeps {
   readonly checkUrl: (url: string) => UrlVerdict;
   /** The same after a look at where the name in the URL leads, for a URL that `checkUrl` permits. */
   readonly checkHost: (url: string, account: string) => Promise<UrlVerdict>;
-  /** Why callbacks to a URL wait for the forward proxy now; the function says null where they do not. */
-  readonly waitsFor: () => Promise<(url: string) => string | null>;
+  /**
+   * Why callbacks to a URL wait for the forward proxy now, null for one that passes by it; null while none
+   * wait.
+   */
+  readonly waitsFor: () => Promise<((url: string) => string | null) | null>;
   /** Whether the daemon can keep its promise now; a rejection counts as not ready. */
   readonly readiness: () => Promise<{ readonly ready: boolean; readonly reasons: readonly string[] }>;
   /** Whether restarting the process would help. */

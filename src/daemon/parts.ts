@@ -1,11 +1,13 @@
+import type { ApiDeps } from '../api/deps.ts';
 import type { Config } from '../config/config.ts';
+import { createOutageStore, type OutageStore } from '../delivery/held.ts';
 import { createCommitJournal } from '../filings/commit/commit-journal.ts';
 import { createHostLookup } from '../names/host-lookup.ts';
 import { createGauges } from '../monitoring/gauges/gauges.ts';
 import { createWorkWatch } from '../monitoring/work-watch.ts';
 import { createReadiness } from '../monitoring/readiness.ts';
 import { readAgain } from '../polling/store/missed-read-store.ts';
-import type { Tunnels } from '../proxy/tunnels.ts';
+import { isUrlTaken, type Tunnels } from '../proxy/tunnels.ts';
 import { createAofRewriter } from '../redis/durability/aof-rewriter.ts';
 import { listSealedSubscriptions } from '../subscriptions/store/sealed-subscriptions.ts';
 import { createSubscriptionReads } from '../subscriptions/store/subscription-reads.ts';
@@ -109,12 +111,14 @@ export async function createParts(
     readAccounts: () => promptStores.accounts.exists(''),
     whyAway: connections.whyAway,
   });
+  const waitsFor = readWaits(config, createOutageStore(failFast, keys));
   const refreshGauges = createGauges({
     ...promptStores,
     ...store,
     redis: failFast,
     reads: createSubscriptionReads(failFast, keys, store.sealer),
     perAccount: config.metricsPerAccount,
+    waitsFor,
     readiness,
     requestsInTurn: () => polling.hostBudgets?.waiting() ?? 0,
     now: clock.now,
@@ -125,12 +129,24 @@ export async function createParts(
     ...polling,
     promptStores,
     readiness,
+    waitsFor,
     refreshGauges,
     journal,
     secrets,
     work,
     rewriter,
     stopParts,
+  };
+}
+
+// Another process may deliver, so the reason is read from Redis; without a proxy nothing is read.
+function readWaits({ proxies }: Config, outages: OutageStore): ApiDeps['waitsFor'] {
+  if (proxies.egress === null) return () => Promise.resolve(null);
+  return async () => {
+    const detail = await outages.read().catch(() => null);
+    if (detail === null) return null;
+    return (url) =>
+      isUrlTaken(proxies.noProxy, url) ? `${detail} Callbacks wait until it works again.` : null;
   };
 }
 

@@ -154,6 +154,11 @@ export function createMetrics(linesLost: () => number = () => 0) {
       'all_certificate_end_timestamp_seconds',
       'The same over all accounts; NaN without certificates.',
     ),
+    waitingSubscriptions: gauge(
+      'subscriptions_waiting',
+      'Subscriptions to which nothing is sent now, by the reason that notBefore has in the API.',
+      ['reason'],
+    ),
     throttledSubscriptions: gauge(
       'throttled_subscriptions',
       'Subscriptions whose events wait only because of their rate.',

@@ -21,15 +21,17 @@ type Shown = Static<typeof subscriptionSchema>;
 
 /**
  * A subscription as the API shows it: no secret, no header values; pure. `lag` is the number of undelivered
- * events.
+ * events, `heldBy` why callbacks wait for the forward proxy.
  */
 export function subscriptionView(
   { subscription, unreadable, ...record }: SubscriptionRecord,
   lag: number,
   now: number,
+  heldBy: string | null = null,
 ): Shown {
   const delivery = whileItLasts(record.delivery, subscription, now);
-  const kept = notBefore(subscription, delivery, lag, now);
+  const kept = notBefore(delivery, lag, heldBy !== null, now);
+  const isHeld = kept?.reason === 'proxy';
   const turnAt = kept?.reason === 'rate' ? kept.at : null;
   return show(subscriptionSchema, {
     ...subscription,
@@ -39,14 +41,14 @@ export function subscriptionView(
     throttled: turnAt !== null,
     from: subscription.from ?? 'now',
     enabled: delivery.enabled,
-    state: subscriptionState(delivery),
+    state: isHeld ? 'failing' : subscriptionState(delivery),
     disabledReason: delivery.enabled ? null : delivery.disabledReason,
     lag,
     notBefore: kept === null ? null : { ...kept, at: isoOrNull(kept.at ?? 0) },
     consecutiveFailures: delivery.failures,
     nextAttemptAt: turnAt === null ? nextAttempt(delivery) : isoOrNull(turnAt),
     lastSuccessAt: delivery.lastSuccessAt,
-    lastError: delivery.blocked?.reason ?? (delivery.obstacle || null),
+    lastError: isHeld ? heldBy : (delivery.blocked?.reason ?? (delivery.obstacle || null)),
     unreadable: unreadable?.message ?? null,
     createdBy: subscription.createdBy ?? null,
     // When the last of the former secrets ends.
@@ -68,16 +70,10 @@ export async function showSubscriptions(
   const [lagOf, reasonFor] = await Promise.all([lags(account, lagging), waitsFor()]);
   const seesAll = seesReceivers(request);
   return records.map((record, i) => {
-    const shown = whileHeld(subscriptionView(record, lagOf[i] ?? 0, now()), reasonFor);
+    const heldBy = reasonFor?.(record.subscription.url) ?? null;
+    const shown = subscriptionView(record, lagOf[i] ?? 0, now(), heldBy);
     return seesAll ? shown : { ...shown, url: hideUrlPath(shown.url), auth: hideTokenPath(shown.auth) };
   });
-}
-
-function whileHeld(shown: Shown, waitsFor: (url: string) => string | null): Shown {
-  if (!shown.enabled || shown.lag === 0 || shown.lastError !== null) return shown;
-  const reason = waitsFor(shown.url);
-  if (reason === null) return shown;
-  return { ...shown, state: 'failing', lastError: reason, notBefore: { at: null, reason: 'proxy' } };
 }
 
 /**

@@ -2,11 +2,9 @@ import type { AccountStore } from '../../accounts/account-store.ts';
 import type { ApiDeps } from '../../api/deps.ts';
 import type { Config } from '../../config/config.ts';
 import { checkKey } from '../../partner/check-key.ts';
-import { createOutageStore, type OutageStore } from '../../delivery/held.ts';
 import { createReplayer } from '../../delivery/replay/start-replay.ts';
 import { checkCallbackUrl, resolveCallbackHost } from '../../egress/url-policy.ts';
 import { createServiceSearch } from '../../polling/service-search.ts';
-import { isUrlTaken } from '../../proxy/tunnels.ts';
 import { readQueueState } from '../../redis/jobs/queue-state.ts';
 import { SealError } from '../../secrets/seal.ts';
 import type { Parts } from '../parts.ts';
@@ -50,7 +48,7 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       const deps = { policy, lookup, timeoutMs: resolveMs, owner: `checks ${account}` };
       return resolveCallbackHost(checked.url, deps);
     },
-    waitsFor: readWaits(config, createOutageStore(connections.failFast(), parts.keys)),
+    waitsFor: parts.waitsFor,
     trustedProxies: config.trustedProxies,
     async storeProblem() {
       await watch.check();
@@ -105,18 +103,6 @@ async function keyedOrProblem({ getKeyed }: Pick<AccountStore, 'getKeyed'>, acco
     if (error instanceof SealError) return error;
     throw error;
   }
-}
-
-// Another process may deliver, so the reason is read from Redis; without a proxy nothing is read.
-function readWaits({ proxies }: Config, outages: OutageStore): ApiDeps['waitsFor'] {
-  const none = () => null;
-  if (proxies.egress === null) return () => Promise.resolve(none);
-  return async () => {
-    const detail = await outages.read().catch(none);
-    if (detail === null) return none;
-    return (url) =>
-      isUrlTaken(proxies.noProxy, url) ? `${detail} Callbacks wait until it works again.` : null;
-  };
 }
 
 /** Health and metrics of a process, for supervisors and Prometheus. */

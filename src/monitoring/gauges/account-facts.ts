@@ -9,7 +9,7 @@ import type { PollingStore } from '../../polling/store/polling-store.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import type { CertificateWarnings } from '../../subscriptions/certificate-warnings.ts';
 import type { ReadLags } from '../../subscriptions/lag.ts';
-import { isThrottledAt } from '../../subscriptions/options/limits.ts';
+import { notBefore, type WaitReason } from '../../subscriptions/not-before.ts';
 import type { SubscriptionReads } from '../../subscriptions/store/subscription-reads.ts';
 import { subscriptionLag, subscriptionState } from '../../subscriptions/subscription.ts';
 import type { DeliveryState, SubscriptionState } from '../../subscriptions/subscription.ts';
@@ -38,8 +38,8 @@ export interface SubscriptionFacts {
   readonly waiting: number;
   /** Since when the failing ones have failed (ms). */
   readonly failing: ReadonlyMap<string, number>;
-  /** Number of subscriptions whose events wait only for their turn. */
-  readonly throttled: number;
+  /** Number of subscriptions to which nothing is sent now, by the reason; reasons of none are missing. */
+  readonly held: Partial<Readonly<Record<WaitReason, number>>>;
 }
 
 export interface SubscriptionFactsDeps {
@@ -47,6 +47,8 @@ export interface SubscriptionFactsDeps {
   readonly reads: Pick<SubscriptionReads, 'ids' | 'deliveries' | 'filtersOf'>;
   readonly log: Pick<EventLog, 'head'>;
   readonly lags: ReadLags;
+  /** Why callbacks to a URL wait for the forward proxy now; null while none do. */
+  readonly waitsFor: () => Promise<((url: string) => string | null) | null>;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
 }
@@ -128,26 +130,27 @@ function noSubscriptions() {
     lags: new Map<string, number>(),
     waiting: 0,
     failing: new Map<string, number>(),
-    throttled: 0,
+    held: {} as Partial<Record<WaitReason, number>>,
   };
 }
 
 /**
- * Reads the state and the lag of an account's subscriptions, in slices between which other work has its turn.
- * The lag of the first few hundred that are behind counts only the events that they want, that of the rest
- * all events.
+ * Reads the state and the lag of an account's subscriptions, in slices between which other work has its turn;
+ * their settings only while the forward proxy is down, because some URLs pass by it. The lag of the first few
+ * hundred that are behind counts only the events that they want, that of the rest all events.
  */
 export async function readSubscriptionFacts(
-  { reads, log, lags, now }: SubscriptionFactsDeps,
+  { reads, log, lags, waitsFor, now }: SubscriptionFactsDeps,
   account: string,
 ): Promise<SubscriptionFacts> {
   const ids = await reads.ids(account);
   const facts = noSubscriptions();
   if (ids.length === 0) return facts;
-  const { position: head } = await log.head(account);
+  const [{ position: head }, heldBy] = await Promise.all([log.head(account), waitsFor()]);
   const disabled = new Set<string>();
   const behind: { id: string; delivery: DeliveryState }[] = [];
   for (const slice of slices(ids)) {
+    const settings = heldBy === null ? null : await reads.filtersOf(account, slice);
     for (const [i, delivery] of (await reads.deliveries(account, slice)).entries()) {
       const { [i]: id = '' } = slice;
       const state = subscriptionState(delivery);
@@ -158,7 +161,10 @@ export async function readSubscriptionFacts(
       if (state === 'failing' && since > 0) facts.failing.set(id, since);
       const lag = subscriptionLag(delivery, head);
       facts.lags.set(id, lag);
-      if (delivery.enabled && lag > 0 && isThrottledAt(delivery.throttledUntil, now())) facts.throttled += 1;
+      const url = settings?.get(id)?.url;
+      const isHeld = url !== undefined && heldBy?.(url) != null;
+      const kept = notBefore(delivery, lag, isHeld, now());
+      if (kept !== null) facts.held[kept.reason] = (facts.held[kept.reason] ?? 0) + 1;
       if (delivery.cursor < head && behind.length < countedMax) behind.push({ id, delivery });
     }
     await nextTurn();

@@ -1,6 +1,7 @@
 import type { Gauge } from 'prom-client';
 import { isIndexed, knownStatuses } from '../../partner/filing-statuses.ts';
 import type { HealthState } from '../../polling/health.ts';
+import { waitReasonNames } from '../../subscriptions/not-before.ts';
 import type { Metrics } from '../metrics.ts';
 import { boundedCounts, type AccountFacts, type SubscriptionFacts } from './account-facts.ts';
 
@@ -177,7 +178,12 @@ function showTotals(metrics: Metrics, accounts: readonly AccountFacts[], now: nu
   metrics.allOldestFiling.reset();
   for (const [status, oldest] of merged(ages, Math.max)) metrics.allOldestFiling.set({ status }, oldest);
   metrics.allSubscriptionLag.set(total(({ waiting }) => waiting));
-  metrics.throttledSubscriptions.set(total(({ throttled }) => throttled));
+  for (const reason of waitReasonNames)
+    metrics.waitingSubscriptions.set(
+      { reason },
+      total(({ held }) => held[reason] ?? 0),
+    );
+  metrics.throttledSubscriptions.set(total(({ held }) => held.rate ?? 0));
   const ends = accounts.flatMap(({ certificateEnd }) => certificateEnd ?? []);
   metrics.allCertificateEnd.set(ends.length === 0 ? NaN : ends.reduce((a, b) => Math.min(a, b)) / 1000);
   metrics.pollAge.reset();

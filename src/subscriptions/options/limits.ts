@@ -10,8 +10,8 @@ export const timeoutBounds = { min: 100, max: 60_000 } as const;
 const retryBounds = { min: 10, max: 7 * 86_400_000, waitsMax: 20 } as const;
 // Maximum of `maxInFlight`, whatever the operator permits.
 const inFlightMax = 1_000;
-// Bounds of `rate`, in attempts a second: one in a hundred seconds at least.
-const rateBounds = { min: 0.01, max: 1_000 } as const;
+/** Bounds of `rate`, in attempts a second: one in a hundred seconds at least. */
+export const rateBounds = { min: 0.01, max: 1_000 } as const;
 
 const settings = {
   timeoutMs: nullable(Type.Integer({ minimum: timeoutBounds.min, maximum: timeoutBounds.max }), {
@@ -55,39 +55,6 @@ export function limitErrors({ maxInFlight: asked }: DeliveryLimits, maxInFlight:
   if (asked == null || asked <= maxInFlight) return [];
   const message = `must be at most ${maxInFlight}, which is the operator's DELIVERY_MAX_IN_FLIGHT`;
   return [{ path: 'maxInFlight', message }];
-}
-
-// Milliseconds by which a drain may come later than its turn.
-const lateMsMax = 1_000;
-// Maximum milliseconds until a turn, with a margin for corrections of the clock meanwhile. A later one was
-// decided by a clock that was ahead.
-const waitMsMax = 1_000 / rateBounds.min + 60_000;
-
-/** Whether a turn at `until` is still to come, or is taken about now; both in milliseconds. */
-export function isThrottledAt(until: number, now: number): boolean {
-  return until + lateMsMax > now && until <= now + waitMsMax;
-}
-
-/**
- * When the next event that waits only because of the rate has its turn, in milliseconds on Redis's clock;
- * null while none does. A subscription that is disabled, blocked or paused waits for something else.
- */
-export function throttledUntil(
-  limits: DeliveryLimits,
-  { enabled, blocked, pausedUntil, throttledUntil: until }: ThrottleState,
-  now: number,
-): number | null {
-  const waitsForElse = !enabled || blocked !== null || pausedUntil > now;
-  return limits.rate == null || waitsForElse || !isThrottledAt(until, now) ? null : until;
-}
-
-/** The part of a delivery state on which it depends. */
-interface ThrottleState {
-  readonly enabled: boolean;
-  readonly blocked: object | null;
-  /** Milliseconds on Redis's clock, as is `throttledUntil`. */
-  readonly pausedUntil: number;
-  readonly throttledUntil: number;
 }
 
 /** The options `timeoutMs`, `retryMs`, `maxInFlight` and `rate`. */

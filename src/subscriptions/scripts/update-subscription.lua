@@ -6,7 +6,7 @@
 -- ARGV  id, expected settings, new settings, enabled ('1', '0' or '' = as it is), reason of disabling,
 --       '1' = the endpoint may answer otherwise now: forget its health, and make all that waits due at once,
 --       maximum bytes of an account, block of the new settings (JSON, '' = none), version of the
---       settings from now on, its certificates (note_ends)
+--       settings from now on, '1' = they have a rate, its certificates (note_ends)
 -- Reply 1, 0 when the settings have changed or the subscription is gone, or 'quota <bytes stored>' when they
 --       are longer and the account would store too much; then nothing was written.
 -- @include ../../redis/quota/quota.lua
@@ -20,7 +20,8 @@ redis.call('INCRBY', KEYS[3], more)
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 note_change(KEYS[8], ARGV[9], ARGV[1])
 redis.call('HINCRBY', KEYS[2], 'version', 1)
-note_ends(KEYS[6], KEYS[7], ARGV[1], 10)
+if ARGV[10] == '' then redis.call('HDEL', KEYS[2], 'throttledUntil') end
+note_ends(KEYS[6], KEYS[7], ARGV[1], 11)
 if ARGV[8] == '' then redis.call('HDEL', KEYS[2], 'blocked') else redis.call('HSET', KEYS[2], 'blocked', ARGV[8]) end
 if ARGV[4] ~= '' then redis.call('HSET', KEYS[2], 'enabled', ARGV[4], 'disabledReason', ARGV[5]) end
 if ARGV[6] == '1' then

@@ -66,13 +66,13 @@ export function parseStored(stored: string, place: StoredPlace): StoredSubscript
   return decodeRecord(place.key, place.field, stored, toStored);
 }
 
-/** The fields of a subscription that decide which events it wants. */
-export type Wanted = Pick<Subscription, 'id'> & Wishes;
+/** Where a subscription is called, and the fields that decide which events it wants. */
+export type Wanted = Pick<Subscription, 'id' | 'url'> & Wishes;
 
 /** The wishes of a stored subscription. Throws UnreadableRecordError. */
 export function wantedOf(text: string, place: StoredPlace): Wanted {
-  const { id, eventTypes, states, statuses = null, confined = false } = parseStored(text, place);
-  return { id: place.field ?? id, eventTypes, states, statuses, confined };
+  const { id, url, eventTypes, states, statuses = null, confined = false } = parseStored(text, place);
+  return { id: place.field ?? id, url, eventTypes, states, statuses, confined };
 }
 
 /** The key and the field in which a subscription is stored. */

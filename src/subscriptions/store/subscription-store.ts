@@ -195,6 +195,7 @@ export function createSubscriptionStore(
             quotaBytesMax,
             blockText(subscription),
             randomUUID(),
+            subscription.rate == null ? '' : '1',
             // Settings that cannot be read stay as they are noted, unless others take their place.
             ...(before.unreadable !== null && subscription.tls === before.subscription.tls
               ? []

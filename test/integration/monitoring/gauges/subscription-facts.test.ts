@@ -24,9 +24,10 @@ async function put(
   id: string,
   eventTypes: readonly string[],
   state: Readonly<Record<string, string>> = {},
+  url = 'https://a.example/',
 ): Promise<void> {
   const stored = storedAccount(client, keys.account(account));
-  const settings = { id, url: 'https://a.example/', eventTypes, states: null };
+  const settings = { id, url, eventTypes, states: null };
   await stored.setSubscription(
     id,
     JSON.stringify({ ...settings, createdAt: 1, updatedAt: 1, privateSettings: 'sealed' }),
@@ -41,7 +42,8 @@ async function append(account: string, count: number): Promise<void> {
 
 const block = (more: object) => JSON.stringify({ reason: 'why', since: 1, times: 0, nextAt: 1, ...more });
 
-const read = (account: string) => readSubscriptionFacts({ reads, log, lags, now: () => 0 }, account);
+const read = (account: string, waitsFor: (url: string) => string | null = () => null) =>
+  readSubscriptionFacts({ reads, log, lags, waitsFor: async () => waitsFor, now: () => 10_000 }, account);
 
 test('counts what each subscription wants and has not got, and their states', async () => {
   await append('one', 5);
@@ -83,4 +85,17 @@ test('shows one whose state cannot be read as failing, and reads the rest', asyn
   expect([...lagOf.keys()].toSorted()).toEqual(['broken_state', 'fine']);
   // Since when is not known.
   expect(failing.size).toBe(0);
+});
+
+test('counts those to which nothing is sent by the reason, also those that wait for the proxy', async () => {
+  await append('held', 2);
+  const types = ['filing.*'];
+  await put('held', 'paused', types, { pausedUntil: '10009' }, 'https://direct.example/');
+  await put('held', 'blocked', types, { blocked: block({}) });
+  await put('held', 'disabled', types, { enabled: '0' });
+  await put('held', 'proxied', types, {});
+  await put('held', 'proxied_at_head', types, { cursor: '2' });
+  const { held } = await read('held', (url) => (url.includes('direct') ? null : 'The proxy is down.'));
+  expect(held).toEqual({ paused: 1, blocked: 1, disabled: 1, proxy: 1 });
+  expect((await read('held')).held).toEqual({ paused: 1, blocked: 1, disabled: 1 });
 });

@@ -15,7 +15,7 @@ const facts = (account: string, known: Partial<AccountFacts>): AccountFacts => (
     lags: new Map(),
     waiting: 0,
     failing: new Map(),
-    throttled: 0,
+    held: {},
   },
   certificateEnd: null,
   ...known,
@@ -103,5 +103,25 @@ describe('the worst', () => {
   it('are the first ones where many are as bad', () => {
     const many = Array.from({ length: 50 }, (_, i) => ({ i }));
     expect(worstOf(many, () => Number.MAX_VALUE, 3)).toEqual([{ i: 0 }, { i: 1 }, { i: 2 }]);
+  });
+});
+
+test('subscriptions that wait are counted over all accounts by every reason, also those of none', async () => {
+  const { subscriptions } = facts('a', {});
+  const waiting = (account: string, held: AccountFacts['subscriptions']['held']) =>
+    facts(account, { subscriptions: { ...subscriptions, held } });
+  show([waiting('a', { rate: 2, proxy: 1 }), waiting('b', { rate: 1 })], {
+    accounts: 'all',
+    subscriptions: 'all',
+  });
+  const { values } = await metrics.waitingSubscriptions.get();
+  expect(Object.fromEntries(values.map(({ labels, value }) => [labels['reason'], value]))).toEqual({
+    paused: 0,
+    rate: 3,
+    blocked: 0,
+    unverified: 0,
+    proxy: 1,
+    expired: 0,
+    disabled: 0,
   });
 });
