@@ -28,6 +28,8 @@ export interface OpenAccount {
   /** Number of results that are not written yet, and when the first of them came, monotonic ms. */
   results: number;
   firstResultAt: number;
+  /** When all that may hold the level were last looked at, monotonic ms. */
+  lookedAt: number;
 }
 
 /** A stretch of the log behind the window. */
@@ -64,6 +66,7 @@ export function createOpenAccount(name: string): OpenAccount {
     inFlight: 0,
     results: 0,
     firstResultAt: 0,
+    lookedAt: -Infinity,
   };
 }
 

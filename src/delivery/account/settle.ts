@@ -14,6 +14,8 @@ export interface SettleDeps {
 
 /** Milliseconds after which a subscription that holds the level is stored as one that lags. */
 export const holdMsMax = 1_000;
+// Milliseconds between two looks at all that may hold the level, where they are many.
+const lookMs = 100;
 // Maximum number of subscriptions, and of attempts, of one settle: a few milliseconds of Redis.
 const settledAtOnce = 100;
 /** Maximum number of attempts of one settle. */
@@ -105,7 +107,9 @@ function choose(account: OpenAccount, isLast: boolean): Chosen {
     add(member);
   }
   if (account.results > 0) account.firstResultAt = monotonic;
-  for (const member of members.own) {
+  const looks = isLast || members.own.size <= settledAtOnce || monotonic - account.lookedAt >= lookMs;
+  if (looks) account.lookedAt = monotonic;
+  for (const member of looks ? members.own : []) {
     member.holdsSince = isBehind(member) ? (member.holdsSince ?? monotonic) : null;
     const isUnmarked = isBehind(member) && mustLag(member) && !member.lags && !member.isBroken;
     if (isUnmarked && !parts.has(member) && parts.size < settledAtOnce) add(member);
@@ -120,10 +124,11 @@ function choose(account: OpenAccount, isLast: boolean): Chosen {
 function levelOf({ members, window, stored }: OpenAccount, lagsOf: Chosen['lagsOf']): number {
   let level = window.known().position;
   for (const member of members.own) {
+    // What is not written yet came after it.
+    if (level <= stored.level) break;
     if (member.isBroken) level = Math.min(level, stored.level);
     else if (!lagsOf(member)) level = Math.min(level, member.queue?.writtenTo() ?? member.position);
   }
-  // What is not written yet came after it.
   return Math.max(level, stored.level);
 }
 
@@ -133,8 +138,10 @@ function nextAtOf({ members }: OpenAccount, at: number, lagsOf: Chosen['lagsOf']
   for (const dueAt of members.due.values()) next = Math.min(next, dueAt);
   for (const member of members.own) {
     const { queue, isBusy, isListed } = member;
+    if (next <= at) break;
+    if (!lagsOf(member)) continue;
     const isAtWork = isBusy || isListed || members.touched.has(member) || (queue?.inFlight() ?? 0) > 0;
-    if (isAtWork && lagsOf(member)) next = Math.min(next, at);
+    if (isAtWork) next = at;
   }
   return Number.isFinite(next) ? next : null;
 }
