@@ -56,6 +56,7 @@ const cli = [
   'callbacks/sign.ts',
   'subscriptions/signing-secret.ts',
   'subscriptions/subscription.ts',
+  'subscriptions/not-before.ts',
   'events/event-types.ts',
   'demo',
 ];

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { printable } from '../../demo/callback-line.ts';
+import { waitReasonNames, waitReasons, type WaitReason } from '../../subscriptions/not-before.ts';
 import { byRequest, expiredReason } from '../../subscriptions/subscription.ts';
 import { apiOptions, createApiClient, type ApiClient, query } from '../daemon/api-client.ts';
 import { exitCodes } from '../cli-error.ts';
@@ -25,6 +26,7 @@ interface ShownSubscription {
   readonly consecutiveFailures: number;
   readonly lastError: string | null;
   readonly disabledReason: string | null;
+  readonly notBefore: { readonly reason: WaitReason } | null;
 }
 
 /** One account with what needs someone. */
@@ -36,7 +38,20 @@ interface Overview {
   readonly rejected: number | null;
   readonly subscriptions: number;
   readonly failing: readonly ShownSubscription[];
+  /** Number of subscriptions to which nothing is sent now, by the reason; reasons of none are missing. */
+  readonly notSent: Partial<Readonly<Record<WaitReason, number>>>;
 }
+
+// What ends each reason for which nothing is sent.
+const remedies: Readonly<Record<WaitReason, string>> = {
+  paused: 'it goes on by itself; look at the endpoint if it stays',
+  rate: 'it goes on by itself; a higher `rate` or fewer events if it falls behind',
+  blocked: 'change the settings as the error says',
+  unverified: 'have the endpoint answer the challenge',
+  proxy: 'bring EGRESS_PROXY back; it goes on by itself then',
+  expired: 'set a later `expiresAt` if it is still needed',
+  disabled: 'repair the endpoint, then set `enabled` to true',
+};
 
 /** `status`: a short overview; ends with 1 while something is wrong. */
 export const status: Command = {
@@ -86,7 +101,15 @@ async function look(client: ApiClient, shown: ShownAccount): Promise<Overview> {
     rejected: shown.health.lastCompletePollAt === null ? null : (shown.counts['REJECTED'] ?? 0),
     subscriptions: items.length,
     failing: items.filter(isFailing),
+    notSent: countReasons(items),
   };
+}
+
+function countReasons(subscriptions: readonly ShownSubscription[]): Overview['notSent'] {
+  const counts: Partial<Record<WaitReason, number>> = {};
+  for (const { notBefore } of subscriptions)
+    if (notBefore !== null) counts[notBefore.reason] = (counts[notBefore.reason] ?? 0) + 1;
+  return counts;
 }
 
 // A subscription that was disabled by request, or has expired, is as its owner wants it.
@@ -105,7 +128,7 @@ function notReady(reason: string): string {
 }
 
 function linesOf(overview: Overview): string[] {
-  const { account, health, lastError, rejected, subscriptions, failing } = overview;
+  const { account, health, lastError, rejected, subscriptions, failing, notSent } = overview;
   const known = rejected === null ? 'rejections not known yet' : `${rejected} rejected`;
   const colour = health === 'ok' ? 'green' : health === 'baselining' ? 'yellow' : 'red';
   return [
@@ -115,6 +138,10 @@ function linesOf(overview: Overview): string[] {
       ({ id, state, description, url, lag, lastError: why }) =>
         `  ${styleText('red', state)}  ${id}  ${printable(description ?? url)}  ${lag} pending${why === null ? '' : `  ${printable(why, 120)}`}`,
     ),
+    ...waitReasonNames.flatMap((reason) => {
+      const count = notSent[reason] ?? 0;
+      return count === 0 ? [] : [`  ${count} ${reason}: ${waitReasons[reason]}; ${remedies[reason]}`];
+    }),
   ];
 }
 

@@ -52,6 +52,26 @@ async function fileWith(name: string, text: string): Promise<string> {
   return file;
 }
 
+test('status counts the subscriptions to which nothing is sent by reason, and says what to do', async () => {
+  const account = 'waiting';
+  const made = await api.createAccount(account);
+  const register = async (fields: object) => {
+    const { id } = await api.ok('POST', `${made}/subscriptions`, { url: hookUrl, ...fields });
+    return api.stored.of(account).of(String(id));
+  };
+  await register({ enabled: false });
+  await register({ enabled: false });
+  await register({});
+  await (await register({})).setState({ pausedUntil: Date.now() + 60_000 });
+  const { out } = await run(['status', '--account', account]);
+  expect(out).toContain('\n  1 paused: the endpoint is down or asked for a pause; it goes on by itself');
+  expect(out).toMatch(
+    /\n {2}2 disabled: it was disabled, .*; repair the endpoint, then set `enabled` to true$/,
+  );
+  const json = await run(['status', '--account', account, '--json']);
+  expect(JSON.parse(json.out)).toMatchObject({ accounts: [{ notSent: { paused: 1, disabled: 2 } }] });
+});
+
 describe('api', () => {
   test('sends one request with its body from the command line, a file or standard input', async () => {
     const body = JSON.stringify({ url: hookUrl, statuses: ['REJECTED'] });
