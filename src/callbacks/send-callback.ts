@@ -1,15 +1,15 @@
 import type { KeyObject } from 'node:crypto';
 import { heavyBytes } from '../events/body-memo.ts';
 import type { LogEntry } from '../events/event-log.ts';
-import { parseSigner, validSecrets, versionOf, type SigningSecret } from '../subscriptions/signing-secret.ts';
+import { parseSigner, validSecrets, type SigningSecret } from '../subscriptions/signing-secret.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import type { CallbackClient } from './callback-client.ts';
 import { failedBeforehand } from './exchange.ts';
 import { sendAuthorized, type Bearers } from './bearers.ts';
 import { classifyOutcome, outcomeWithoutToken, type CallbackOutcome } from './outcome.ts';
-import type { CallbackFailureCode, CallbackResponse, CallbackResult } from './result.ts';
+import type { CallbackResponse, CallbackResult } from './result.ts';
 import { formatBody, type CallbackBody } from './body-formats.ts';
-import { signedHeaders, signedHeadersInThreads, type SignedHeaders } from './sign.ts';
+import { signedHeaders } from './sign.ts';
 import { identityOf } from '../subscriptions/options/tls.ts';
 import { cutText } from '../json/cut-text.ts';
 import { takeTurns } from '../json/turns.ts';
@@ -66,109 +66,54 @@ export interface SendCallbackDeps {
  * attempt, and where Redis fails.
  */
 export function createCallbackSender(deps: SendCallbackDeps, subscription: Subscription): CallbackSender {
-  const send = createSender(deps, subscription);
-  if (subscription.format !== 'slack' && subscription.format !== 'teams') return send;
-  // A message shows members of the filing. Parsing a heavy one takes milliseconds, so each has a turn.
-  return (entry) =>
-    entry.body.length < heavyBytes
-      ? send(entry)
-      : takeTurns()
-          .next()
-          .then(() => send(entry));
-}
-
-function createSender(
-  { client, bearers, wallClock, now, attemptDetails = 'failures', publicUrl = null }: SendCallbackDeps,
-  subscription: Subscription,
-): CallbackSender {
-  const { account, url, headers, secrets, auth, timeoutMs = null } = subscription;
+  const { client, bearers, wallClock, now, attemptDetails = 'failures', publicUrl = null } = deps;
+  const { account, id, url, headers, secrets, auth, timeoutMs = null, format } = subscription;
   const keysAt = createKeyring(secrets);
-  const hasSlowKeys = secrets.some(({ text }) => versionOf(text) === 'v1a');
   const written = { ...subscription, publicUrl };
   const identity = identityOf(subscription.tls);
-  type Entry = Parameters<CallbackSender>[0];
-  type SignedRequest = Awaited<ReturnType<typeof signedRequest>>;
-  const signedRequest = (entry: Entry, { contentType, bytes }: CallbackBody) => {
-    const timestamp = Math.floor(wallClock() / 1000);
-    const signedBy = (signed: SignedHeaders) => ({
-      kept: { timestamp, signature: signed['webhook-signature'] },
-      callback: {
+  const isMessage = format === 'slack' || format === 'teams';
+  const failed = toSent(failedBeforehand('sender_error'), null, attemptDetails);
+  const bearer = auth == null ? null : bearers?.(account, id, auth);
+
+  return async (entry) => {
+    const startedAt = performance.now();
+    // A message shows members of the filing. Parsing a heavy one takes milliseconds, so each has a turn.
+    if (isMessage && entry.body.length >= heavyBytes) await takeTurns().next();
+    const body = bodyOrNull(written, entry);
+    if (body === null || bearer === undefined) return failed;
+    let request: SentRequest | null = null;
+    // Signed for each request, because the time is that of the request.
+    const post = (authorization: { readonly authorization?: string }) => {
+      const timestamp = Math.floor(wallClock() / 1000);
+      const signed = signedHeaders(keysAt(now()), entry.id, timestamp, body.bytes);
+      request = { timestamp, signature: signed['webhook-signature'] };
+      return client.post({
         url,
-        headers: {
-          ...headers,
-          'content-type': contentType,
-          'webhook-id': signed['webhook-id'],
-          'webhook-timestamp': signed['webhook-timestamp'],
-          'webhook-signature': signed['webhook-signature'],
-        },
-        body: bytes,
+        headers: { ...headers, 'content-type': body.contentType, ...signed, ...authorization },
+        body: body.bytes,
         account,
         identity,
         timeoutMs,
-      },
-    });
-    return hasSlowKeys
-      ? signedHeadersInThreads(keysAt(now()), entry.id, timestamp, bytes).then(signedBy)
-      : signedBy(signedHeaders(keysAt(now()), entry.id, timestamp, bytes));
-  };
-  const format = (entry: Entry): CallbackBody | null => {
-    try {
-      return formatBody(written, entry);
-    } catch {
-      return null;
-    }
-  };
-  const sign = (entry: Entry, body: CallbackBody) => {
-    try {
-      const request = signedRequest(entry, body);
-      return request instanceof Promise ? request.catch(() => null) : request;
-    } catch {
-      return null;
-    }
-  };
-  const failed = (code: CallbackFailureCode) => toSent(failedBeforehand(code), null, attemptDetails);
-  const bearer = auth == null ? undefined : bearers?.(account, subscription.id, auth);
-  if (auth == null) {
-    const post = (request: SignedRequest | null): Promise<Sent> => {
-      if (request === null) return Promise.resolve(failed('sender_error'));
-      const { callback, kept } = request;
-      return client.post(callback).then((result) => toSent(result, kept, attemptDetails));
+      });
     };
-    // Only slow keys are waited for.
-    return (entry) => {
-      const body = format(entry);
-      const request = body === null ? null : sign(entry, body);
-      return request instanceof Promise ? request.then(post) : post(request);
-    };
-  }
-  return async (entry) => {
-    const startedAt = performance.now();
-    const body = format(entry);
-    if (body === null || bearer === undefined) return failed('sender_error');
-    let kept: SentRequest | null = null;
-    const result = await sendAuthorized(bearer, async (authorization) => {
-      // Signed with the token at hand, because the time is that of the request.
-      const request = await sign(entry, body);
-      if (request === null) return failedBeforehand('sender_error');
-      ({ kept } = request);
-      const { callback } = request;
-      return client.post({ ...callback, headers: { ...callback.headers, authorization } });
-    });
+    if (bearer === null) return toSent(await post({}), request, attemptDetails);
+    const result = await sendAuthorized(bearer, (authorization) => post({ authorization }));
     if (result.kind === 'unasked') return toSent(result.failure, null, attemptDetails);
-    if (result.kind !== 'failed') return toSent(result, kept, attemptDetails);
-    return unsent(outcomeWithoutToken(result), performance.now() - startedAt);
+    if (result.kind !== 'failed') return toSent(result, request, attemptDetails);
+    const durationMs = Math.round(performance.now() - startedAt);
+    return { ...failed, outcome: outcomeWithoutToken(result), durationMs };
   };
 }
 
-function unsent(outcome: CallbackOutcome, durationMs: number): Sent {
-  return {
-    outcome,
-    statusCode: null,
-    durationMs: Math.round(durationMs),
-    response: null,
-    request: null,
-    responseHeaders: null,
-  };
+function bodyOrNull(
+  subscription: Parameters<typeof formatBody>[0],
+  entry: Parameters<typeof formatBody>[1],
+): CallbackBody | null {
+  try {
+    return formatBody(subscription, entry);
+  } catch {
+    return null;
+  }
 }
 
 function toSent(result: CallbackResult, request: SentRequest | null, details: AttemptDetails): Sent {

@@ -1,8 +1,5 @@
 import { createHmac, sign, timingSafeEqual, verify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { promisify } from 'node:util';
-
-const signInThread = promisify(sign);
 
 /** The headers that identify and sign a callback (Standard Webhooks, "Webhook headers"). */
 export interface SignedHeaders {
@@ -24,33 +21,12 @@ export function signedHeaders(
   body: Uint8Array,
 ): SignedHeaders {
   const timestamp = String(timestampSeconds);
-  const content = contentFor(keys, id, timestamp, body);
   const signatures = keys.map((key) =>
-    content === null || key.type === 'secret'
+    key.type === 'secret'
       ? symmetric(key, id, timestamp, body)
-      : `v1a,${sign(null, content, key).toString('base64')}`,
+      : `v1a,${sign(null, signedContent(id, timestamp, body), key).toString('base64')}`,
   );
-  return toHeaders(id, timestamp, signatures);
-}
-
-/**
- * The same, with ed25519 computed by the threads of Node: such a signature takes as long as a third of a
- * whole delivery, and no other callback waits for it.
- */
-export async function signedHeadersInThreads(
-  keys: readonly KeyObject[],
-  id: string,
-  timestampSeconds: number,
-  body: Uint8Array,
-): Promise<SignedHeaders> {
-  const timestamp = String(timestampSeconds);
-  const content = contentFor(keys, id, timestamp, body);
-  const signatures = keys.map(async (key) =>
-    content === null || key.type === 'secret'
-      ? symmetric(key, id, timestamp, body)
-      : `v1a,${(await signInThread(null, content, key)).toString('base64')}`,
-  );
-  return toHeaders(id, timestamp, await Promise.all(signatures));
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
 }
 
 /**
@@ -74,21 +50,7 @@ export function isSignedWith(key: KeyObject, headers: SignedHeaders, body: Uint8
 // Maximum number of signatures of a header that are looked at; one of ed25519 takes 0.2 ms.
 const signaturesMax = 32;
 
-function toHeaders(id: string, timestamp: string, signatures: readonly string[]): SignedHeaders {
-  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
-}
-
-// ed25519 reads its content twice (RFC 8032 §5.1.6), so it is in one piece, made once for all keys; null
-// where no key needs it.
-function contentFor(
-  keys: readonly KeyObject[],
-  id: string,
-  timestamp: string,
-  body: Uint8Array,
-): Buffer | null {
-  return keys.every(({ type }) => type === 'secret') ? null : signedContent(id, timestamp, body);
-}
-
+// In one piece, because ed25519 reads its content twice (RFC 8032 §5.1.6).
 function signedContent(id: string, timestamp: string, body: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body]);
 }

@@ -2,18 +2,8 @@ import { createHmac } from 'node:crypto';
 import * as fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import {
-  isSignedWith,
-  signedHeaders,
-  signedHeadersInThreads,
-  type SignedHeaders,
-} from '../../../src/callbacks/sign.ts';
-import {
-  generatePrivateKey,
-  generateSecret,
-  parsePrivateKey,
-  parseSecret,
-} from '../../../src/subscriptions/signing-secret.ts';
+import { isSignedWith, signedHeaders, type SignedHeaders } from '../../../src/callbacks/sign.ts';
+import { generateSecret, parseSecret } from '../../../src/subscriptions/signing-secret.ts';
 
 const nowSeconds = Math.floor(Date.now() / 1000);
 const secretOf = (bytes: Uint8Array): string => `whsec_${Buffer.from(bytes).toString('base64')}`;
@@ -36,8 +26,6 @@ function verifiesByLibrary(secret: string, headers: SignedHeaders, body: string)
   }
 }
 
-const privateKeys = () =>
-  [parsePrivateKey(generatePrivateKey()), parsePrivateKey(generatePrivateKey())] as const;
 const both = (verdict: boolean) => [verdict, verdict];
 
 describe('a signature', () => {
@@ -83,16 +71,6 @@ describe('a signature', () => {
     expect(verifies(fresh, headers, '{ }')).toEqual(both(false));
     const former = { ...headers, 'webhook-timestamp': String(nowSeconds - 1) };
     expect(verifies(fresh, former, '{}')).toEqual(both(false));
-  });
-
-  it.each([0, 1_500, 250_000])('over %i bytes is the same from the threads, for any keys', async (length) => {
-    const v1 = parseSecret(generateSecret());
-    const [first, second] = privateKeys();
-    const body = Buffer.alloc(length, 'a');
-    for (const keys of [[v1], [first], [v1, first], [second, v1, first], []]) {
-      const signed = signedHeaders(keys, 'evt_1', nowSeconds, body);
-      expect(await signedHeadersInThreads(keys, 'evt_1', nowSeconds, body)).toEqual(signed);
-    }
   });
 
   it('is of the bytes as they are, though they are no UTF-8', () => {
