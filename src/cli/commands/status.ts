@@ -42,7 +42,7 @@ interface Overview {
   readonly notSent: Partial<Readonly<Record<WaitReason, number>>>;
 }
 
-// What ends each reason for which nothing is sent.
+// The remedy for each reason not to send.
 const remedies: Readonly<Record<WaitReason, string>> = {
   paused: 'it goes on by itself; look at the endpoint if it stays',
   rate: 'it goes on by itself; a higher `rate` or fewer events if it falls behind',
