@@ -136,7 +136,11 @@ export function createQueue(deps: QueueDeps, start: QueueStart): SubscriptionQue
   let readTo = start.position;
   let writtenTo = start.position;
   let givenUp: DeadLetter[] = [];
-  let written: { progress: ProgressFields; endpoint: EndpointFields | null } | null = null;
+  // As they were last written; null where that is not known.
+  let written: { progress: ProgressFields; endpoint: EndpointFields | null } = {
+    progress: delivery,
+    endpoint: { obstacle: '', ...delivery },
+  };
   let { settledAt } = delivery;
   let wasAheadMs = 0;
   let isDirty = false;
@@ -235,10 +239,11 @@ export function createQueue(deps: QueueDeps, start: QueueStart): SubscriptionQue
   // The fields that are not as they were last written.
   function removeChanges(at: number): Pick<SubscriptionSettlement, 'progress' | 'endpoint'> {
     const former = written;
-    written = { progress: progressNow(), endpoint: endpointNow(at) };
+    const endpoint = endpointNow(at);
+    written = { progress: progressNow(), endpoint };
     return {
-      progress: changedFields(written.progress, former?.progress ?? null),
-      endpoint: changedFields(written.endpoint ?? endpointNow(at), former?.endpoint ?? null),
+      progress: changedFields(written.progress, former.progress),
+      endpoint: former.endpoint === null ? endpoint : changedFields(endpoint, former.endpoint),
     };
   }
 
@@ -331,7 +336,7 @@ export function createQueue(deps: QueueDeps, start: QueueStart): SubscriptionQue
       inEffect = effectOf(changed);
       state = changed.delivery;
       // It may not have been written under the version before.
-      if (written !== null) written = { ...written, endpoint: null };
+      written = { ...written, endpoint: null };
       if (replays.follow(changed.replays)) isDirty = true;
       if (changed.delivery.release) retryNow();
     },
@@ -352,12 +357,11 @@ export function createQueue(deps: QueueDeps, start: QueueStart): SubscriptionQue
     lanes: () => lanes.all().size + replays.lanes(),
     close() {
       places.close();
-      const { snapshots, undecided, ...progress } = written?.progress ?? progressNow();
-      const endpoint = written?.endpoint ?? {};
+      const { snapshots, undecided, ...progress } = written.progress;
       return {
         ...state,
         ...progress,
-        ...endpoint,
+        ...written.endpoint,
         enabled: inEffect.enabled,
         snapshots: snapshots ?? 0,
         undecided: undecided ?? '',
@@ -367,10 +371,8 @@ export function createQueue(deps: QueueDeps, start: QueueStart): SubscriptionQue
   };
 }
 
-// The fields that are not as they were last written, all of them when that is null. Lists count by their
-// items.
-function changedFields<T extends object>(fields: T, former: T | null): Partial<T> {
-  if (former === null) return fields;
+// The fields that are not as they were last written. Lists count by their items.
+function changedFields<T extends object>(fields: T, former: T): Partial<T> {
   const changed: Partial<T> = {};
   for (const name in fields) if (!isSame(fields[name], former[name])) changed[name] = fields[name];
   return changed;
