@@ -1,7 +1,7 @@
 import { createBoundedMap } from '../memory/bounded-map.ts';
 import type { Auth } from '../subscriptions/options/auth.ts';
 import type { AccessToken, RequestToken, TokenAnswer, TokenFailure, UnaskedToken } from './request-token.ts';
-import { failureDetails, type CallbackResult } from './result.ts';
+import type { CallbackResult } from './result.ts';
 
 /** The tokens for the callbacks of one subscription. */
 export interface Bearer {
@@ -134,11 +134,8 @@ const mask = '***';
 const partLengthMin = 8;
 
 function withoutToken(result: CallbackResult, token: string): CallbackResult {
-  if (result.kind === 'failure') {
-    const { code, detail } = result;
-    const hasToken = detail.includes(JSON.stringify(token.slice(0, partLengthMin)).slice(1, -1));
-    return hasToken ? { ...result, detail: failureDetails[code] } : result;
-  }
+  // The detail of a failure has no text of the receiver.
+  if (result.kind === 'failure') return result;
   const headers = Object.entries(result.headers).map(([name, value]): [string, typeof value] => [
     name,
     typeof value === 'string' ? hide(value, token) : value?.map((each) => hide(each, token)),

@@ -107,8 +107,8 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
 
   const ways: ExchangeWays<PostedRequest> = {
     dispatch: pool.dispatch,
-    again(request, handler, error) {
-      if (!pool.wasReused(error)) return false;
+    again(request, handler) {
+      if (!request.isReused) return false;
       // Its turn to connect has ended with the first connection.
       pool.dial({ ...request, onConnected: undefined }, handler);
       return true;
@@ -144,6 +144,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
         timeoutMs: Math.min(own ?? timeoutMs, timeoutMsMax),
         excerptBytesMax,
         dialled: [],
+        isReused: false,
       };
       const result = isTls && !pool.hasFree(request) ? inTurn(request) : runExchange(ways, request);
       return tunnels === undefined ? result : result.then((each) => blameProxy(tunnels, url, each));

@@ -38,7 +38,7 @@ export interface ExchangeWays<Request extends ExchangeRequest> {
    * Called once for an exchange, when its connection broke before any byte of a response. It may dispatch the
    * same handler again, and returns whether it did.
    */
-  again(request: Request, handler: Dispatcher.DispatchHandler, error: Error): boolean;
+  again(request: Request, handler: Dispatcher.DispatchHandler): boolean;
   /**
    * Holds the exchanges while they are in flight, in any order. An array, because a Set grows out of its
    * table again and again: each former table keeps thousands of ended exchanges until old memory is
@@ -137,7 +137,7 @@ class Exchange<Request extends ExchangeRequest> implements Dispatcher.DispatchHa
 
   onResponseError(_: unknown, error: Error & { readonly code?: unknown }): void {
     if (error.code === 'UND_ERR_DESTROYED' || error.code === 'UND_ERR_CLOSED') this.#abandon(error);
-    else if (!this.#isSentAgain(error))
+    else if (!this.#isSentAgain())
       this.#settle(this.#statusCode === 0 ? this.#failureOf(error) : this.#response('broken'));
   }
 
@@ -145,10 +145,10 @@ class Exchange<Request extends ExchangeRequest> implements Dispatcher.DispatchHa
     this.#cutOff('aborted');
   }
 
-  #isSentAgain(error: Error): boolean {
+  #isSentAgain(): boolean {
     const may = this.#mayBeSentAgain && !this.#settled && !this.#answered;
     this.#mayBeSentAgain = false;
-    return may && this.#ways.again(this.#request, this, error);
+    return may && this.#ways.again(this.#request, this);
   }
 
   /** Copies the bytes: the chunk is a view of a whole read of the socket. */

@@ -40,8 +40,7 @@ export interface CallbackResponse {
 }
 
 /**
- * No response. `detail` is a sentence for the subscriber. It names the permitted addresses that were tried,
- * and of an answer that is no HTTP the line that is wrong, up to 60 characters of it.
+ * No response. `detail` is a sentence for the subscriber, with the permitted addresses that were tried.
  */
 export interface CallbackFailure {
   readonly kind: 'failure';
@@ -164,9 +163,6 @@ export function detailOfSilence(code: CallbackFailureCode, dialled: readonly str
 // Maximum number of addresses that are named.
 const shownAddressesMax = 4;
 
-// Maximum characters of a line of the receiver that are shown.
-const shownMax = 60;
-
 function detailOfAnswer(code: CallbackFailureCode, error: unknown): string {
   if (code !== 'malformed_response' || !(error instanceof Error)) return failureDetails[code];
   if (error.message === 'bad upgrade')
@@ -174,16 +170,9 @@ function detailOfAnswer(code: CallbackFailureCode, error: unknown): string {
   if (codeOf(error) === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
     return 'The Content-Length of the answer is no number, is there twice or stands beside Transfer-Encoding.';
   const from = error.message.indexOf('(');
-  if (from === -1) return failureDetails[code];
-  const reason = error.message.slice(from + 1, -1);
-  const line = 'line' in error && typeof error.line === 'string' ? error.line : '';
-  const shown = JSON.stringify(line.slice(0, shownMax)).replace(/[^ -~]/gu, escaped);
-  const where = line === '' ? '' : ` in the line ${shown}${line.length > shownMax ? '…' : ''}`;
-  return `The answer is not valid HTTP/1.1 (${reason})${where}.`;
-}
-
-function escaped(character: string): string {
-  return `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  return from === -1
+    ? failureDetails[code]
+    : `The answer is not valid HTTP/1.1 ${error.message.slice(from)}.`;
 }
 
 function codeOf(error: unknown): string {

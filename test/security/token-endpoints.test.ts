@@ -73,7 +73,7 @@ test('neither the secret of a client nor a token is in answers, logs or Redis', 
     'POST',
     `${await register({ url: malformed.url })}/test`,
   );
-  expect(toMalformed.body.reason).toBe('The answer is not valid HTTP/1.1.');
+  expect(toMalformed.body.reason).toBe('The answer is not valid HTTP/1.1 (Invalid header token).');
   const answers = [
     toMalformed,
     await daemon.api.call('POST', `${path}/test`),

@@ -1,6 +1,6 @@
 import { Client, type Dispatcher } from 'undici';
 import type { CallbackConnector, Opening } from './connector.ts';
-import { createResponseHeads } from './response-heads.ts';
+import { leaveOutInterim } from './response-heads.ts';
 
 /**
  * Connections to receivers. Each serves one request at a time and is kept for the next one to the same
@@ -14,8 +14,6 @@ export interface ConnectionPool {
   hasFree(request: PooledRequest): boolean;
   /** Sends on a new connection, even when another one is free. */
   dial(request: PooledRequest, handler: Dispatcher.DispatchHandler): void;
-  /** Whether an error comes from a connection that had received an earlier response. */
-  wasReused(error: Error): boolean;
   /** Ends all connections at once; requests in flight, and later ones, fail with `UND_ERR_DESTROYED`. */
   destroy(): Promise<void>;
 }
@@ -29,6 +27,8 @@ export type PooledRequest = Dispatcher.DispatchOptions &
     readonly origin: string;
     /** Called once, when its connection is open or cannot be opened; at once where one was free. */
     readonly onConnected?: (() => void) | undefined;
+    /** Set by `dispatch`: whether it was sent on a kept connection. */
+    isReused: boolean;
   };
 
 export interface ConnectionPoolDeps {
@@ -45,7 +45,6 @@ export function createConnectionPool({ options, connector, freeMax }: Connection
   // long.
   const free = new Map<string, Client[]>();
   let freeCount = 0;
-  const ofReused = new WeakSet<Error>();
   let destroyed = false;
 
   function pop(place: string): Client | undefined {
@@ -69,13 +68,13 @@ export function createConnectionPool({ options, connector, freeMax }: Connection
   }
 
   function connectionTo(request: PooledRequest): Client {
-    const heads = createResponseHeads((error) => ofReused.add(error));
+    let nextResponse: (() => void) | undefined;
     const connection = new Client(request.origin, {
       ...options,
       connect: (target, callback) =>
         connector(target, request, (...opened) => {
           const [error, socket] = opened;
-          if (error === null) heads.follow(socket);
+          if (error === null) nextResponse = leaveOutInterim(socket);
           callback(...opened);
         }),
     });
@@ -92,14 +91,14 @@ export function createConnectionPool({ options, connector, freeMax }: Connection
       connection.close().then(forget, forget);
     };
     connection.on('drain', () => {
-      heads.next();
+      nextResponse?.();
       if (open && freeCount >= freeMax) retire();
       else if (open) push(place, connection);
     });
-    let isConnected = false;
+    let { onConnected: tell } = request;
     const onConnected = (): void => {
-      if (!isConnected) request.onConnected?.();
-      isConnected = true;
+      tell?.();
+      tell = undefined;
     };
     connection.once('connect', onConnected);
     connection.on('disconnect', retire).once('disconnect', onConnected);
@@ -110,12 +109,12 @@ export function createConnectionPool({ options, connector, freeMax }: Connection
   return {
     dispatch(request, handler) {
       const kept = pop(placeOf(request));
+      request.isReused = kept !== undefined;
       if (kept !== undefined) request.onConnected?.();
       (kept ?? connectionTo(request)).dispatch(request, handler);
     },
     hasFree: (request) => (free.get(placeOf(request))?.length ?? 0) > 0,
     dial: (request, handler) => void connectionTo(request).dispatch({ ...request, reset: true }, handler),
-    wasReused: (error) => ofReused.has(error),
     async destroy() {
       destroyed = true;
       await Promise.all([...connections].map((connection) => connection.destroy()));

@@ -328,30 +328,17 @@ describe('nonsense', () => {
   const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
   const up = 'connection: upgrade\r\nupgrade: websocket\r\n\r\n';
   it.each([
-    ['text', 'hello\r\n\r\n', 'ICE/) in the line "hello".'],
-    ['another protocol', 'SSH-2.0-OpenSSH_9.9\r\n', 'in the line "SSH-2.0-OpenSSH_9.9".'],
-    [
-      'an unknown version',
-      'HTTP/7.3 200 OK\r\n\r\n',
-      '(Invalid HTTP version) in the line "HTTP/7.3 200 OK".',
-    ],
-    ['a status of four digits', 'HTTP/1.1 1000 OK\r\n\r\n', 'in the line "HTTP/1.1 1000 OK".'],
-    [
-      'a header without a name',
-      `${okHead}a: b\r\n: x\r\nc: d\r\n\r\n`,
-      '(Invalid header token) in the line ": x".',
-    ],
-    [
-      'a space in a name',
-      `${okHead}a: b\r\nx bad: x\r\n\r\n`,
-      '(Invalid header token) in the line "x bad: x".',
-    ],
-    ['a NUL in a header', `${okHead}x-a: a\0b\r\nc: d\r\n\r\n`, String.raw`in the line "x-a: a\u0000b".`],
-    ['letters beyond ASCII in a name', `${okHead}é: b\r\n\r\n`, String.raw`in the line "\u{e9}: b".`],
-    ['a long line', `${okHead}a b: ${'x'.repeat(90)}\r\n\r\n`, `in the line "a b: ${'x'.repeat(55)}"….`],
-    ['a folded header', `${okHead}x-a: b\r\n c\r\n\r\n`, 'in the line " c".'],
+    ['text', 'hello\r\n\r\n', '(Expected HTTP/, RTSP/ or ICE/).'],
+    ['another protocol', 'SSH-2.0-OpenSSH_9.9\r\n', '(Expected HTTP/'],
+    ['an unknown version', 'HTTP/7.3 200 OK\r\n\r\n', '(Invalid HTTP version).'],
+    ['a status of four digits', 'HTTP/1.1 1000 OK\r\n\r\n', '(Invalid response status).'],
+    ['a header without a name', `${okHead}a: b\r\n: x\r\nc: d\r\n\r\n`, '(Invalid header token).'],
+    ['a space in a name', `${okHead}a: b\r\nx bad: x\r\n\r\n`, '(Invalid header token).'],
+    ['a NUL in a header', `${okHead}x-a: a\0b\r\nc: d\r\n\r\n`, '(Invalid header value char).'],
+    ['letters beyond ASCII in a name', `${okHead}é: b\r\n\r\n`, '(Invalid header token).'],
+    ['a folded header', `${okHead}x-a: b\r\n c\r\n\r\n`, '(Unexpected whitespace after header value).'],
     ['two lengths', `${okHead}content-length: 1\r\ncontent-length: 2\r\n\r\nab`, 'is there twice'],
-    ['a negative length', `${okHead}content-length: -1\r\n\r\n`, 'in the line "content-length: -1".'],
+    ['a negative length', `${okHead}content-length: -1\r\n\r\n`, '(Invalid character in Content-Length).'],
     [
       'a length beside chunking',
       `${okHead}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
@@ -363,7 +350,7 @@ describe('nonsense', () => {
       '101 Switching Protocols, which was not asked for',
     ],
     ['an unasked upgrade after a 100', `${goOn}HTTP/1.1 101 Switching\r\n${up}`, '101 Switching Protocols'],
-  ])('%s is malformed, and the reason says where', (_, bytes, reason) =>
+  ])('%s is malformed, and the reason says why', (_, bytes, reason) =>
     postTo(
       (socket) => socket.write(bytes),
       async ({ outcome, receiver }) => {
@@ -371,19 +358,6 @@ describe('nonsense', () => {
         expect(keptReason(outcome)).toContain(reason);
         await closed(receiver);
       },
-    ),
-  );
-
-  it.each([
-    ['within the line', [`${okHead}x`, ' bad: x\r\n'], '"x bad: x"'],
-    ['before the line', [`${okHead}a: b\r\n`, 'x bad: x\r\n'], '"x bad: x"'],
-  ])('the line of an answer is named that is cut %s', (_, parts, line) =>
-    postTo(
-      (socket) => {
-        socket.setNoDelay(true).write(parts[0] ?? '');
-        setTimeout(() => socket.write(parts[1] ?? ''), 50);
-      },
-      ({ outcome }) => expect(keptReason(outcome)).toContain(line),
     ),
   );
 
@@ -428,12 +402,12 @@ describe('nonsense', () => {
       ({ result }) => expect(result).toMatchObject({ statusCode: 200, excerpt: goOn }),
     ));
 
-  it('a receiver that ends after an interim response has not answered, and is not asked again', () =>
+  it('a receiver that ends after an interim response has not answered, and is asked once more', () =>
     postTo(
       (socket, n) => (n === 1 ? socket.write(okResponse) : socket.end(goOn)),
       ({ outcome, receiver }) => {
         expect(outcome.code).toBe('connection_reset');
-        expect(receiver.requests).toHaveLength(2);
+        expect(receiver.requests).toHaveLength(3);
       },
       { again: true },
     ));
