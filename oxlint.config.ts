@@ -116,9 +116,10 @@ const folders: Readonly<Record<string, Folder>> = {
   },
   'delivery/window': { may: ['memory'], own: ['schedule'], pure: true },
   'delivery/store': { may: delivery, own: ['schedule'] },
-  'delivery/replay': {
+  'delivery/replay': { may: delivery, own: ['schedule', 'store'] },
+  'delivery/sources': {
     may: [...delivery, 'filings/present-filings.ts'],
-    own: ['schedule', 'store', '*.ts'],
+    own: ['schedule', 'store', 'replay'],
   },
   'delivery/attempts': { may: delivery, own: ['schedule', 'store', 'replay'] },
   tracing: {

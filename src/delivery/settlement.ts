@@ -3,7 +3,6 @@ import type { Sent } from '../callbacks/send-callback.ts';
 import type { LogEntry } from '../events/event-log.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import { buildDisabledEvent, buildFellBehindEvent } from './operational-events.ts';
-import type { ReplayCounts, ReplaySource } from './replay/replay-source.ts';
 import { disablingReason, type EndpointHealth } from './schedule/endpoint-health.ts';
 import type { Lane, Wait } from './schedule/lanes.ts';
 import type { Work } from './schedule/track.ts';
@@ -21,6 +20,8 @@ import {
   type Attempt,
   type DeadLetter,
 } from './store/delivery-records.ts';
+import type { ReplayCounts } from './sources/replays.ts';
+import type { ReplayedSource } from './sources/source.ts';
 import type { SubscriptionSettlement } from './store/settlement-text.ts';
 
 /** One attempt in full, for logs and metrics. */
@@ -67,7 +68,7 @@ export interface BatchState {
   /** The lane of an event in flight; undefined on its first attempt. */
   readonly laneOf: (work: Work) => Lane | undefined;
   /** The replay that is worked on; null when there is none. */
-  readonly replayed: ReturnType<ReplaySource['current']>;
+  readonly replayed: { readonly id: string; readonly source: Pick<ReplayedSource, 'letterAt'> } | null;
   /** Milliseconds without any success after which a failure disables the subscription. */
   readonly disableAfterMs: number;
 }
@@ -154,7 +155,7 @@ function concludeSent(
     verdict,
     report: { subscription, entry, attempt, sent, deadLetter: deadLetter !== null, nextAttemptAt },
     deadLetter,
-    recovered: verdict.fate === 'done' ? (replay?.reader.letterAt?.(work.position) ?? null) : null,
+    recovered: verdict.fate === 'done' ? (replay?.source.letterAt?.(work.position) ?? null) : null,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { CallbackSender } from '../../callbacks/send-callback.ts';
-import type { EventLog, LogEntry, OutlinedEntry } from '../../events/event-log.ts';
+import type { EventLog } from '../../events/event-log.ts';
 import { createSelection, type SelectionDeps } from '../../subscriptions/content-filter/selection.ts';
 import { createCursor } from '../../subscriptions/cursor.ts';
 import { isExpired } from '../../subscriptions/options/expires-at.ts';
@@ -8,12 +8,12 @@ import { evidenceOf } from '../evidence.ts';
 import { createSend } from '../send-work.ts';
 import { concludeBatch, expiredOf, operationalNotices } from '../settlement.ts';
 import type { AttemptReport, SendResult } from '../settlement.ts';
-import { createReplaySource, type ReplaySourceDeps } from '../replay/replay-source.ts';
 import { healthOf, pauseAt } from '../schedule/endpoint-health.ts';
 import { createLanes, type Lane } from '../schedule/lanes.ts';
 import { createScheduler, type SchedulerRules } from '../schedule/scheduler.ts';
 import { aheadMsOf } from '../schedule/stepped-clock.ts';
-import { toExpiredLetter, toUnreadableLetter, type DeadLetter } from '../store/delivery-records.ts';
+import { createLogSource, type Stretch } from '../sources/log.ts';
+import { createReplays, type ReplaysDeps } from '../sources/replays.ts';
 import type { Places } from '../window/places.ts';
 import { createRate } from '../window/rate.ts';
 import type { EndpointFields, ProgressFields, SubscriptionSettlement } from '../store/settlement-text.ts';
@@ -25,7 +25,7 @@ export interface ReadySubscription {
 }
 
 export interface QueueDeps
-  extends SchedulerRules, SelectionDeps, Pick<ReplaySourceDeps, 'replays' | 'filings' | 'delivery'> {
+  extends SchedulerRules, SelectionDeps, Pick<ReplaysDeps, 'replays' | 'filings' | 'delivery'> {
   readonly account: string;
   readonly log: EventLog;
   /** Milliseconds on Redis's clock. */
@@ -56,12 +56,6 @@ export interface QueueSettings {
   readonly delivery: DeliveryState;
   /** Ids of the unfinished replays, oldest first. */
   readonly replays: readonly string[];
-}
-
-/** Entries of the log in their order; a position without one up to `upTo` was trimmed. */
-export interface Stretch {
-  readonly entries: readonly (LogEntry | OutlinedEntry)[];
-  readonly upTo: number;
 }
 
 /** Why nothing is sent before a time, in milliseconds on Redis's clock. */
@@ -133,9 +127,7 @@ export function createQueue(deps: QueueDeps, start: QueueStart): SubscriptionQue
   const rate = createRate(delivery.throttledUntil);
   let state = delivery;
   let inEffect = effectOf(start);
-  let readTo = start.position;
   let writtenTo = start.position;
-  let givenUp: DeadLetter[] = [];
   // As they were last written; null where that is not known.
   let written: { progress: ProgressFields; endpoint: EndpointFields | null } = {
     progress: delivery,
@@ -148,7 +140,11 @@ export function createQueue(deps: QueueDeps, start: QueueStart): SubscriptionQue
 
   const selection = createSelection(deps, () => inEffect.subscription, delivery.undecided);
   const { wants } = selection;
-  const replays = createReplaySource(
+  const live = createLogSource(
+    { log, account, cursor, intake: scheduler.live, accepts: selection.accepts, now },
+    start.position,
+  );
+  const replays = createReplays(
     {
       ...deps,
       subscription: id,
@@ -157,13 +153,16 @@ export function createQueue(deps: QueueDeps, start: QueueStart): SubscriptionQue
       wants,
       isThrough: ({ position: at, filingId }) =>
         cursor.isDone(at) && lanes.get(filingId)?.positions.includes(at) !== true,
-      hasRead: (position) => position <= readTo,
-      readTo: () => readTo,
+      hasRead: (position) => position <= live.readTo(),
       aheadMs: () => wasAheadMs,
     },
     start.replays,
   );
-  const send = createSend({ log, account, replay: replays.current, wants, inEffect: () => inEffect });
+  const send = createSend({
+    sourceOf: ({ track }) => (track === 'replay' ? replays.current()?.source : null) ?? live,
+    wants,
+    inEffect: () => inEffect,
+  });
 
   if (delivery.release) retryNow();
   followClock(delivery.nextAttemptAt, now());
@@ -189,28 +188,6 @@ export function createQueue(deps: QueueDeps, start: QueueStart): SubscriptionQue
       isDirty = true;
     } else if (expectedAt > 0) scheduler.resume(expectedAt, at);
     settledAt = at;
-  }
-
-  // Positions have no gaps, so positions missing from the log were trimmed away.
-  function expireTo(position: number): void {
-    const events = cursor.markRange(readTo + 1, position);
-    readTo = position;
-    if (events === 0) return;
-    givenUp.push(toExpiredLetter({ position, filingId: '', attempts: 0 }, events, now()));
-    isDirty = true;
-  }
-
-  function accept(entry: LogEntry | OutlinedEntry): void {
-    const { position } = entry;
-    if (position > readTo + 1) expireTo(position - 1);
-    readTo = position;
-    if (cursor.isDone(position)) return;
-    const wanted = selection.accepts(entry);
-    if (wanted) isDirty = true;
-    if ('body' in entry) return scheduler.live.accept(entry, wanted);
-    // The body that was to be sent can no longer be read.
-    cursor.markDone(position);
-    if (wanted) givenUp.push(toUnreadableLetter(entry, now()));
   }
 
   const mayCall = () => inEffect.enabled && !isExpired(inEffect.subscription, now());
@@ -248,19 +225,14 @@ export function createQueue(deps: QueueDeps, start: QueueStart): SubscriptionQue
   }
 
   return {
-    readTo: () => readTo,
+    readTo: live.readTo,
     position: cursor.position,
     writtenTo: () => (isDirty ? writtenTo : cursor.position()),
     subscription: () => inEffect.subscription,
     hasRoom: () => mayCall() && scheduler.live.hasRoom() && !scheduler.isPaused(now()),
     fillsPlaces: scheduler.live.fillsPlaces,
-    take({ entries, upTo }) {
-      for (const entry of entries) {
-        if (entry.position <= readTo) continue;
-        if (!scheduler.live.hasRoom()) return;
-        accept(entry);
-      }
-      if (upTo > readTo) expireTo(upTo);
+    take(stretch) {
+      if (live.take(stretch)) isDirty = true;
     },
     hasReplays: () => mayCall() && replays.hasAny(),
     async readReplay() {
@@ -300,8 +272,7 @@ export function createQueue(deps: QueueDeps, start: QueueStart): SubscriptionQue
       for (const { work, verdict } of nextState.verdicts) scheduler.settle(work, verdict, at);
       const { subscription, version, endpointVersion } = inEffect;
       const { attempts, recovered, disablingReason } = writes;
-      const deadLetters = [...givenUp, ...writes.deadLetters];
-      givenUp = [];
+      const deadLetters = [...live.removeGivenUp(), ...writes.deadLetters];
       isDirty = false;
       writtenTo = cursor.position();
       const replay = replays.removeChanges(nextState.replayed);
@@ -349,10 +320,7 @@ export function createQueue(deps: QueueDeps, start: QueueStart): SubscriptionQue
       if (dueAt === null) return null;
       return { at: dueAt, reason: scheduler.isPaused(at) ? 'paused' : 'retry' };
     },
-    skipTo(position) {
-      cursor.markRange(readTo + 1, position);
-      readTo = Math.max(readTo, position);
-    },
+    skipTo: live.skipTo,
     isExpired: () => inEffect.enabled && isExpired(inEffect.subscription, now()),
     lanes: () => lanes.all().size + replays.lanes(),
     close() {

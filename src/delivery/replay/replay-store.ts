@@ -30,8 +30,6 @@ export interface ReplayStore {
   add(account: string, subscription: string, replay: Replay, cursor: Checkpoint): Promise<string | null>;
   /** Null when there is none, or no longer: finished replays make room for newer ones. */
   load(account: string, subscription: string, id: string): Promise<ReplayRecord | null>;
-  /** The state alone; null when there is no such replay. */
-  state(account: string, subscription: string, id: string): Promise<ReplayState | null>;
   /** All that are kept of a subscription, the latest first; one that cannot be read is left out. */
   list(account: string, subscription: string): Promise<ReplayRecord[]>;
   /** Ends an unfinished replay, whose lanes go; atomic. No drain writes anything of it afterwards. */
@@ -97,11 +95,6 @@ export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
       const used = [key.subscriptions, state, replays, replayLanes, key.changes];
       const reply = await cancelScript.run(redis, used, [subscription, id, randomUUID()]);
       return reply === 0 ? 'unknown' : reply === 1 ? 'cancelled' : 'ended';
-    },
-    async state(account, subscription, id) {
-      const key = keys.account(account).subscription(subscription).replays;
-      const state = await redis.hget(key, `${id}:state`);
-      return state === null ? null : decodeRecord(key, `${id}:state`, state, parseReplayState);
     },
     async lanes(account, subscription) {
       const key = keys.account(account).subscription(subscription).replayLanes;

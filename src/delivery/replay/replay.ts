@@ -45,21 +45,6 @@ export interface Replay {
    * match.
    */
   readonly positions: readonly number[] | null;
-  /** The dead letters of its events; null where it was begun without looking for them. */
-  readonly letters: ReplayedLetters | null;
-}
-
-/** Dead letters among the events of a replay: they leave the list when their events are delivered. */
-export interface ReplayedLetters {
-  /** The positions of their events, in order; missing where they are those of the replay itself. */
-  readonly positions?: readonly number[];
-  /** The id of the letter at each position. */
-  readonly ids: readonly string[];
-  /**
-   * Id of the newest letter of the list when they were looked for: later ones are those of events that waited
-   * then. Missing in a replay of dead letters, which has no other events.
-   */
-  readonly newest?: string;
 }
 
 /**
@@ -74,12 +59,6 @@ export interface ReplayState {
   readonly finished: boolean;
   /** True when it was finished by request, before all of its events were sent. */
   readonly cancelled?: boolean;
-  /**
-   * Milliseconds on Redis's clock until which no lane of the replay is due, unless everything was made due
-   * since `releasedAt`; 0 when that is not known.
-   */
-  readonly restsUntil: number;
-  readonly releasedAt: number;
   /** How far a snapshot is; missing before its first filing, and in replays of the log. */
   readonly snapshot?: SnapshotProgress;
 }
@@ -102,7 +81,7 @@ export function newReplayState({
 }: Pick<Replay, 'source' | 'first' | 'last'>): ReplayState {
   const nothingDone = { cursor: first - 1, done: '', delivered: 0, failed: 0 };
   const isEmpty = source !== 'filings' && last < first;
-  return { ...nothingDone, finished: isEmpty, restsUntil: 0, releasedAt: 0 };
+  return { ...nothingDone, finished: isEmpty };
 }
 
 /** Whether a request selects an event of the log, whatever the subscription itself asks for; pure. */
@@ -174,7 +153,6 @@ export function newSnapshot(known: number, now: number): Replay {
     first: 1,
     last: 0,
     positions: null,
-    letters: null,
   };
 }
 

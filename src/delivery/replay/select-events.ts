@@ -4,26 +4,14 @@ import { positionBefore } from '../../events/search/position-at.ts';
 import { wantedAmong, type JudgedLog } from '../../subscriptions/content-filter/wanted-entries.ts';
 import type { Cursor } from '../../subscriptions/cursor.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
-import type { ListedDeadLetter } from '../store/delivery-records.ts';
-import type { DeliveryStore, Listed } from '../store/delivery-store.ts';
-import {
-  isAskedFor,
-  ReplayRefusedError,
-  type Replay,
-  type ReplayedLetters,
-  type ReplayRequest,
-} from './replay.ts';
+import { eachPageOfLetters, type LettersDeps } from './letters.ts';
+import { isAskedFor, ReplayRefusedError, type Replay, type ReplayRequest } from './replay.ts';
 
 /** The part of a replay that its request selects. */
-export type Selection = Pick<Replay, 'matched' | 'first' | 'last' | 'positions' | 'letters'>;
+export type Selection = Pick<Replay, 'matched' | 'first' | 'last' | 'positions'>;
 
 /** Whether the caller that asks for a replay sees events of this type. */
 export type IsSeen = (type: string) => boolean;
-
-export interface LettersDeps {
-  readonly delivery: Pick<DeliveryStore, 'deadLetters'>;
-  readonly log: Pick<EventLog, 'outlineAt'>;
-}
 
 export interface SelectionDeps extends LettersDeps, JudgedLog {
   readonly log: EventLog;
@@ -46,9 +34,6 @@ const judgedMax = 20_000;
 const readAtOnce = 200;
 // Maximum number of dead letters in one replay, the oldest; the others are left to another one.
 const lettersMax = 10_000;
-const lettersAtOnce = 100;
-// The id before that of any letter.
-const noLetter = '0-0';
 
 /**
  * Selects the settled events that a request asks for and the subscription gets. An event that the request
@@ -80,24 +65,29 @@ export async function selectEvents(
   return ofPositions(matching.map(({ position }) => position).toSorted((a, b) => a - b));
 }
 
+// The dead letters whose events the log still has.
 async function selectDeadLetters(
   deps: SelectionDeps,
   subscription: Subscription,
   request: ReplayRequest,
 ): Promise<Selection> {
-  const letters = new Map<number, string>();
-  for await (const page of eachPageOfLetters(deps, subscription.account, subscription.id)) {
-    const entries = page.map(({ entry }) => entry);
-    const matching = new Set(await wantedOf(deps, subscription, request, entries));
-    for (const { id, entry } of page) if (matching.has(entry)) letters.set(entry.position, id);
+  const { account, id } = subscription;
+  const found: number[] = [];
+  for await (const page of eachPageOfLetters(deps, account, id)) {
+    const positions = page.map(({ position }) => position);
+    const entries = await deps.log.outlineAt(account, positions);
+    const known = entries.flatMap((entry, i) =>
+      entry !== null && entry.id === page[i]?.eventId ? [entry] : [],
+    );
+    const matching = await wantedOf(deps, subscription, request, known);
+    found.push(...matching.map(({ position }) => position));
   }
-  const { positions, ids } = inOrder(letters);
-  return { ...ofPositions(positions.slice(0, lettersMax)), letters: { ids: ids.slice(0, lettersMax) } };
+  return ofPositions(found.toSorted((a, b) => a - b).slice(0, lettersMax));
 }
 
 function ofPositions(positions: readonly number[]): Selection {
   const [first = 1, last = 0] = [positions[0], positions.at(-1)];
-  return { matched: positions.length, first, last, positions, letters: null };
+  return { matched: positions.length, first, last, positions };
 }
 
 // Counts the events of a stretch of the log.
@@ -124,10 +114,9 @@ async function selectRange(
     read += entries.length;
     at = entries.at(-1)?.position ?? end;
   }
-  const ofRange = { positions: null, letters: null };
   if (at < end)
-    return { matched: matched + end - at, first: matched === 0 ? at + 1 : first, last: end, ...ofRange };
-  return matched === 0 ? ofPositions([]) : { matched, first, last, ...ofRange };
+    return { matched: matched + end - at, first: matched === 0 ? at + 1 : first, last: end, positions: null };
+  return matched === 0 ? ofPositions([]) : { matched, first, last, positions: null };
 }
 
 // Those of these entries that are asked for and that the subscription gets.
@@ -139,65 +128,4 @@ function wantedOf(
 ): Promise<OutlinedEntry[]> {
   const asked = entries.filter((entry) => isAskedFor(request, entry));
   return wantedAmong(deps, subscription.account, subscription, asked);
-}
-
-/**
- * The dead letters among the events of a replay that is not one of dead letters: those of the newest
- * `lettersMax` of the list, and only those written after the one whose id is `after`, if given. Null for a
- * replay without events.
- */
-export async function findLettersAmong(
-  deps: LettersDeps,
-  account: string,
-  id: string,
-  { first, last, positions }: Pick<Selection, 'first' | 'last' | 'positions'>,
-  after?: string,
-): Promise<Required<ReplayedLetters> | null> {
-  if (last < first) return null;
-  const chosen = positions === null ? null : new Set(positions);
-  const found = new Map<number, string>();
-  let newest: string | null = null;
-  let pages = 0;
-  for await (const page of eachPageOfLetters(deps, account, id, after)) {
-    newest ??= page[0]?.id ?? null;
-    for (const { id: letter, entry } of page) {
-      const { position } = entry;
-      if (chosen?.has(position) ?? (position >= first && position <= last)) found.set(position, letter);
-    }
-    pages += 1;
-    if (found.size === chosen?.size || pages * lettersAtOnce >= lettersMax) break;
-  }
-  return { ...inOrder(found), newest: newest ?? after ?? noLetter };
-}
-
-// The dead letters of a subscription whose events the log still has, the latest first, page by page.
-async function* eachPageOfLetters(
-  { delivery, log }: LettersDeps,
-  account: string,
-  id: string,
-  after?: string,
-): AsyncGenerator<readonly { readonly id: string; readonly entry: OutlinedEntry }[], void, undefined> {
-  let before: string | null = null;
-  do {
-    // Each page begins where the one before ended.
-    const page: Listed<ListedDeadLetter> = await delivery.deadLetters(
-      account,
-      id,
-      before,
-      lettersAtOnce,
-      after,
-    );
-    const positions = page.items.map(({ position }) => position);
-    const entries = await log.outlineAt(account, positions);
-    yield page.items.flatMap((letter, i) => {
-      const { [i]: entry = null } = entries;
-      return entry?.id === letter.eventId ? [{ id: letter.id, entry }] : [];
-    });
-    before = page.next;
-  } while (before !== null);
-}
-
-function inOrder(letters: ReadonlyMap<number, string>): { positions: number[]; ids: string[] } {
-  const sorted = [...letters].toSorted(([a], [b]) => a - b);
-  return { positions: sorted.map(([position]) => position), ids: sorted.map(([, id]) => id) };
 }

@@ -10,7 +10,7 @@ import {
   type ReplayRequest,
 } from './replay.ts';
 import type { ReplayStore } from './replay-store.ts';
-import { findLettersAmong, selectEvents, type IsSeen, type SelectionDeps } from './select-events.ts';
+import { selectEvents, type IsSeen, type SelectionDeps } from './select-events.ts';
 
 /** Delivers events again. */
 export interface Replayer {
@@ -72,8 +72,7 @@ export function createReplayer(deps: ReplayerDeps): Replayer {
 
   const start: Replayer['start'] = async (account, id, request, isSeen) => {
     const { upTo, ...selection } = await choose(account, id, request, isSeen);
-    const letters = selection.letters ?? (await findLettersAmong(deps, account, id, selection));
-    const replay = { id: newReplayId(), request, createdAt: now(), ...selection, letters };
+    const replay = { id: newReplayId(), request, createdAt: now(), ...selection };
     const added = await replays.add(account, id, replay, upTo);
     // Redis was set back meanwhile.
     if (added === null) return start(account, id, request, isSeen);

@@ -105,8 +105,6 @@ export interface Lanes {
    * count.
    */
   nextDueAt(isBlocked?: (filingId: string) => boolean): number | null;
-  /** Milliseconds until which no lane is due; 0 while a lane is in flight, and when there is none. */
-  restsUntil(): number;
   /** Number of events in all lanes. */
   parked(): number;
   /** Removes and returns the changes since the last call; null where a lane is empty now. */
@@ -190,7 +188,6 @@ export function createLanes(stored: ReadonlyMap<string, Lane>, releasedAt: numbe
       queue.sort((a, b) => a.dueAt - b.dueAt);
     },
     nextDueAt: (isBlocked = () => false) => queue.find(({ filingId }) => !isBlocked(filingId))?.dueAt ?? null,
-    restsUntil: () => (queue.length === lanes.size ? (queue[0]?.dueAt ?? 0) : 0),
     parked: () => parked,
     removeChanges() {
       if (changed.size === 0) return noChanges;

@@ -50,13 +50,6 @@ export interface SendScheduler {
   cancelReplay(): void;
   /** Whether an event of the replay is in flight. */
   hasReplayInFlight(): boolean;
-  /** A replay that is not begun now is next due at `until`, in milliseconds. */
-  restReplay(until: number): void;
-  /**
-   * Milliseconds until which no lane of the replay is due. 0 when a lane is due, and while it is open whether
-   * the endpoint works: the lanes may then serve as probes or be tried early.
-   */
-  replayRestsUntil(): number;
   /** Starts the next event that may be sent now; null when there is none. */
   startNext(now: number): Work | null;
   /** Number of events that `startNext` would start now, one after the other; a lower bound. */
@@ -112,7 +105,6 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
 
   const live = newTrack(start);
   let replay: Replayed | null = null;
-  let resumesAt: number | null = null;
   let { health, releasedAt } = start;
   let round = 0;
   let starts = 0;
@@ -173,26 +165,16 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
     startReplay(stored, isBlocked) {
       const track = newTrack(stored, isBlocked);
       replay = { track, lanes: stored.lanes, cancelled: false };
-      resumesAt = null;
       return track;
     },
     liveWaits: live.waits,
     endReplay() {
       replay = null;
-      resumesAt = null;
     },
     cancelReplay() {
       if (replay !== null) replay.cancelled = true;
     },
     hasReplayInFlight: () => replaysInFlight > 0,
-    restReplay(until) {
-      resumesAt = until;
-    },
-    replayRestsUntil() {
-      if (replay === null || isDown(health)) return 0;
-      const { lanes } = replay;
-      return health.failedFilings.some((filingId) => isDoubted(lanes.get(filingId))) ? 0 : lanes.restsUntil();
-    },
     startNext(now) {
       const probe = isDown(health);
       if (!mayStart(now, probe)) return null;
@@ -252,7 +234,7 @@ export function createScheduler(rules: SchedulerRules, start: SchedulerStart): S
     releasedAt: () => releasedAt,
     nextDueAt(now) {
       if (now < health.pausedUntil) return health.pausedUntil;
-      const replayed = replay?.cancelled === true ? null : (replay?.track.nextDueAt() ?? resumesAt);
+      const replayed = replay === null || replay.cancelled ? null : replay.track.nextDueAt();
       const due = [live.nextDueAt(), replayed].filter((at) => at !== null);
       return due.length === 0 ? null : Math.min(...due);
     },

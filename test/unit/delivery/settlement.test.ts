@@ -78,11 +78,11 @@ function stateOf(lanes: Record<string, Lane> = {}, rest: Partial<BatchState> = {
 }
 
 describe('the conclusion of a batch', () => {
-  const reader = {
+  const source = {
     make: () => Promise.resolve(null),
     letterAt: (position: number) => `letter ${position}`,
   };
-  const replay = { replayed: { id: 'rpl_1', reader } };
+  const replay = { replayed: { id: 'rpl_1', source } };
   const ofReplay = { track: 'replay' } as const;
   interface Case {
     readonly title: string;

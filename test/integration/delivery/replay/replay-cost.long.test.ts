@@ -29,7 +29,9 @@ describe('the half of a replay that fails', () => {
       maxInFlight: 2,
     });
     const id = await harness.subscribe(receiver.url);
-    const drain = () => bytesOf(client, () => harness.drain(id));
+    // As one process that goes on; another one reads the lanes once.
+    const drain = () =>
+      bytesOf(client, () => harness.deliverers.run(harness.account, new AbortController().signal));
     await harness.append(...times(1_000, (i) => `f${i}`));
     const live = await drain();
     await harness.append('good');
@@ -44,13 +46,9 @@ describe('the half of a replay that fails', () => {
 
     await harness.append('good');
     const beside = await drain();
-    await harness.append('good');
-    const besideElsewhere = await drain();
-    for (const { written, read } of [beside, besideElsewhere]) {
-      expect(written).toBeLessThan(1.5 * alone.written);
-      expect(read).toBeLessThan(1.5 * alone.read);
-    }
-    expect(receiver.accepted.slice(-2).map(({ filingId }) => filingId)).toEqual(['good', 'good']);
+    expect(beside.written).toBeLessThan(1.5 * alone.written);
+    expect(beside.read).toBeLessThan(1.5 * alone.read);
+    expect(receiver.accepted.at(-1)?.filingId).toBe('good');
   });
 
   test('is tried again without its lanes being read each time', async () => {

@@ -89,16 +89,6 @@ describe('lanes', () => {
     ]);
   });
 
-  it('rests until the first is due, but not while one is in flight, for that may be tried again at once after a crash', () => {
-    const lanes = createLanes(stored, 0);
-    expect(lanes.restsUntil()).toBe(50);
-    lanes.start(60, noFiling);
-    expect(lanes.restsUntil()).toBe(0);
-    lanes.put('sooner', null);
-    expect(lanes.restsUntil()).toBe(100);
-    expect(createLanes(new Map(), 0).restsUntil()).toBe(0);
-  });
-
   it('counts what is parked', () => {
     const lanes = createLanes(stored, 0);
     expect(lanes.parked()).toBe(4);

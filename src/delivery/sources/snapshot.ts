@@ -1,9 +1,9 @@
 import type { LogEntry } from '../../events/event-log.ts';
 import { snapshotType } from '../../events/event-types.ts';
 import type { NewEvent } from '../../events/event.ts';
-import type { Cursor } from '../../subscriptions/cursor.ts';
 import type { Work } from '../schedule/track.ts';
-import type { Made, OpenReplay, ReplayReader, ReplaySourceDeps } from './replay-source.ts';
+import type { OpenReplay, ReplaysDeps } from './replays.ts';
+import type { Made, ReplayedSource } from './source.ts';
 
 // Approximate number of filings of one step of the scan; it takes Redis a fraction of a millisecond.
 const scannedAtOnce = 200;
@@ -20,10 +20,10 @@ const waitMs = 250;
  * done.
  */
 export function readSnapshot(
-  deps: ReplaySourceDeps,
-  { replay, state, lanes, cursor }: OpenReplay & { readonly cursor: Cursor },
-): ReplayReader {
-  const { account, subscription, filings, scheduler, wants, readTo, batch, now } = deps;
+  deps: ReplaysDeps,
+  { replay, state, lanes, cursor }: OpenReplay,
+): ReplayedSource {
+  const { account, subscription, filings, scheduler, wants, hasRead, batch, now } = deps;
   const intake = scheduler.startReplay({ cursor, lanes }, (filingId) => scheduler.liveWaits(filingId));
   let { next, scanned } = state.snapshot ?? { next: null, scanned: 0 };
   let isScanned = state.snapshot !== undefined && next === null;
@@ -69,7 +69,7 @@ export function readSnapshot(
       const filing = await filings.read(account, subscription, filingId);
       if (filing === null || !wants(filing.event)) return { kind: 'unwanted' };
       // Again, because events may have been read meanwhile.
-      if (filing.position > readTo() || scheduler.liveWaits(filingId)) return waits();
+      if (!hasRead(filing.position) || scheduler.liveWaits(filingId)) return waits();
       return { kind: 'made', entry: toEntry(filing.event, position, now()) };
     },
     left() {

@@ -1,0 +1,69 @@
+import type { ListedDeadLetter } from '../store/delivery-records.ts';
+import type { DeliveryStore } from '../store/delivery-store.ts';
+import type { Replay } from './replay.ts';
+
+/** The dead letters of a replay's events: they leave the list when a replay has delivered their events. */
+export interface Letters {
+  /** Resolves once `at` knows all letters that were written before `lookAgain` was last called. */
+  find(): Promise<void>;
+  /** Newer letters may matter from now on. */
+  lookAgain(): void;
+  /** Id of the letter of the event at this position; undefined when there is none. */
+  at(position: number): string | undefined;
+}
+
+/** The store's side of letters. */
+export interface LettersDeps {
+  readonly delivery: Pick<DeliveryStore, 'deadLetters'>;
+}
+
+// Number of dead letters that are read at a time.
+const lettersAtOnce = 500;
+
+/**
+ * The dead letters of a subscription, the latest first, page by page: only those written after the one whose
+ * id is `after`, if given.
+ */
+export async function* eachPageOfLetters(
+  { delivery }: LettersDeps,
+  account: string,
+  subscription: string,
+  after?: string,
+): AsyncGenerator<readonly ListedDeadLetter[], void, undefined> {
+  let before: string | null = null;
+  do {
+    // Each page begins where the one before ended.
+    const page = await delivery.deadLetters(account, subscription, before, lettersAtOnce, after);
+    yield page.items;
+    before = page.next;
+  } while (before !== null);
+}
+
+/** The letters of a subscription between two positions of the log. Nothing is read before it is needed. */
+export function createLetters(
+  deps: LettersDeps,
+  account: string,
+  subscription: string,
+  { first, last }: Pick<Replay, 'first' | 'last'>,
+): Letters {
+  const ids = new Map<number, string>();
+  let newest: string | undefined;
+  let finding: Promise<void> | null = null;
+
+  async function findNewer(): Promise<void> {
+    let newer: string | undefined;
+    for await (const page of eachPageOfLetters(deps, account, subscription, newest)) {
+      newer ??= page[0]?.id;
+      for (const { id, position } of page) if (position >= first && position <= last) ids.set(position, id);
+    }
+    newest = newer ?? newest;
+  }
+
+  return {
+    find: () => (finding ??= findNewer()),
+    lookAgain() {
+      finding = null;
+    },
+    at: (position) => ids.get(position),
+  };
+}

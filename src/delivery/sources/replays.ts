@@ -1,0 +1,153 @@
+import type { PresentFilings } from '../../filings/present-filings.ts';
+import type { EventLog, LogEntry } from '../../events/event-log.ts';
+import type { Selectable } from '../../subscriptions/content-filter/selection.ts';
+import { createCursor, type Cursor } from '../../subscriptions/cursor.ts';
+import type { ReplayRecord } from '../replay/replay.ts';
+import type { ReplayStore } from '../replay/replay-store.ts';
+import { createLanes, type Lanes } from '../schedule/lanes.ts';
+import type { SendScheduler } from '../schedule/scheduler.ts';
+import { correctedLane } from '../schedule/stepped-clock.ts';
+import type { ReplayChanges } from '../store/settlement-text.ts';
+import type { LettersDeps } from '../replay/letters.ts';
+import { readReplay } from './replay.ts';
+import { readSnapshot } from './snapshot.ts';
+import type { ReplayedSource } from './source.ts';
+
+/** A replay with its cursor and lanes, as a queue works on it. */
+export interface OpenReplay extends ReplayRecord {
+  readonly cursor: Cursor;
+  readonly lanes: Lanes;
+}
+
+/** Numbers of a replay's events that were delivered or failed for good. */
+export interface ReplayCounts {
+  readonly delivered: number;
+  /** Given up once more. */
+  readonly failed: number;
+}
+
+/** The replays of a subscription, one after the other. */
+export interface Replays {
+  /**
+   * The unfinished replays, oldest first. A current replay that is not among them was cancelled: none of its
+   * events is started any more, and the next replay begins once none is in flight. Returns whether one was.
+   */
+  follow(ids: readonly string[]): boolean;
+  /** Whether there is any replay. */
+  hasAny(): boolean;
+  /** Reads on in the current replay while there is room; true when it took any event. */
+  readOn(): Promise<boolean>;
+  /** The replay that is worked on; null when there is none. */
+  current(): { readonly id: string; readonly source: ReplayedSource } | null;
+  /** Number of filings that the current replay still has to send; null unless it is a snapshot. */
+  snapshotsLeft(): number | null;
+  /** The changes of the current replay since the last call, with these counts, to be written. */
+  removeChanges(ended: ReplayCounts): ReplayChanges | null;
+  /** The changes that `removeChanges` returned are written; a finished replay makes room for the next one. */
+  written(changes: ReplayChanges | null): void;
+  /** Number of lanes of the current replay. */
+  lanes(): number;
+}
+
+export interface ReplaysDeps extends LettersDeps {
+  readonly replays: Pick<ReplayStore, 'load' | 'lanes'>;
+  readonly log: EventLog;
+  readonly filings: PresentFilings;
+  readonly account: string;
+  readonly subscription: string;
+  /** Whether the subscription asks for the event. */
+  readonly wants: (event: Selectable) => boolean;
+  /** Whether the subscription no longer waits for an event of the log. */
+  readonly isThrough: (entry: LogEntry) => boolean;
+  /** Whether all events of the log up to the position were read. */
+  readonly hasRead: (position: number) => boolean;
+  readonly scheduler: SendScheduler;
+  /** Number of entries read at a time. */
+  readonly batch: number;
+  /** Milliseconds on Redis's clock. */
+  readonly now: () => number;
+  /** Milliseconds by which Redis's clock was ahead when replays opened from now on were last written. */
+  readonly aheadMs: () => number;
+}
+
+/** The replay that is worked on, as it was last written. */
+interface Current extends OpenReplay {
+  readonly id: string;
+  readonly source: ReplayedSource;
+  state: ReplayRecord['state'];
+  written: string;
+}
+
+/** The replays with these ids, all of them unfinished, oldest first. */
+export function createReplays(deps: ReplaysDeps, ids: readonly string[]): Replays {
+  const { replays, account, subscription, scheduler, now } = deps;
+  let waiting = ids;
+  let current: Current | null = null;
+  let isCancelled = false;
+
+  function end(): void {
+    current = null;
+    isCancelled = false;
+    scheduler.endReplay();
+  }
+
+  async function open(id: string): Promise<Current | null> {
+    const [record, stored] = await Promise.all([
+      replays.load(account, subscription, id),
+      replays.lanes(account, subscription),
+    ]);
+    if (record === null) return null;
+    const lanes = createLanes(stored, scheduler.releasedAt());
+    const aheadMs = deps.aheadMs();
+    if (aheadMs > 0) lanes.correct((lane) => correctedLane(lane, aheadMs, now()));
+    const { replay, state } = record;
+    const opened = { ...record, lanes, cursor: createCursor(state.cursor, state.done) };
+    const source = replay.source === 'filings' ? readSnapshot(deps, opened) : readReplay(deps, opened);
+    return { id, ...opened, source, written: JSON.stringify(state) };
+  }
+
+  return {
+    follow(unfinished) {
+      waiting = unfinished;
+      isCancelled = current !== null && !waiting.includes(current.id);
+      if (isCancelled) scheduler.cancelReplay();
+      return isCancelled;
+    },
+    hasAny: () => waiting.length > 0 || current !== null,
+    async readOn() {
+      if (isCancelled) {
+        if (scheduler.hasReplayInFlight()) return false;
+        end();
+      }
+      const [next] = waiting;
+      if (next === undefined || scheduler.isPaused(now())) return false;
+      current ??= await open(next);
+      return current === null ? false : current.source.read();
+    },
+    current: () => current,
+    snapshotsLeft: () => (current === null || isCancelled ? null : (current.source.left?.() ?? null)),
+    removeChanges(ended) {
+      if (current === null || isCancelled) return null;
+      const { id, cursor, lanes, state, written } = current;
+      const { isRead, ...progress } = current.source.progress();
+      const finished = isRead && lanes.all().size === 0;
+      current.state = {
+        cursor: cursor.position(),
+        done: cursor.done(),
+        delivered: state.delivered + ended.delivered,
+        failed: state.failed + ended.failed,
+        finished,
+        ...progress,
+      };
+      current.written = JSON.stringify(current.state);
+      const isNew = current.written !== written;
+      return { id, state: isNew ? current.written : null, lanes: lanes.removeChanges(), finished };
+    },
+    written(changes) {
+      if (changes?.finished !== true) return;
+      waiting = waiting.filter((id) => id !== changes.id);
+      end();
+    },
+    lanes: () => current?.lanes.all().size ?? 0,
+  };
+}

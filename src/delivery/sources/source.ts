@@ -1,0 +1,28 @@
+import type { LogEntry } from '../../events/event-log.ts';
+import type { ReplayState } from '../replay/replay.ts';
+import type { Work } from '../schedule/track.ts';
+
+/** The event of an attempt, or why there is none. */
+export type Made =
+  | { readonly kind: 'made'; readonly entry: LogEntry }
+  | { readonly kind: 'unwanted' } // there is nothing to send, or nothing that is asked for
+  | { readonly kind: 'expired' } // retention has removed the event
+  | { readonly kind: 'waits'; readonly until: number }; // milliseconds on Redis's clock
+
+/** An origin of a subscription's events: the log behind its cursor, a replay, or a snapshot of filings. */
+export interface Source {
+  /** The event of an attempt that was started. */
+  make(work: Work): Promise<Made>;
+}
+
+/** A source that is sent beside the log at the request of a user: it has an end, and reads by itself. */
+export interface ReplayedSource extends Source {
+  /** Reads on while there is room; true when it took any event. */
+  read(): Promise<boolean>;
+  /** Id of the dead letter that a delivery of the event at `position` makes up for; missing in a snapshot. */
+  readonly letterAt?: (position: number) => string | undefined;
+  /** Number of filings still to be sent; missing where it sends events of the log. */
+  readonly left?: () => number;
+  /** What is kept of its reading beside the cursor, and whether all events behind the lanes are done. */
+  progress(): Pick<ReplayState, 'snapshot'> & { readonly isRead: boolean };
+}
