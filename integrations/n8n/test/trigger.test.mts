@@ -8,7 +8,7 @@ import { startStage, until, type Stage } from '../../testing/stage.ts';
 import { functionsFor, type Run } from './support/n8n-functions.mts';
 import { startWebhookServer } from './support/webhook-server.mts';
 
-const { checkExists, create, delete: remove } = new FilingWebhooksTrigger().webhookMethods.default;
+const { checkExists, create, delete: unpublish } = new FilingWebhooksTrigger().webhookMethods.default;
 const { getEventTypes, getStatuses } = new FilingWebhooksTrigger().methods.loadOptions;
 let stage: Stage;
 // The token of n8n: it manages the subscriptions that it made, and no others.
@@ -44,6 +44,12 @@ async function activate(run: Run): Promise<void> {
   if (!(await checkExists.call(functionsFor(run)))) await create.call(functionsFor(run));
 }
 
+/** Takes the trigger out of service for good. */
+async function remove(run: Run): Promise<void> {
+  const options = { ...(run.parameters['options'] as object), unpublished: 'remove' };
+  await unpublish.call(functionsFor({ ...run, parameters: { ...run.parameters, options } }));
+}
+
 test('a subscription is registered, found again, changed in its place and removed', async () => {
   const run = runOf({
     parameters: {
@@ -72,13 +78,36 @@ test('a subscription is registered, found again, changed in its place and remove
   );
   assert.deepEqual([changed?.['payload'], changed?.['timeoutMs']], ['full', null]);
 
-  await remove.call(functionsFor(run));
+  await remove(run);
   assert.deepEqual(await subscriptions(), []);
   assert.deepEqual(run.staticData, {});
-  await remove.call(functionsFor(run));
+  await remove(run);
 });
 
-test('a subscription that is gone is made anew, and one to a former address of n8n is removed', async () => {
+test('a trigger that is unpublished or changed keeps its place, and gets what was missed', async () => {
+  const run = runOf({ workflowId: 'unpublished' });
+  await using server = await startWebhookServer(run);
+  const published = { ...run, webhookUrl: server.url };
+  await activate(published);
+  const [made] = await subscriptions();
+  await unpublish.call(functionsFor(published));
+  const [left] = await subscriptions();
+  assert.deepEqual([left?.['id'], left?.['enabled']], [made?.['id'], false]);
+  assert.ok(Date.parse(String(left?.['expiresAt'])) > Date.now());
+  await stage.sandbox.set('f_unpublished', { status: 'REJECTED', rejectionReason: 'Meanwhile' });
+  await until('the event', async () => Number((await subscriptions())[0]?.['lag']) > 0);
+
+  // A start of n8n finishes a publication that its end interrupted.
+  await activate({ ...published, activation: 'init' });
+  const [again, ...others] = await subscriptions();
+  assert.equal(others.length, 0);
+  assert.deepEqual([again?.['id'], again?.['enabled'], again?.['expiresAt']], [made?.['id'], true, null]);
+  await until('the execution', () => server.executions.length === 1);
+  await remove(published);
+  assert.deepEqual(await subscriptions(), []);
+});
+
+test('a subscription that is gone is made anew, and one to a former address of n8n follows it', async () => {
   const run = runOf();
   await activate(run);
   const [first] = await subscriptions();
@@ -89,17 +118,17 @@ test('a subscription that is gone is made anew, and one to a former address of n
   const moved = { ...run, webhookUrl: 'http://127.0.0.1:4999/moved/1/filing-webhooks' };
   await activate(moved);
   assert.deepEqual(
-    (await subscriptions()).map(({ url }) => url),
-    [moved.webhookUrl],
+    (await subscriptions()).map(({ id, url }) => [id, url]),
+    [[second?.['id'], moved.webhookUrl]],
   );
-  await remove.call(functionsFor(moved));
+  await remove(moved);
 });
 
 test('a subscription that listens for a test event expires by itself, and others do not', async () => {
   const run = runOf();
   await activate(run);
   assert.equal((await subscriptions())[0]?.['expiresAt'], null);
-  await remove.call(functionsFor(run));
+  await remove(run);
 
   const testing = runOf({
     mode: 'manual',
@@ -116,7 +145,7 @@ test('a subscription that listens for a test event expires by itself, and others
   const [renewed, ...others] = await subscriptions();
   assert.equal(others.length, 0);
   assert.deepEqual([renewed?.['id'], renewed?.['enabled']], [made?.['id'], true]);
-  await remove.call(functionsFor(testing));
+  await unpublish.call(functionsFor(testing));
 });
 
 test('a disabled subscription is enabled by a person who publishes, not by a start of n8n', async () => {
@@ -130,7 +159,7 @@ test('a disabled subscription is enabled by a person who publishes, not by a sta
   assert.equal((await subscriptions())[0]?.['enabled'], false);
   await activate(run);
   assert.equal((await subscriptions())[0]?.['enabled'], true);
-  await remove.call(functionsFor(run));
+  await remove(run);
 });
 
 test('a start of n8n while the daemon is away counts the subscription as there; a publication says what is wrong', async () => {
@@ -145,7 +174,7 @@ test('a start of n8n while the daemon is away counts the subscription as there; 
   await assert.rejects(checkExists.call(functionsFor(wrong)), (error: { description?: string }) =>
     /enter a new one/.test(error.description ?? ''),
   );
-  await remove.call(functionsFor(run));
+  await remove(run);
 });
 
 test('refused settings are shown with the words of the daemon', async () => {
@@ -197,7 +226,9 @@ test('callbacks of the daemon start one execution each; forged, repeated and una
   assert.equal((event?.['data'] as IDataObject)['rejectionReason'], 'No signature');
 
   const replay = async () => {
-    const { id: replayId } = await stage.api.ok<{ id: string }>('POST', `${path}/replay`, {});
+    const { id: replayId } = await stage.api.ok<{ id: string }>('POST', `${path}/replay`, {
+      filingId: 'f_1',
+    });
     await until('the replay', async () => {
       const { state } = await stage.api.ok('GET', `/v1/accounts/${stage.account}/replays/${replayId}`);
       return state === 'finished';
@@ -229,7 +260,7 @@ test('callbacks of the daemon start one execution each; forged, repeated and una
   assert.equal(server.executions.length, 1);
   assert.equal((await forge(secret)).status, 200);
   assert.equal(server.executions.length, 2);
-  await remove.call(functionsFor(run));
+  await remove(run);
 });
 
 test('a subscription that n8n has forgotten is taken over with a new secret, and delivers what it owes', async () => {
@@ -245,7 +276,7 @@ test('a subscription that n8n has forgotten is taken over with a new secret, and
   await activate({ ...run, webhookUrl: server.url });
   assert.equal((run.staticData['subscription'] as { id: string }).id, before.id);
   await until('the execution', () => server.executions.length === 1);
-  await remove.call(functionsFor(run));
+  await remove(run);
 });
 
 test('stale events say so, or are dropped where the user wants that', async () => {
@@ -272,6 +303,6 @@ test('stale events say so, or are dropped where the user wants that', async () =
       server.executions.map((event) => event['stale']),
       stale === 'run' ? [false, false, true] : [false, false],
     );
-    await remove.call(functionsFor(run));
+    await remove(run);
   }
 });

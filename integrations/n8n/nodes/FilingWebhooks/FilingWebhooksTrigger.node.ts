@@ -14,6 +14,7 @@ import { takeCallback } from './callback';
 import { getEventTypes, getStatuses } from './choices';
 import {
   adopt,
+  keepPlace,
   readSubscription,
   renew,
   settingsFor,
@@ -21,7 +22,6 @@ import {
   testExpiry,
   unsubscribe,
   writeSubscription,
-  type OwnSubscription,
 } from './subscription';
 import { triggerFields } from './trigger-fields';
 
@@ -64,12 +64,15 @@ export class FilingWebhooksTrigger implements INodeType {
         const url = webhookUrl.call(this);
         const starting = this.getActivationMode() === 'init';
         try {
-          const known = await ofThisWebhook.call(this, readSubscription(data), url);
-          if (known !== null && (await renew.call(this, known.id, settings.call(this), !starting)))
+          const wanted = { ...settings.call(this), url };
+          const known = readSubscription(data);
+          if (known !== null && (await renew.call(this, known.id, wanted, !starting))) {
+            writeSubscription(data, { ...known, url });
             return true;
+          }
           const found = await adopt.call(this, url);
           writeSubscription(data, found);
-          return found !== null && (await renew.call(this, found.id, settings.call(this), !starting));
+          return found !== null && (await renew.call(this, found.id, wanted, !starting));
         } catch (error) {
           // n8n takes a failure at its start for a reason to call `delete`, which would lose the place in the log.
           if (!starting || readSubscription(data)?.url !== url)
@@ -90,7 +93,14 @@ export class FilingWebhooksTrigger implements INodeType {
       async delete(this: IHookFunctions): Promise<boolean> {
         const data = this.getWorkflowStaticData('node');
         const own = readSubscription(data);
-        if (own !== null) await unsubscribe.call(this, own.id);
+        if (own === null) return true;
+        // n8n also calls this for a published trigger that has changed, just before it is put into service again.
+        const options = this.getNodeParameter('options', {}) as { unpublished?: string };
+        if (this.getMode() !== 'manual' && options.unpublished !== 'remove') {
+          await keepPlace.call(this, own.id);
+          return true;
+        }
+        await unsubscribe.call(this, own.id);
         writeSubscription(data, null);
         return true;
       },
@@ -100,17 +110,6 @@ export class FilingWebhooksTrigger implements INodeType {
   async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
     return takeCallback.call(this);
   }
-}
-
-/** The known subscription, if it calls this webhook. One that calls a former address of n8n is removed. */
-async function ofThisWebhook(
-  this: IHookFunctions,
-  known: OwnSubscription | null,
-  url: string,
-): Promise<OwnSubscription | null> {
-  if (known === null || known.url === url) return known;
-  await unsubscribe.call(this, known.id);
-  return null;
 }
 
 function settings(this: IHookFunctions): IDataObject {
@@ -124,7 +123,7 @@ function settings(this: IHookFunctions): IDataObject {
     },
     `n8n: ${workflow.name ?? workflow.id ?? ''} (${this.getNode().name})`,
   );
-  return this.getMode() === 'manual' ? { ...settings, expiresAt: testExpiry() } : settings;
+  return { ...settings, expiresAt: this.getMode() === 'manual' ? testExpiry() : null };
 }
 
 function webhookUrl(this: IHookFunctions): string {

@@ -84,8 +84,22 @@ export async function subscribe(
 }
 
 /**
- * Makes the subscription as the trigger wants it, without losing its place in the log; false when it is gone. A subscription that the
- * daemon disabled because n8n was away is enabled, and delivers what was missed. One that a person disabled is only enabled when `byUser`.
+ * Disables the subscription of a trigger that is out of service. It keeps its place in the log and is taken over when the trigger is put into
+ * service again; the daemon removes it once everything that it missed has left the log. Succeeds also when it is gone.
+ */
+export async function keepPlace(this: IHookFunctions, id: string): Promise<void> {
+  const expiresAt = new Date(Date.now() + placeKeptMs).toISOString();
+  const body = { enabled: false, expiresAt };
+  await callApi.call(this, { method: 'PATCH', path: `subscriptions/${id}`, body, expected: [404] });
+}
+
+// Milliseconds until a subscription that is out of service counts as expired: more than any two clocks differ.
+const placeKeptMs = 3_600_000;
+
+/**
+ * Makes the subscription as the trigger wants it, without losing its place in the log; false when it is gone. One that was disabled because
+ * n8n was away, or because the trigger was out of service, is enabled and delivers what was missed. One that a person disabled is only
+ * enabled when `byUser`.
  */
 export async function renew(
   this: IHookFunctions,
@@ -100,7 +114,8 @@ export async function renew(
     Object.entries(settings).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(body[name])),
   );
   if (body['enabled'] === false) {
-    if (byUser || body['disabledReason'] !== byRequest) change['enabled'] = true;
+    const isLeft = change['expiresAt'] === null;
+    if (byUser || isLeft || body['disabledReason'] !== byRequest) change['enabled'] = true;
     else this.logger.warn(`filing-webhooks: somebody disabled the subscription ${id}; it stays disabled`);
   }
   if (Object.keys(change).length > 0) await callApi.call(this, { method: 'PATCH', path, body: change });

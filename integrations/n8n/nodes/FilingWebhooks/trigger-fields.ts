@@ -131,6 +131,27 @@ export const triggerFields: INodeProperties[] = [
         placeholder: 'TX, CA',
         description: 'Only filings of these states, by their abbreviations with commas between',
       },
+      {
+        displayName: 'When Unpublished',
+        name: 'unpublished',
+        type: 'options',
+        options: [
+          {
+            name: 'Keep the Place',
+            value: 'keep',
+            description:
+              'The subscription is disabled. Publishing again delivers what was missed, as far as filing-webhooks still has it.',
+          },
+          {
+            name: 'Remove the Subscription',
+            value: 'remove',
+            description:
+              'Publishing again, and also publishing a changed trigger, starts anew: what was waiting is lost',
+          },
+        ],
+        default: 'keep',
+        description: 'What becomes of the subscription when the workflow is unpublished',
+      },
     ],
   },
 ];
