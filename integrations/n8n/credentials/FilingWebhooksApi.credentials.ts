@@ -27,7 +27,7 @@ export class FilingWebhooksApi implements ICredentialType {
       default: '',
       required: true,
       placeholder: 'https://filings.example.com',
-      description: 'Address of the filing-webhooks daemon, without /v1',
+      description: 'Address of the filing-webhooks daemon',
     },
     {
       displayName: 'Token',
@@ -56,8 +56,25 @@ export class FilingWebhooksApi implements ICredentialType {
 
   test: ICredentialTestRequest = {
     request: {
-      baseURL: '={{$credentials.baseUrl.replace(/[/]+$/, "")}}',
+      baseURL: '={{$credentials.baseUrl.replace(/(\\/v1)?\\/*$/, "")}}',
       url: '=/v1/accounts/{{encodeURIComponent($credentials.account)}}',
     },
+    rules: [
+      {
+        type: 'responseCode',
+        properties: {
+          value: 401,
+          message: 'The token is wrong, expired or revoked. Enter another one.',
+        },
+      },
+      {
+        type: 'responseCode',
+        properties: {
+          value: 404,
+          message:
+            'filing-webhooks has no such account, or the token is of another account. Check Account; where the name is right, check that Base URL is the address of filing-webhooks.',
+        },
+      },
+    ],
   };
 }

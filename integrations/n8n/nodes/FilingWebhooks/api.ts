@@ -37,7 +37,7 @@ const credentialsName = 'filingWebhooksApi';
  */
 export async function callApi(this: Caller, request: ApiRequest): Promise<ApiAnswer> {
   const credentials = await this.getCredentials<{ baseUrl: string; account: string }>(credentialsName);
-  const root = `${credentials.baseUrl.replace(/\/+$/, '')}/v1`;
+  const root = `${credentials.baseUrl.replace(/(\/v1)?\/*$/, '')}/v1`;
   const base = `${root}/accounts/${encodeURIComponent(credentials.account)}`;
   const options: IHttpRequestOptions = {
     method: request.method,
