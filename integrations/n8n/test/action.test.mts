@@ -113,7 +113,7 @@ test('rejections: the board, its summary, and who has seen one', async () => {
   assert.deepEqual(await execute({ ...list, filters: { seen: 'true' } }), []);
 });
 
-test('subscriptions: those there are, a replay counted, begun and followed', async () => {
+test('subscriptions: those there are, a replay counted, begun and followed, switched on and off', async () => {
   const { id } = await stage.api.ok<{ id: string }>('POST', `/v1/accounts/${stage.account}/subscriptions`, {
     url: 'http://127.0.0.1:4999/nobody',
     description: 'n8n: a test',
@@ -155,6 +155,14 @@ test('subscriptions: those there are, a replay counted, begun and followed', asy
     replayId: begun?.['id'],
   });
   assert.equal(progress?.['state'], 'running');
+
+  for (const [operation, enabled] of [
+    ['enable', true],
+    ['disable', false],
+  ] as const) {
+    const [one] = await execute({ resource: 'subscription', operation, subscriptionId: id });
+    assert.equal(one?.['enabled'], enabled);
+  }
 });
 
 test('a failure says what the daemon says, and goes on where the user wants that', async () => {

@@ -1,5 +1,5 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import { callApi, readList } from './api';
+import { callApi, readList, type ApiAnswer } from './api';
 
 /** Does one operation for one item of the input, and gives what becomes items of the output. */
 export type Operation = (this: IExecuteFunctions, item: number) => Promise<IDataObject[]>;
@@ -72,6 +72,12 @@ export const operations: Readonly<Record<string, Readonly<Record<string, Operati
     },
   },
   subscription: {
+    async disable(item) {
+      return one(await setEnabled.call(this, item, false));
+    },
+    async enable(item) {
+      return one(await setEnabled.call(this, item, true));
+    },
     async getAll(item) {
       return readList.call(this, 'subscriptions', {}, limit.call(this, item));
     },
@@ -95,6 +101,11 @@ export const operations: Readonly<Record<string, Readonly<Record<string, Operati
     },
   },
 };
+
+function setEnabled(this: IExecuteFunctions, item: number, enabled: boolean): Promise<ApiAnswer> {
+  const path = `subscriptions/${id.call(this, 'subscriptionId', item)}`;
+  return callApi.call(this, { method: 'PATCH', path, body: { enabled } });
+}
 
 function one({ body }: { body: IDataObject }): IDataObject[] {
   return [body];

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { limitFields, shownFor } from './shared';
 
-/** The fields of the resource "subscription": which there are, and delivering events again. */
+/** The fields of the resource "subscription": which there are, switching them on and off, and delivering events again. */
 export const subscriptionFields: INodeProperties[] = [
   {
     displayName: 'Operation',
@@ -10,6 +10,18 @@ export const subscriptionFields: INodeProperties[] = [
     noDataExpression: true,
     displayOptions: { show: { resource: ['subscription'] } },
     options: [
+      {
+        name: 'Disable',
+        value: 'disable',
+        description: 'Stop delivery; the subscription keeps its place in the log',
+        action: 'Disable a subscription',
+      },
+      {
+        name: 'Enable',
+        value: 'enable',
+        description: 'Resume delivery, with what was missed',
+        action: 'Enable a subscription',
+      },
       {
         name: 'Get Many',
         value: 'getAll',
@@ -50,7 +62,7 @@ export const subscriptionFields: INodeProperties[] = [
     required: true,
     description:
       'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
-    displayOptions: shownFor('subscription', ['replay']),
+    displayOptions: shownFor('subscription', ['disable', 'enable', 'replay']),
   },
   {
     displayName: 'Only Count',
