@@ -102,6 +102,7 @@ export async function createParts(
     watch: store.watch,
     keys,
     otherProblems: () => [secrets.problem(), ...work.problems()],
+    acceptsUnsafe: config.redis.unsafe,
     notes: () => [
       outageNote('EGRESS_PROXY', delivery.tunnels),
       outageNote('PARTNER_PROXY', polling.partnerTunnels),

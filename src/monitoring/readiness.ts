@@ -20,6 +20,8 @@ export interface ReadinessDeps {
   readonly keys: Keys;
   /** Problems of secrets and of work. */
   readonly otherProblems?: () => readonly (string | null)[];
+  /** Whether the operator has accepted a Redis that may lose or evict data: this is then named only. */
+  readonly acceptsUnsafe?: boolean;
   /** Problems of others, which are named but make the daemon not unready. */
   readonly notes?: () => readonly (string | null)[];
   /** Why the connections to Redis are lost, as far as it is known. */
@@ -38,6 +40,7 @@ export function createReadiness({
   watch,
   keys,
   otherProblems = () => [],
+  acceptsUnsafe = false,
   notes = () => [],
   whyAway = () => null,
   readAccounts = () => Promise.resolve(),
@@ -46,6 +49,7 @@ export function createReadiness({
 
   async function ask(): Promise<Readiness> {
     const reasons: string[] = [];
+    const accepted: string[] = [];
     try {
       const forbidden = await checkPermissions(redis, keys);
       if (forbidden !== null) return { ready: false, reasons: [forbidden] };
@@ -54,7 +58,7 @@ export function createReadiness({
         watch.check(),
         readAccounts(),
       ]);
-      reasons.push(...problems);
+      (acceptsUnsafe && !isReplica ? accepted : reasons).push(...problems);
       // A replica is a problem already, and its refusal of a write would end the connection.
       if (!isReplica) await redis.set(keys.probe, '', 'PX', probeKeptMs);
     } catch (error) {
@@ -62,7 +66,7 @@ export function createReadiness({
     }
     for (const problem of [watch.problem(), ...otherProblems()]) if (problem !== null) reasons.push(problem);
     const noted = notes().filter((note) => note !== null);
-    return { ready: reasons.length === 0, reasons: [...reasons, ...noted] };
+    return { ready: reasons.length === 0, reasons: [...reasons, ...accepted, ...noted] };
   }
 
   return () => (underWay ??= ask().finally(() => (underWay = null)));

@@ -10,6 +10,7 @@ const keys = createKeys('ready');
 let server: PrivateRedis;
 let connections: RedisConnections;
 let admin: Redis;
+let deps: Parameters<typeof createReadiness>[0];
 let readiness: ReturnType<typeof createReadiness>;
 
 beforeAll(async () => {
@@ -22,12 +23,8 @@ beforeAll(async () => {
   admin = new Redis(server.url);
   const watch = createStoreWatch(connections.failFast(), keys);
   await watch.begin();
-  readiness = createReadiness({
-    redis: connections.failFast(),
-    watch,
-    keys,
-    whyAway: connections.whyAway,
-  });
+  deps = { redis: connections.failFast(), watch, keys, whyAway: connections.whyAway };
+  readiness = createReadiness(deps);
 });
 
 afterAll(async () => {
@@ -61,6 +58,22 @@ test.each([
     await expectReasons();
   },
 );
+
+test('a Redis that may evict is named but ready where the operator accepted that, and a replica never is', async () => {
+  const accepting = createReadiness({ ...deps, acceptsUnsafe: true });
+  expect(await accepting()).toEqual({ ready: true, reasons: [] });
+  await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
+  const evicts = expect.stringContaining('maxmemory-policy is allkeys-lru');
+  expect(await accepting()).toEqual({ ready: true, reasons: [evicts] });
+  await admin.replicaof('127.0.0.1', 1);
+  const isReplica = expect.stringContaining('is a replica');
+  await vi.waitFor(async () =>
+    expect(await accepting()).toEqual({ ready: false, reasons: [isReplica, evicts] }),
+  );
+  await admin.replicaof('NO', 'ONE');
+  await admin.config('SET', 'maxmemory-policy', 'noeviction');
+  await expectReasons();
+});
 
 test('a Redis that became a replica is told as one, again and again', async () => {
   await admin.replicaof('127.0.0.1', 1);
