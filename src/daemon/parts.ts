@@ -68,8 +68,8 @@ export async function createParts(
   const { runs, deliverQueue } = delivery;
   const { polls, pollQueue } = polling;
   const queues = [
-    { name: 'poll', role: 'poll', tally: polls, shards: pollQueue.queues },
-    { name: 'deliver', role: 'deliver', tally: runs, shards: deliverQueue.queues },
+    { name: 'poll', role: 'poll', tally: polls, queue: pollQueue.jobs },
+    { name: 'deliver', role: 'deliver', tally: runs, queue: deliverQueue.jobs },
   ] as const;
   const work = createWorkWatch({
     ...deps,
@@ -77,11 +77,7 @@ export async function createParts(
     takenKey: keys.taken,
     queues: queues
       .filter(({ role }) => config.roles.has(role))
-      .map(({ name, tally, shards }) => ({
-        name,
-        tally,
-        keys: shards.map((queue) => (part: string) => queue.toKey(part)),
-      })),
+      .map(({ name, tally, queue }) => ({ name, tally, key: (part: string) => queue.toKey(part) })),
     storeProblem: store.watch.problem,
     isConnected: () => connections.blocking().status === 'ready',
     now: () => performance.now(),

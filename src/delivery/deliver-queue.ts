@@ -1,8 +1,6 @@
 import type { Queue } from 'bullmq';
 import type { RedisClient } from '../redis/connection/connect.ts';
-import { releaseLostJobs } from '../redis/jobs/lost-jobs.ts';
-import { createShardedQueue } from '../redis/jobs/sharded-queue.ts';
-import type { QueueShards } from '../redis/jobs/queue-shards.ts';
+import { openQueue, releaseLostJobs } from '../redis/jobs/job-queue.ts';
 
 /** Data of the jobs in the queue `deliver`: only a name, because the log and the cursors hold the truth. */
 export interface DeliverJob {
@@ -16,8 +14,8 @@ export interface DeliverJob {
  * once (BullMQ deduplication). A lost wake-up costs no event, only a delay until the account's next poll.
  */
 export interface DeliverQueue {
-  /** The queues themselves, one of each shard, for reading. */
-  readonly queues: readonly [Queue<DeliverJob>, ...Queue<DeliverJob>[]];
+  /** BullMQ's queue, for readers. */
+  readonly jobs: Queue<DeliverJob>;
   wake(account: string): Promise<void>;
   /** Wakes an account at a time (milliseconds on Redis's clock), which replaces the time set before. */
   wakeAt(account: string, at: number, now: number): Promise<void>;
@@ -34,29 +32,29 @@ export const deliverQueueName = 'deliver';
 
 const retryForEver = { attempts: 1_000_000, backoff: { type: 'fixed', delay: 1_000 } } as const;
 
-/** The queue's writing end. */
+/** The queue's writing end; `prefix` is BullMQ's. */
 export function createDeliverQueue(
   connection: RedisClient,
-  shards: QueueShards,
+  prefix: string,
   onError: (error: Error) => void,
 ): DeliverQueue {
-  const sharded = createShardedQueue<DeliverJob>(deliverQueueName, connection, shards, onError);
+  const jobs = openQueue<DeliverJob>(deliverQueueName, connection, prefix, onError);
   const nowId = (account: string) => `now.${account}`;
   const dueId = (account: string) => `due.${account}`;
 
   return {
-    queues: sharded.all,
+    jobs,
     async wake(account) {
       const deduplication = { id: nowId(account), keepLastIfActive: true };
-      await sharded.ofAccount(account).add('now', { account }, { ...retryForEver, deduplication });
+      await jobs.add('now', { account }, { ...retryForEver, deduplication });
     },
     async wakeAt(account, at, now) {
       // One delayed job per account, always the latest; it also follows one that is running.
       const deduplication = { id: dueId(account), replace: true, keepLastIfActive: true };
       const delay = Math.max(0, Math.ceil(at - now));
-      await sharded.ofAccount(account).add('due', { account, at }, { ...retryForEver, delay, deduplication });
+      await jobs.add('due', { account, at }, { ...retryForEver, delay, deduplication });
     },
-    release: (account) => releaseLostJobs(sharded.ofAccount(account), [nowId(account), dueId(account)]),
-    close: sharded.close,
+    release: (account) => releaseLostJobs(jobs, [nowId(account), dueId(account)]),
+    close: () => jobs.close(),
   };
 }

@@ -1,7 +1,6 @@
 import type { RedisClient } from '../redis/connection/connect.ts';
 import { clockStepMsMin } from '../redis/clock.ts';
 import { createJobWorker } from '../redis/jobs/job-worker.ts';
-import type { QueueShards } from '../redis/jobs/queue-shards.ts';
 import { nameFailure } from '../redis/store-failure.ts';
 import type { RunResult } from './account/deliverer.ts';
 import { deliverQueueName, type DeliverJob, type DeliverQueue } from './deliver-queue.ts';
@@ -18,7 +17,8 @@ export interface DeliverWorker {
 
 export interface DeliverWorkerDeps {
   readonly connection: RedisClient;
-  readonly shards: QueueShards;
+  /** BullMQ's prefix of the queue. */
+  readonly prefix: string;
   readonly queue: Pick<DeliverQueue, 'wake' | 'wakeAt'>;
   /** Maximum number of accounts at once. One that waits for a slow endpoint counts. */
   readonly concurrency: number;
@@ -31,11 +31,10 @@ export interface DeliverWorkerDeps {
 
 /**
  * Starts the worker of the queue `deliver`. Its jobs are safe to run again: a killed one is repeated within
- * 9 s. A job in a shard that is not its account's, as in a store copied from a single Redis into a cluster,
- * only wakes it in its own.
+ * 9 s.
  */
 export function createDeliverWorker(deps: DeliverWorkerDeps): DeliverWorker {
-  const { queue, shards, now } = deps;
+  const { queue, now } = deps;
   const stopping = new AbortController();
 
   async function deliver(account: string): Promise<void> {
@@ -48,19 +47,19 @@ export function createDeliverWorker(deps: DeliverWorkerDeps): DeliverWorker {
   const worker = createJobWorker<DeliverJob>({
     queue: deliverQueueName,
     connection: deps.connection,
-    shards,
+    prefix: deps.prefix,
     concurrency: deps.concurrency,
     lockMs: 6_000,
     stalledMs: 3_000,
-    async process({ name, data: { account, at = 0 } }, _token, shard) {
+    async process({ name, data: { account, at = 0 } }) {
       // BullMQ uses the clocks of the processes. A wake-up that comes too early by such a clock is left to
       // the account's next poll, because it might come too early again and again.
-      if (name === 'due' && at > now() + clockStepMsMin) return;
-      if (name === 'due' || shards.homeOf(account) !== shard) return queue.wake(account);
-      await deliver(account);
+      if (name !== 'due') await deliver(account);
+      else if (at <= now() + clockStepMsMin) await queue.wake(account);
+      return 'done';
     },
     onError: deps.onError,
-    onFailed: (job, error) => deps.onError(nameFailure(`delivery of ${job?.data.account}`, error)),
+    onFailed: (job, error) => deps.onError(nameFailure(`delivery of ${job.data.account}`, error)),
   });
   return {
     async close() {

@@ -16,14 +16,13 @@ import type { WorkTally } from './work-tally.ts';
 
 type QueueName = 'poll' | 'deliver';
 
-/** The key of a part of a BullMQ queue, which is one shard of a queue. */
+/** The key of a part of a BullMQ queue. */
 type QueueKey = (part: string) => string;
 
 /** A queue that this process takes work from. */
 export interface WatchedQueue {
   readonly name: QueueName;
-  /** The keys of its shards. */
-  readonly keys: readonly QueueKey[];
+  readonly key: QueueKey;
   readonly tally: Pick<WorkTally, 'read'>;
 }
 
@@ -77,7 +76,7 @@ export function createWorkWatch(deps: WorkWatchDeps) {
   };
 }
 
-function watchQueue(deps: WorkWatchDeps, { name, keys, tally }: WatchedQueue) {
+function watchQueue(deps: WorkWatchDeps, { name, key, tally }: WatchedQueue) {
   const { redis, takenKey, logger, metrics, now } = deps;
   let wait: Wait | null = null;
   let cause: WaitCause = 'worker';
@@ -96,7 +95,7 @@ function watchQueue(deps: WorkWatchDeps, { name, keys, tally }: WatchedQueue) {
     // Written even when there is nothing to add: a Redis that takes no writes hands out no work.
     const taken = await redis.hincrby(takenKey, name, moved ? 1 : 0);
     moved = false;
-    const seen = { taken, ...(await lookAtQueue(redis, keys, deps.wallClock)) };
+    const seen = { taken, ...(await lookAtQueue(redis, key, deps.wallClock)) };
     wait = nextWait(wait, seen, everyMs, now());
     skipped = waitedMs(wait) === 0 ? 0 : skipped + own.skipped;
     cause = causeOf(own, skipped, deps.isConnected());
@@ -154,18 +153,9 @@ const scorePerMs = 0x1000;
 // by which workers promote delayed jobs.
 async function lookAtQueue(
   redis: RedisClient,
-  keys: readonly QueueKey[],
+  key: QueueKey,
   now: () => number,
 ): Promise<Omit<QueueLook, 'taken'>> {
-  const looks = await Promise.all(keys.map((key) => lookAtShard(redis, key, now)));
-  return {
-    waiting: looks.reduce((sum, { waiting }) => sum + waiting, 0),
-    due: looks.some(({ due }) => due),
-    paused: looks.some(({ paused }) => paused),
-  };
-}
-
-async function lookAtShard(redis: RedisClient, key: QueueKey, now: () => number) {
   const [first, later, [, firstScore], oldestActive, paused] = await Promise.all([
     redis.llen(key('wait')),
     redis.zcard(key('prioritized')),

@@ -58,13 +58,11 @@ import { tagsApart } from './slots-apart.ts';
  * | `P:{a}:sub:<id>:replays`      | hash   | with the subscription         | replay, drain (settle.lua)    | drain, API         |
  * | `P:{a}:sub:<id>:replay-lanes` | hash   | until delivered               | drain (settle.lua)            | drain              |
  * | `P:{~queues}:…`               | BullMQ | BullMQ's                      | BullMQ                        | BullMQ             |
- * | `P:{~queues<n>}:…`            | BullMQ | BullMQ's                      | BullMQ                        | BullMQ             |
  */
 export interface Keys {
   readonly prefix: string;
   /**
-   * BullMQ's own prefix, of the first shard of queues; `~` cannot start an account's name, so the two never
-   * meet. `createQueueShards` names the others.
+   * BullMQ's own prefix. All jobs are in one slot; `~` cannot start an account's name, so the two never meet.
    */
   readonly queues: string;
   readonly store: string;

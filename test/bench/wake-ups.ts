@@ -4,7 +4,6 @@ import { createDeliverQueue } from '../../src/delivery/deliver-queue.ts';
 import { createDeliverWorker } from '../../src/delivery/deliver-worker.ts';
 import { createRedisConnections } from '../../src/redis/connection/connect.ts';
 import { createKeys } from '../../src/redis/keys.ts';
-import { createQueueShards } from '../../src/redis/jobs/queue-shards.ts';
 import { answer, isChild, startChild } from './support/child.ts';
 import { startPrivateCluster, type PrivateCluster } from './support/private-cluster.ts';
 import { print } from './support/statistics.ts';
@@ -14,10 +13,6 @@ const runMs = 6_000;
 const writersAtOnce = 64;
 const backlogMax = 1_000;
 const primaries = 3;
-
-interface Order {
-  readonly shards: number;
-}
 
 interface Taken {
   readonly aSecond: number;
@@ -29,22 +24,21 @@ interface Taken {
 
 /**
  * Wake-ups of accounts over a cluster of three primaries: queued, taken and finished by one and by two
- * processes, with one shard and with sixteen. The runs themselves do nothing.
+ * processes. The runs themselves do nothing.
  */
 export async function run(): Promise<void> {
-  for (const processes of [1, 2])
-    for (const shards of [1, 16]) {
-      await using cluster = await startPrivateCluster(primaries);
-      await measure(cluster, processes, { shards });
-    }
+  for (const processes of [1, 2]) {
+    await using cluster = await startPrivateCluster(primaries);
+    await measure(cluster, processes);
+  }
 }
 
-async function measure(cluster: PrivateCluster, processes: number, order: Order): Promise<void> {
+async function measure(cluster: PrivateCluster, processes: number): Promise<void> {
   const children = await Promise.all(
-    Array.from({ length: processes }, (_, i) => startChild<Order>(import.meta.url, [cluster.url, `p${i}`])),
+    Array.from({ length: processes }, (_, i) => startChild<object>(import.meta.url, [cluster.url, `p${i}`])),
   );
   const before = await cluster.cpuMs();
-  const taken = await Promise.all(children.map((child) => child.ask<Taken>(order)));
+  const taken = await Promise.all(children.map((child) => child.ask<Taken>({})));
   const after = await cluster.cpuMs();
   const wallMs = Math.max(...taken.map((each) => each.wallMs));
   const share = (ms: number) => `${((100 * ms) / wallMs).toFixed(0)} %`;
@@ -52,7 +46,7 @@ async function measure(cluster: PrivateCluster, processes: number, order: Order)
   const primariesMs = after.map((ms, i) => ms - (before[i] ?? 0));
   const processMs = total(({ cpuMs }) => cpuMs) / total((each) => (each.aSecond * each.wallMs) / 1_000);
   const redisMs = primariesMs.reduce((sum, ms) => sum + ms, 0) / total(({ all }) => all);
-  print(`${processes} processes, ${order.shards} shards`, {
+  print(`${processes} processes`, {
     'wake-ups/s': total(({ aSecond }) => aSecond),
     'CPU of processes': taken.map(({ cpuMs }) => share(cpuMs)).join(' '),
     'ms each': processMs,
@@ -64,7 +58,7 @@ async function measure(cluster: PrivateCluster, processes: number, order: Order)
   await Promise.all(children.map((child) => child[Symbol.asyncDispose]()));
 }
 
-async function takeWakeUps(url: string, name: string, order: Order): Promise<Taken> {
+async function takeWakeUps(url: string, name: string): Promise<Taken> {
   const fail = (error: Error) => void process.stderr.write(`${error.message}\n`);
   const connections = createRedisConnections(url, {
     connectionName: 'bench',
@@ -72,12 +66,11 @@ async function takeWakeUps(url: string, name: string, order: Order): Promise<Tak
   });
   await connections.untilReady(10_000);
   const keys = createKeys('bench');
-  const shards = createQueueShards(keys.queues, order.shards);
-  const queue = createDeliverQueue(connections.command(), shards, fail);
+  const queue = createDeliverQueue(connections.command(), keys.queues, fail);
   let taken = 0;
   const worker = createDeliverWorker({
     connection: connections.blocking(),
-    shards,
+    prefix: keys.queues,
     queue,
     concurrency: 2_000,
     async run() {
@@ -114,5 +107,5 @@ async function takeWakeUps(url: string, name: string, order: Order): Promise<Tak
 
 if (isChild(import.meta.url)) {
   const [, , url = '', name = ''] = process.argv;
-  answer((order: Order) => takeWakeUps(url, name, order));
+  answer(() => takeWakeUps(url, name));
 }

@@ -6,7 +6,6 @@ import { freePort } from '../../src/demo/redis-process.ts';
 import { listenForCommits } from '../../src/filings/commit/commit-journal.ts';
 import { createRedisConnections, type RedisConnections } from '../../src/redis/connection/connect.ts';
 import { createJobWorker } from '../../src/redis/jobs/job-worker.ts';
-import { oneShard } from '../../src/redis/jobs/queue-shards.ts';
 import { startCluster, startClusterNode } from '../support/redis/topologies.ts';
 import type { PrivateRedis } from '../support/redis/test-redis.ts';
 import { startSilencingProxy } from '../support/connections/silencing-proxy.ts';
@@ -44,11 +43,14 @@ test('a worker takes jobs again within 15 s after the only node with its queue h
   const worker = createJobWorker({
     queue: 'work',
     connection: connections.blocking(),
-    shards: oneShard(prefix),
+    prefix: prefix,
     concurrency: 1,
     lockMs: 5_000,
     stalledMs: 2_000,
-    process: async ({ name }) => void done.push(name),
+    async process({ name }) {
+      done.push(name);
+      return 'done';
+    },
     onError: () => undefined,
     onFailed: () => undefined,
   });

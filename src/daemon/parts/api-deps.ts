@@ -56,9 +56,7 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
     },
     readQueues: () =>
       Promise.all(
-        [pollQueue, deliverQueue].map(({ queues }) =>
-          readQueueState(queues, connections.failFast(), Date.now()),
-        ),
+        [pollQueue, deliverQueue].map(({ jobs }) => readQueueState(jobs, connections.failFast(), Date.now())),
       ),
     hooks: {
       async accountSaved({ account, pollIntervalMs }) {

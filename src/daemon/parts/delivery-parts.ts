@@ -53,8 +53,8 @@ export function createDeliveryParts(
   closing: Part[],
   overrides: Overrides,
 ) {
-  const { connections, shards, redis, keys, clock, sealer, random, version, stores, onError, lookup } = deps;
-  const deliverQueue = createDeliverQueue(connections.failFast(), shards, onError);
+  const { connections, redis, keys, clock, sealer, random, version, stores, onError, lookup } = deps;
+  const deliverQueue = createDeliverQueue(connections.failFast(), keys.queues, onError);
   const waker = createWaker({
     redis,
     keys,
@@ -168,7 +168,7 @@ export function createDeliveryParts(
     const traced = observer.traced(deliverers.run);
     const worker = createDeliverWorker({
       connection: connections.blocking(),
-      shards,
+      prefix: keys.queues,
       queue: deliverQueue,
       concurrency: accountsAtOnce,
       run: (...args) => runs.counted(() => traced(...args)),

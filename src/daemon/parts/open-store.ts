@@ -13,14 +13,12 @@ import {
   type RedisClient,
   type RedisConnections,
 } from '../../redis/connection/connect.ts';
-import { parseRedisUrl } from '../../redis/connection/redis-url.ts';
 import { databaseOf } from '../../redis/connection/open-client.ts';
 import { checkDurability } from '../../redis/durability/check-durability.ts';
 import { checkPermissions } from '../../redis/durability/check-permissions.ts';
 import { createStoreWatch } from '../../redis/durability/store-watch.ts';
 import { shortenExpiries } from '../../redis/jobs/job-expiries.ts';
 import { createKeys, type Keys } from '../../redis/keys.ts';
-import { clusterShards, createQueueShards } from '../../redis/jobs/queue-shards.ts';
 import { createSealer } from '../../secrets/seal.ts';
 import type { Overrides } from './overrides.ts';
 
@@ -86,14 +84,9 @@ export async function openStore(
     logError(error);
     overrides.onError?.(error);
   };
-  const shards = createQueueShards(
-    keys.queues,
-    overrides.queueShards ?? (isCluster(config.redis.url) ? clusterShards : 1),
-  );
   const shorten = async () => {
-    for (let shard = 0; shard < shards.count; shard += 1)
-      for (const queue of [pollQueueName, deliverQueueName])
-        await shortenExpiries(redis, `${shards.prefix(shard)}:${queue}`);
+    for (const queue of [pollQueueName, deliverQueueName])
+      await shortenExpiries(redis, `${keys.queues}:${queue}`);
   };
   const clock = await startClock(redis, shorten, observer.onStep, onError, overrides.now);
   // The clock may have been set back while no process ran.
@@ -107,7 +100,6 @@ export async function openStore(
     keys,
     watch,
     clock,
-    shards,
     observer,
     onError,
     onUnreadable: reports.note,
@@ -121,11 +113,6 @@ export async function openStore(
       retentionMs: config.eventRetentionMs,
     }),
   };
-}
-
-function isCluster(url: string): boolean {
-  const parsed = parseRedisUrl(url);
-  return parsed.ok && parsed.address.kind === 'cluster';
 }
 
 function connect({ redis }: Config, observer: ReturnType<typeof observeStore>): RedisConnections {

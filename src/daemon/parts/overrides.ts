@@ -14,8 +14,6 @@ export interface Overrides extends Partial<DeliveryHooks> {
   readonly lookup?: HostLookup;
   /** Prefix of the queues' keys. */
   readonly queues?: string;
-  /** Number of shards of the queues. */
-  readonly queueShards?: number;
   /** Maximum number of accounts delivered to at once. */
   readonly accountsAtOnce?: number;
   /** Maximum number of callbacks in flight, of all accounts together. */

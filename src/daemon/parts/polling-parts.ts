@@ -41,11 +41,11 @@ export interface PollingPartsDeps extends OpenStore {
 
 /** Makes the poll queue, and adds the parts to close to `closing`. */
 export function createPollingParts(config: Config, deps: PollingPartsDeps, closing: Part[]) {
-  const { connections, shards, clock, stores, tracing, waker, watch, onError } = deps;
+  const { connections, keys, clock, stores, tracing, waker, watch, onError } = deps;
   const { logger, metrics, lookup, reportStanding } = deps;
   const { filingBytesMax, proxies } = config;
   const { timeoutMs } = config.polling;
-  const pollQueue = createPollQueue(connections.failFast(), shards, onError);
+  const pollQueue = createPollQueue(connections.failFast(), keys.queues, onError);
   closing.push({ name: 'poll queue', deadlineMs: clientEndMs, needsRedis: true, stop: pollQueue.close });
   const polls = createWorkTally({
     busyFrom: 1,
@@ -55,8 +55,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
 
   const observer = observePolling({ logger, metrics, tracing, tally: polls, filingBytesMax });
   const { totalRps } = config.polling;
-  const hostBudgets =
-    totalRps === null ? null : createHostBudgets({ redis: deps.redis, keys: deps.keys, totalRps });
+  const hostBudgets = totalRps === null ? null : createHostBudgets({ redis: deps.redis, keys, totalRps });
   // The proxy resolves names: no policy applies to the addresses of the partner service.
   const tunnels = createProxyTunnels(
     'partner',
@@ -118,7 +117,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     };
     const worker = createPollWorker({
       connection: connections.blocking(),
-      shards,
+      prefix: keys.queues,
       polling: stores.polling,
       holder: randomUUID(),
       concurrency: pollsAtOnce,

@@ -1,9 +1,6 @@
 import type { Queue } from 'bullmq';
 import type { RedisClient } from '../../redis/connection/connect.ts';
-import { leavesNothing } from '../../redis/jobs/job-options.ts';
-import { releaseLostJobs } from '../../redis/jobs/lost-jobs.ts';
-import { createShardedQueue } from '../../redis/jobs/sharded-queue.ts';
-import type { QueueShards } from '../../redis/jobs/queue-shards.ts';
+import { leavesNothing, openQueue, releaseLostJobs } from '../../redis/jobs/job-queue.ts';
 import { staggerOf, type PollMode } from './plan.ts';
 
 /** Data of the jobs in the queue `poll`. */
@@ -22,8 +19,8 @@ interface Scheduled {
 
 /** Decides when accounts are polled: one BullMQ job scheduler each. */
 export interface PollQueue {
-  /** The queues themselves, one of each shard, for readers. */
-  readonly queues: readonly [Queue<PollJob>, ...Queue<PollJob>[]];
+  /** BullMQ's queue, for readers. */
+  readonly jobs: Queue<PollJob>;
   /**
    * Polls an account every `everyMs` milliseconds from now on, staggered, and once now if it was not
    * scheduled before. Safe to repeat, also with another interval.
@@ -38,9 +35,8 @@ export interface PollQueue {
    */
   suspects<T extends Scheduled>(accounts: readonly T[]): Promise<T[]>;
   /**
-   * Some of the accounts whose next poll is overdue, `count` at most, behind the first `from`; shard by
-   * shard, in each in the order of the times at which they were due. The accounts that are not overdue cost
-   * nothing.
+   * Some of the accounts whose next poll is overdue, `count` at most, behind the first `from`, in the order
+   * of the times at which they were due. The accounts that are not overdue cost nothing.
    */
   overdue(from: number, count: number): Promise<string[]>;
   /**
@@ -77,39 +73,30 @@ const overdueMs = 10_000;
 // Milliseconds by which the clocks of processes may differ before a schedule is suspect.
 const aheadMs = 5_000;
 
-/** The queue's writing end. */
+/** The queue's writing end; `prefix` is BullMQ's. */
 export function createPollQueue(
   connection: RedisClient,
-  shards: QueueShards,
+  prefix: string,
   onError: (error: Error) => void,
 ): PollQueue {
-  const sharded = createShardedQueue<PollJob>(pollQueueName, connection, shards, onError);
-  const queueOf = sharded.ofAccount;
+  const queue = openQueue<PollJob>(pollQueueName, connection, prefix, onError);
+  const schedulers = queue.toKey('repeat');
 
   async function isScheduled(account: string): Promise<boolean> {
-    return (await queueOf(account).getJobScheduler(schedulerId(account))) !== undefined;
+    return (await queue.getJobScheduler(schedulerId(account))) !== undefined;
   }
 
   // When the next poll of each account is due; undefined for those that are not scheduled.
   async function nextPolls(accounts: readonly Scheduled[]): Promise<(number | undefined)[]> {
-    const found = new Map<string, number>();
-    const searched = sharded.all.map(async (queue) => {
-      const names = accounts.map(({ account }) => account).filter((name) => queueOf(name) === queue);
-      if (names.length === 0) return;
-      const times = await connection.zmscore(queue.toKey('repeat'), ...names.map(schedulerId));
-      for (const [i, name] of names.entries()) {
-        const at = times[i] ?? null;
-        if (at !== null) found.set(name, Number(at));
-      }
-    });
-    await Promise.all(searched);
-    return accounts.map(({ account }) => found.get(account));
+    if (accounts.length === 0) return [];
+    const ids = accounts.map(({ account }) => schedulerId(account));
+    const times = await connection.zmscore(schedulers, ...ids);
+    return times.map((at) => (at === null ? undefined : Number(at)));
   }
 
   const polls: PollQueue = {
-    queues: sharded.all,
+    jobs: queue,
     async schedule(account, everyMs) {
-      const queue = queueOf(account);
       const isNew = !(await isScheduled(account));
       const data = { account, mode: 'delta' as const, asked: false };
       await queue.upsertJobScheduler(
@@ -126,17 +113,7 @@ export function createPollQueue(
     },
     async overdue(from, count) {
       const before = `(${Date.now() - overdueMs}`;
-      const ids: string[] = [];
-      let behind = from;
-      for (const queue of sharded.all) {
-        const schedulers = queue.toKey('repeat');
-        const limit = ['LIMIT', behind, count - ids.length] as const;
-        const some =
-          ids.length < count ? await connection.zrangebyscore(schedulers, '-inf', before, ...limit) : [];
-        ids.push(...some);
-        behind =
-          some.length > 0 ? 0 : Math.max(0, behind - (await connection.zcount(schedulers, '-inf', before)));
-      }
+      const ids = await connection.zrangebyscore(schedulers, '-inf', before, 'LIMIT', from, count);
       return ids.flatMap((id) => accountOf(id) ?? []);
     },
     async outdated(accounts) {
@@ -145,7 +122,7 @@ export function createPollQueue(
         accounts.map(async ({ account, pollIntervalMs }, i) => {
           const nextAt = times[i];
           if (isSuspect(nextAt, pollIntervalMs, Date.now())) return false;
-          const scheduler = queueOf(account).toKey(`repeat:${schedulerId(account)}`);
+          const scheduler = queue.toKey(`repeat:${schedulerId(account)}`);
           const [every, jobs] = await Promise.all([
             connection.hget(scheduler, 'every'),
             connection.exists(`${scheduler}:${nextAt}`),
@@ -155,27 +132,24 @@ export function createPollQueue(
       );
       return accounts.filter((_, i) => works[i] !== true);
     },
-    async scheduledCount() {
-      const counts = sharded.all.map((queue) => connection.zcard(queue.toKey('repeat')));
-      return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
-    },
+    scheduledCount: () => connection.zcard(schedulers),
     async reschedule({ account, pollIntervalMs }) {
       // BullMQ keeps the time of a scheduler's next job as long as that job exists.
       await polls.unschedule(account);
       await polls.schedule(account, pollIntervalMs);
     },
     release: (account) =>
-      releaseLostJobs(queueOf(account), [
+      releaseLostJobs(queue, [
         onceId(account),
         sweepId(account),
         askedId(account, 'delta'),
         askedId(account, 'sweep'),
       ]),
     async unschedule(account) {
-      await Promise.all(sharded.all.map((queue) => queue.removeJobScheduler(schedulerId(account))));
+      await queue.removeJobScheduler(schedulerId(account));
     },
     async pollNow(account, mode) {
-      await queueOf(account).add(
+      await queue.add(
         'poll',
         { account, mode, asked: true },
         {
@@ -187,9 +161,9 @@ export function createPollQueue(
     },
     async beginSweep(account) {
       const data = { account, mode: 'sweep' as const, asked: false };
-      await queueOf(account).add('poll', data, { deduplication: { id: sweepId(account) } });
+      await queue.add('poll', data, { deduplication: { id: sweepId(account) } });
     },
-    close: sharded.close,
+    close: () => queue.close(),
   };
   return polls;
 }

@@ -1,7 +1,5 @@
-import { DelayedError, type Job } from 'bullmq';
 import type { RedisClient } from '../../redis/connection/connect.ts';
-import { createJobWorker } from '../../redis/jobs/job-worker.ts';
-import type { QueueShards } from '../../redis/jobs/queue-shards.ts';
+import { createJobWorker, type JobEnd } from '../../redis/jobs/job-worker.ts';
 import { nameFailure } from '../../redis/store-failure.ts';
 import { pollQueueName, type PollJob } from './poll-queue.ts';
 import type { PollLease } from '../store/lease-store.ts';
@@ -26,7 +24,8 @@ export type Poll = (job: PollJob, signal: AbortSignal, lease?: PollLease) => Pro
 
 export interface PollWorkerDeps {
   readonly connection: RedisClient;
-  readonly shards: QueueShards;
+  /** BullMQ's prefix of the queue. */
+  readonly prefix: string;
   readonly polling: PollingStore;
   /** Unique to this process, for the lease. */
   readonly holder: string;
@@ -53,17 +52,18 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
   const running = new Set<AbortController>();
   let closing = false;
 
-  async function process(job: Job<PollJob>, token: string | undefined): Promise<void> {
-    const { asked, mode } = job.data;
-    const end = await pollUnder(
-      { mode, holder: `${deps.holder}:${job.id ?? ''}`, ms: leaseMs, isHeld: false },
-      job.data,
-    );
+  async function process({
+    id = '',
+    data,
+  }: {
+    readonly id?: string;
+    readonly data: PollJob;
+  }): Promise<JobEnd> {
+    const lease = { mode: data.mode, holder: `${deps.holder}:${id}`, ms: leaseMs, isHeld: false };
+    const end = await pollUnder(lease, data);
     if (end === 'leased') deps.onSkipped();
-    if (end === 'polled' || !asked) return;
-    // A requested poll comes after the polls under way, and occupies no worker until then.
-    await job.moveToDelayed(Date.now() + askAgainMs, token);
-    throw new DelayedError();
+    // A requested poll comes after the polls under way, and occupies no place until then.
+    return end === 'polled' || !data.asked ? 'done' : { againInMs: askAgainMs };
   }
 
   async function pollUnder(lease: PollLease, job: PollJob): Promise<PollEnd> {
@@ -88,15 +88,13 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
   const worker = createJobWorker<PollJob>({
     queue: pollQueueName,
     connection: deps.connection,
-    shards: deps.shards,
+    prefix: deps.prefix,
     concurrency: deps.concurrency,
     lockMs,
     stalledMs,
     process,
     onError: deps.onError,
-    onFailed(job, error) {
-      if (!closing) deps.onError(nameFailure(`poll of ${job?.data.account}`, error));
-    },
+    onFailed: ({ data }, error) => deps.onError(nameFailure(`poll of ${data.account}`, error)),
   });
   return {
     async close() {

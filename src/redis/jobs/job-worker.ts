@@ -1,88 +1,177 @@
-import { createRedisBackend, type Job } from 'bullmq';
-import { Cluster } from 'ioredis';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createRedisBackend, Worker, type Job } from 'bullmq';
 import type { RedisClient } from '../connection/connect.ts';
 import { openNode } from '../connection/open-client.ts';
-import type { QueueShards } from './queue-shards.ts';
-import { createJobPlaces } from './job-places.ts';
-import { createMarkerWait, type MarkerWait } from './marker-wait.ts';
-import { PromptWorker } from './prompt-worker.ts';
+import { createMarkerWait } from './marker-wait.ts';
 
-/** The options of the workers of a queue. */
+/** How the work of a job ended: it is done, or is to be done again after a while. */
+export type JobEnd = 'done' | { readonly againInMs: number };
+
+/** The options of the worker of a queue. */
 export interface JobWorkerOptions<Data> {
   readonly queue: string;
-  /** For scripts. The workers wait for jobs over clients with the same options. */
+  /** BullMQ's prefix of the queue's keys. */
+  readonly prefix: string;
+  /** For scripts. The worker waits for jobs over a client with the same options. */
   readonly connection: RedisClient;
-  readonly shards: QueueShards;
-  /** Maximum number of jobs under way at once, over all shards. */
+  /** Maximum number of jobs under way at once. */
   readonly concurrency: number;
   /** Milliseconds after which a job whose worker is gone may be taken up again. */
   readonly lockMs: number;
   /** Milliseconds between looks for such jobs. */
   readonly stalledMs: number;
-  readonly process: (job: Job<Data>, token: string | undefined, shard: number) => Promise<void>;
+  readonly process: (job: Job<Data>) => Promise<JobEnd>;
   readonly onError: (error: Error) => void;
   /** A job has failed; it may be tried again. */
-  readonly onFailed: (job: Job<Data> | undefined, error: Error) => void;
+  readonly onFailed: (job: Job<Data>, error: Error) => void;
 }
 
-/** The workers of a queue, one for each shard. */
+/** The worker of a queue. */
 export interface JobWorker {
-  /** Takes no more jobs; resolves when those under way have ended, which may be never. */
+  /**
+   * Takes no more jobs, and gives back those that fail from now on; resolves when those under way have ended,
+   * which may be never.
+   */
   close(): Promise<void>;
 }
 
-// Milliseconds of pause after a lost connection. BullMQ's default of 15 s would be added to each failover.
+// Milliseconds until a request that failed is made again.
 const retryMs = 1_000;
+// Maximum number of requests for jobs at once, so that a slow line to Redis does not bound the jobs a second
+// by its round trips.
+const lookersMax = 16;
 
 /**
- * Starts a BullMQ worker for each shard. They go on within seconds after any connection has failed or fallen
- * silent. Jobs may be taken up again as often as need be. BullMQ's own blocking connection is left out: it is
- * disconnected and connected again when a read is late, and in a cluster that connects only at the second
- * attempt it waits for ever for the first. One connection waits for the jobs of all shards; in a cluster,
- * where a read names keys of one slot only, it is one for each shard.
+ * Starts a worker that takes jobs one by one and begins each as soon as it has it. BullMQ's own loop first
+ * takes all that it finds; where that takes long, their locks expire before they begin. It goes on within
+ * seconds after any connection has failed or fallen silent. Jobs may be taken up again as often as need be.
  */
 export function createJobWorker<Data>(options: JobWorkerOptions<Data>): JobWorker {
-  const { connection, shards, concurrency } = options;
-  const places = createJobPlaces(concurrency);
-  let shared: MarkerWait | null = null;
+  const { connection, concurrency, lockMs, onError } = options;
+  const settings = {
+    connection,
+    prefix: options.prefix,
+    lockDuration: lockMs,
+    stalledInterval: options.stalledMs,
+    maxStalledCount: 1_000_000,
+    runRetryDelay: retryMs,
+  };
+  const markers = createMarkerWait((key) => openNode(connection, key, worker.backend.clientName()));
+  const worker = new Worker<Data>(options.queue, null, settings, (name, opts) => {
+    const backend = createRedisBackend(name, opts);
+    const waitForJob = (seconds: number) => markers.wait(backend.keys['marker'] ?? '', seconds);
+    return Object.assign(backend, { waitForJob });
+  });
+  const underWay = new Map<Job<Data>, Promise<void>>();
+  const lookers = new Set<Promise<void>>();
+  const stopping = new AbortController();
+  let looks = 0;
 
-  const createWait = (name: string) =>
-    createMarkerWait({ open: (key) => openNode(connection, key, name), hasPlace: places.hasPlace });
-
-  function start(shard: number): PromptWorker<Data> {
-    const settings = {
-      connection,
-      prefix: shards.prefix(shard),
-      concurrency,
-      lockDuration: options.lockMs,
-      stalledInterval: options.stalledMs,
-      maxStalledCount: 1_000_000,
-      runRetryDelay: retryMs,
-    };
-    const run = (job: Job<Data>, token: string | undefined) =>
-      places.occupy(() => options.process(job, token, shard));
-    const worker = new PromptWorker<Data>(options.queue, run, settings, (name, opts) => {
-      const backend = createRedisBackend(name, opts);
-      const markers =
-        connection instanceof Cluster
-          ? createWait(backend.clientName())
-          : (shared ??= createWait(backend.clientName()));
-      const key = backend.keys['marker'] ?? '';
-      return Object.assign(backend, {
-        waitForJob: (seconds: number) => markers.wait(key, seconds),
-        disconnectBlocking: async () => markers.stop(key),
-      });
+  /** Adds a looker, unless jobs and lookers take up all places. */
+  function look(): void {
+    if (stopping.signal.aborted || lookers.size >= lookersMax) return;
+    if (underWay.size + lookers.size >= concurrency) return;
+    const looker = takeJobs().finally(() => {
+      lookers.delete(looker);
+      lookOn();
     });
-    worker.share(places);
-    worker.on('error', options.onError);
-    worker.on('failed', options.onFailed);
-    return worker;
+    lookers.add(looker);
   }
 
-  const workers = Array.from({ length: shards.count }, (_, shard) => start(shard));
+  function lookOn(): void {
+    if (lookers.size === 0) look();
+  }
+
+  // Ends when no place is left, or when there is no job and others look too; the last one waits for jobs.
+  async function takeJobs(): Promise<void> {
+    let found = 0;
+    while (!stopping.signal.aborted && underWay.size + lookers.size <= concurrency) {
+      const job = await nextJob();
+      if (job === undefined && lookers.size > 1) return;
+      found = job === undefined ? 0 : found + 1;
+      if (job !== undefined) begin(job);
+      // Where two wait, there may be many.
+      if (found > 1) look();
+    }
+  }
+
+  async function nextJob(): Promise<Job<Data> | undefined> {
+    looks += 1;
+    try {
+      return await worker.getNextJob(`${worker.id}:${looks}`);
+    } catch (error) {
+      onError(error as Error);
+      await delay(retryMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      return undefined;
+    }
+  }
+
+  function begin(job: Job<Data>): void {
+    const run = work(job)
+      .then(untilWritten)
+      .finally(() => {
+        underWay.delete(job);
+        lookOn();
+      });
+    underWay.set(job, run);
+  }
+
+  // Does a job's work. Returns the request that ends the job.
+  async function work(job: Job<Data>): Promise<() => Promise<unknown>> {
+    const token = tokenOf(job);
+    const giveBack = () => job.moveToWait(token);
+    if (stopping.signal.aborted) return giveBack;
+    try {
+      const end = await options.process(job);
+      if (end === 'done') return () => job.moveToCompleted(undefined, token, false);
+      return () => job.moveToDelayed(Date.now() + end.againInMs, token);
+    } catch (error) {
+      if (stopping.signal.aborted) return giveBack;
+      options.onFailed(job, error as Error);
+      return () => job.moveToFailed(error as Error, token, false);
+    }
+  }
+
+  async function untilWritten(end: () => Promise<unknown>): Promise<void> {
+    for (;;) {
+      try {
+        await end();
+        return;
+      } catch (error) {
+        onError(error as Error);
+        // BullMQ's codes are numbers: the job is no longer this worker's.
+        const isLost = typeof (error as { code?: unknown }).code === 'number';
+        if (isLost || connection.status === 'end') return;
+        await delay(retryMs);
+      }
+    }
+  }
+
+  async function keepLocks(): Promise<void> {
+    while (!worker.closing) {
+      await delay(lockMs / 3, undefined, { ref: false });
+      const jobs = [...underWay.keys()];
+      if (jobs.length === 0) continue;
+      const ids = jobs.map(({ id = '' }) => id);
+      await worker.extendJobLocks(ids, jobs.map(tokenOf), lockMs).catch(onError);
+    }
+  }
+
+  worker.on('error', onError);
+  worker.startStalledCheckTimer().catch(onError);
+  void keepLocks();
+  look();
   return {
     async close() {
-      await Promise.all(workers.map((worker) => worker.close()));
+      stopping.abort();
+      markers.stop();
+      await Promise.all(lookers);
+      await Promise.all(underWay.values());
+      await worker.close();
     },
   };
+}
+
+function tokenOf({ token = '' }: Job): string {
+  return token;
 }

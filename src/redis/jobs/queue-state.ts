@@ -1,12 +1,10 @@
 import type { Queue } from 'bullmq';
 import { databaseOf, type RedisClient } from '../connection/open-client.ts';
 
-/**
- * The jobs and workers of a queue, over all shards. Times are milliseconds on the clocks of the processes.
- */
+/** The jobs and workers of a queue. Times are milliseconds on the clocks of the processes. */
 export interface QueueState {
   readonly name: string;
-  /** In a shard at least, no job is taken until the queue is resumed. */
+  /** No job is taken until the queue is resumed. */
   readonly paused: boolean;
   /** Number of jobs in each state. */
   readonly jobs: Readonly<Record<(typeof jobStates)[number], number>>;
@@ -26,39 +24,11 @@ const jobStates = ['waiting', 'active', 'delayed', 'failed'] as const;
 const lateMs = 10_000;
 
 /**
- * Reads the state of a queue, whose shards are `queues`, without changing it. The cost does not depend on the
- * number of jobs and schedulers. The parts are read one after the other, so a job that moves meanwhile may be
- * in two of them or in none. `now` is in milliseconds on this process's clock.
+ * Reads the state of a queue without changing it. The cost does not depend on the number of jobs and
+ * schedulers. The parts are read one after the other, so a job that moves meanwhile may be in two of them or
+ * in none. `now` is in milliseconds on this process's clock.
  */
-export async function readQueueState(
-  queues: readonly [Queue, ...Queue[]],
-  redis: RedisClient,
-  now: number,
-): Promise<QueueState> {
-  const states = await Promise.all(queues.map((queue) => readShard(queue, redis, now)));
-  const total = (count: (state: QueueState) => number) => states.reduce((sum, each) => sum + count(each), 0);
-  // A process works on all shards.
-  const workers = states.map((state) => state.workers).filter((count) => count !== null);
-  const waitingSince = states.map(({ oldestWaitingAt }) => oldestWaitingAt).filter((at) => at !== null);
-  return {
-    name: queues[0].name,
-    paused: states.some(({ paused }) => paused),
-    jobs: {
-      waiting: total(({ jobs }) => jobs.waiting),
-      active: total(({ jobs }) => jobs.active),
-      delayed: total(({ jobs }) => jobs.delayed),
-      failed: total(({ jobs }) => jobs.failed),
-    },
-    schedulers: {
-      count: total(({ schedulers }) => schedulers.count),
-      late: total(({ schedulers }) => schedulers.late),
-    },
-    workers: workers.length === 0 ? null : Math.max(...workers),
-    oldestWaitingAt: waitingSince.length === 0 ? null : Math.min(...waitingSince),
-  };
-}
-
-async function readShard(queue: Queue, redis: RedisClient, now: number): Promise<QueueState> {
+export async function readQueueState(queue: Queue, redis: RedisClient, now: number): Promise<QueueState> {
   const schedulers = queue.toKey('repeat');
   const [counts, paused, first, workers, count, late] = await Promise.all([
     queue.getJobCounts(...jobStates, 'prioritized'),
@@ -83,20 +53,13 @@ async function readShard(queue: Queue, redis: RedisClient, now: number): Promise
 
 const noJobs = { waiting: 0, active: 0, delayed: 0, failed: 0 };
 
-/**
- * The connections that wait for jobs of one shard of a queue, in all processes. Redis lists the clients of
- * all its databases, in which other deployments may have a queue of the same name. Rejects when Redis does.
- */
-async function workersOf(queue: Queue, redis: RedisClient): Promise<Record<string, string>[]> {
-  const workers = await queue.getWorkers();
-  return workers.filter(({ db }) => db === undefined || Number(db) === databaseOf(redis));
-}
-
+// Redis lists the clients of all its databases, in which other deployments may have a queue of the same name.
 async function countWorkers(queue: Queue, redis: RedisClient): Promise<number | null> {
   try {
-    const workers = await workersOf(queue, redis);
+    const workers = await queue.getWorkers();
+    const own = workers.filter(({ db }) => db === undefined || Number(db) === databaseOf(redis));
     // BullMQ makes up a worker without an address where Redis does not know CLIENT LIST.
-    return workers.every(({ addr }) => addr !== undefined) ? workers.length : null;
+    return own.every(({ addr }) => addr !== undefined) ? own.length : null;
   } catch {
     // An access list forbids the command; without a connection the other readings fail too.
     return null;

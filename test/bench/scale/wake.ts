@@ -31,10 +31,8 @@ export async function deliverSome(stage: Stage, account: string, events: number)
 /** Resolves when no account was waiting or being delivered to for so many seconds. */
 export async function untilDrained({ parts }: Stage, seconds: number): Promise<void> {
   const atWork = async () => {
-    const counts = await Promise.all(
-      parts.deliverQueue.queues.map((queue) => queue.getJobCounts('waiting', 'active', 'prioritized')),
-    );
-    return counts.reduce((sum, each) => sum + Object.values(each).reduce((a, b) => a + b, 0), 0);
+    const counts = await parts.deliverQueue.jobs.getJobCounts('waiting', 'active', 'prioritized');
+    return Object.values(counts).reduce((a, b) => a + b, 0);
   };
   let quietSince = performance.now();
   while (performance.now() - quietSince < seconds * 1_000) {

@@ -1,7 +1,6 @@
 import type { Redis } from 'ioredis';
 import { freePort } from '../../../src/demo/redis-process.ts';
 import { joinAsReplica, startCluster, startClusterNode } from '../../support/redis/topologies.ts';
-import { clusterShards, createQueueShards } from '../../../src/redis/jobs/queue-shards.ts';
 import { accounts } from '../../support/world/world.ts';
 import { moveSlot } from './move-slot.ts';
 import {
@@ -25,9 +24,8 @@ const settings = {
   'cluster-require-full-coverage': 'no',
 };
 const args = [...syncAtOnce, ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])];
-// What the keys of an account, and those of its queues, are hashed by.
-const shards = createQueueShards('{~queues}', clusterShards);
-const hashTags = [...accounts, ...accounts.map((account) => shards.prefix(shards.homeOf(account)))];
+// What the keys of an account, and those of the queues, are hashed by.
+const hashTags = [...accounts, '{~queues}'];
 
 /**
  * Three primaries with a replica each. The primary of a slot in use, picked at random, is stalled or killed

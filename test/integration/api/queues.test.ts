@@ -3,7 +3,6 @@ import { createDeliverQueue, type DeliverQueue } from '../../../src/delivery/del
 import { createPollQueue, type PollQueue } from '../../../src/polling/schedule/poll-queue.ts';
 import { readQueueState } from '../../../src/redis/jobs/queue-state.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
-import { oneShard } from '../../../src/redis/jobs/queue-shards.ts';
 import { createApiFixture, type ApiFixture } from '../../support/api/api-fixture.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 
@@ -18,11 +17,11 @@ let api: ApiFixture;
 beforeAll(async () => {
   const { queues } = createKeys(redis.prefix);
   const client = redis.connect();
-  polls = createPollQueue(client, oneShard(queues), rethrow);
-  deliveries = createDeliverQueue(client, oneShard(queues), rethrow);
+  polls = createPollQueue(client, queues, rethrow);
+  deliveries = createDeliverQueue(client, queues, rethrow);
   api = await createApiFixture(client, redis.prefix, {
     readQueues: () =>
-      Promise.all([polls, deliveries].map((queue) => readQueueState(queue.queues, client, Date.now()))),
+      Promise.all([polls, deliveries].map(({ jobs }) => readQueueState(jobs, client, Date.now()))),
   });
 });
 

@@ -53,10 +53,10 @@ describe('the worker of deliveries', () => {
       await vi.waitFor(async () => expect((await harness.state(id)).done).toBe(''));
     }
     await vi.waitFor(async () => expect((await harness.state(id)).probes).toBeGreaterThan(2), 5_000);
-    expect(await harness.queue.queues[0].getDelayedCount()).toBeLessThanOrEqual(1);
+    expect(await harness.queue.jobs.getDelayedCount()).toBeLessThanOrEqual(1);
     fails = false;
     await vi.waitFor(() => expect(receiver.accepted).toHaveLength(13), 10_000);
-    expect(await harness.queue.queues[0].getDelayedCount()).toBeLessThanOrEqual(1);
+    expect(await harness.queue.jobs.getDelayedCount()).toBeLessThanOrEqual(1);
     expect(harness.errors).toEqual([]);
   });
 
@@ -150,7 +150,7 @@ describe('the worker of deliveries', () => {
     await harness.queue.wakeAt(harness.account, Date.now(), Date.now());
     latch.open();
     await vi.waitFor(async () => {
-      const jobs = await harness.queue.queues[0].getJobs(['delayed']);
+      const jobs = await harness.queue.jobs.getJobs(['delayed']);
       expect(jobs.map(({ name }) => name).toSorted()).toEqual(['due', 'now']);
       expect(jobs.every(({ attemptsMade }) => attemptsMade > 0)).toBe(true);
       expect(jobs.map(({ stacktrace }) => stacktrace)).toEqual([[], []]);

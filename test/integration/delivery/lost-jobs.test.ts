@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { createDeliverQueue } from '../../../src/delivery/deliver-queue.ts';
 import { createPollQueue } from '../../../src/polling/schedule/poll-queue.ts';
-import { oneShard } from '../../../src/redis/jobs/queue-shards.ts';
 import { storedQueue } from '../../support/redis/stored-queues.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 
@@ -14,12 +13,12 @@ function fail(error: Error): never {
 
 test('a wake-up that stands in no list is freed, so that its account can be woken, and others stay', async () => {
   const client = redis.connect();
-  const queue = createDeliverQueue(client, oneShard(redis.prefix), fail);
-  const waiting = () => queue.queues[0].getWaitingCount();
+  const queue = createDeliverQueue(client, redis.prefix, fail);
+  const waiting = () => queue.jobs.getWaitingCount();
   try {
     await queue.wake('lost');
     // As the script that adds a job leaves it when its last commands are not carried out.
-    expect(await storedQueue(client, queue.queues[0]).loseAllWaiting()).toBe(true);
+    expect(await storedQueue(client, queue.jobs).loseAllWaiting()).toBe(true);
     await queue.wake('lost');
     await queue.wake('waiting');
     expect(await waiting()).toBe(1);
@@ -36,15 +35,15 @@ test('a wake-up that stands in no list is freed, so that its account can be woke
 
 test('a poll that was asked for and stands in no list is freed, so that it can be asked for again', async () => {
   const client = redis.connect();
-  const polls = createPollQueue(client, oneShard(redis.prefix), fail);
+  const polls = createPollQueue(client, redis.prefix, fail);
   try {
     await polls.pollNow('acme', 'sweep');
-    expect(await storedQueue(client, polls.queues[0]).loseAllWaiting()).toBe(true);
+    expect(await storedQueue(client, polls.jobs).loseAllWaiting()).toBe(true);
     await polls.pollNow('acme', 'sweep');
-    expect(await polls.queues[0].getWaitingCount()).toBe(0);
+    expect(await polls.jobs.getWaitingCount()).toBe(0);
     expect(await polls.release('acme')).toBe(1);
     await polls.pollNow('acme', 'sweep');
-    expect(await polls.queues[0].getWaitingCount()).toBe(1);
+    expect(await polls.jobs.getWaitingCount()).toBe(1);
   } finally {
     await polls.close();
   }

@@ -9,7 +9,6 @@ import { createRedisConnections } from '../../../src/redis/connection/connect.ts
 import { createKeys } from '../../../src/redis/keys.ts';
 import { createWorkTally } from '../../../src/monitoring/work-tally.ts';
 import { createWorkWatch } from '../../../src/monitoring/work-watch.ts';
-import { oneShard } from '../../../src/redis/jobs/queue-shards.ts';
 import { storedQueue } from '../../support/redis/stored-queues.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 
@@ -32,8 +31,8 @@ function rig() {
   const fail = (error: Error) => {
     throw error;
   };
-  const polls = createPollQueue(connections.failFast(), oneShard(keys.queues), fail);
-  const deliveries = createDeliverQueue(connections.failFast(), oneShard(keys.queues), fail);
+  const polls = createPollQueue(connections.failFast(), keys.queues, fail);
+  const deliveries = createDeliverQueue(connections.failFast(), keys.queues, fail);
 
   function process() {
     let time = 0;
@@ -49,12 +48,12 @@ function rig() {
       {
         name: 'poll',
         tally: tally.poll,
-        keys: polls.queues.map((queue) => (part: string) => queue.toKey(part)),
+        key: (part: string) => polls.jobs.toKey(part),
       },
       {
         name: 'deliver',
         tally: tally.deliver,
-        keys: deliveries.queues.map((queue) => (part: string) => queue.toKey(part)),
+        key: (part: string) => deliveries.jobs.toKey(part),
       },
     ] as const;
     const watch = createWorkWatch({
@@ -119,7 +118,7 @@ test('repairs of the schedule that go on and on do not hide that nobody polls', 
   const { polls } = deployment;
   const process = deployment.process();
   await polls.schedule('acme', everyMs);
-  await polls.queues[0].drain();
+  await polls.jobs.drain();
   process.expect('poll', everyMs);
   for (let repairs = 0; repairs < 20; repairs += 1) {
     await polls.schedule('acme', everyMs);
@@ -176,7 +175,7 @@ test.each([
     'were given to a worker that never heard of it',
     async ({ deliveries }: ReturnType<typeof rig>) => {
       await deliveries.wake('acme');
-      await storedQueue(client, deliveries.queues[0]).giveToNobody();
+      await storedQueue(client, deliveries.jobs).giveToNobody();
     },
   ],
 ])('deliveries that %s are told after a minute, and not once they were taken', async (_, prepare) => {
@@ -192,7 +191,7 @@ test.each([
   expect(process.problems()).toEqual([expect.stringMatching(/^Due deliveries wait, for 6\d s now/)]);
   const worker = createDeliverWorker({
     connection: connections.blocking(),
-    shards: oneShard(keys.queues),
+    prefix: keys.queues,
     queue: deliveries,
     concurrency: 10,
     async run() {

@@ -4,7 +4,6 @@ import { createPollWorker } from '../../../src/polling/schedule/poll-worker.ts';
 import { createPollingStore } from '../../../src/polling/store/polling-store.ts';
 import { createRedisConnections } from '../../../src/redis/connection/connect.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
-import { oneShard } from '../../../src/redis/jobs/queue-shards.ts';
 import { storedAccount } from '../../support/redis/stored-account.ts';
 import { storedSchedules } from '../../support/redis/stored-queues.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
@@ -24,12 +23,12 @@ async function rig(
   const fail = (error: Error) => {
     throw error;
   };
-  const queue = createPollQueue(connections.failFast(), oneShard(keys.queues), fail);
+  const queue = createPollQueue(connections.failFast(), keys.queues, fail);
   const polling = createPollingStore(connections.command(), keys);
   let skipped = 0;
   const worker = createPollWorker({
     connection: connections.blocking(),
-    shards: oneShard(keys.queues),
+    prefix: keys.queues,
     polling,
     holder: 'test',
     concurrency: 10,
@@ -175,7 +174,7 @@ it('keeps no stack trace of a poll that failed, neither of one that was asked fo
     },
     (error) => void errors.push(error),
   );
-  const [queue] = poller.queue.queues;
+  const { jobs: queue } = poller.queue;
   await poller.queue.schedule('scheduled', 100);
   // Beyond the first, they are made by the worker.
   await expect.poll(() => polls, { timeout: 5_000 }).toBeGreaterThan(3);

@@ -19,8 +19,8 @@ test('wake-ups that were lost half-way are freed, although subscriptions or jobs
   for await (const name of eachName(stores.accounts.slice)) names.push(name);
   expect(names.toSorted()).toEqual([accountName(0), accountName(1), accountName(2)]);
   await storedAccount(client, keys.account(accountName(0))).spoilSubscriptions();
-  const deliveries = storedQueue(client, deliverQueue.queues[0]);
-  const polls = storedQueue(client, pollQueue.queues[0]);
+  const deliveries = storedQueue(client, deliverQueue.jobs);
+  const polls = storedQueue(client, pollQueue.jobs);
   const delivery = `now.${accountName(2)}`;
   const pollsOf = [0, 2].map((i) => `${accountName(i)}.delta`);
   await deliveries.block(delivery);

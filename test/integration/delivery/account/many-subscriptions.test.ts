@@ -27,7 +27,7 @@ describe('an event for many subscriptions of an account', () => {
     await subscribeMany(harness, receiver.url, 250);
     await harness.publish('a');
     await harness.publish('b');
-    expect(await harness.queue.queues[0].getWaitingCount()).toBe(1);
+    expect(await harness.queue.jobs.getWaitingCount()).toBe(1);
     harness.startWorker();
     await vi.waitFor(() => expect(receiver.accepted).toHaveLength(500), 20_000);
     expect(numbers(receiver.accepted).size).toBe(250);

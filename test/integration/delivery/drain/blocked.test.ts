@@ -168,13 +168,7 @@ describe('a subscription that cannot be opened', () => {
     await harness.publish('b');
     await vi.waitFor(() => expect(harness.blocks.length).toBeGreaterThan(1), 10_000);
     await vi.waitFor(async () => {
-      const jobs = await harness.queue.queues[0].getJobs([
-        'waiting',
-        'active',
-        'delayed',
-        'completed',
-        'failed',
-      ]);
+      const jobs = await harness.queue.jobs.getJobs(['waiting', 'active', 'delayed', 'completed', 'failed']);
       expect(jobs.map(({ name, attemptsMade }) => [name, attemptsMade])).toEqual([['due', 0]]);
     });
     expect(harness.errors).toEqual([]);

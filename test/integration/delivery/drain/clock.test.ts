@@ -153,7 +153,7 @@ test('a wake-up that comes before its time wakes nobody, for it would come over 
   const now = rig.now();
   // As if the clock of the process that takes it up were ten hours ahead.
   const early = { account: 'early', at: now + 10 * hour };
-  await harness.queue.queues[0].add('due', early);
+  await harness.queue.jobs.add('due', early);
   await harness.queue.wakeAt(harness.account, now + 50, now);
   await vi.waitFor(() => expect(wake).toHaveBeenCalledWith(harness.account));
   expect(wake).not.toHaveBeenCalledWith('early');

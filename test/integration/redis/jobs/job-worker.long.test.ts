@@ -2,7 +2,6 @@ import { Queue } from 'bullmq';
 import { expect, test } from 'vitest';
 import { createRedisConnections } from '../../../../src/redis/connection/connect.ts';
 import { createJobWorker } from '../../../../src/redis/jobs/job-worker.ts';
-import { oneShard } from '../../../../src/redis/jobs/queue-shards.ts';
 import { startPrivateRedis } from '../../../support/redis/test-redis.ts';
 import { startSilencingProxy } from '../../../support/connections/silencing-proxy.ts';
 
@@ -24,11 +23,14 @@ test('a worker takes jobs again within 15 s when the connection of its scripts, 
   const worker = createJobWorker({
     queue: 'work',
     connection: connections.blocking(),
-    shards: oneShard(prefix),
+    prefix: prefix,
     concurrency: 1,
     lockMs: 5_000,
     stalledMs: 2_000,
-    process: async ({ name }) => void done.push(name),
+    async process({ name }) {
+      done.push(name);
+      return 'done';
+    },
     onError: () => undefined,
     onFailed: () => undefined,
   });

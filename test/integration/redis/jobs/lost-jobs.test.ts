@@ -1,6 +1,6 @@
 import { Queue } from 'bullmq';
 import { afterAll, expect, test } from 'vitest';
-import { releaseLostJobs } from '../../../../src/redis/jobs/lost-jobs.ts';
+import { releaseLostJobs } from '../../../../src/redis/jobs/job-queue.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 
 const redis = testRedis();

@@ -2,7 +2,6 @@ import { Queue } from 'bullmq';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { createJobWorker } from '../../../../src/redis/jobs/job-worker.ts';
 import { readQueueState } from '../../../../src/redis/jobs/queue-state.ts';
-import { oneShard } from '../../../../src/redis/jobs/queue-shards.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -13,7 +12,7 @@ function openQueue(name: string) {
   const prefix = `${redis.prefix}{queues}`;
   const queue = new Queue(name, { connection: client, prefix });
   onTestFinished(() => queue.close());
-  const read = (now = Date.now()) => readQueueState([queue], client, now);
+  const read = (now = Date.now()) => readQueueState(queue, client, now);
   return { queue, prefix, read };
 }
 
@@ -70,12 +69,12 @@ test('a scheduler is late ten seconds after its next job was due', async () => {
 
 test('the workers of all processes are counted, and the job that one has taken is active', async () => {
   const { queue, prefix, read } = openQueue('workers');
-  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const { promise: held, resolve: release } = Promise.withResolvers<'done'>();
   const workers = [1, 2].map(() =>
     createJobWorker({
       queue: 'workers',
       connection: redis.connect(),
-      shards: oneShard(prefix),
+      prefix,
       concurrency: 1,
       lockMs: 5_000,
       stalledMs: 2_000,
@@ -88,7 +87,7 @@ test('the workers of all processes are counted, and the job that one has taken i
   await queue.add('held', {});
   await expect.poll(async () => (await read()).jobs.active).toBe(1);
   expect((await read()).workers).toBe(2);
-  release();
+  release('done');
   await Promise.all(workers.map((worker) => worker.close()));
   await expect.poll(async () => (await read()).workers).toBe(0);
 });
