@@ -16,6 +16,7 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
 COPY src ./src
+COPY docs/problems.md ./docs/
 # The labels of the OCI image specification. A release names its version, commit and time (docs/releasing.md); a build by hand need not.
 ARG VERSION=unreleased
 ARG REVISION=unknown

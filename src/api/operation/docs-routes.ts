@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { runInThisContext } from 'node:vm';
-import { createAsset, createLateAsset, serveAsset } from '../../http/asset.ts';
+import { fastify } from 'fastify';
+import { createLateAsset, serveAsset } from '../../http/asset.ts';
 import type { Api } from '../deps.ts';
 
 /**
@@ -15,67 +13,57 @@ export async function addDocsRoutes(app: Api, early: boolean): Promise<void> {
     type: 'application/json; charset=utf-8',
     body: JSON.stringify(app.swagger()),
   }));
-  const reference = createAsset('/docs/', 'text/html; charset=utf-8', page, {
-    'content-security-policy': pagePolicy,
+  const page = createLateAsset('/docs/', async () => {
+    const body = await readReference('/docs/');
+    return {
+      type: 'text/html; charset=utf-8',
+      body,
+      headers: { 'content-security-policy': policyOf(body) },
+    };
   });
   const script = createLateAsset('/docs/js/scalar.js', async () => ({
     type: 'text/javascript; charset=utf-8',
-    body: await readScript(),
+    body: await readReference('/docs/js/scalar.js'),
   }));
   app.get('/docs', { schema: { hide: true } }, (_request, reply) => reply.redirect('docs/', 301));
-  const assets = [document, reference, script];
+  const assets = [document, page, script];
   for (const asset of assets) serveAsset(app, asset);
   if (early) app.addHook('onReady', async () => void (await Promise.all(assets.map(({ read }) => read()))));
 }
 
-const require = createRequire(import.meta.url);
-
 const configuration = {
   url: '../openapi.json',
+  pageTitle: 'filing-webhooks API',
   withDefaultFonts: false,
   telemetry: false,
   hideClientButton: true,
   showDeveloperTools: 'never',
   agent: { disabled: true },
   mcp: { disabled: true },
-};
-const start = `Scalar.createApiReference('#app', ${JSON.stringify(configuration)})`;
-const page = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>filing-webhooks API</title>
-  </head>
-  <body>
-    <div id="app"></div>
-    <script src="js/scalar.js"></script>
-    <script>${start}</script>
-  </body>
-</html>
-`;
+} as const;
+
+// The plugin is asked once for each path, because its routes neither compress nor have tags. Importing it takes
+// a tenth of a second, so that is done where it is needed.
+async function readReference(path: string): Promise<string> {
+  const { default: reference } = await import('@scalar/fastify-api-reference');
+  await using app = fastify();
+  await app.register(reference, { routePrefix: '/docs', configuration });
+  const { body } = await app.inject(path);
+  return body;
+}
 
 // The page starts with one inline script, allowed by its hash, and has inline styles.
-const pagePolicy = [
-  "default-src 'none'",
-  `script-src 'self' 'sha256-${createHash('sha256').update(start).digest('base64')}'`,
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "font-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join(';');
-
-const [before, after] = ['\nvar standalone_default = ', ';\n//#endregion'];
-
-// The library holds the script as one literal of four megabytes. Importing all of it holds the event loop
-// for a tenth of a second.
-async function readScript(): Promise<string> {
-  const text = await readFile(require.resolve('@scalar/fastify-api-reference'), 'utf8');
-  const from = text.indexOf(before) + before.length;
-  const literal = text.slice(from, text.indexOf(after, from));
-  if (!literal.startsWith('"')) throw new Error('the library of the reference has changed: it has no script');
-  return runInThisContext(literal) as string;
+function policyOf(page: string): string {
+  const [, start = ''] = /<script type="text\/javascript">([^<]*)</.exec(page) ?? [];
+  return [
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${createHash('sha256').update(start).digest('base64')}'`,
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join(';');
 }
