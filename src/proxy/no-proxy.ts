@@ -3,17 +3,8 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ReturnType<typeof ipaddr.parse>;
 
-/** One entry of `NO_PROXY`; null for any port. */
-type Rule =
-  | { readonly kind: 'all' }
-  | {
-      readonly kind: 'name';
-      readonly name: string;
-      readonly withItself: boolean;
-      readonly port: number | null;
-    }
-  | { readonly kind: 'address'; readonly address: Address; readonly port: number | null }
-  | { readonly kind: 'range'; readonly base: Address; readonly bits: number };
+/** Whether an entry names this host and port; `address` is null for a host that is a name. */
+type Rule = (host: string, address: Address | null, port: number) => boolean;
 
 /** The entries of `NO_PROXY`. */
 export type NoProxy = readonly Rule[];
@@ -42,35 +33,35 @@ export function isDirect(rules: NoProxy, hostname: string, port: number): boolea
   if (rules.length === 0) return false;
   const host = bare(hostname.toLowerCase());
   const address = isIP(host) === 0 ? null : ipaddr.process(host);
-  return rules.some((rule) => matches(rule, host, address, port));
-}
-
-function matches(rule: Rule, host: string, address: Address | null, port: number): boolean {
-  if (rule.kind === 'all') return true;
-  if (rule.kind === 'range')
-    return address !== null && address.kind() === rule.base.kind() && address.match(rule.base, rule.bits);
-  if (rule.port !== null && rule.port !== port) return false;
-  if (rule.kind === 'address') return address?.toNormalizedString() === rule.address.toNormalizedString();
-  if (address !== null) return false;
-  return (rule.withItself && host === rule.name) || host.endsWith(`.${rule.name}`);
+  return rules.some((matches) => matches(host, address, port));
 }
 
 function ruleOf(entry: string): Rule | null {
-  if (entry === '*') return { kind: 'all' };
-  const [, whole, bits] = /^\[?([\d.a-f:]+)\]?\/(\d{1,3})$/.exec(entry) ?? [];
-  if (bits !== undefined) return rangeOf(whole ?? '', Number(bits));
-  if (isIP(bare(entry)) !== 0) return { kind: 'address', address: ipaddr.process(bare(entry)), port: null };
-  const [, host = '', digits = null] = /^(\[[^\]]+\]|[^:]+)(?::(\d{1,5}))?$/.exec(entry) ?? [];
-  const port = digits === null ? null : Number(digits);
-  if (isIP(bare(host)) !== 0) return { kind: 'address', address: ipaddr.process(bare(host)), port };
-  const [, prefix, name = ''] = /^(\*?\.)?([\p{L}\p{N}_-][\p{L}\p{N}._-]*)$/u.exec(bare(host)) ?? [];
-  return name === '' ? null : { kind: 'name', name, withItself: prefix === undefined, port };
+  if (entry === '*') return () => true;
+  const [, range = '', bits] = /^\[?([\d.a-f:]+)\]?\/(\d{1,3})$/.exec(entry) ?? [];
+  if (bits !== undefined) return rangeRule(range, Number(bits));
+  if (isIP(bare(entry)) !== 0) return addressRule(bare(entry), null);
+  const [, host = '', digits] = /^(\[[^\]]+\]|[^:]+)(?::(\d{1,5}))?$/.exec(entry) ?? [];
+  const port = digits === undefined ? null : Number(digits);
+  if (isIP(bare(host)) !== 0) return addressRule(bare(host), port);
+  const [, prefix, name] = /^(\*?\.)?([\p{L}\p{N}_-][\p{L}\p{N}._-]*)$/u.exec(bare(host)) ?? [];
+  if (name === undefined) return null;
+  return (one, address, at) =>
+    (port ?? at) === at &&
+    address === null &&
+    (one.endsWith(`.${name}`) || (prefix === undefined && one === name));
 }
 
-function rangeOf(address: string, bits: number): Rule | null {
-  const family = isIP(address);
+function rangeRule(text: string, bits: number): Rule | null {
+  const family = isIP(text);
   if (family === 0 || bits > (family === 4 ? 32 : 128)) return null;
-  return { kind: 'range', base: ipaddr.parse(address), bits };
+  const base = ipaddr.parse(text);
+  return (_, address) => address?.kind() === base.kind() && address.match(base, bits);
+}
+
+function addressRule(text: string, port: number | null): Rule {
+  const address = ipaddr.process(text).toNormalizedString();
+  return (_, one, at) => (port ?? at) === at && one?.toNormalizedString() === address;
 }
 
 function bare(host: string): string {

@@ -21,9 +21,6 @@ export interface TunnelRules {
 // less, so that a proxy which does not answer is not taken for an endpoint.
 const proxyConnectMs = 5_000;
 
-// Faults of this process. They say nothing about the proxy.
-const localFaults = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
-
 /** Host and port as a request for a tunnel names them (RFC 9110 §7.2); the host has no brackets. */
 export function authorityOf(host: string, port: number): string {
   return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
@@ -31,13 +28,13 @@ export function authorityOf(host: string, port: number): string {
 
 /**
  * A socket to `authority` ("host:port") through the proxy, by CONNECT (RFC 9110 §9.3.6), or with null a
- * connection to the proxy itself on which nothing was sent. Rejects with ProxyError, or with the error of the
- * system where this process is at fault. A socket that does not become a tunnel is destroyed.
+ * connection to the proxy itself on which nothing was sent. Resolves to the error where there is none, and
+ * never rejects. A socket that does not become a tunnel is destroyed.
  */
-export function openTunnel(rules: TunnelRules, authority: string | null): Promise<Socket> {
+export function openTunnel(rules: TunnelRules, authority: string | null): Promise<Socket | ProxyError> {
   const { proxy, lookup, timeoutMs, ca } = rules;
   const { isSecure, host, port, authorization } = proxy;
-  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const { promise, resolve } = Promise.withResolvers<Socket | ProxyError>();
   const connectMs = Math.min(timeoutMs / 2, proxyConnectMs);
   const startedAt = performance.now();
   let isConnected = false;
@@ -77,34 +74,21 @@ export function openTunnel(rules: TunnelRules, authority: string | null): Promis
       const error = errorOfStatus(statusCode);
       if (error !== null) socket.destroy();
       else if (head.length > 0) socket.unshift(head);
-      if (error === null) resolve(socket);
-      else reject(error);
+      resolve(error ?? socket);
     })
     .on('error', (error: NodeJS.ErrnoException) => {
       clearTimeout(deadline);
-      const { code = '' } = error;
-      const isKnown = error instanceof ProxyError || localFaults.has(code);
-      reject(isKnown ? error : new ProxyError(isConnected ? answerReason(code) : reasonOf(code, isSecure)));
+      if (error instanceof ProxyError) resolve(error);
+      else resolve(new ProxyError(reasonOf(error.code ?? '', isConnected, isSecure)));
     });
   if (authority !== null) request.end();
   return promise;
 }
 
-const noConnection = new Set([
-  'ECONNREFUSED',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EHOSTDOWN',
-  'ENETDOWN',
-]);
-
-function reasonOf(code: string, isSecure: boolean): ProxyReason {
+function reasonOf(code: string, isConnected: boolean, isSecure: boolean): ProxyReason {
+  // Node's parser.
+  if (isConnected) return code.startsWith('HPE_') ? 'malformed' : 'closed';
   if (code === 'ENOTFOUND' || code.startsWith('EAI_')) return 'unknown_name';
-  return isSecure && !noConnection.has(code) ? 'tls' : 'unreachable';
-}
-
-// Codes of Node's parser.
-function answerReason(code: string): ProxyReason {
-  return code.startsWith('HPE_') ? 'malformed' : 'closed';
+  // Codes of the system, as opposed to those of TLS.
+  return isSecure && !/^E(?!PROTO|CONNRESET)[A-Z]+$/.test(code) ? 'tls' : 'unreachable';
 }

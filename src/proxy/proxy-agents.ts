@@ -65,7 +65,7 @@ function connecting<Agent extends HttpAgent>(
 function tunnelTo(tunnels: Tunnels | null, { host, port }: ClientRequestArgs, standard: number) {
   const name = (host ?? '').replace(/^\[(.*)\]$/, '$1');
   const number = Number(port) || standard;
-  return tunnels?.takes(name, number) === true ? tunnels.open(name, number, [name]) : null;
+  return tunnels?.takes(name, number) === true ? tunnels.open(number, [name]) : null;
 }
 
 // Node gives no socket to a callback with an error, although the type asks for one.

@@ -16,10 +16,10 @@ export interface Tunnels {
   readonly resolves: boolean;
   /**
    * A socket to the first of `hosts` that the proxy connects to, paused. `hosts` are the vetted addresses of
-   * `hostname`, or its name where the proxy resolves names; at least one. Rejects with ProxyError, at once
-   * while the proxy is down, or with the error of the system where this process is at fault.
+   * an endpoint, or its name where the proxy resolves names; at least one. Rejects with ProxyError, at once
+   * while the proxy is down.
    */
-  open(hostname: string, port: number, hosts: readonly string[]): Promise<Socket>;
+  open(port: number, hosts: readonly string[]): Promise<Socket>;
   /**
    * Null when the proxy can be connected to; asked after a tunnel broke, since its end may be the proxy's.
    * Simultaneous callers share one connection.
@@ -66,55 +66,48 @@ const aboutAddress: ReadonlySet<ProxyReason> = new Set(['no_connection', 'silent
 export function createTunnels(deps: TunnelsDeps): Tunnels {
   const { noProxy, onFailed, onOutage, random, resolves, timeoutMs } = deps;
   const probe = async (authority: string | null) => {
-    (await openTunnel(deps, authority)).on('error', () => undefined).destroy();
+    const tunnel = await openTunnel(deps, authority);
+    if (tunnel instanceof ProxyError) return tunnel;
+    tunnel.on('error', () => undefined).destroy();
+    return null;
   };
   const watch = createProxyWatch({ random, onOutage, probe });
   let checking: Promise<ProxyError | null> | null = null;
 
   async function reach(): Promise<ProxyError | null> {
-    try {
-      await probe(null);
-      return null;
-    } catch (error) {
-      return error instanceof ProxyError ? watch.failed(null, error) : null;
-    }
+    const error = await probe(null);
+    return error === null ? null : watch.failed(null, error);
   }
 
-  async function openFirst([first = '', ...others]: readonly string[], leftMs: number): Promise<Socket> {
+  async function openFirst(
+    [first = '', ...others]: readonly string[],
+    leftMs: number,
+  ): Promise<Socket | ProxyError> {
     const attemptMs = leftMs / (1 + others.length);
-    try {
-      return await openTunnel({ ...deps, timeoutMs: attemptMs }, first);
-    } catch (error) {
-      const isFinal = !(error instanceof ProxyError && aboutAddress.has(error.reason));
-      if (isFinal || others.length === 0) throw error;
-      return openFirst(others, leftMs - attemptMs);
-    }
+    const tunnel = await openTunnel({ ...deps, timeoutMs: attemptMs }, first);
+    const isNext = tunnel instanceof ProxyError && aboutAddress.has(tunnel.reason) && others.length > 0;
+    return isNext ? openFirst(others, leftMs - attemptMs) : tunnel;
   }
 
   return {
     resolves,
     takes: (hostname, port) => !isDirect(noProxy, hostname, port),
     takesUrl: (url) => isUrlTaken(noProxy, url),
-    async open(hostname, port, hosts) {
+    async open(port, hosts) {
       const authorities = hosts.slice(0, addressesMax).map((host) => authorityOf(host, port));
-      const target = { name: authorityOf(hostname, port), authority: authorities[0] ?? '' };
-      const held = watch.enter(target);
+      const [endpoint = ''] = authorities;
+      const held = watch.enter(endpoint);
       if (held !== null) throw held;
-      try {
-        const socket = await openFirst(authorities, timeoutMs);
-        watch.opened();
-        return socket;
-      } catch (error) {
-        if (!(error instanceof ProxyError)) throw error;
-        onFailed?.(error.reason);
-        throw watch.failed(target, error);
+      const tunnel = await openFirst(authorities, timeoutMs);
+      if (tunnel instanceof ProxyError) {
+        onFailed?.(tunnel.reason);
+        throw watch.failed(endpoint, tunnel);
       }
+      watch.opened();
+      return tunnel;
     },
     check: () => (checking ??= reach().finally(() => (checking = null))),
     outage: watch.outage,
-    close() {
-      watch.close();
-      return Promise.resolve();
-    },
+    close: async () => watch.close(),
   };
 }

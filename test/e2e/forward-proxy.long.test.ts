@@ -107,7 +107,7 @@ test('a forward proxy that is away, and then takes no credentials, costs no atte
   );
 }, 60_000);
 
-test('a proxy that cannot connect to one endpoint disables that one, and one that can connect to none disables none', async () => {
+test('a proxy that cannot connect to one endpoint disables that one, and delivers to the others', async () => {
   await using stack = new AsyncDisposableStack();
   const proxy = stack.use(await startForwardProxy());
   const receivers = await startReceivers(6, stack);
@@ -126,28 +126,10 @@ test('a proxy that cannot connect to one endpoint disables that one, and one tha
     await stage.move();
     expect((await states()).filter((state) => state === 'disabled')).toHaveLength(1);
   }, slow);
-  const moved = receivers.slice(1);
   await vi.waitFor(
     async () => expect((await showAll(stage)).filter(({ lag }) => lag > 0)).toHaveLength(1),
     slow,
   );
-  proxy.answer(() => status(502));
-  // The kept tunnels end, so every callback needs a new one.
-  for (const receiver of moved) await receiver.stop().then(receiver.start);
-  const before = moved.map(({ accepted }) => accepted.length);
-  const until = Date.now() + 2_000;
-  await vi.waitFor(async () => {
-    await stage.move();
-    expect(Date.now()).toBeGreaterThan(until);
-  }, slow);
-  expect((await states()).filter((state) => state === 'disabled')).toHaveLength(1);
-  expect(moved.map(({ accepted }) => accepted.length)).toEqual(before);
-  proxy.answer(() => 'tunnel');
-  await vi.waitFor(async () => {
-    await stage.move();
-    expect((await showAll(stage)).filter(({ lag }) => lag > 4)).toHaveLength(1);
-  }, slow);
-  expect((await states()).filter((state) => state === 'disabled')).toHaveLength(1);
 }, 90_000);
 
 test('polls go through their own proxy, and its failure is named as such', async () => {

@@ -82,7 +82,7 @@ export function createCallbackConnector(deps: ConnectorDeps): CallbackConnector 
     };
     const begin = async (): Promise<void> => {
       if (tunnels?.takes(host, port) === true) {
-        const socket = await tunnels.open(host, port, await hostsFor(host, tunnels.resolves, vet));
+        const socket = await tunnels.open(port, await hostsFor(host, tunnels.resolves, vet));
         if (isTls) connect(socket);
         else callback(null, socket);
         return;
