@@ -42,8 +42,8 @@ const configuration = {
   mcp: { disabled: true },
 } as const;
 
-// The plugin is asked once for each path, because its routes neither compress nor have tags. Importing it takes
-// a tenth of a second, so that is done where it is needed.
+// The plugin is asked once for each path, because its routes neither compress nor have tags. Importing it
+// takes a tenth of a second, so that is done where it is needed.
 async function readReference(path: string): Promise<string> {
   const { default: reference } = await import('@scalar/fastify-api-reference');
   await using app = fastify();
