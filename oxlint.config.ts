@@ -95,7 +95,7 @@ const folders: Readonly<Record<string, Folder>> = {
   'polling/reads': { may: polling, own: ['list', 'beliefs', 'store', 'schedule'] },
   subscriptions: { may: [...below, 'events', 'secrets'] },
   'subscriptions/content-filter': { may: ['json', 'memory', 'events'], own: ['*.ts'] },
-  'subscriptions/content-filter/cel': { may: [], own: [], has: ['@marcbachmann/cel-js'], pure: true },
+  'subscriptions/content-filter/cel': { may: ['words'], own: [], has: ['@marcbachmann/cel-js'], pure: true },
   'subscriptions/options': { may: [...below, 'events', 'egress', 'secrets'] },
   egress: { may: ['names'] },
   callbacks: {

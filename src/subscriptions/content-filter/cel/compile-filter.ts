@@ -1,6 +1,7 @@
 import { ParseError, type ASTNode, type TypeError as CelTypeError } from '@marcbachmann/cel-js';
-import { eventNames, isOpen, shapeOf, unknownField, unknownFunction, unknownName } from './event-fields.ts';
-import { anyFields, knownFields, language, typeName, type Context } from './language.ts';
+import { event, eventNames, isOpen, shapeOf } from './event-fields.ts';
+import { unknownField, unknownFunction, unknownName } from './event-fields.ts';
+import { language, typedLanguage, type Context } from './language.ts';
 
 /** Maximum characters of a filter. */
 export const filterLengthMax = 2_000;
@@ -39,13 +40,13 @@ export function compileFilter(text: string): ContentFilter | FilterProblem {
     return { at: filterLengthMax + 1, message: `it has more than ${filterLengthMax} characters` };
   try {
     const { ast } = grammar.parse(text);
-    const { evaluated, typed, isKnown } = prepare(ast, text);
-    const { type = 'dyn', error } = (isKnown ? knownFields : anyFields).check(typed);
-    if (error !== undefined) return problemOf(text, error);
+    const { evaluated, places, isKnown } = prepare(ast, text);
+    const { type = 'dyn', error } = (isKnown ? typedLanguage : language).check(evaluated);
+    if (error !== undefined) return problemOf(text, error, places);
     if (type !== 'bool' && type !== 'dyn')
       refuse(ast, `it gives ${type}, and a filter must be true or false; compare it with a value`);
     const evaluate = language.parse(evaluated);
-    return { judge: (event) => verdictOf(() => evaluate(event) as unknown) };
+    return { judge: (context) => verdictOf(() => evaluate(context) as unknown) };
   } catch (error) {
     if (error instanceof ParseError) return problemOf(text, error);
     throw error;
@@ -70,32 +71,30 @@ const functions = ['has', 'size', 'double'];
 const methods = ['contains', 'startsWith', 'endsWith', 'lowerAscii', 'upperAscii'];
 
 /**
- * The forms that the library gets of an expression: `evaluated` judges events, and `typed` is for the check
- * of types, with each part at its position in the text. `isKnown` says that all fields are known. Throws a
- * ParseError about what filters lack.
+ * The form that the library gets of an expression, with the place in the text of each of its characters.
+ * `isKnown` says that all fields are known. Throws a ParseError about what filters lack.
  */
 function prepare(ast: ASTNode, text: string) {
-  let [typed, evaluated, done] = [text, '', 0];
+  let [evaluated, done] = ['', 0];
+  const places: number[] = [];
   let [isKnown, names, calls] = [true, 0, 0];
 
   // Pieces are put in the order of the text.
   function put(start: number, end: number, by: string): void {
     evaluated += text.slice(done, start) + by;
+    for (; done < start; done += 1) places.push(done);
+    places.push(...Array.from(by, () => start));
     done = end;
   }
 
   function visit(node: ASTNode): void {
-    // The size of the library is no double, and `+` would join two texts or two lists.
-    const wrapped = node.op === 'call' && node.args[0] === 'size' ? node : null;
-    if (wrapped !== null) put(node.start, node.start, 'double(');
     check(node);
-    for (const part of partsOf(node)) {
-      const isSummand = node.op === '+' && part === node.args[0] && !'+-*'.includes(part.op);
-      if (isSummand) put(part.start, part.start, 'double(');
+    for (const part of partsOf(node).filter((each) => !isIndex(each, node))) {
+      const becomesNumber = isMadeNumber(part, node);
+      if (becomesNumber) put(part.start, part.start, 'double(');
       visit(part);
-      if (isSummand) put(part.end, part.end, ')');
+      if (becomesNumber) put(part.end, part.end, ')');
     }
-    if (wrapped !== null) put(node.end, node.end, ')');
   }
 
   function check(node: ASTNode): void {
@@ -116,9 +115,8 @@ function prepare(ast: ASTNode, text: string) {
   function checkName(node: ASTNode, name: string): void {
     names += 1;
     if (!Object.hasOwn(eventNames, name)) refuse(node, unknownName(name));
-    if (name !== 'type') return;
-    typed = typed.slice(0, node.start) + typeName + typed.slice(node.end);
-    put(node.start, node.end, typeName);
+    // The library has a constant of its own with the name `type`.
+    if (Object.hasOwn(event, name)) put(node.start, node.start, 'event.');
   }
 
   function checkCall(node: ASTNode, known: readonly string[], name: string, argument?: ASTNode): void {
@@ -134,7 +132,7 @@ function prepare(ast: ASTNode, text: string) {
   // Numbers of JSON are doubles, and so is each literal.
   function checkLiteral(node: ASTNode): void {
     const { args: value, start, end } = node;
-    if (value === null) typed = `${typed.slice(0, start)}any ${typed.slice(end)}`;
+    if (value === null) put(start, end, 'dyn(null)');
     else if (typeof value === 'bigint') {
       if (!Number.isSafeInteger(Number(value)))
         refuse(node, 'the number has too many digits; compare with a text in quotes');
@@ -154,7 +152,26 @@ function prepare(ast: ASTNode, text: string) {
 
   visit(ast);
   if (names === 0) refuse(ast, 'it is the same for every event, so it selects nothing');
-  return { evaluated: evaluated + text.slice(done), typed, isKnown };
+  put(text.length, text.length, '');
+  return { evaluated, places, isKnown };
+}
+
+// Whether a part is the number of an item, which stays whole.
+function isIndex(part: ASTNode, { op, args }: ASTNode): boolean {
+  return op === '[]' && part === args[1] && part.op === 'value' && typeof part.args === 'bigint';
+}
+
+// Whether a part counts as a double: sizes, which are whole in the library, and what may be a decimal text in
+// a sum, in which the library would join two texts, or beside a list of numbers.
+function isMadeNumber(part: ASTNode, { op, args }: ASTNode): boolean {
+  if (part.op === 'call' && part.args[0] === 'size') return true;
+  if (op === '+') return part === args[0] && !'+-*'.includes(part.op);
+  return op === 'in' && part === args[0] && beginsWithNumber(args[1]) && shapeOf(part) !== 'string';
+}
+
+function beginsWithNumber(node: ASTNode): boolean {
+  const [first] = node.op === 'list' ? node.args : [];
+  return first?.op === '-_' || (first?.op === 'value' && /bigint|number/.test(typeof first.args));
 }
 
 function partsOf({ args }: ASTNode): ASTNode[] {
@@ -174,8 +191,14 @@ const elsewhere = new Map(
 const longName = /(?<name>\w{60})\w+/g;
 const messageMax = 500;
 
-function problemOf(text: string, { code, summary, range }: ParseError | CelTypeError): FilterProblem {
-  const start = range?.start ?? 0;
+// A finding of the library; `places` are those of a prepared text.
+function problemOf(
+  text: string,
+  { code, summary, range }: ParseError | CelTypeError,
+  places?: readonly number[],
+): FilterProblem {
+  const found = range?.start ?? 0;
+  const start = places?.[found] ?? found;
   const message = explained(code, summary, text.slice(start));
   return { at: start + 1, message: message.replaceAll(longName, '$<name>…').slice(0, messageMax) };
 }

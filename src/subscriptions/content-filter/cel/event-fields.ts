@@ -1,5 +1,5 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { closest, distance } from 'fastest-levenshtein';
+import { nearName } from '../../../words/near-name.ts';
 
 /** The type of a field in the words of the language, or the fields of an object. */
 type Shape = string | Fields;
@@ -20,7 +20,7 @@ export const file = texts('id name fileName filePath createdAt updatedAt');
  * The fields of a filing that the partner service is known to send (docs/partner.md). It may send others, and
  * a filter may ask for them.
  */
-const filing: Fields = {
+export const filing: Fields = {
   ...texts('id filingType userId filingStateId policyNumber insuredsName carriersName policyEffectiveDate'),
   ...texts('status createdAt completedAt rejectionReason'),
   filingState: texts('id name stateAbbr'),
@@ -41,7 +41,7 @@ const data: Fields = {
 };
 
 /** The event, as its callbacks carry it. */
-const event: Fields = { type: 'string', timestamp: 'string', data };
+export const event: Fields = { type: 'string', timestamp: 'string', data };
 
 /** The names with which an expression begins: `event`, its members, and `filing` for `data.filing`. */
 export const eventNames: Fields = { event, ...event, filing };
@@ -60,22 +60,10 @@ export function isOpen(fields: Fields): boolean {
   return fields === filing || fields === filing['filingState'] || fields === file;
 }
 
-// Other words that people use for a field of a filing.
-const otherWords = {
-  state: 'filing.filingState.stateAbbr',
-  stateAbbr: 'filing.filingState.stateAbbr',
-  carrier: 'filing.carriersName',
-  insured: 'filing.insuredsName',
-  policy: 'filing.policyNumber',
-  effectiveDate: 'filing.policyEffectiveDate',
-  files: 'filing.userFiles',
-};
-
 // The fields' paths, each by its last name; of several with one name that of every event is first.
 const paths = new Map([
   ...[...pathsIn(filing, 'filing'), ...pathsIn(data, 'data')].toReversed(),
   ...Object.keys(data).map((name) => [name, `data.${name}`] as const),
-  ...Object.entries(otherWords),
 ]);
 
 function pathsIn(fields: Fields, before: string): (readonly [string, string])[] {
@@ -88,7 +76,8 @@ function pathsIn(fields: Fields, before: string): (readonly [string, string])[] 
 /** What is wrong with a name that no event has, and a name that it is likely meant to be. */
 export function unknownName(name: string): string {
   const names = Object.keys(eventNames);
-  const meant = paths.get(name) ?? nearest(name, names) ?? paths.get(nearest(name, [...paths.keys()]) ?? '');
+  const meant =
+    paths.get(name) ?? nearName(name, names) ?? paths.get(nearName(name, [...paths.keys()]) ?? '');
   return `${name} is not known${didYouMean(meant)} A path begins with one of ${names.join(', ')}`;
 }
 
@@ -98,7 +87,7 @@ export function unknownName(name: string): string {
  */
 export function unknownField(fields: Fields, path: string, name: string): string | null {
   const known = Object.keys(fields);
-  const near = nearest(name, known);
+  const near = nearName(name, known);
   const elsewhere = paths.get(name);
   const meant = near === null ? elsewhere : `${path}.${near}`;
   if (!isOpen(fields)) return `${path} has no field ${name}${didYouMean(meant)} Known: ${known.join(', ')}`;
@@ -123,22 +112,9 @@ const notHere: Readonly<Record<string, string>> = {
 /** What is wrong with a function that is not among those known, and what to write in its place. */
 export function unknownFunction(name: string, known: readonly string[]): string {
   if (Object.hasOwn(notHere, name)) return `${name}: ${notHere[name]}`;
-  return `there is no function ${name}${didYouMean(nearest(name, known))} Known: ${known.join(', ')}`;
+  return `there is no function ${name}${didYouMean(nearName(name, known))} Known: ${known.join(', ')}`;
 }
 
 function didYouMean(meant: string | null | undefined): string {
   return meant == null ? '.' : `; did you mean ${meant}?`;
-}
-
-// Maximum characters of a name for which a similar one is looked for.
-const comparedMax = 64;
-
-// The known word that another one is likely meant to be; null if none is near.
-function nearest(word: string, known: readonly string[]): string | null {
-  if (word.length > comparedMax) return null;
-  const plain = word.toLowerCase();
-  const lower = known.map((name) => name.toLowerCase());
-  const near = closest(plain, lower);
-  const isNear = distance(plain, near) <= Math.min(3, Math.floor(plain.length / 3));
-  return isNear ? (known[lower.indexOf(near)] ?? null) : null;
 }

@@ -1,8 +1,5 @@
 import { Environment } from '@marcbachmann/cel-js';
-import { eventNames, file } from './event-fields.ts';
-
-/** The name under which the library gets `type`, which is a constant of the language; of the same length. */
-export const typeName = 'kind';
+import { event, file, filing } from './event-fields.ts';
 
 // Maximum length of a text and of a list that an expression works on: what it takes is bounded by both.
 const textMax = 10_000;
@@ -45,27 +42,20 @@ export type Context = Readonly<Record<string, unknown>>;
 
 /** The context of an event as it was parsed from its body. */
 export function contextOf(parsed: unknown): Context {
-  const event = new JsonObject(isObject(parsed) ? parsed : {});
-  const data = event.get('data');
-  const filing = data instanceof JsonObject ? data.get('filing') : undefined;
+  const root = new JsonObject(isObject(parsed) ? parsed : {});
+  const data = root.get('data');
+  const document = data instanceof JsonObject ? data.get('filing') : undefined;
   // A name without a value cannot be decided, nor whether it has a field.
-  return {
-    event,
-    data: data ?? undefined,
-    filing: filing ?? undefined,
-    timestamp: event.get('timestamp'),
-    [typeName]: event.get('type'),
-  };
+  return { event: root, filing: document ?? undefined };
 }
 
 /** The language: that of the library, but that a decimal text counts as a number beside one. */
 export const language = new Environment({ homogeneousAggregateLiterals: false });
-for (const name of ['event', 'data', 'filing', 'timestamp', typeName]) language.registerVariable(name, 'dyn');
-
 language
+  .registerVariable('event', 'dyn')
+  .registerVariable('filing', 'dyn')
   .registerType('object', JsonObject)
   .registerOperator('object == object', (a, b) => a === b || undecided())
-  .registerOperator('dyn<string> in list<double>: bool', isAmong)
   .registerOperator('-string: double', (text) => -numberOf(text))
   .registerOperator('dyn<string> == double', (text: string, number) => decimalOf(text) === number);
 
@@ -87,31 +77,11 @@ for (const [operator, apply] of Object.entries(results)) {
     language.registerOperator(`string ${operator} string: double`, work);
 }
 
-// The language for the check of types, in which nothing is evaluated. A literal may be whole.
-const checking = new Environment({ homogeneousAggregateLiterals: false })
-  .registerOperator('int == double', undecided)
-  .registerOperator('int in list<double>: bool', undecided)
-  .registerOperator('double in list<int>: bool', undecided)
+/** The language in which the fields of events have their types, without decimal texts; for checks alone. */
+export const typedLanguage = new Environment({ homogeneousAggregateLiterals: false })
   .registerType('file', { fields: { ...file } })
-  .registerVariable('any', 'dyn')
-  .registerVariable(typeName, 'string');
-for (const operator of ['+', '-', '*'])
-  checking
-    .registerOperator(`int ${operator} double: double`, undecided)
-    .registerOperator(`double ${operator} int: double`, undecided);
-
-/** The languages in which fields have their types, and any type. */
-export const knownFields = checking.clone();
-export const anyFields = checking.clone();
-for (const [name, of] of Object.entries(eventNames))
-  if (name !== 'type') {
-    knownFields.registerVariable({ name, ...(typeof of === 'string' ? { type: of } : { schema: of }) });
-    anyFields.registerVariable(name, 'dyn');
-  }
-
-function isAmong(text: string, items: readonly unknown[]): boolean {
-  return items.includes(text) || items.includes(decimalOf(text) ?? text);
-}
+  .registerVariable({ name: 'event', schema: event })
+  .registerVariable({ name: 'filing', schema: filing });
 
 function numberOf(value: string | number): number {
   return typeof value === 'number' ? value : (decimalOf(value) ?? undecided());
