@@ -110,11 +110,10 @@ const folders: Readonly<Record<string, Folder>> = {
   'callbacks/messages': { may: ['events', 'json/cut-text.ts'], own: [], pure: true },
   delivery: { may: delivery },
   'delivery/schedule': {
-    may: ['callbacks', 'events', 'subscriptions', 'waiting', 'redis/clock.ts'],
+    may: ['callbacks', 'events', 'memory', 'subscriptions', 'waiting', 'redis/clock.ts'],
     own: [],
     pure: true,
   },
-  'delivery/window': { may: ['memory'], own: ['schedule'], pure: true },
   'delivery/store': { may: delivery, own: ['schedule'] },
   'delivery/replay': { may: delivery, own: ['schedule', 'store'] },
   'delivery/sources': {

@@ -1,5 +1,5 @@
 import type { Sent } from '../callbacks/send-callback.ts';
-import type { Answer } from './window/window.ts';
+import type { Answer } from './schedule/window.ts';
 import type { SendResult } from './settlement.ts';
 
 /** The evidence that results give of the endpoint's window. An event that was not sent says nothing. */

@@ -7,7 +7,7 @@ import type { Sealer } from '../../secrets/seal.ts';
 import { createCallbackSender, type SendCallbackDeps } from '../../callbacks/send-callback.ts';
 import { createAccountShares } from '../account-shares.ts';
 import { isLasting, UnusableSettingsError, UnverifiedError } from '../blocked/block-policy.ts';
-import { createSubscriptionWindows } from '../window/places.ts';
+import { SharedLimits } from '../schedule/limiter.ts';
 import { createDeliverer, type Deliverer, type DelivererDeps, type RunResult } from './deliverer.ts';
 import type { ReadySubscription } from './queue.ts';
 
@@ -23,7 +23,7 @@ export interface Deliverers {
 }
 
 export interface DeliverersDeps
-  extends Omit<DelivererDeps, 'open' | 'windows' | 'shares' | 'judge'>, SendCallbackDeps {
+  extends Omit<DelivererDeps, 'open' | 'limits' | 'shares' | 'judge'>, SendCallbackDeps {
   readonly sealer: Sealer;
   /** Maximum number of callbacks in flight, of all accounts together. */
   readonly callbacksAtOnce: number;
@@ -54,7 +54,7 @@ export function createDeliverers(deps: DeliverersDeps): Deliverers {
     ...deps,
     open,
     judge: createFilterJudge(),
-    windows: createSubscriptionWindows(deps.maxInFlight, createBusyWatch()),
+    limits: new SharedLimits(deps.maxInFlight, createBusyWatch()),
     shares: createAccountShares(deps.callbacksAtOnce),
   };
 

@@ -1,21 +1,24 @@
 import type { CallbackSender } from '../../callbacks/send-callback.ts';
-import type { EventLog } from '../../events/event-log.ts';
-import { createSelection, type SelectionDeps } from '../../subscriptions/content-filter/selection.ts';
-import { createCursor } from '../../subscriptions/cursor.ts';
+import type { EventLog, LogEntry } from '../../events/event-log.ts';
+import {
+  createSelection,
+  type Selection,
+  type SelectionDeps,
+} from '../../subscriptions/content-filter/selection.ts';
+import { createCursor, type Cursor } from '../../subscriptions/cursor.ts';
 import { isExpired } from '../../subscriptions/options/expires-at.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
 import { evidenceOf } from '../evidence.ts';
-import { createSend } from '../send-work.ts';
 import { concludeBatch, expiredOf, operationalNotices } from '../settlement.ts';
-import type { AttemptReport, SendResult } from '../settlement.ts';
+import type { AttemptReport, BatchResult, SendResult } from '../settlement.ts';
 import { healthOf, pauseAt } from '../schedule/endpoint-health.ts';
-import { createLanes, type Lane } from '../schedule/lanes.ts';
-import { createScheduler, type SchedulerRules } from '../schedule/scheduler.ts';
+import { Lanes, type Lane } from '../schedule/lanes.ts';
+import { SendScheduler, type SchedulerRules } from '../schedule/scheduler.ts';
 import { aheadMsOf } from '../schedule/stepped-clock.ts';
-import { createLogSource, type Stretch } from '../sources/log.ts';
-import { createReplays, type ReplaysDeps } from '../sources/replays.ts';
-import type { Places } from '../window/places.ts';
-import { createRate } from '../window/rate.ts';
+import type { Work } from '../schedule/track.ts';
+import { createLogSource, type LogSource, type Stretch } from '../sources/log.ts';
+import { createReplays, type Replays, type ReplaysDeps } from '../sources/replays.ts';
+import { Limiter, type SharedLimits } from '../schedule/limiter.ts';
 import type { EndpointFields, ProgressFields, SubscriptionSettlement } from '../store/settlement-text.ts';
 
 /** A subscription ready to be called. */
@@ -26,12 +29,12 @@ export interface ReadySubscription {
 
 export interface QueueDeps
   extends SchedulerRules, SelectionDeps, Pick<ReplaysDeps, 'replays' | 'filings' | 'delivery'> {
-  readonly account: string;
   readonly log: EventLog;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
   /** Maximum number of callbacks in flight. */
   readonly maxInFlight: number;
+  readonly limits: SharedLimits;
   readonly disableAfterMs: number;
   /** Receives the attempts that were written together, at least one. */
   readonly onAttempts: (reports: readonly AttemptReport[]) => void;
@@ -43,11 +46,11 @@ export interface QueueDeps
 
 /** The subscription as it is stored, from which its queue starts. */
 export interface QueueStart extends QueueSettings {
+  readonly account: string;
   readonly id: string;
   /** Every event up to this position is done. */
   readonly position: number;
   readonly lanes: ReadonlyMap<string, Lane>;
-  readonly places: Places;
 }
 
 /** The settings of a subscription, which may change while its queue is open. */
@@ -56,6 +59,19 @@ export interface QueueSettings {
   readonly delivery: DeliveryState;
   /** Ids of the unfinished replays, oldest first. */
   readonly replays: readonly string[];
+}
+
+/** The settings by which attempts are made and judged. */
+interface InEffect extends ReadySubscription {
+  readonly enabled: boolean;
+  readonly version: number;
+  readonly endpointVersion: number;
+}
+
+/** The fields as they were last written; null where that is not known. */
+interface Written {
+  readonly progress: ProgressFields;
+  readonly endpoint: EndpointFields | null;
 }
 
 /** Why nothing is sent before a time, in milliseconds on Redis's clock. */
@@ -74,269 +90,325 @@ export interface PendingSettle {
 /**
  * The events on their way to one subscription: its cursor, lanes, sources, limiter and health. It reads and
  * writes nothing of Redis but replays. A filing never has two events in flight, and the next one starts
- * once the result of the one before is written.
+ * once the result of the one before is written. Nothing is in flight at first.
  */
-export interface SubscriptionQueue {
+export class SubscriptionQueue {
+  readonly #deps: QueueDeps;
+  readonly #account: string;
+  readonly #id: string;
+  readonly #cursor: Cursor;
+  readonly #lanes: Lanes;
+  readonly #limiter: Limiter;
+  readonly #scheduler: SendScheduler;
+  readonly #selection: Selection;
+  readonly #live: LogSource;
+  // Null until there is a replay.
+  #replays: Replays | null = null;
+  #state: DeliveryState;
+  #inEffect: InEffect;
+  #writtenTo: number;
+  #written: Written;
+  #settledAt: number;
+  // Milliseconds by which Redis's clock was ahead when the subscription was last settled.
+  #wasAheadMs = 0;
+  #isDirty = false;
+  #inFlight = 0;
+
+  constructor(deps: QueueDeps, start: QueueStart) {
+    const { account, id, position, delivery } = start;
+    this.#deps = deps;
+    this.#account = account;
+    this.#id = id;
+    this.#cursor = createCursor(position, delivery.done);
+    this.#lanes = new Lanes(start.lanes, delivery.releasedAt);
+    const limiter = new Limiter(deps.limits, `${account}/${id}`, delivery.throttledUntil, deps.now());
+    this.#limiter = limiter;
+    this.#scheduler = new SendScheduler(deps, {
+      cursor: this.#cursor,
+      lanes: this.#lanes,
+      health: healthOf(delivery),
+      releasedAt: delivery.releasedAt,
+      limiter,
+    });
+    this.#selection = createSelection(deps, () => this.#inEffect.subscription, delivery.undecided);
+    this.#live = createLogSource(
+      {
+        log: deps.log,
+        account,
+        cursor: this.#cursor,
+        intake: this.#scheduler.live,
+        accepts: this.#selection.accepts,
+        now: deps.now,
+      },
+      position,
+    );
+    this.#state = delivery;
+    this.#inEffect = this.#effectOf(start);
+    this.#writtenTo = position;
+    this.#written = { progress: delivery, endpoint: { obstacle: '', ...delivery } };
+    this.#settledAt = delivery.settledAt;
+    this.#followReplays(start.replays);
+    if (delivery.release) this.#retryNow();
+    this.#followClock(delivery.nextAttemptAt, deps.now());
+    if (pauseAt(this.#scheduler.health(), deps.now()) === 'impossible') this.#retryNow();
+  }
+
   /** The newest position of the log that it has taken. */
-  readTo(): number;
+  readTo(): number {
+    return this.#live.readTo();
+  }
+
   /** Every event up to this position is done. */
-  position(): number;
+  position(): number {
+    return this.#cursor.position();
+  }
+
   /** The same by what is written: a position that is done only by what is not, counts as open. */
-  writtenTo(): number;
-  subscription(): Subscription;
-  /** Whether it takes more of the log now. */
-  hasRoom(): boolean;
-  /** Whether the events taken so far need all free places, so that none is left for a retry or a replay. */
-  fillsPlaces(): boolean;
-  /** Takes the entries behind `readTo` while there is room. */
-  take(stretch: Stretch): void;
-  hasReplays(): boolean;
-  /** Reads on in the current replay; true when it took anything. */
-  readReplay(): Promise<boolean>;
-  /** Starts the next attempt that may start now; null when there is none. */
-  start(): Promise<SendResult> | null;
-  /** Whether another attempt may start now. */
-  mayStart(): boolean;
-  inFlight(): number;
+  writtenTo(): number {
+    return this.#isDirty ? this.#writtenTo : this.#cursor.position();
+  }
+
+  subscription(): Subscription {
+    return this.#inEffect.subscription;
+  }
+
+  inFlight(): number {
+    return this.#inFlight;
+  }
+
   /** Whether anything is to be written beside results. */
-  isDirty(): boolean;
-  /** Puts results into effect and returns what is to be written of them. */
-  settle(results: readonly SendResult[]): PendingSettle;
-  /** Takes up changed settings. */
-  follow(settings: QueueSettings): void;
-  /** When an attempt may start next, and why not before; null when nothing waits for a time. */
-  notBefore(): NotBefore | null;
-  /** Passes over all positions up to this one: nothing of them is for the subscription. */
-  skipTo(position: number): void;
-  isExpired(): boolean;
+  isDirty(): boolean {
+    return this.#isDirty;
+  }
+
+  isExpired(): boolean {
+    const { enabled, subscription } = this.#inEffect;
+    return enabled && isExpired(subscription, this.#deps.now());
+  }
+
   /** Number of lanes, also of the replay that is worked on. */
-  lanes(): number;
+  lanes(): number {
+    return this.#lanes.count() + (this.#replays?.lanes() ?? 0);
+  }
+
+  /** Whether it takes more of the log now. */
+  hasRoom(): boolean {
+    return this.#mayCall() && this.#scheduler.live.hasRoom() && !this.#scheduler.isPaused(this.#deps.now());
+  }
+
+  /** Whether the events taken so far need all free places, so that none is left for a retry or a replay. */
+  fillsPlaces(): boolean {
+    return this.#scheduler.live.fillsPlaces();
+  }
+
+  /** Takes the entries behind `readTo` while there is room. */
+  take(stretch: Stretch): void {
+    if (this.#live.take(stretch)) this.#isDirty = true;
+  }
+
+  /** Passes over all positions up to this one: nothing of them is for the subscription. */
+  skipTo(position: number): void {
+    this.#live.skipTo(position);
+  }
+
+  hasReplays(): boolean {
+    return this.#mayCall() && this.#replays?.hasAny() === true;
+  }
+
+  /** Reads on in the current replay; true when it took anything. */
+  async readReplay(): Promise<boolean> {
+    const hasRead = (await this.#replays?.readOn()) === true;
+    this.#isDirty ||= hasRead;
+    return hasRead;
+  }
+
+  /** Starts the next attempt that may start now; null when there is none. */
+  start(): Promise<SendResult> | null {
+    const work = this.#mayCall() ? this.#scheduler.startNext(this.#deps.now()) : null;
+    if (work === null) return null;
+    this.#inFlight += 1;
+    // Most events are at hand, and nothing is waited for then.
+    return work.entry !== null && work.track === 'live' ? this.#send(work, work.entry) : this.#prepare(work);
+  }
+
+  /** Whether another attempt may start now. */
+  mayStart(): boolean {
+    const at = this.#deps.now();
+    return this.#mayCall() && this.#limiter.rate.inMs(at) === 0 && this.#scheduler.mayStart(at);
+  }
+
+  /** When an attempt may start next, and why not before; null when nothing waits for a time. */
+  notBefore(): NotBefore | null {
+    const at = this.#deps.now();
+    if (!this.#inEffect.enabled) return null;
+    const { rate } = this.#limiter;
+    if (rate.inMs(at) > 0 && this.#scheduler.mayStart(at)) return { at: rate.nextAt(), reason: 'rate' };
+    const dueAt = this.#scheduler.nextDueAt(at);
+    if (dueAt === null) return null;
+    return { at: dueAt, reason: this.#scheduler.isPaused(at) ? 'paused' : 'retry' };
+  }
+
+  /** Puts results into effect and returns what is to be written of them. */
+  settle(results: readonly SendResult[]): PendingSettle {
+    const at = this.#deps.now();
+    const { subscription, version, endpointVersion } = this.#inEffect;
+    this.#followClock(this.#settledAt, at);
+    this.#limiter.answered(evidenceOf(results), at);
+    const { nextState, writes, notices } = this.#conclude(results, at);
+    for (const { work, verdict } of nextState.verdicts) this.#scheduler.settle(work, verdict, at);
+    const { attempts, recovered, disablingReason } = writes;
+    const deadLetters = [...this.#live.removeGivenUp(), ...writes.deadLetters];
+    this.#isDirty = false;
+    this.#writtenTo = this.#cursor.position();
+    const replay = this.#replays?.removeChanges(nextState.replayed) ?? null;
+    const noticed = operationalNotices(subscription, version, deadLetters, disablingReason, at);
+    const settlement = {
+      id: this.#id,
+      endpointVersion,
+      ...this.#removeChanges(at),
+      lanes: this.#lanes.removeChanges(),
+      attempts,
+      deadLetters,
+      recovered,
+      replay,
+      ...noticed,
+    };
+    return {
+      settlement,
+      written: (hasDisabled) => {
+        this.#inFlight -= results.length;
+        for (const { work } of results) this.#scheduler.unblock(work);
+        this.#replays?.written(replay);
+        if (notices.length > 0) this.#deps.onAttempts(notices);
+        const { events } = expiredOf(deadLetters);
+        if (events > 0) this.#deps.onExpired(subscription, events);
+        if (!hasDisabled || noticed.disabling === null) return;
+        this.#inEffect = { ...this.#inEffect, enabled: false };
+        this.#deps.onDisabled(subscription, noticed.disabling.reason);
+      },
+    };
+  }
+
+  /** Takes up changed settings. */
+  follow(changed: QueueSettings): void {
+    this.#inEffect = this.#effectOf(changed);
+    this.#state = changed.delivery;
+    // It may not have been written under the version before.
+    this.#written = { ...this.#written, endpoint: null };
+    this.#followReplays(changed.replays);
+    if (changed.delivery.release) this.#retryNow();
+  }
+
   /** Gives back its places and returns the delivery state as it is now written. */
-  close(): DeliveryState;
-}
+  close(): DeliveryState {
+    this.#limiter.close();
+    const { snapshots, undecided, ...progress } = this.#written.progress;
+    return {
+      ...this.#state,
+      ...progress,
+      ...this.#written.endpoint,
+      enabled: this.#inEffect.enabled,
+      snapshots: snapshots ?? 0,
+      undecided: undecided ?? '',
+      replaying: this.#replays?.hasAny() === true ? 1 : 0,
+    };
+  }
 
-/** Opens the queue of a subscription with nothing in flight. */
-export function createQueue(deps: QueueDeps, start: QueueStart): SubscriptionQueue {
-  const { account, log, now, disableAfterMs } = deps;
-  const { id, places, delivery } = start;
-  const cursor = createCursor(start.position, delivery.done);
-  const lanes = createLanes(start.lanes, delivery.releasedAt);
-  const { releasedAt } = delivery;
-  const scheduler = createScheduler(deps, { cursor, lanes, health: healthOf(delivery), releasedAt, places });
-  const { laneOf } = scheduler;
-  const rate = createRate(delivery.throttledUntil);
-  let state = delivery;
-  let inEffect = effectOf(start);
-  let writtenTo = start.position;
-  // As they were last written; null where that is not known.
-  let written: { progress: ProgressFields; endpoint: EndpointFields | null } = {
-    progress: delivery,
-    endpoint: { obstacle: '', ...delivery },
-  };
-  let { settledAt } = delivery;
-  let wasAheadMs = 0;
-  let isDirty = false;
-  let inFlight = 0;
+  #mayCall(): boolean {
+    return this.#inEffect.enabled && !isExpired(this.#inEffect.subscription, this.#deps.now());
+  }
 
-  const selection = createSelection(deps, () => inEffect.subscription, delivery.undecided);
-  const { wants } = selection;
-  const live = createLogSource(
-    { log, account, cursor, intake: scheduler.live, accepts: selection.accepts, now },
-    start.position,
-  );
-  const replays = createReplays(
-    {
-      ...deps,
-      subscription: id,
-      scheduler,
-      batch: Math.min(4 * deps.maxInFlight, 40),
-      wants,
-      isThrough: ({ position: at, filingId }) =>
-        cursor.isDone(at) && lanes.get(filingId)?.positions.includes(at) !== true,
-      hasRead: (position) => position <= live.readTo(),
-      aheadMs: () => wasAheadMs,
-    },
-    start.replays,
-  );
-  const send = createSend({
-    sourceOf: ({ track }) => (track === 'replay' ? replays.current()?.source : null) ?? live,
-    wants,
-    inEffect: () => inEffect,
-  });
-
-  if (delivery.release) retryNow();
-  followClock(delivery.nextAttemptAt, now());
-  if (pauseAt(scheduler.health(), now()) === 'impossible') retryNow();
-
-  function effectOf({ ready, delivery: { enabled, version, endpointVersion } }: QueueSettings) {
-    places.sendTo(ready.subscription, now());
-    rate.follow(ready.subscription.rate ?? null);
+  #effectOf({ ready, delivery: { enabled, version, endpointVersion } }: QueueSettings): InEffect {
+    this.#limiter.follow(ready.subscription, this.#deps.now());
     return { ...ready, enabled, version, endpointVersion };
   }
 
-  function retryNow(): void {
-    scheduler.retryNow(now());
-    isDirty = true;
+  #followReplays(ids: readonly string[]): void {
+    if (ids.length > 0) this.#replays ??= this.#createReplays();
+    if (this.#replays?.follow(ids) === true) this.#isDirty = true;
+  }
+
+  #createReplays(): Replays {
+    const deps: ReplaysDeps = {
+      ...this.#deps,
+      account: this.#account,
+      subscription: this.#id,
+      scheduler: this.#scheduler,
+      batch: Math.min(4 * this.#deps.maxInFlight, 40),
+      wants: this.#selection.wants,
+      isThrough: ({ position, filingId }) =>
+        this.#cursor.isDone(position) && this.#lanes.get(filingId)?.positions.includes(position) !== true,
+      hasRead: (position) => position <= this.#live.readTo(),
+      aheadMs: () => this.#wasAheadMs,
+    };
+    return createReplays(deps, []);
+  }
+
+  #retryNow(): void {
+    this.#scheduler.retryNow(this.#deps.now());
+    this.#isDirty = true;
   }
 
   // Waits and verdicts follow the time that has passed, even if Redis's clock was set since the last look.
-  function followClock(expectedAt: number, at: number): void {
-    const aheadMs = aheadMsOf(settledAt, at);
+  #followClock(expectedAt: number, at: number): void {
+    const aheadMs = aheadMsOf(this.#settledAt, at);
     if (aheadMs > 0) {
-      scheduler.setBack(aheadMs, at);
-      wasAheadMs = aheadMs;
-      isDirty = true;
-    } else if (expectedAt > 0) scheduler.resume(expectedAt, at);
-    settledAt = at;
+      this.#scheduler.setBack(aheadMs, at);
+      this.#wasAheadMs = aheadMs;
+      this.#isDirty = true;
+    } else if (expectedAt > 0) this.#scheduler.resume(expectedAt, at);
+    this.#settledAt = at;
   }
 
-  const mayCall = () => inEffect.enabled && !isExpired(inEffect.subscription, now());
-
-  function progressNow(): ProgressFields {
-    return {
-      cursor: cursor.position(),
-      done: cursor.done(),
-      parked: lanes.parked(),
-      snapshots: replays.snapshotsLeft(),
-      undecided: selection.undecided(),
-    };
+  async #prepare(work: Work): Promise<SendResult> {
+    const source = (work.track === 'replay' ? this.#replays?.current()?.source : null) ?? this.#live;
+    const made = await source.make(work);
+    return made.kind === 'made' ? this.#send(work, made.entry) : { ...made, work };
   }
 
-  function endpointNow(at: number): EndpointFields {
-    return {
-      ...scheduler.health(),
-      throttledUntil: rate.nextAt(),
-      nextAttemptAt: scheduler.nextDueAt(at) ?? 0,
-      release: false,
-      releasedAt: scheduler.releasedAt(),
-      settledAt: at,
+  #send(work: Work, entry: LogEntry): Promise<SendResult> {
+    if (!this.#selection.wants(entry)) return Promise.resolve({ kind: 'unwanted', work });
+    const { subscription, send } = this.#inEffect;
+    return send(entry).then((sent) => ({ kind: 'sent', work, entry, subscription, sent }));
+  }
+
+  #conclude(results: readonly SendResult[], at: number): BatchResult {
+    const rules = this.#scheduler.verdictRules();
+    const { retryMs = null } = this.#inEffect.subscription;
+    const state = {
+      health: this.#scheduler.health(),
+      rules: { ...rules, retryMs: retryMs ?? rules.retryMs },
+      laneOf: (work: Work) => this.#scheduler.laneOf(work),
+      replayed: this.#replays?.current() ?? null,
+      disableAfterMs: this.#deps.disableAfterMs,
     };
+    return concludeBatch(results, state, at);
   }
 
   // The fields that are not as they were last written.
-  function removeChanges(at: number): Pick<SubscriptionSettlement, 'progress' | 'endpoint'> {
-    const former = written;
-    const endpoint = endpointNow(at);
-    written = { progress: progressNow(), endpoint };
+  #removeChanges(at: number): Pick<SubscriptionSettlement, 'progress' | 'endpoint'> {
+    const former = this.#written;
+    const progress: ProgressFields = {
+      cursor: this.#cursor.position(),
+      done: this.#cursor.done(),
+      parked: this.#lanes.parked(),
+      snapshots: this.#replays?.snapshotsLeft() ?? null,
+      undecided: this.#selection.undecided(),
+    };
+    const endpoint: EndpointFields = {
+      ...this.#scheduler.health(),
+      throttledUntil: this.#limiter.rate.nextAt(),
+      nextAttemptAt: this.#scheduler.nextDueAt(at) ?? 0,
+      release: false,
+      releasedAt: this.#scheduler.releasedAt(),
+      settledAt: at,
+    };
+    this.#written = { progress, endpoint };
     return {
-      progress: changedFields(written.progress, former.progress),
+      progress: changedFields(progress, former.progress),
       endpoint: former.endpoint === null ? endpoint : changedFields(endpoint, former.endpoint),
     };
   }
-
-  return {
-    readTo: live.readTo,
-    position: cursor.position,
-    writtenTo: () => (isDirty ? writtenTo : cursor.position()),
-    subscription: () => inEffect.subscription,
-    hasRoom: () => mayCall() && scheduler.live.hasRoom() && !scheduler.isPaused(now()),
-    fillsPlaces: scheduler.live.fillsPlaces,
-    take(stretch) {
-      if (live.take(stretch)) isDirty = true;
-    },
-    hasReplays: () => mayCall() && replays.hasAny(),
-    async readReplay() {
-      const hasRead = await replays.readOn();
-      if (hasRead) isDirty = true;
-      return hasRead;
-    },
-    start() {
-      const at = now();
-      if (!mayCall() || rate.inMs(at) > 0) return null;
-      const work = scheduler.startNext(at);
-      if (work === null) return null;
-      rate.started(at);
-      inFlight += 1;
-      return send(work);
-    },
-    mayStart: () => mayCall() && rate.inMs(now()) === 0 && scheduler.startable(now()) > 0,
-    inFlight: () => inFlight,
-    isDirty: () => isDirty,
-    settle(results) {
-      const at = now();
-      followClock(settledAt, at);
-      places.answered(evidenceOf(results), at);
-      const { retryMs } = inEffect.subscription;
-      const usual = scheduler.verdictRules();
-      const { nextState, writes, notices } = concludeBatch(
-        results,
-        {
-          health: scheduler.health(),
-          rules: retryMs == null ? usual : { ...usual, retryMs },
-          laneOf,
-          replayed: replays.current(),
-          disableAfterMs,
-        },
-        at,
-      );
-      for (const { work, verdict } of nextState.verdicts) scheduler.settle(work, verdict, at);
-      const { subscription, version, endpointVersion } = inEffect;
-      const { attempts, recovered, disablingReason } = writes;
-      const deadLetters = [...live.removeGivenUp(), ...writes.deadLetters];
-      isDirty = false;
-      writtenTo = cursor.position();
-      const replay = replays.removeChanges(nextState.replayed);
-      const noticed = operationalNotices(subscription, version, deadLetters, disablingReason, at);
-      const settlement = {
-        id,
-        endpointVersion,
-        ...removeChanges(at),
-        lanes: lanes.removeChanges(),
-        attempts,
-        deadLetters,
-        recovered,
-        replay,
-        ...noticed,
-      };
-      return {
-        settlement,
-        written(hasDisabled) {
-          inFlight -= results.length;
-          for (const { work } of results) scheduler.unblock(work);
-          replays.written(replay);
-          if (notices.length > 0) deps.onAttempts(notices);
-          const { events } = expiredOf(deadLetters);
-          if (events > 0) deps.onExpired(subscription, events);
-          if (!hasDisabled || noticed.disabling === null) return;
-          inEffect = { ...inEffect, enabled: false };
-          deps.onDisabled(subscription, noticed.disabling.reason);
-        },
-      };
-    },
-    follow(changed) {
-      inEffect = effectOf(changed);
-      state = changed.delivery;
-      // It may not have been written under the version before.
-      written = { ...written, endpoint: null };
-      if (replays.follow(changed.replays)) isDirty = true;
-      if (changed.delivery.release) retryNow();
-    },
-    notBefore() {
-      const at = now();
-      if (!inEffect.enabled) return null;
-      const inMs = rate.inMs(at);
-      if (inMs > 0 && scheduler.startable(at) > 0) return { at: rate.nextAt(), reason: 'rate' };
-      const dueAt = scheduler.nextDueAt(at);
-      if (dueAt === null) return null;
-      return { at: dueAt, reason: scheduler.isPaused(at) ? 'paused' : 'retry' };
-    },
-    skipTo: live.skipTo,
-    isExpired: () => inEffect.enabled && isExpired(inEffect.subscription, now()),
-    lanes: () => lanes.all().size + replays.lanes(),
-    close() {
-      places.close();
-      const { snapshots, undecided, ...progress } = written.progress;
-      return {
-        ...state,
-        ...progress,
-        ...written.endpoint,
-        enabled: inEffect.enabled,
-        snapshots: snapshots ?? 0,
-        undecided: undecided ?? '',
-        replaying: replays.hasAny() ? 1 : 0,
-      };
-    },
-  };
 }
 
 // The fields that are not as they were last written. Lists count by their items.

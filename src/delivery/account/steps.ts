@@ -1,4 +1,3 @@
-import type { EventLog } from '../../events/event-log.ts';
 import { toUnreadable, type ReportStanding } from '../../redis/unreadable-record.ts';
 import { judgeInTurns } from '../../subscriptions/content-filter/selection.ts';
 import { isExpired } from '../../subscriptions/options/expires-at.ts';
@@ -11,22 +10,13 @@ import type { HeldSubscriptions } from '../held.ts';
 import type { Verifier } from '../ownership.ts';
 import { pauseAt } from '../schedule/endpoint-health.ts';
 import { aheadMsOf } from '../schedule/stepped-clock.ts';
-import type { SubscriptionWindows } from '../window/places.ts';
 import type { AccountStore } from '../store/account-store.ts';
 import { positionOf, type Member } from './members.ts';
 import type { Behind, OpenAccount } from './open-account.ts';
-import {
-  createQueue,
-  type QueueDeps,
-  type QueueStart,
-  type ReadySubscription,
-  type SubscriptionQueue,
-} from './queue.ts';
+import { SubscriptionQueue, type QueueDeps, type QueueStart, type ReadySubscription } from './queue.ts';
 
-export interface StepDeps extends Omit<QueueDeps, 'account'> {
+export interface StepDeps extends QueueDeps {
   readonly store: Pick<AccountStore, 'waiting' | 'read'>;
-  readonly log: EventLog;
-  readonly windows: SubscriptionWindows;
   readonly shares: AccountShares;
   readonly blocks: BlockStore;
   readonly verifier: Pick<Verifier, 'whenDue'>;
@@ -203,8 +193,7 @@ function begin(
   found: Pick<QueueStart, 'ready' | 'lanes' | 'replays'>,
 ): void {
   const { id, delivery, position } = member;
-  const places = deps.windows.open(name, id, deps.now());
-  member.queue = createQueue({ ...deps, account: name }, { id, delivery, position, places, ...found });
+  member.queue = new SubscriptionQueue(deps, { account: name, id, delivery, position, ...found });
   member.isStale = false;
   members.dueAt(member, null);
   members.look(member);

@@ -76,42 +76,6 @@ export interface DueLane {
   readonly lane: Lane;
 }
 
-/**
- * The lanes of a subscription or of a replay, in the order of their due times. A started lane is in flight
- * until it is put back.
- */
-export interface Lanes {
-  get(filingId: string): Lane | undefined;
-  /** Puts a new event behind the others of a filing that has a lane. */
-  append(filingId: string, position: number): void;
-  /** Puts back a started lane, or adds a new lane; null removes a lane in which no event waits any more. */
-  put(filingId: string, lane: Lane | null): void;
-  /**
-   * Starts the lane that was due first, among lanes due at `now` whose filing is not busy; null when there is
-   * none.
-   */
-  start(now: number, isBusy: (filingId: string) => boolean): DueLane | null;
-  /**
-   * Makes every lane due, see `laneRetriedNow`; one in flight gets its spent retries back, whatever becomes
-   * of its attempt. The store learns of it by `releasedAt`, not by a change of each lane.
-   */
-  retryNow(now: number): void;
-  /** Makes one lane due, unless it is in flight. */
-  retryOneNow(filingId: string, now: number): void;
-  /** Replaces each lane for which `change` returns another one, except those in flight. */
-  correct(change: (lane: Lane) => Lane): void;
-  /**
-   * When the first lane not in flight is due, in milliseconds; null when there is none. Blocked ones do not
-   * count.
-   */
-  nextDueAt(isBlocked?: (filingId: string) => boolean): number | null;
-  /** Number of events in all lanes. */
-  parked(): number;
-  /** Removes and returns the changes since the last call; null where a lane is empty now. */
-  removeChanges(): ReadonlyMap<string, Lane | null>;
-  all(): ReadonlyMap<string, Lane>;
-}
-
 interface Due {
   readonly dueAt: number;
   readonly filingId: string;
@@ -119,84 +83,124 @@ interface Due {
 
 const noChanges: ReadonlyMap<string, Lane | null> = new Map();
 
-/** Lanes as stored. A lane decided before `releasedAt` (milliseconds, 0 = never) is due since that time. */
-export function createLanes(stored: ReadonlyMap<string, Lane>, releasedAt: number): Lanes {
-  const lanes = new Map<string, Lane>();
-  let changed = new Map<string, Lane | null>();
-  let parked = 0;
+/**
+ * The lanes of a subscription or of a replay, in the order of their due times. A started lane is in flight
+ * until it is put back.
+ */
+export class Lanes {
+  readonly #lanes = new Map<string, Lane>();
   // The lanes not in flight, in the order of their due times.
-  const queue: Due[] = [];
+  readonly #queue: Due[] = [];
+  #changed = new Map<string, Lane | null>();
+  #parked = 0;
 
-  for (const [filingId, lane] of stored) {
-    const current = lane.decidedAt < releasedAt ? laneRetriedNow(lane, releasedAt) : lane;
-    lanes.set(filingId, current);
-    queue.push({ dueAt: current.dueAt, filingId });
-    parked += lane.positions.length;
-  }
-  queue.sort((a, b) => a.dueAt - b.dueAt);
-
-  function store(filingId: string, lane: Lane | null): void {
-    parked += (lane?.positions.length ?? 0) - (lanes.get(filingId)?.positions.length ?? 0);
-    if (lane === null) lanes.delete(filingId);
-    else lanes.set(filingId, lane);
-    changed.set(filingId, lane);
+  /** Lanes as stored. A lane decided before `releasedAt` (milliseconds, 0 = never) is due since that time. */
+  constructor(stored: ReadonlyMap<string, Lane>, releasedAt: number) {
+    for (const [filingId, lane] of stored) {
+      const current = lane.decidedAt < releasedAt ? laneRetriedNow(lane, releasedAt) : lane;
+      this.#lanes.set(filingId, current);
+      this.#queue.push({ dueAt: current.dueAt, filingId });
+      this.#parked += lane.positions.length;
+    }
+    this.#queue.sort((a, b) => a.dueAt - b.dueAt);
   }
 
-  function put(filingId: string, lane: Lane | null): void {
-    store(filingId, lane);
-    if (lane !== null) queue.splice(indexAfter(queue, lane.dueAt), 0, { dueAt: lane.dueAt, filingId });
+  get(filingId: string): Lane | undefined {
+    return this.#lanes.get(filingId);
   }
 
-  return {
-    get: (filingId) => lanes.get(filingId),
-    append(filingId, position) {
-      const lane = lanes.get(filingId);
-      if (lane !== undefined) store(filingId, { ...lane, positions: [...lane.positions, position] });
-    },
-    put,
-    start(now, isBusy) {
-      for (let i = 0; i < queue.length; i += 1) {
-        const due = queue[i];
-        if (due === undefined || due.dueAt > now) return null;
-        const lane = lanes.get(due.filingId);
-        if (lane === undefined || isBusy(due.filingId)) continue;
-        queue.splice(i, 1);
-        return { filingId: due.filingId, lane };
-      }
-      return null;
-    },
-    retryNow(now) {
-      for (const [filingId, lane] of lanes) lanes.set(filingId, laneRetriedNow(lane, now));
-      for (const [i, { dueAt, filingId }] of queue.entries())
-        queue[i] = { dueAt: Math.min(dueAt, now), filingId };
-    },
-    retryOneNow(filingId, now) {
-      const index = queue.findIndex((due) => due.filingId === filingId);
-      const lane = lanes.get(filingId);
-      if (index < 0 || lane === undefined) return;
-      queue.splice(index, 1);
-      put(filingId, laneRetriedNow(lane, now));
-    },
-    correct(change) {
-      for (const [i, { filingId }] of queue.entries()) {
-        const lane = lanes.get(filingId);
-        const next = lane === undefined ? undefined : change(lane);
-        if (next === undefined || next === lane) continue;
-        store(filingId, next);
-        queue[i] = { dueAt: next.dueAt, filingId };
-      }
-      queue.sort((a, b) => a.dueAt - b.dueAt);
-    },
-    nextDueAt: (isBlocked = () => false) => queue.find(({ filingId }) => !isBlocked(filingId))?.dueAt ?? null,
-    parked: () => parked,
-    removeChanges() {
-      if (changed.size === 0) return noChanges;
-      const removed = changed;
-      changed = new Map();
-      return removed;
-    },
-    all: () => lanes,
-  };
+  /** Number of lanes. */
+  count(): number {
+    return this.#lanes.size;
+  }
+
+  /** Number of events in all lanes. */
+  parked(): number {
+    return this.#parked;
+  }
+
+  /** Puts a new event behind the others of a filing that has a lane. */
+  append(filingId: string, position: number): void {
+    const lane = this.#lanes.get(filingId);
+    if (lane !== undefined) this.#store(filingId, { ...lane, positions: [...lane.positions, position] });
+  }
+
+  /** Puts back a started lane, or adds a new lane; null removes a lane in which no event waits any more. */
+  put(filingId: string, lane: Lane | null): void {
+    this.#store(filingId, lane);
+    if (lane === null) return;
+    const { dueAt } = lane;
+    this.#queue.splice(indexAfter(this.#queue, dueAt), 0, { dueAt, filingId });
+  }
+
+  /**
+   * Starts the lane that was due first, among lanes due at `now` that are not blocked; null when there is
+   * none.
+   */
+  start(now: number, isBlocked: (filingId: string) => boolean): DueLane | null {
+    for (const [i, { dueAt, filingId }] of this.#queue.entries()) {
+      if (dueAt > now) return null;
+      const lane = this.#lanes.get(filingId);
+      if (lane === undefined || isBlocked(filingId)) continue;
+      this.#queue.splice(i, 1);
+      return { filingId, lane };
+    }
+    return null;
+  }
+
+  /**
+   * Makes every lane due, see `laneRetriedNow`; one in flight gets its spent retries back, whatever becomes
+   * of its attempt. The store learns of it by `releasedAt`, not by a change of each lane.
+   */
+  retryNow(now: number): void {
+    for (const [filingId, lane] of this.#lanes) this.#lanes.set(filingId, laneRetriedNow(lane, now));
+    for (const [i, { dueAt, filingId }] of this.#queue.entries())
+      this.#queue[i] = { dueAt: Math.min(dueAt, now), filingId };
+  }
+
+  /** Makes one lane due, unless it is in flight. */
+  retryOneNow(filingId: string, now: number): void {
+    const index = this.#queue.findIndex((due) => due.filingId === filingId);
+    const lane = this.#lanes.get(filingId);
+    if (index < 0 || lane === undefined) return;
+    this.#queue.splice(index, 1);
+    this.put(filingId, laneRetriedNow(lane, now));
+  }
+
+  /** Replaces each lane for which `change` returns another one, except those in flight. */
+  correct(change: (lane: Lane) => Lane): void {
+    for (const [i, { filingId }] of this.#queue.entries()) {
+      const lane = this.#lanes.get(filingId);
+      const next = lane === undefined ? undefined : change(lane);
+      if (next === undefined || next === lane) continue;
+      this.#store(filingId, next);
+      this.#queue[i] = { dueAt: next.dueAt, filingId };
+    }
+    this.#queue.sort((a, b) => a.dueAt - b.dueAt);
+  }
+
+  /**
+   * When the first lane not in flight is due, in milliseconds; null when there is none. Blocked ones do not
+   * count.
+   */
+  nextDueAt(isBlocked: (filingId: string) => boolean = () => false): number | null {
+    return this.#queue.find(({ filingId }) => !isBlocked(filingId))?.dueAt ?? null;
+  }
+
+  /** Removes and returns the changes since the last call; null where a lane is empty now. */
+  removeChanges(): ReadonlyMap<string, Lane | null> {
+    if (this.#changed.size === 0) return noChanges;
+    const removed = this.#changed;
+    this.#changed = new Map();
+    return removed;
+  }
+
+  #store(filingId: string, lane: Lane | null): void {
+    this.#parked += (lane?.positions.length ?? 0) - (this.#lanes.get(filingId)?.positions.length ?? 0);
+    if (lane === null) this.#lanes.delete(filingId);
+    else this.#lanes.set(filingId, lane);
+    this.#changed.set(filingId, lane);
+  }
 }
 
 // Index at which a lane is queued: behind all lanes due at the same time or earlier.

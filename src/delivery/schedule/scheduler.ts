@@ -1,10 +1,8 @@
-import type { Cursor } from '../../subscriptions/cursor.ts';
+import type { Limiter } from './limiter.ts';
 import { healthyAgain, isDown, probeDelayMsMax, type EndpointHealth } from './endpoint-health.ts';
-import type { Lane, Lanes } from './lanes.ts';
-import type { DrainPlaces } from './drain-places.ts';
+import type { Lane } from './lanes.ts';
 import { correctedHealth, correctedLane, healthAfterGap } from './stepped-clock.ts';
-import { createTrack, type Intake, type Track, type TrackDeps, type Turn, type Work } from './track.ts';
-import { turnOrder, type Kind } from './turn-order.ts';
+import { Track, type TrackStart, type Turn, type Work } from './track.ts';
 import type { Verdict, VerdictRules } from './verdict.ts';
 
 export interface SchedulerRules {
@@ -12,237 +10,215 @@ export interface SchedulerRules {
   readonly random: () => number;
 }
 
-/** The stored progress of the events of a log or a replay. */
-export interface TrackStart {
-  readonly cursor: Cursor;
-  readonly lanes: Lanes;
-}
-
-/** The scheduler's part of a subscription's claim. */
+/** The scheduler's part of a subscription as it is stored. */
 export interface SchedulerStart extends TrackStart {
   readonly health: EndpointHealth;
   readonly releasedAt: number;
-  readonly places: DrainPlaces;
+  readonly limiter: Limiter;
 }
+
+type Kind = 'first' | 'retry' | 'replay';
+
+const retriesEvery = 4;
+const replaysEvery = 16;
 
 /**
- * One drain's view of its subscription: which events are ready, in flight, behind another event of their
- * filing or in a lane, and the endpoint's health. Decides which event is sent next, without I/O. First
- * attempts go before retries, retries before replays, and none of them starves. A filing never has two events
- * in flight, wherever they come from.
+ * Decides which event of a subscription is sent next, without I/O: which events are ready, in flight, behind
+ * another event of their filing or in a lane, and the endpoint's health. First attempts go before retries,
+ * retries before replays, and none of them starves. A filing never has two events in flight, wherever they
+ * come from. Nothing is in flight at first.
  */
-export interface SendScheduler {
-  /** The intake of the log's events. */
-  readonly live: Intake;
-  /**
-   * Begins to send a replay's events when there are no others; returns their intake. A lane of it is not
-   * started as long as `isBlocked` is true of its first event.
-   */
-  startReplay(start: TrackStart, isBlocked?: TrackDeps['isBlocked']): Intake;
-  /**
-   * Whether an event of the filing waits that is not replayed, at a position lower than `before` if given:
-   * for its first attempt, or for a retry.
-   */
-  liveWaits(filingId: string, before?: number): boolean;
-  /** The replay is finished. */
-  endReplay(): void;
-  /** None of the replay's events is started any more; those in flight may still be settled. */
-  cancelReplay(): void;
-  /** Whether an event of the replay is in flight. */
-  hasReplayInFlight(): boolean;
-  /** Starts the next event that may be sent now; null when there is none. */
-  startNext(now: number): Work | null;
-  /** Number of events that `startNext` would start now, one after the other; a lower bound. */
-  startable(now: number): number;
-  /** The endpoint's health after all results settled so far. */
-  health(): EndpointHealth;
-  /** The lane of an event in flight; undefined on its first attempt. */
-  laneOf(work: Work): Lane | undefined;
-  /** The rules by which results are judged. */
-  verdictRules(): VerdictRules;
-  /** Puts a verdict into effect. The event's filing stays busy until `unblock`. */
-  settle(work: Work, verdict: Verdict, now: number): void;
-  /** The result is written, so the filing's next event may start. */
-  unblock(work: Work): void;
-  /** Makes every waiting event due. Attempts in flight no longer count for or against the endpoint. */
-  retryNow(now: number): void;
-  /** Corrects all times after Redis's clock, which was ahead by `aheadMs`, has been set right. */
-  setBack(aheadMs: number, now: number): void;
-  /** Takes note that an event was due at `expectedAt` and no attempt was made until now. */
-  resume(expectedAt: number, now: number): void;
-  isPaused(now: number): boolean;
-  /** When everything was last made due at once, in milliseconds; 0 = never. */
-  releasedAt(): number;
-  /** When the next probe or retry is due, in milliseconds; null when there is none. */
-  nextDueAt(now: number): number | null;
-}
+export class SendScheduler {
+  /** The events of the log. */
+  readonly live: Track;
+  readonly #rules: SchedulerRules;
+  readonly #limiter: Limiter;
+  #replay: Track | null = null;
+  #health: EndpointHealth;
+  #releasedAt: number;
+  #round = 0;
+  #starts = 0;
+  #replaysInFlight = 0;
 
-/** The replay that is open. */
-interface Replayed {
-  readonly track: Track;
-  readonly lanes: Lanes;
-  cancelled: boolean;
-}
-
-const never = (): boolean => false;
-
-/** A scheduler with nothing in flight. */
-export function createScheduler(rules: SchedulerRules, start: SchedulerStart): SendScheduler {
-  const { retryMs, random } = rules;
-  const { places } = start;
-  // The filings in flight, the oldest first, and when each was started.
-  const inFlight = new Map<string, number>();
-  const isBusy = (filingId: string) => inFlight.has(filingId);
-  const newTrack = ({ cursor, lanes }: TrackStart, isBlocked: TrackDeps['isBlocked'] = never): Track =>
-    createTrack({
-      cursor,
-      lanes,
-      isBusy,
-      isBlocked,
-      readyMax: () => 2 * places.limit(),
-      places: () => places.limit() - inFlight.size,
-    });
-
-  const live = newTrack(start);
-  let replay: Replayed | null = null;
-  let { health, releasedAt } = start;
-  let round = 0;
-  let starts = 0;
-  let replaysInFlight = 0;
-
-  const oldestAt = () => {
-    for (const startedAt of inFlight.values()) return startedAt;
-    return null;
-  };
-  const allLanes = () => (replay === null ? [start.lanes] : [start.lanes, replay.lanes]);
-
-  function startTurn(kind: Kind, now: number, probe: boolean): Work | null {
-    // Any event may serve as a probe, because due times have no meaning while the endpoint is down.
-    const due = probe ? Infinity : now;
-    const turn =
-      kind === 'first' ? live.startFirst() : kind === 'retry' ? live.startRetry(due) : startReplayed(due);
-    if (turn === null) return null;
-    const { position, entry, filingId, attempt } = turn;
-    const track = kind === 'replay' ? 'replay' : 'live';
-    return { position, entry, filingId, attempt, track, probe, startedAt: now, round };
+  constructor(rules: SchedulerRules, start: SchedulerStart) {
+    this.#rules = rules;
+    this.#limiter = start.limiter;
+    this.#health = start.health;
+    this.#releasedAt = start.releasedAt;
+    this.live = new Track(start, start.limiter);
   }
 
-  // The other half is kept for events that may still come from the log.
-  function mayReplay(): boolean {
-    return replaysInFlight < Math.max(1, places.limit() >> 1);
+  /** Begins to send a replay's events when there are no others. */
+  startReplay(start: TrackStart): Track {
+    this.#replay = new Track(start, this.#limiter);
+    return this.#replay;
+  }
+
+  /** The replay is finished. */
+  endReplay(): void {
+    this.#replay = null;
+  }
+
+  /** None of the replay's events is started any more; those in flight may still be settled. */
+  cancelReplay(): void {
+    if (this.#replay !== null) this.#replay.isCancelled = true;
+  }
+
+  /** Whether an event of the replay is in flight. */
+  hasReplayInFlight(): boolean {
+    return this.#replaysInFlight > 0;
+  }
+
+  /** Starts the next event that may be sent now; null when there is none. */
+  startNext(now: number): Work | null {
+    const probe = isDown(this.#health);
+    if (this.#limiter.rate.inMs(now) > 0 || !this.#isOpen(now)) return null;
+    for (const kind of turnOrder(probe ? this.#health.probes : this.#starts + 1, probe)) {
+      const turn = this.#startTurn(kind, probe ? Infinity : now);
+      if (turn === null) continue;
+      const { position, entry, filingId, attempt } = turn;
+      const track = kind === 'replay' ? 'replay' : 'live';
+      this.#starts += 1;
+      if (track === 'replay') this.#replaysInFlight += 1;
+      this.#limiter.started(filingId, now);
+      return { position, entry, filingId, attempt, track, probe, startedAt: now, round: this.#round };
+    }
+    return null;
+  }
+
+  /** Whether `startNext` would start an event now, if the rate allowed it. */
+  mayStart(now: number): boolean {
+    if (!this.#isOpen(now)) return false;
+    // Any event may serve as a probe, because due times have no meaning while the endpoint is down.
+    const due = isDown(this.#health) ? Infinity : now;
+    return this.live.mayStart(due) || this.#openReplay()?.mayStart(due) === true;
+  }
+
+  /** The endpoint's health after all results settled so far. */
+  health(): EndpointHealth {
+    return this.#health;
+  }
+
+  /** The lane of an event in flight; undefined on its first attempt. */
+  laneOf({ track, filingId }: Work): Lane | undefined {
+    return this.#trackOf(track).lanes.get(filingId);
+  }
+
+  /** The rules by which results are judged. */
+  verdictRules(): VerdictRules {
+    return { ...this.#rules, round: this.#round };
+  }
+
+  /** Puts a verdict into effect. The event's filing stays busy until `unblock`. */
+  settle(work: Work, { fate, health, retryNow }: Verdict, now: number): void {
+    this.#trackOf(work.track).settle(work, fate, now);
+    this.#health = health;
+    if (retryNow === 'all') this.#retryAllNow(now);
+    else this.#retryDoubted(retryNow, now);
+  }
+
+  /** The result is written, so the filing's next event may start. */
+  unblock({ filingId, track }: Work): void {
+    this.#limiter.ended(filingId);
+    if (track === 'replay') this.#replaysInFlight -= 1;
+    for (const each of this.#tracks()) each.unblock(filingId);
+  }
+
+  /** Makes every waiting event due. Attempts in flight no longer count for or against the endpoint. */
+  retryNow(now: number): void {
+    this.#round += 1;
+    this.#health = healthyAgain(this.#health);
+    this.#retryAllNow(now);
+  }
+
+  /** Corrects all times after Redis's clock, which was ahead by `aheadMs`, has been set right. */
+  setBack(aheadMs: number, now: number): void {
+    this.#health = correctedHealth(this.#health, aheadMs, now);
+    this.#releasedAt = Math.min(this.#releasedAt, now);
+    for (const { lanes } of this.#tracks()) lanes.correct((lane) => correctedLane(lane, aheadMs, now));
+  }
+
+  /** Takes note that an event was due at `expectedAt` and no attempt was made until now. */
+  resume(expectedAt: number, now: number): void {
+    this.#health = healthAfterGap(this.#health, expectedAt, now);
+  }
+
+  isPaused(now: number): boolean {
+    return now < this.#health.pausedUntil;
+  }
+
+  /** When everything was last made due at once, in milliseconds; 0 = never. */
+  releasedAt(): number {
+    return this.#releasedAt;
+  }
+
+  /** When the next probe or retry is due, in milliseconds; null when there is none. */
+  nextDueAt(now: number): number | null {
+    const { pausedUntil } = this.#health;
+    if (now < pausedUntil) return pausedUntil;
+    const replay = this.#replay;
+    const replayed = replay?.isCancelled === false ? replay.nextDueAt() : null;
+    const dueAt = Math.min(this.live.nextDueAt() ?? Infinity, replayed ?? Infinity);
+    return dueAt === Infinity ? null : dueAt;
   }
 
   // Whether another event may be sent at all, whatever it is.
-  function mayStart(now: number, probe: boolean): boolean {
-    if (now < health.pausedUntil || (probe && inFlight.size > 0)) return false;
-    return places.isFree(inFlight.size, oldestAt(), now);
+  #isOpen(now: number): boolean {
+    const isProbing = isDown(this.#health) && this.#limiter.inFlight() > 0;
+    return !this.isPaused(now) && !isProbing && this.#limiter.isFree(now);
   }
 
-  function startReplayed(now: number): Turn | null {
-    if (replay === null || replay.cancelled || !mayReplay()) return null;
-    return replay.track.startFirst() ?? replay.track.startRetry(now);
+  #startTurn(kind: Kind, due: number): Turn | null {
+    if (kind === 'first') return this.live.startFirst();
+    if (kind === 'retry') return this.live.startRetry(due);
+    const replay = this.#openReplay();
+    return replay?.startFirst() ?? replay?.startRetry(due) ?? null;
   }
 
-  function retryAllNow(now: number): void {
-    releasedAt = now;
-    for (const lanes of allLanes()) lanes.retryNow(now);
+  // The replay if another event of it may be sent: half of the places are kept for events that may still
+  // come from the log.
+  #openReplay(): Track | null {
+    const hasPlace = this.#replaysInFlight < Math.max(1, this.#limiter.limit() >> 1);
+    return this.#replay?.isCancelled === false && hasPlace ? this.#replay : null;
+  }
+
+  #trackOf(track: Work['track']): Track {
+    return track === 'replay' ? (this.#replay ?? this.live) : this.live;
+  }
+
+  #tracks(): readonly Track[] {
+    return this.#replay === null ? [this.live] : [this.live, this.#replay];
+  }
+
+  #retryAllNow(now: number): void {
+    this.#releasedAt = now;
+    for (const { lanes } of this.#tracks()) lanes.retryNow(now);
   }
 
   // Filings that failed repeatedly with no success between them need not wait much longer once there is a
   // success. Filings that are due as soon as a probe would be keep their schedule, because they may fail by
   // themselves.
-  function retryDoubted(filings: readonly string[], now: number): void {
-    if (filings.length === 0) return;
-    for (const lanes of allLanes())
-      for (const filingId of filings) {
+  #retryDoubted(filings: readonly string[], now: number): void {
+    for (const filingId of filings)
+      for (const { lanes } of this.#tracks()) {
         const lane = lanes.get(filingId);
         if (isDoubted(lane) && lane.dueAt > now + probeDelayMsMax) lanes.retryOneNow(filingId, now);
       }
   }
-
-  return {
-    live,
-    startReplay(stored, isBlocked) {
-      const track = newTrack(stored, isBlocked);
-      replay = { track, lanes: stored.lanes, cancelled: false };
-      return track;
-    },
-    liveWaits: live.waits,
-    endReplay() {
-      replay = null;
-    },
-    cancelReplay() {
-      if (replay !== null) replay.cancelled = true;
-    },
-    hasReplayInFlight: () => replaysInFlight > 0,
-    startNext(now) {
-      const probe = isDown(health);
-      if (!mayStart(now, probe)) return null;
-      for (const kind of turnOrder(probe ? health.probes : starts + 1, probe)) {
-        const work = startTurn(kind, now, probe);
-        if (work === null) continue;
-        starts += 1;
-        places.take(inFlight.size);
-        inFlight.set(work.filingId, now);
-        if (work.track === 'replay') replaysInFlight += 1;
-        return work;
-      }
-      return null;
-    },
-    startable(now) {
-      const probe = isDown(health);
-      if (!mayStart(now, probe)) return 0;
-      const due = probe ? Infinity : now;
-      const replayed = replay === null || replay.cancelled || !mayReplay() ? 0 : replay.track.startable(due);
-      const free = probe ? 1 : places.limit() - inFlight.size;
-      return Math.min(live.startable(due) + replayed, Math.max(1, free));
-    },
-    health: () => health,
-    laneOf({ track, filingId }) {
-      const { lanes } = track === 'live' ? start : (replay ?? start);
-      return lanes.get(filingId);
-    },
-    verdictRules: () => ({ retryMs, random, round }),
-    settle(work, { fate, health: after, retryNow }, now) {
-      const track = work.track === 'live' ? live : (replay?.track ?? live);
-      track.settle(work, fate, now);
-      health = after;
-      if (retryNow === 'all') retryAllNow(now);
-      else retryDoubted(retryNow, now);
-    },
-    unblock(work) {
-      places.giveBack(inFlight.size);
-      inFlight.delete(work.filingId);
-      if (work.track === 'replay') replaysInFlight -= 1;
-      live.unblock(work.filingId);
-      replay?.track.unblock(work.filingId);
-    },
-    retryNow(now) {
-      round += 1;
-      health = healthyAgain(health);
-      retryAllNow(now);
-    },
-    setBack(aheadMs, now) {
-      health = correctedHealth(health, aheadMs, now);
-      releasedAt = Math.min(releasedAt, now);
-      for (const lanes of allLanes()) lanes.correct((lane) => correctedLane(lane, aheadMs, now));
-    },
-    resume(expectedAt, now) {
-      health = healthAfterGap(health, expectedAt, now);
-    },
-    isPaused: (now) => now < health.pausedUntil,
-    releasedAt: () => releasedAt,
-    nextDueAt(now) {
-      if (now < health.pausedUntil) return health.pausedUntil;
-      const replayed = replay === null || replay.cancelled ? null : replay.track.nextDueAt();
-      const due = [live.nextDueAt(), replayed].filter((at) => at !== null);
-      return due.length === 0 ? null : Math.min(...due);
-    },
-  };
 }
 
 // True for a lane that failed more than once. If its filing is among those that failed with no success
 // between, the endpoint may be at fault.
 function isDoubted(lane: Lane | undefined): lane is Lane {
   return lane !== undefined && lane.tried > 1;
+}
+
+// The order in which kinds of events are tried at a start. At intervals a later kind comes first, so that
+// none waits for ever. Probes alternate between kinds: if all of them were the same poison event, a recovered
+// endpoint would never be found.
+function turnOrder(start: number, probe: boolean): readonly Kind[] {
+  if (start % replaysEvery === 0 && !probe) return ['replay', 'first', 'retry'];
+  return start % (probe ? 2 : retriesEvery) === 0
+    ? ['retry', 'first', 'replay']
+    : ['first', 'retry', 'replay'];
 }

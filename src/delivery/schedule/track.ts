@@ -1,5 +1,6 @@
 import type { LogEntry } from '../../events/event-log.ts';
 import type { Cursor } from '../../subscriptions/cursor.ts';
+import type { Limiter } from './limiter.ts';
 import { laneAfterFailure, laneAfterHead, newLane, type Lane, type Lanes, type Wait } from './lanes.ts';
 
 /** An event whose turn it is to be sent. */
@@ -25,129 +26,16 @@ export interface Work extends Turn {
 
 /**
  * The fate of an event after its attempt: `done` (delivered, or no longer wanted), `undone` (left for the
- * next drain), given up after its last retry, or tried again.
+ * next run), given up after its last retry, or tried again.
  */
 export type Fate = 'done' | 'undone' | 'given_up' | Wait;
 
-/** The intake of events, in the order of the log. */
-export interface Intake {
-  /** Accepts the next event; an unwanted event counts as done. */
-  accept(entry: LogEntry, wanted: boolean): void;
-  /** Whether another event fits into memory. */
-  hasRoom(): boolean;
-  /** Whether the events accepted so far need all free places for their first attempts. */
-  fillsPlaces(): boolean;
-}
-
-/**
- * Events on their way to a subscription in the order of the log: those of the log itself, or those of a
- * replay. Order per filing holds for two reasons: a filing is busy from the start of a turn until `unblock`,
- * and no event of a filing is started while another event of it waits in its lane.
- */
-export interface Track extends Intake {
-  startFirst(): Turn | null;
-  /** Starts the lane due first at `now`; when `now` is Infinity, any lane. */
-  startRetry(now: number): Turn | null;
-  /**
-   * Number of events that could be started at `now`; all lanes that are due count as one.
-   */
-  startable(now: number): number;
-  /**
-   * Puts an attempt's result into effect. An event to be tried again waits in its lane, and the filing's
-   * later events wait behind it.
-   */
-  settle(turn: Turn, fate: Fate, now: number): void;
-  /** The result of the filing's event in flight is written, so its next event may start. */
-  unblock(filingId: string): void;
-  /**
-   * Whether an event of the filing, at a position lower than `before` if given, waits here: for its first
-   * attempt, or for a retry.
-   */
-  waits(filingId: string, before?: number): boolean;
-  /** When the first lane not in flight and not blocked is due, in milliseconds; null when there is none. */
-  nextDueAt(): number | null;
-}
-
-export interface TrackDeps {
+/** The progress of the events of a log or a replay, as stored. */
+export interface TrackStart {
   readonly cursor: Cursor;
   readonly lanes: Lanes;
-  /** Whether an event of the filing is in flight, on this track or another one of the subscription. */
-  readonly isBusy: (filingId: string) => boolean;
   /** Whether a lane whose first event is at `position` may not be started now, whenever it is due. */
-  readonly isBlocked: (filingId: string, position: number) => boolean;
-  /** Maximum number of events ready to be sent. */
-  readonly readyMax: () => number;
-  /** Number of events that could be started now. */
-  readonly places: () => number;
-}
-
-// Maximum number of events behind others of their filing. Each write of results lists the events delivered
-// between them, range by range.
-const followersMax = 1_000;
-// Maximum bytes of bodies that wait for a place in flight.
-const readyBytesMax = 1024 * 1024;
-// Maximum bytes of bodies kept of followers; beyond that only the position of a follower is kept.
-const keptBytesMax = 1024 * 1024;
-
-/** A track that starts from its cursor and lanes. */
-export function createTrack({ cursor, lanes, isBusy, isBlocked, readyMax, places }: TrackDeps): Track {
-  const untried = createUntriedEvents();
-  const isLaneBlocked = (filingId: string) => isBlocked(filingId, lanes.get(filingId)?.positions[0] ?? 0);
-
-  // An event that fails for the first time moves into a lane, with the filing's events behind it.
-  function laneOfFailed({ filingId, position }: Turn, now: number): Lane {
-    const lane = lanes.get(filingId);
-    if (lane !== undefined) return lane;
-    const positions = [position, ...untried.removeFollowers(filingId)];
-    for (const each of positions) cursor.markDone(each);
-    return newLane(positions, now);
-  }
-
-  function finish({ filingId, position }: Turn, now: number): void {
-    const lane = lanes.get(filingId);
-    if (lane === undefined) cursor.markDone(position);
-    else lanes.put(filingId, laneAfterHead(lane, now));
-  }
-
-  return {
-    accept(entry, wanted) {
-      const { position, filingId } = entry;
-      const lane = wanted ? lanes.get(filingId) : undefined;
-      if (wanted && lane === undefined) return untried.accept(entry, isBusy(filingId));
-      cursor.markDone(position);
-      if (lane !== undefined) lanes.append(filingId, position);
-    },
-    hasRoom: () =>
-      untried.followers() < followersMax &&
-      untried.ready() < readyMax() &&
-      (untried.readyBytes() < readyBytesMax || untried.ready() < places()),
-    fillsPlaces: () => untried.startable(isBusy) >= places(),
-    startFirst() {
-      const first = untried.start(isBusy);
-      return first === null ? null : { ...first, attempt: 1 };
-    },
-    startRetry(now) {
-      const due = lanes.start(now, (filingId) => isBusy(filingId) || isLaneBlocked(filingId));
-      if (due === null) return null;
-      const { filingId, lane } = due;
-      return { position: lane.positions[0] ?? 0, entry: null, filingId, attempt: lane.tried + 1 };
-    },
-    startable(now) {
-      const dueAt = lanes.nextDueAt((filingId) => isBusy(filingId) || isLaneBlocked(filingId));
-      return untried.startable(isBusy) + (dueAt !== null && dueAt <= now ? 1 : 0);
-    },
-    settle(turn, fate, now) {
-      if (fate === 'undone') return;
-      if (fate === 'done') return finish(turn, now);
-      const lane = laneOfFailed(turn, now);
-      const next = fate === 'given_up' ? laneAfterHead(lane, now) : laneAfterFailure(lane, fate, now);
-      lanes.put(turn.filingId, next);
-    },
-    unblock: untried.unblock,
-    waits: (filingId, before = Infinity) =>
-      (lanes.get(filingId)?.positions[0] ?? untried.first(filingId)) < before,
-    nextDueAt: () => lanes.nextDueAt(isLaneBlocked),
-  };
+  readonly isBlocked?: (filingId: string, position: number) => boolean;
 }
 
 /** An event that has not been tried yet. */
@@ -158,96 +46,177 @@ interface Untried {
   readonly entry: LogEntry | null;
 }
 
+// Maximum number of events behind others of their filing. Each write of results lists the events delivered
+// between them, range by range.
+const followersMax = 1_000;
+// Maximum bytes of bodies that wait for a place in flight.
+const readyBytesMax = 1024 * 1024;
+// Maximum bytes of bodies kept of followers; beyond that only the position of a follower is kept.
+const keptBytesMax = 1024 * 1024;
+
 /**
- * Events read from the log and not sent yet. At most one event of a filing is ready; its followers wait
- * behind it, or behind the event in flight, in the order of the log.
+ * Events on their way to a subscription in the order of the log: those of the log itself, or those of a
+ * replay. Order per filing holds for two reasons: a filing is busy from the start of a turn until its result
+ * is written, and no event of a filing is started while another event of it waits in its lane. At most one
+ * event of a filing is ready; its followers wait behind it, or behind the event in flight.
  */
-interface UntriedEvents {
-  /** Accepts the next event; `busy` is true while another event of its filing is in flight. */
-  accept(entry: LogEntry, busy: boolean): void;
+export class Track {
+  readonly lanes: Lanes;
+  /** None of its events is started any more; those in flight may still be settled. */
+  isCancelled = false;
+  readonly #cursor: Cursor;
+  readonly #isBlocked: (filingId: string) => boolean;
+  readonly #limiter: Limiter;
+  readonly #ready: Untried[] = [];
+  readonly #readyFilings = new Set<string>();
+  readonly #behind = new Map<string, Untried[]>();
+  #followers = 0;
+  #readyBytes = 0;
+  #keptBytes = 0;
+
+  constructor({ cursor, lanes, isBlocked = () => false }: TrackStart, limiter: Limiter) {
+    this.lanes = lanes;
+    this.#cursor = cursor;
+    this.#isBlocked = (filingId) => isBlocked(filingId, lanes.get(filingId)?.positions[0] ?? 0);
+    this.#limiter = limiter;
+  }
+
+  /** Accepts the next event, in the order of the log; an unwanted event counts as done. */
+  accept(entry: LogEntry, isWanted: boolean): void {
+    const { position, filingId } = entry;
+    const lane = isWanted ? this.lanes.get(filingId) : undefined;
+    if (isWanted && lane === undefined) return this.#await(entry);
+    this.#cursor.markDone(position);
+    if (lane !== undefined) this.lanes.append(filingId, position);
+  }
+
+  /** Whether another event fits into memory. */
+  hasRoom(): boolean {
+    const ready = this.#ready.length;
+    if (this.#followers >= followersMax || ready >= 2 * this.#limiter.limit()) return false;
+    return this.#readyBytes < readyBytesMax || ready < this.#places();
+  }
+
+  /** Whether the events accepted so far need all free places for their first attempts. */
+  fillsPlaces(): boolean {
+    const free = this.#ready.filter(({ filingId }) => !this.#limiter.isBusy(filingId));
+    return free.length >= this.#places();
+  }
+
   /** Starts the oldest ready event whose filing is not busy; null when there is none. */
-  start(isBusy: (filingId: string) => boolean): Untried | null;
-  /** Number of events that could be started. */
-  startable(isBusy: (filingId: string) => boolean): number;
-  /** Removes the followers of the filing's event in flight and returns their positions. */
-  removeFollowers(filingId: string): number[];
-  /** The filing's event in flight is settled, so its next event becomes ready. */
-  unblock(filingId: string): void;
-  /** Position of the filing's first event that is ready or behind another one; Infinity without any. */
-  first(filingId: string): number;
-  ready(): number;
-  /** Bytes of the bodies of ready events. */
-  readyBytes(): number;
-  followers(): number;
-}
+  startFirst(): Turn | null {
+    const index = this.#ready.findIndex(({ filingId }) => !this.#limiter.isBusy(filingId));
+    const [first] = index < 0 ? [] : this.#ready.splice(index, 1);
+    if (first === undefined) return null;
+    this.#readyFilings.delete(first.filingId);
+    this.#readyBytes -= first.entry?.bytes ?? 0;
+    return { ...first, attempt: 1 };
+  }
 
-/** No events yet. */
-export function createUntriedEvents(): UntriedEvents {
-  const ready: Untried[] = [];
-  const readyFilings = new Set<string>();
-  const behind = new Map<string, Untried[]>();
-  let followers = 0;
-  let keptBytes = 0;
-  let readyBytes = 0;
+  /** Starts the lane due first at `now`; when `now` is Infinity, any lane. */
+  startRetry(now: number): Turn | null {
+    const due = this.lanes.start(now, (filingId) => this.#mustWait(filingId));
+    if (due === null) return null;
+    const { filingId, lane } = due;
+    return { position: lane.positions[0] ?? 0, entry: null, filingId, attempt: lane.tried + 1 };
+  }
 
-  function addBehind(entry: LogEntry): void {
+  /** Whether an event could be started at `now`. */
+  mayStart(now: number): boolean {
+    if (this.#ready.some(({ filingId }) => !this.#limiter.isBusy(filingId))) return true;
+    const dueAt = this.lanes.nextDueAt((filingId) => this.#mustWait(filingId));
+    return dueAt !== null && dueAt <= now;
+  }
+
+  /**
+   * Puts an attempt's result into effect. An event to be tried again waits in its lane, and the filing's
+   * later events wait behind it.
+   */
+  settle(turn: Turn, fate: Fate, now: number): void {
+    if (fate === 'undone') return;
+    const { filingId, position } = turn;
+    if (fate === 'done') {
+      const lane = this.lanes.get(filingId);
+      if (lane === undefined) this.#cursor.markDone(position);
+      else this.lanes.put(filingId, laneAfterHead(lane, now));
+      return;
+    }
+    const lane = this.#laneOfFailed(turn, now);
+    const next = fate === 'given_up' ? laneAfterHead(lane, now) : laneAfterFailure(lane, fate, now);
+    this.lanes.put(filingId, next);
+  }
+
+  /** The result of the filing's event in flight is written, so its next event becomes ready. */
+  unblock(filingId: string): void {
+    const followers = this.#behind.get(filingId);
+    if (followers === undefined || this.#readyFilings.has(filingId)) return;
+    const first = followers.shift();
+    if (followers.length === 0) this.#behind.delete(filingId);
+    if (first === undefined) return;
+    this.#noLongerBehind(first);
+    this.#ready.unshift(first);
+    this.#readyBytes += first.entry?.bytes ?? 0;
+    this.#readyFilings.add(filingId);
+  }
+
+  /**
+   * Whether an event of the filing, at a position lower than `before` if given, waits here: for its first
+   * attempt, or for a retry.
+   */
+  waits(filingId: string, before = Infinity): boolean {
+    const ready = this.#readyFilings.has(filingId)
+      ? this.#ready.find((each) => each.filingId === filingId)
+      : undefined;
+    const first = ready ?? this.#behind.get(filingId)?.[0];
+    return (this.lanes.get(filingId)?.positions[0] ?? first?.position ?? Infinity) < before;
+  }
+
+  /** When the first lane not in flight and not blocked is due, in milliseconds; null when there is none. */
+  nextDueAt(): number | null {
+    return this.lanes.nextDueAt(this.#isBlocked);
+  }
+
+  // Number of events that could be started now.
+  #places(): number {
+    return this.#limiter.limit() - this.#limiter.inFlight();
+  }
+
+  #mustWait(filingId: string): boolean {
+    return this.#limiter.isBusy(filingId) || this.#isBlocked(filingId);
+  }
+
+  #await(entry: LogEntry): void {
     const { position, filingId, bytes } = entry;
-    const keep = keptBytes + bytes <= keptBytesMax;
-    if (keep) keptBytes += bytes;
-    followers += 1;
-    const queue = behind.get(filingId);
-    const follower: Untried = { position, filingId, entry: keep ? entry : null };
-    if (queue === undefined) behind.set(filingId, [follower]);
-    else queue.push(follower);
+    const isFirst = !this.#readyFilings.has(filingId) && !this.#behind.has(filingId);
+    if (isFirst && !this.#limiter.isBusy(filingId)) {
+      this.#ready.push({ position, filingId, entry });
+      this.#readyBytes += bytes;
+      this.#readyFilings.add(filingId);
+      return;
+    }
+    const isKept = this.#keptBytes + bytes <= keptBytesMax;
+    if (isKept) this.#keptBytes += bytes;
+    this.#followers += 1;
+    const follower: Untried = { position, filingId, entry: isKept ? entry : null };
+    const followers = this.#behind.get(filingId);
+    if (followers === undefined) this.#behind.set(filingId, [follower]);
+    else followers.push(follower);
   }
 
-  function noLongerBehind({ entry }: Untried): void {
-    followers -= 1;
-    keptBytes -= entry?.bytes ?? 0;
+  #noLongerBehind({ entry }: Untried): void {
+    this.#followers -= 1;
+    this.#keptBytes -= entry?.bytes ?? 0;
   }
 
-  return {
-    accept(entry, busy) {
-      const { position, filingId, bytes } = entry;
-      if (busy || readyFilings.has(filingId) || behind.has(filingId)) return addBehind(entry);
-      ready.push({ position, filingId, entry });
-      readyBytes += bytes;
-      readyFilings.add(filingId);
-    },
-    start(isBusy) {
-      const first = ready.find(({ filingId }) => !isBusy(filingId));
-      if (first === undefined) return null;
-      if (first === ready[0]) ready.shift();
-      else ready.splice(ready.indexOf(first), 1);
-      readyFilings.delete(first.filingId);
-      readyBytes -= first.entry?.bytes ?? 0;
-      return first;
-    },
-    startable: (isBusy) => ready.reduce((count, { filingId }) => count + (isBusy(filingId) ? 0 : 1), 0),
-    removeFollowers(filingId) {
-      const queue = behind.get(filingId) ?? [];
-      behind.delete(filingId);
-      for (const each of queue) noLongerBehind(each);
-      return queue.map(({ position }) => position);
-    },
-    unblock(filingId) {
-      const queue = behind.get(filingId);
-      if (queue === undefined || readyFilings.has(filingId)) return;
-      const first = queue.shift();
-      if (queue.length === 0) behind.delete(filingId);
-      if (first === undefined) return;
-      noLongerBehind(first);
-      ready.unshift(first);
-      readyBytes += first.entry?.bytes ?? 0;
-      readyFilings.add(filingId);
-    },
-    first(filingId) {
-      const isReady = readyFilings.has(filingId);
-      const first = isReady ? ready.find((each) => each.filingId === filingId) : behind.get(filingId)?.[0];
-      return first?.position ?? Infinity;
-    },
-    ready: () => ready.length,
-    readyBytes: () => readyBytes,
-    followers: () => followers,
-  };
+  // An event that fails for the first time moves into a lane, with the filing's events behind it.
+  #laneOfFailed({ filingId, position }: Turn, now: number): Lane {
+    const lane = this.lanes.get(filingId);
+    if (lane !== undefined) return lane;
+    const followers = this.#behind.get(filingId) ?? [];
+    this.#behind.delete(filingId);
+    for (const each of followers) this.#noLongerBehind(each);
+    const positions = [position, ...followers.map((each) => each.position)];
+    for (const each of positions) this.#cursor.markDone(each);
+    return newLane(positions, now);
+  }
 }

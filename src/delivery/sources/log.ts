@@ -1,7 +1,7 @@
 import type { EventLog, LogEntry, OutlinedEntry } from '../../events/event-log.ts';
 import type { Selection } from '../../subscriptions/content-filter/selection.ts';
 import type { Cursor } from '../../subscriptions/cursor.ts';
-import type { Intake } from '../schedule/track.ts';
+import type { Track } from '../schedule/track.ts';
 import { toExpiredLetter, toUnreadableLetter, type DeadLetter } from '../store/delivery-records.ts';
 import type { Source } from './source.ts';
 
@@ -27,7 +27,7 @@ export interface LogSourceDeps {
   readonly log: Pick<EventLog, 'readAt'>;
   readonly account: string;
   readonly cursor: Cursor;
-  readonly intake: Intake;
+  readonly intake: Track;
   /** Whether the subscription is to get an entry. */
   readonly accepts: Selection['accepts'];
   /** Milliseconds on Redis's clock. */

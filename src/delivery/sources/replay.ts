@@ -12,12 +12,12 @@ export function readReplay(deps: ReplaysDeps, { replay, state, lanes, cursor }: 
   const { first, last, positions, request } = replay;
   const letters = createLetters(deps, account, subscription, replay);
   const make = makeFromLog(log, account);
-  const intake = scheduler.startReplay({ cursor, lanes }, isBlocked);
+  const intake = scheduler.startReplay({ cursor, lanes, isBlocked });
   let readTo = Math.max(state.cursor, first - 1);
 
   // An earlier event of the filing may wait, or is yet to be read: it is sent first.
   function isBlocked(filingId: string, position: number): boolean {
-    return !hasRead(position) || scheduler.liveWaits(filingId, position);
+    return !hasRead(position) || scheduler.live.waits(filingId, position);
   }
 
   // The next entries, and the position up to which no others are to be delivered: those between were trimmed,

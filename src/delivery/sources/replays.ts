@@ -4,7 +4,7 @@ import type { Selectable } from '../../subscriptions/content-filter/selection.ts
 import { createCursor, type Cursor } from '../../subscriptions/cursor.ts';
 import type { ReplayRecord } from '../replay/replay.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
-import { createLanes, type Lanes } from '../schedule/lanes.ts';
+import { Lanes } from '../schedule/lanes.ts';
 import type { SendScheduler } from '../schedule/scheduler.ts';
 import { correctedLane } from '../schedule/stepped-clock.ts';
 import type { ReplayChanges } from '../store/settlement-text.ts';
@@ -97,7 +97,7 @@ export function createReplays(deps: ReplaysDeps, ids: readonly string[]): Replay
       replays.lanes(account, subscription),
     ]);
     if (record === null) return null;
-    const lanes = createLanes(stored, scheduler.releasedAt());
+    const lanes = new Lanes(stored, scheduler.releasedAt());
     const aheadMs = deps.aheadMs();
     if (aheadMs > 0) lanes.correct((lane) => correctedLane(lane, aheadMs, now()));
     const { replay, state } = record;
@@ -130,7 +130,7 @@ export function createReplays(deps: ReplaysDeps, ids: readonly string[]): Replay
       if (current === null || isCancelled) return null;
       const { id, cursor, lanes, state, written } = current;
       const { isRead, ...progress } = current.source.progress();
-      const finished = isRead && lanes.all().size === 0;
+      const finished = isRead && lanes.count() === 0;
       current.state = {
         cursor: cursor.position(),
         done: cursor.done(),
@@ -148,6 +148,6 @@ export function createReplays(deps: ReplaysDeps, ids: readonly string[]): Replay
       waiting = waiting.filter((id) => id !== changes.id);
       end();
     },
-    lanes: () => current?.lanes.all().size ?? 0,
+    lanes: () => current?.lanes.count() ?? 0,
   };
 }

@@ -24,7 +24,11 @@ export function readSnapshot(
   { replay, state, lanes, cursor }: OpenReplay,
 ): ReplayedSource {
   const { account, subscription, filings, scheduler, wants, hasRead, batch, now } = deps;
-  const intake = scheduler.startReplay({ cursor, lanes }, (filingId) => scheduler.liveWaits(filingId));
+  const intake = scheduler.startReplay({
+    cursor,
+    lanes,
+    isBlocked: (filingId) => scheduler.live.waits(filingId),
+  });
   let { next, scanned } = state.snapshot ?? { next: null, scanned: 0 };
   let isScanned = state.snapshot !== undefined && next === null;
   // The ids at the positions behind `before`.
@@ -65,17 +69,17 @@ export function readSnapshot(
     },
     async make({ filingId, position }: Work): Promise<Made> {
       const waits = (): Made => ({ kind: 'waits', until: now() + waitMs });
-      if (scheduler.liveWaits(filingId)) return waits();
+      if (scheduler.live.waits(filingId)) return waits();
       const filing = await filings.read(account, subscription, filingId);
       if (filing === null || !wants(filing.event)) return { kind: 'unwanted' };
       // Again, because events may have been read meanwhile.
-      if (!hasRead(filing.position) || scheduler.liveWaits(filingId)) return waits();
+      if (!hasRead(filing.position) || scheduler.live.waits(filingId)) return waits();
       return { kind: 'made', entry: toEntry(filing.event, position, now()) };
     },
     left() {
       const unscanned = isScanned ? 0 : Math.max(0, replay.matched - scanned);
       const scannedLeft = ids.filter((each, i) => each !== '' && !cursor.isDone(ofPosition(i)));
-      return unscanned + scannedLeft.length + lanes.all().size;
+      return unscanned + scannedLeft.length + lanes.count();
     },
     progress() {
       const done = cursor.position();

@@ -57,9 +57,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'the cursor moves before the acknowledgement',
     file: 'src/delivery/schedule/track.ts',
-    find: 'return first === null ? null : { ...first, attempt: 1 };',
-    replace:
-      'if (first !== null) cursor.markDone(first.position);\n      return first === null ? null : { ...first, attempt: 1 };',
+    find: 'return { ...first, attempt: 1 };',
+    replace: 'this.#cursor.markDone(first.position);\n    return { ...first, attempt: 1 };',
     project: 'integration',
     test: 'test/integration/delivery/drain/fence.test.ts',
     title: 'what is in flight counts as not delivered',
@@ -269,9 +268,9 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'an event in flight keeps its spent retries when all are released',
     file: 'src/delivery/schedule/lanes.ts',
-    find: 'for (const [filingId, lane] of lanes) lanes.set(filingId, laneRetriedNow(lane, now));',
+    find: 'for (const [filingId, lane] of this.#lanes) this.#lanes.set(filingId, laneRetriedNow(lane, now));',
     replace:
-      'for (const { filingId } of queue) lanes.set(filingId, laneRetriedNow(lanes.get(filingId) as Lane, now));',
+      'for (const { filingId } of this.#queue) this.#lanes.set(filingId, laneRetriedNow(this.#lanes.get(filingId) as Lane, now));',
     project: 'integration',
     test: 'test/integration/delivery/drain/changes.test.ts',
     title: 'gives an event all its retries at the new endpoint',
@@ -279,9 +278,9 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a subscription stays disabled until its callbacks have ended',
     file: 'src/delivery/account/queue.ts',
-    find: '      inEffect = effectOf(changed);',
+    find: '    this.#inEffect = this.#effectOf(changed);',
     replace:
-      '      const { enabled } = inEffect;\n      inEffect = effectOf(changed);\n      inEffect.enabled &&= enabled || inFlight === 0;',
+      '    const was = this.#inEffect.enabled || this.#inFlight === 0;\n    this.#inEffect = this.#effectOf(changed);\n    this.#inEffect = { ...this.#inEffect, enabled: was && this.#inEffect.enabled };',
     project: 'integration',
     test: 'test/integration/delivery/drain/changes.test.ts',
     title: 'to disabled and back',
@@ -289,9 +288,9 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a subscription stays expired until its callbacks have ended',
     file: 'src/delivery/account/queue.ts',
-    find: '      inEffect = effectOf(changed);',
+    find: '    this.#inEffect = this.#effectOf(changed);',
     replace:
-      '      if (inFlight > 0 && isExpired(inEffect.subscription, now())) return;\n      inEffect = effectOf(changed);',
+      '    if (this.#inFlight > 0 && isExpired(this.#inEffect.subscription, this.#deps.now())) return;\n    this.#inEffect = this.#effectOf(changed);',
     project: 'integration',
     test: 'test/integration/delivery/drain/expiry.test.ts',
     title: 'a renewal is taken up by a run',
@@ -326,8 +325,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'later events of a filing do not wait behind a failed one',
     file: 'src/delivery/schedule/track.ts',
-    find: 'const lane = wanted ? lanes.get(filingId) : undefined;',
-    replace: 'const lane = wanted ? lanes.get(`${filingId}?`) : undefined;',
+    find: 'const lane = isWanted ? this.lanes.get(filingId) : undefined;',
+    replace: 'const lane = isWanted ? this.lanes.get(`${filingId}?`) : undefined;',
     project: 'unit',
     test: 'test/unit/delivery/schedule/scheduler.test.ts',
     title: '',

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import type { CallbackOutcome } from '../../../../src/callbacks/outcome.ts';
 import type { EndpointHealth } from '../../../../src/delivery/schedule/endpoint-health.ts';
-import { createLanes, type Lane, type Lanes } from '../../../../src/delivery/schedule/lanes.ts';
-import {
-  createScheduler,
-  type SchedulerRules,
-  type SendScheduler,
-} from '../../../../src/delivery/schedule/scheduler.ts';
-import type { Intake, Work } from '../../../../src/delivery/schedule/track.ts';
+import { Lanes, type Lane } from '../../../../src/delivery/schedule/lanes.ts';
+import { SendScheduler, type SchedulerRules } from '../../../../src/delivery/schedule/scheduler.ts';
+import type { Track, Work } from '../../../../src/delivery/schedule/track.ts';
 import { verdictOn, type Verdict } from '../../../../src/delivery/schedule/verdict.ts';
-import { createSubscriptionWindows, type Places } from '../../../../src/delivery/window/places.ts';
+import { Limiter, SharedLimits } from '../../../../src/delivery/schedule/limiter.ts';
 import { createCursor, type Cursor } from '../../../../src/subscriptions/cursor.ts';
 import type { LogEntry } from '../../../../src/events/event-log.ts';
 
@@ -66,24 +62,24 @@ export function createSimulation(
     ended: new Set(),
   };
   let now = 1;
-  const windows = createSubscriptionWindows(rules.maxInFlight, () => false);
-  let places: Places | undefined;
+  const limits = new SharedLimits(rules.maxInFlight, () => false);
+  let limiter: Limiter | undefined;
   let scheduler: SendScheduler;
   let cursor: Cursor;
   let lanes: Lanes;
   let ended: Set<number>;
   let readTo: number;
-  let replay: Intake | null;
+  let replay: Track | null;
   let replayTo: number;
   const inFlight = new Map<string, Work>();
   let settled: Work[] = [];
 
   function begin(): void {
     cursor = createCursor(stored.cursor, stored.done);
-    lanes = createLanes(stored.lanes, stored.releasedAt);
-    places?.close();
-    places = windows.open('a', 'sub', now);
-    scheduler = createScheduler(rules, { ...stored, cursor, lanes, places });
+    lanes = new Lanes(stored.lanes, stored.releasedAt);
+    limiter?.close();
+    limiter = new Limiter(limits, 'sub', 0, now);
+    scheduler = new SendScheduler(rules, { ...stored, cursor, lanes, limiter });
     ended = new Set(stored.ended);
     readTo = stored.cursor;
     replay = null;
@@ -162,7 +158,7 @@ export function createSimulation(
   }
 
   function beginReplay(): void {
-    const first = { cursor: createCursor(0, ''), lanes: createLanes(new Map(), 0) };
+    const first = { cursor: createCursor(0, ''), lanes: new Lanes(new Map(), 0) };
     replay ??= scheduler.startReplay(first);
     const upTo = Math.min(cursor.position(), replayTo + 6);
     for (const entry of log.slice(replayTo, upTo)) replay.accept(entry, ended.has(entry.position));

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
-  createLanes,
   isEventAtFault,
   laneAfterFailure,
   laneAfterHead,
   laneRetriedNow,
+  Lanes,
   newLane,
   type Lane,
 } from '../../../../src/delivery/schedule/lanes.ts';
@@ -50,7 +50,7 @@ describe('lanes', () => {
   ]);
 
   it('gives out what is due, the first due first, each once', () => {
-    const lanes = createLanes(stored, 0);
+    const lanes = new Lanes(stored, 0);
     expect(lanes.start(49, noFiling)).toBeNull();
     expect(lanes.start(200, noFiling)?.filingId).toBe('sooner');
     expect(lanes.start(200, noFiling)?.filingId).toBe('soon');
@@ -61,13 +61,13 @@ describe('lanes', () => {
   });
 
   it('passes over those whose filing is busy', () => {
-    const lanes = createLanes(stored, 0);
+    const lanes = new Lanes(stored, 0);
     expect(lanes.start(200, (filingId) => filingId === 'sooner')?.filingId).toBe('soon');
     expect(lanes.start(200, noFiling)?.filingId).toBe('sooner');
   });
 
   it('takes lanes back in their order and tells what has changed', () => {
-    const lanes = createLanes(stored, 0);
+    const lanes = new Lanes(stored, 0);
     const started = lanes.start(60, noFiling);
     lanes.append('sooner', 8);
     const next = { ...newLane([4, 8], 60), dueAt: 200 };
@@ -90,7 +90,7 @@ describe('lanes', () => {
   });
 
   it('counts what is parked', () => {
-    const lanes = createLanes(stored, 0);
+    const lanes = new Lanes(stored, 0);
     expect(lanes.parked()).toBe(4);
     lanes.append('late', 7);
     lanes.append('unknown', 7);
@@ -102,14 +102,14 @@ describe('lanes', () => {
   });
 
   it('releases all at once, without having to write them', () => {
-    const lanes = createLanes(stored, 0);
+    const lanes = new Lanes(stored, 0);
     lanes.retryNow(60);
     expect([lanes.nextDueAt(), lanes.removeChanges().size]).toEqual([50, 0]);
     expect([1, 2, 3].map(() => lanes.start(60, noFiling)?.filingId)).toEqual(['sooner', 'soon', 'late']);
   });
 
   it('gives those in flight their spent retries back, too, when all are released', () => {
-    const lanes = createLanes(new Map([['a', { ...newLane([1], 0), spent: 2, tried: 2 }]]), 0);
+    const lanes = new Lanes(new Map([['a', { ...newLane([1], 0), spent: 2, tried: 2 }]]), 0);
     lanes.start(0, noFiling);
     lanes.retryNow(60);
     expect(lanes.get('a')).toMatchObject({ spent: 0, tried: 2 });
@@ -118,7 +118,7 @@ describe('lanes', () => {
 
   it('knows a release from its time: what was decided before it is due since then', () => {
     const after = new Map([...stored, ['after', { ...newLane([6], 80), dueAt: 900 }] as const]);
-    const lanes = createLanes(after, 80);
+    const lanes = new Lanes(after, 80);
     const due = [1, 2, 3].map(() => lanes.start(80, noFiling)?.filingId);
     expect(new Set(due)).toEqual(new Set(['late', 'soon', 'sooner']));
     expect(lanes.nextDueAt()).toBe(900);
@@ -134,7 +134,7 @@ describe('lanes', () => {
       },
     });
     const many = Array.from({ length: 10_000 }, (_, i) => [`f${i}`, laneDueAt(i)] as const);
-    const lanes = createLanes(new Map(many), 0);
+    const lanes = new Lanes(new Map(many), 0);
     for (let i = 0; i < 10_000; i += 1) {
       const due = lanes.start(20_000, () => {
         looks += 1;

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CallbackOutcome } from '../../../../src/callbacks/outcome.ts';
-import { createLanes, newLane } from '../../../../src/delivery/schedule/lanes.ts';
-import { createScheduler } from '../../../../src/delivery/schedule/scheduler.ts';
+import { Lanes, newLane } from '../../../../src/delivery/schedule/lanes.ts';
+import { SendScheduler } from '../../../../src/delivery/schedule/scheduler.ts';
 import type { Work } from '../../../../src/delivery/schedule/track.ts';
-import { createSubscriptionWindows } from '../../../../src/delivery/window/places.ts';
+import { Limiter, SharedLimits } from '../../../../src/delivery/schedule/limiter.ts';
 import type { EndpointHealth } from '../../../../src/delivery/schedule/endpoint-health.ts';
 import { createCursor } from '../../../../src/subscriptions/cursor.ts';
 import type { LogEntry } from '../../../../src/events/event-log.ts';
@@ -48,15 +48,15 @@ function entry(position: number, filingId: string, bytes = 0): LogEntry {
 
 function openScheduler(filings: string, health: Partial<EndpointHealth> = {}, retryMs = rules.retryMs) {
   const cursor = createCursor(0, '');
-  const lanes = createLanes(new Map(), 0);
-  const scheduler = createScheduler(
+  const lanes = new Lanes(new Map(), 0);
+  const scheduler = new SendScheduler(
     { ...rules, retryMs },
     {
       cursor,
       lanes,
       health: { ...healthy, ...health },
       releasedAt: 0,
-      places: createSubscriptionWindows(maxInFlight, () => false).open('a', 'sub', 0),
+      limiter: new Limiter(new SharedLimits(maxInFlight, () => false), 'sub', 0, 0),
     },
   );
   for (const [i, filing] of filings.split('').entries())
@@ -170,7 +170,7 @@ describe('the scheduler of a drain', () => {
   it('lets a retry go first every fourth time and a replay every sixteenth, so that none starves', () => {
     const { scheduler, startAll, finish } = openScheduler('r');
     finish(startAll(0)[0], outcomes.retry, 0);
-    const replayed = { cursor: createCursor(0, ''), lanes: createLanes(new Map(), 0) };
+    const replayed = { cursor: createCursor(0, ''), lanes: new Lanes(new Map(), 0) };
     const track = scheduler.startReplay(replayed);
     const kinds: string[] = [];
     let position = 2;
@@ -190,9 +190,13 @@ describe('the scheduler of a drain', () => {
   it('starts no lane of a replay, and is not due for it, while an earlier event of the filing waits', () => {
     const { scheduler, startAll, finish } = openScheduler('-ab');
     for (const work of startAll(0)) finish(work, outcomes.retry, 0);
-    const lanes = createLanes(new Map([['a', newLane([1, 9], 0)]]), 0);
-    scheduler.startReplay({ cursor: createCursor(9, ''), lanes }, scheduler.liveWaits);
-    expect([1, 2, 3, 9].map((position) => scheduler.liveWaits('a', position))).toEqual([
+    const lanes = new Lanes(new Map([['a', newLane([1, 9], 0)]]), 0);
+    scheduler.startReplay({
+      cursor: createCursor(9, ''),
+      lanes,
+      isBlocked: (filingId, position) => scheduler.live.waits(filingId, position),
+    });
+    expect([1, 2, 3, 9].map((position) => scheduler.live.waits('a', position))).toEqual([
       false,
       false,
       true,
@@ -213,7 +217,7 @@ describe('the scheduler of a drain', () => {
 
   it('gives a replay half of the places at most', () => {
     const { scheduler, startAll } = openScheduler('');
-    const track = scheduler.startReplay({ cursor: createCursor(0, ''), lanes: createLanes(new Map(), 0) });
+    const track = scheduler.startReplay({ cursor: createCursor(0, ''), lanes: new Lanes(new Map(), 0) });
     for (const [i, filing] of 'abcdef'.split('').entries()) track.accept(entry(i + 1, filing), true);
     expect(startAll(0)).toMatchObject([{ track: 'replay', position: 1 }]);
     scheduler.live.accept(entry(9, 'a'), true);

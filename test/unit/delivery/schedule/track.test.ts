@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createUntriedEvents } from '../../../../src/delivery/schedule/track.ts';
+import { Lanes } from '../../../../src/delivery/schedule/lanes.ts';
+import { Track } from '../../../../src/delivery/schedule/track.ts';
+import { Limiter, SharedLimits } from '../../../../src/delivery/schedule/limiter.ts';
+import { createCursor } from '../../../../src/subscriptions/cursor.ts';
 import type { LogEntry } from '../../../../src/events/event-log.ts';
-
-const noFiling = () => false;
 
 function entry(position: number, filingId: string, bytes = 0): LogEntry {
   return {
@@ -19,67 +20,79 @@ function entry(position: number, filingId: string, bytes = 0): LogEntry {
   };
 }
 
-describe('untried events', () => {
+/** A track with nothing in flight; `start` returns the position of the next first attempt. */
+function openTrack() {
+  const limiter = new Limiter(new SharedLimits(64, () => false), 'sub', 0, 0);
+  const lanes = new Lanes(new Map(), 0);
+  const track = new Track({ cursor: createCursor(0, ''), lanes }, limiter);
+  return {
+    track,
+    lanes,
+    accept: (...filings: readonly [number, string, number?][]) => {
+      for (const filing of filings) track.accept(entry(...filing), true);
+    },
+    isBusy: (filingId: string) => limiter.started(filingId, 0),
+    start() {
+      const turn = track.startFirst();
+      if (turn !== null) limiter.started(turn.filingId, 0);
+      return turn;
+    },
+    end(filingId: string) {
+      limiter.ended(filingId);
+      track.unblock(filingId);
+    },
+  };
+}
+
+describe('events that are untried', () => {
   it('get ready one per filing, in the order of the log', () => {
-    const untried = createUntriedEvents();
-    for (const [i, filing] of ['a', 'a', 'b', 'a'].entries()) untried.accept(entry(i + 1, filing), false);
-    expect([untried.ready(), untried.followers()]).toEqual([2, 2]);
-    expect([1, 2, 3].map(() => untried.start(noFiling)?.position)).toEqual([1, 3, undefined]);
-    untried.unblock('b');
-    expect(untried.start(noFiling)).toBeNull();
-    untried.unblock('a');
-    expect(untried.start(noFiling)?.position).toBe(2);
-    untried.unblock('a');
-    expect(untried.start(noFiling)?.position).toBe(4);
-    expect([untried.ready(), untried.followers()]).toEqual([0, 0]);
+    const { accept, start, end } = openTrack();
+    accept([1, 'a'], [2, 'a'], [3, 'b'], [4, 'a']);
+    expect([1, 2, 3].map(() => start()?.position)).toEqual([1, 3, undefined]);
+    end('b');
+    expect(start()).toBeNull();
+    end('a');
+    expect(start()?.position).toBe(2);
+    end('a');
+    expect(start()?.position).toBe(4);
   });
 
   it('wait while something else of their filing is in flight', () => {
-    const untried = createUntriedEvents();
-    untried.accept(entry(1, 'a'), true);
-    untried.accept(entry(2, 'b'), false);
-    expect(untried.start(noFiling)?.position).toBe(2);
-    untried.accept(entry(3, 'c'), false);
-    expect(untried.start((filing) => filing === 'c')).toBeNull();
-    untried.unblock('a');
-    untried.unblock('a');
-    expect([untried.start(noFiling)?.position, untried.start(noFiling)?.position]).toEqual([1, 3]);
+    const { accept, isBusy, start, end } = openTrack();
+    isBusy('a');
+    accept([1, 'a'], [2, 'b']);
+    expect(start()?.position).toBe(2);
+    isBusy('c');
+    accept([3, 'c']);
+    expect(start()).toBeNull();
+    end('a');
+    end('c');
+    expect([start()?.position, start()?.position]).toEqual([3, 1]);
   });
 
-  it('can leave those behind a failed one', () => {
-    const untried = createUntriedEvents();
-    for (const position of [1, 2, 3]) untried.accept(entry(position, 'a'), false);
-    untried.start(noFiling);
-    expect(untried.removeFollowers('a')).toEqual([2, 3]);
-    expect(untried.removeFollowers('a')).toEqual([]);
-    untried.unblock('a');
-    expect(untried.start(noFiling)).toBeNull();
+  it('go into the lane of a failed one before them', () => {
+    const { track, lanes, accept, start, end } = openTrack();
+    accept([1, 'a'], [2, 'a'], [3, 'a']);
+    const turn = start();
+    if (turn === null) throw new Error('nothing was started');
+    track.settle(turn, { dueAt: 50, charged: true, eventAtFault: false }, 0);
+    end('a');
+    expect(start()).toBeNull();
+    expect(lanes.get('a')?.positions).toEqual([1, 2, 3]);
   });
 
   it('keep the bodies of a megabyte of followers and the positions of all', () => {
-    const untried = createUntriedEvents();
-    for (let position = 1; position <= 15; position += 1)
-      untried.accept(entry(position, 'a', 100_000), false);
+    const { accept, isBusy, start, end } = openTrack();
+    for (let position = 1; position <= 15; position += 1) accept([position, 'a', 100_000]);
     const bodies = Array.from({ length: 15 }, () => {
-      const next = untried.start(noFiling);
-      untried.unblock('a');
-      return next?.entry != null;
+      const turn = start();
+      end('a');
+      return turn?.entry != null;
     });
     expect(bodies).toEqual(Array.from({ length: 15 }, (_, i) => i <= 10));
-    untried.accept(entry(16, 'a', 1_000_000), true);
-    untried.unblock('a');
-    expect(untried.start(noFiling)?.entry?.position).toBe(16);
-  });
-
-  it('count the bytes of what is ready', () => {
-    const untried = createUntriedEvents();
-    untried.accept(entry(1, 'a', 100), false);
-    untried.accept(entry(2, 'a', 10), false);
-    untried.accept(entry(3, 'b', 1), false);
-    expect(untried.readyBytes()).toBe(101);
-    untried.start(noFiling);
-    expect(untried.readyBytes()).toBe(1);
-    untried.unblock('a');
-    expect(untried.readyBytes()).toBe(11);
+    isBusy('a');
+    accept([16, 'a', 1_000_000]);
+    end('a');
+    expect(start()?.entry?.position).toBe(16);
   });
 });

@@ -8,7 +8,7 @@ import {
   windowRules,
   type Answer,
   type Window,
-} from '../../../../src/delivery/window/window.ts';
+} from '../../../../src/delivery/schedule/window.ts';
 
 const rules = windowRules(64);
 const accepted = (startedAt: number, latencyMs: number): Answer => ({

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createRate } from '../../../../src/delivery/window/rate.ts';
+import { createRate } from '../../../../src/delivery/schedule/rate.ts';
 import { mostPerSecond } from '../../../support/receivers/timed-receiver.ts';
 
 /** Starts as many attempts as the rate allows, looking after each of these waits (ms). */
