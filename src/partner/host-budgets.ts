@@ -36,7 +36,7 @@ export interface HostBudgetsDeps {
 
 // Maximum milliseconds by which a request may be later than its turn; a later one needs another turn.
 const lateMsMax = 15;
-// Milliseconds by which the ways of two requests to the service may differ.
+// Milliseconds by which the ways of two requests, and of the replies of Redis before them, may differ.
 const wayMs = 45;
 // Milliseconds of turns that a process takes at once for changes; a tenth of that for sweeps.
 const takenMs = 200;
@@ -45,7 +45,7 @@ const sweepEvery = 10;
 
 // Gives evenly spaced turns on Redis's clock (the generic cell rate algorithm without a burst).
 // KEYS 1 the time in ms from which the host's next turn is free. ARGV 1 number of turns, 2 ms between two.
-// Replies the time, and that of the first of the turns, which are taken. Only a clock that was set back
+// Replies the milliseconds until the first of the turns, which are taken. Only a clock that was set back
 // explains turns that are taken for longer than a minute and ten turns.
 const takeTurns = defineScript(`
 local time = redis.call('TIME')
@@ -55,7 +55,7 @@ if free > now + 60000 + 10 * spacing then free = now + spacing end
 local first = math.max(now, free)
 local behind = first + ARGV[1] * spacing
 redis.call('SET', KEYS[1], string.format('%.3f', behind), 'PX', math.ceil(behind - now) + 1000)
-return { string.format('%.3f', now), string.format('%.3f', first) }`);
+return string.format('%.3f', first - now)`);
 
 /** Budgets that are kept while requests wait for them. */
 export function createHostBudgets({ redis, keys, totalRps }: HostBudgetsDeps): HostBudgets {
@@ -63,19 +63,11 @@ export function createHostBudgets({ redis, keys, totalRps }: HostBudgetsDeps): H
   // More than a second divided by the number: no second has more requests, although they are late by
   // different times.
   const spacingMs = (1_000 + lateMsMax + wayMs) / totalRps;
-  // The part of the time of Redis's replies that is no delay.
-  let replyMs = Infinity;
 
-  /** Takes turns. Returns the first and the last moment at which the first of them may be used. */
-  async function take(host: string, turns: number, budget: HostBudget) {
-    const askedAt = performance.now();
-    const reply = await takeTurns.run(redis, [keys.hostBudget(host)], [turns, spacingMs]);
-    const answeredAt = performance.now();
-    const [now = 0, first = 0] = (reply as string[]).map(Number);
-    replyMs = Math.min(answeredAt - askedAt, replyMs + 1);
-    const { least, most } = narrowed(budget.ahead, { least: now - answeredAt, most: now - askedAt });
-    budget.ahead = { least, most };
-    return { firstAt: first - least, latestAt: first - most + replyMs + lateMsMax };
+  /** Takes turns. Returns the moment from which on the first of them may be used. */
+  async function take(host: string, turns: number): Promise<number> {
+    const waitMs = await takeTurns.run(redis, [keys.hostBudget(host)], [turns, spacingMs]);
+    return performance.now() + Number(waitMs);
   }
 
   /** Spends turns until no request waits. */
@@ -92,10 +84,11 @@ export function createHostBudgets({ redis, keys, totalRps }: HostBudgetsDeps): H
 
   async function spendSome(host: string, budget: HostBudget): Promise<void> {
     const turns = turnsWanted(budget, spacingMs);
-    const { firstAt, latestAt } = await take(host, turns, budget);
+    const firstAt = await take(host, turns);
     for (let i = 0; i < turns; i += 1) {
-      await until(firstAt + i * spacingMs);
-      if (performance.now() <= latestAt + i * spacingMs) next(budget)?.go();
+      const turnAt = firstAt + i * spacingMs;
+      await until(turnAt);
+      if (performance.now() <= turnAt + lateMsMax) next(budget)?.go();
     }
   }
 
@@ -109,7 +102,6 @@ export function createHostBudgets({ redis, keys, totalRps }: HostBudgetsDeps): H
       used: 0,
       lastUse: new Map(),
       wasPerson: false,
-      ahead: { least: -Infinity, most: Infinity },
     };
     budgets.set(host, budget);
     void spend(host, budget);
@@ -153,24 +145,6 @@ interface HostBudget {
   readonly lastUse: Map<string, number>;
   /** Whether the last turn was a person's. */
   wasPerson: boolean;
-  /** The clock of Redis, as far as its replies so far tell together. */
-  ahead: Ahead;
-}
-
-/**
- * Milliseconds by which the clock of Redis is ahead of that of this process, at least and at most. Without
- * it, each late reply would make all turns late that it brings.
- */
-interface Ahead {
-  readonly least: number;
-  readonly most: number;
-}
-
-/** What is known after another reply; what that reply says alone if it contradicts: a clock was set. */
-function narrowed(known: Ahead, seen: Ahead): Ahead {
-  const least = Math.max(known.least, seen.least);
-  const most = Math.min(known.most, seen.most);
-  return least <= most ? { least, most } : seen;
 }
 
 interface Waiting extends Pick<Asker, 'account' | 'urgency'> {
