@@ -4,26 +4,26 @@ import {
   filingsMax,
   idsMax,
   isStale,
-  learn,
-  readMemory,
+  learnSequences,
+  newMemory,
   rememberId,
   rememberSequence,
-  writeMemory,
+  writeSequences,
 } from '../dist/nodes/FilingWebhooks/memory.js';
 
 test('the memory is bounded and forgets what is oldest', () => {
-  const memory = readMemory(null);
+  const memory = newMemory();
   for (let n = 0; n < idsMax + 10; n += 1) rememberId(memory, `evt_${n}`);
   for (let n = 0; n < filingsMax + 10; n += 1) rememberSequence(memory, `f_${n}`, 1);
   assert.equal(memory.ids.size, idsMax);
   assert.equal(memory.sequences.size, filingsMax);
   assert.equal(memory.ids.has('evt_9'), false);
   assert.equal(memory.ids.has('evt_10'), true);
-  assert.ok(JSON.stringify(writeMemory(memory)).length < 50_000);
+  assert.ok(JSON.stringify(writeSequences(memory)).length < 50_000);
 });
 
 test('a smaller sequence is stale, the same and a greater one are not', () => {
-  const memory = readMemory(null);
+  const memory = newMemory();
   rememberSequence(memory, 'f_1', 4);
   rememberSequence(memory, 'f_1', 2);
   assert.deepEqual(
@@ -33,30 +33,29 @@ test('a smaller sequence is stale, the same and a greater one are not', () => {
   assert.equal(isStale(memory, 'f_2', 1), false);
 });
 
-test('what was written is read again, and what is no memory counts as nothing', () => {
-  const memory = readMemory({ ids: ['evt_1'], sequences: [['123', 4]] });
-  assert.deepEqual(readMemory(JSON.parse(JSON.stringify(writeMemory(memory)))), memory);
-  for (const value of [undefined, 'x', { ids: 'x', sequences: [[1, 2], 3] }])
-    assert.deepEqual(writeMemory(readMemory(value)), { ids: [], sequences: [] });
+test('what was written is read again, and what is none counts as nothing', () => {
+  const memory = newMemory();
+  learnSequences(memory, [['123', 4]]);
+  const again = newMemory();
+  learnSequences(again, JSON.parse(JSON.stringify(writeSequences(memory))));
+  assert.deepEqual(again, memory);
+  const nothing = newMemory();
+  for (const value of [undefined, 'x', [[1, 2], 3]]) learnSequences(nothing, value);
+  assert.deepEqual(nothing, newMemory());
 });
 
-test('a process learns what another one has taken, and keeps what it knows itself as newer', () => {
-  const memory = readMemory({ ids: ['evt_2'], sequences: [['f_1', 5]] });
-  learn(
-    memory,
-    readMemory({
-      ids: ['evt_1', 'evt_2'],
-      sequences: [
-        ['f_1', 3],
-        ['f_2', 1],
-      ],
-    }),
-  );
-  assert.deepEqual(writeMemory(memory), {
-    ids: ['evt_1', 'evt_2'],
-    sequences: [
-      ['f_2', 1],
+test('a process learns the sequences that another one has written, and keeps a greater one of its own', () => {
+  const memory = newMemory();
+  rememberSequence(memory, 'f_1', 5);
+  learnSequences(memory, [
+    ['f_1', 3],
+    ['f_2', 1],
+  ]);
+  assert.deepEqual(
+    new Map(writeSequences(memory)),
+    new Map([
       ['f_1', 5],
-    ],
-  });
+      ['f_2', 1],
+    ]),
+  );
 });

@@ -236,7 +236,8 @@ test('callbacks of the daemon start one execution each; forged, repeated and una
   };
   await replay();
   assert.equal(server.executions.length, 1);
-  // Another process of n8n knows of the repeats what static data had with the last callback.
+  // Another process of n8n asks the daemon: not even the static data of the last callback has to be there.
+  delete run.staticData['sequences'];
   server.restart();
   await replay();
   assert.equal(server.executions.length, 1);

@@ -7,11 +7,12 @@ import {
   type IHttpRequestOptions,
   type IN8nHttpFullResponse,
   type ILoadOptionsFunctions,
+  type IWebhookFunctions,
   type JsonObject,
 } from 'n8n-workflow';
 
 /** The functions of n8n from which the daemon can be called. */
-export type Caller = IExecuteFunctions | IHookFunctions | ILoadOptionsFunctions;
+export type Caller = IExecuteFunctions | IHookFunctions | ILoadOptionsFunctions | IWebhookFunctions;
 
 /** A request below the account of the credentials, or below `/v1` where `path` begins with a slash. */
 export interface ApiRequest {

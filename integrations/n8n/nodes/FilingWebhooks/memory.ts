@@ -1,6 +1,4 @@
-import type { IDataObject } from 'n8n-workflow';
-
-/** What a trigger remembers of the callbacks that it has taken: bounded, and small enough for n8n's static data. */
+/** What a trigger remembers of the callbacks that it has taken; bounded. */
 export interface Memory {
   /** Ids of the latest acknowledged events, the oldest first. */
   readonly ids: Set<string>;
@@ -34,29 +32,21 @@ export function isStale({ sequences }: Memory, filingId: string, sequence: numbe
   return sequence < (sequences.get(filingId) ?? 0);
 }
 
-/** Reads a memory from static data; what is not one counts as nothing. */
-export function readMemory(value: unknown): Memory {
-  const { ids, sequences } = (value ?? {}) as Partial<Record<keyof Memory, unknown>>;
-  const memory: Memory = { ids: new Set(), sequences: new Map() };
-  for (const id of asArray(ids)) if (typeof id === 'string') rememberId(memory, id);
-  for (const [filingId, sequence] of asArray(sequences).map(asArray))
+/** An empty memory. */
+export function newMemory(): Memory {
+  return { ids: new Set(), sequences: new Map() };
+}
+
+/** Adds the sequences that static data has; what is none counts as nothing. Another process may have written them. */
+export function learnSequences(memory: Memory, kept: unknown): void {
+  for (const [filingId, sequence] of asArray(kept).map(asArray))
     if (typeof filingId === 'string' && typeof sequence === 'number')
       rememberSequence(memory, filingId, sequence);
-  return memory;
 }
 
-/** A memory as static data holds it. */
-export function writeMemory({ ids, sequences }: Memory): IDataObject {
-  return { ids: [...ids], sequences: [...sequences].map((pair) => [...pair]) };
-}
-
-/** Adds to the memory of a process what n8n kept in its database and the process does not know: another process may have taken it. */
-export function learn(memory: Memory, kept: Memory): void {
-  const known = { ids: [...memory.ids], sequences: [...memory.sequences] };
-  for (const id of kept.ids) if (!memory.ids.has(id)) rememberId(memory, id);
-  for (const id of known.ids) rememberId(memory, id);
-  for (const [filingId, sequence] of [...kept.sequences, ...known.sequences])
-    rememberSequence(memory, filingId, sequence);
+/** The sequences as static data holds them. */
+export function writeSequences({ sequences }: Memory): [string, number][] {
+  return [...sequences];
 }
 
 function forgetBeyond(kept: Set<string> | Map<string, number>, max: number): void {

@@ -6,7 +6,14 @@ import { after, before, test } from 'node:test';
 import { openApi } from '../../../../test/support/api/api-caller.ts';
 import { startStage, until, type Stage } from '../../../testing/stage.ts';
 import { startN8n, type Execution, type N8n } from './n8n.mts';
-import { addCredentials, importWorkflow, publish, readExample, unpublish } from './workflows.mts';
+import {
+  addCredentials,
+  changeTrigger,
+  importWorkflow,
+  publish,
+  readExample,
+  unpublish,
+} from './workflows.mts';
 import { n8nVersion } from './install-n8n.mts';
 import { takePicture } from './take-picture.mts';
 
@@ -110,7 +117,18 @@ test('a forged callback is answered with 401 and starts nothing', async () => {
   await noneBeyond(1);
 });
 
-test('a repeated event is acknowledged and starts nothing', async () => {
+test('a repeated event is acknowledged and starts nothing, also after a stop or a kill of n8n', async () => {
+  for (const signal of [null, 'SIGTERM', 'SIGKILL'] as const) {
+    if (signal !== null) {
+      await n8n.stop(signal);
+      await n8n.start();
+    }
+    await replayAll();
+    await noneBeyond(1);
+  }
+});
+
+async function replayAll(): Promise<void> {
   const [subscription] = await subscriptions();
   const path = `/v1/accounts/${stage.account}/subscriptions/${String(subscription?.['id'])}`;
   const replay = await stage.api.ok<{ id: string; matched: number }>('POST', `${path}/replay`, {});
@@ -122,8 +140,7 @@ test('a repeated event is acknowledged and starts nothing', async () => {
     );
     return state === 'finished' && delivered === 1;
   });
-  await noneBeyond(1);
-});
+}
 
 test('n8n and the daemon are killed, with a change in between: nothing is lost and nothing runs twice', async () => {
   await stage.sandbox.set('f_two', { status: 'REJECTED', rejectionReason: 'Before the crash' });
@@ -168,7 +185,38 @@ test('n8n starts while the daemon is away: the subscription keeps its place', as
   assert.equal(others.length, 0);
 });
 
-test('unpublishing the workflow removes the subscription', async () => {
+test('a published trigger that is changed keeps its place: what waits is delivered', async () => {
+  const [before] = await subscriptions();
+  const path = `/v1/accounts/${stage.account}/subscriptions/${String(before?.['id'])}`;
+  await stage.api.ok('PATCH', path, { enabled: false });
+  await stage.sandbox.set('f_changed', { status: 'REJECTED', rejectionReason: 'Waits for the change' });
+  await until('the event', async () => Number((await subscriptions())[0]?.['lag']) > 0);
+  await changeTrigger(n8n, workflow, { options: { payload: 'thin' } });
+  await publish(n8n, workflow);
+  await finished(6);
+  const [changed, ...others] = await subscriptions();
+  assert.equal(others.length, 0);
+  assert.deepEqual([changed?.['id'], changed?.['payload']], [before?.['id'], 'thin']);
+  assert.deepEqual([changed?.['enabled'], changed?.['expiresAt']], [true, null]);
+});
+
+test('an unpublished workflow keeps its place, and gets what it missed when it is published again', async () => {
+  const [before] = await subscriptions();
+  await unpublish(n8n, workflow);
+  await until('the end of delivery', async () => (await subscriptions())[0]?.['enabled'] === false);
+  await stage.sandbox.set('f_missed', { status: 'REJECTED', rejectionReason: 'While it was unpublished' });
+  await until('the event', async () => Number((await subscriptions())[0]?.['lag']) > 0);
+  await publish(n8n, workflow);
+  await finished(7);
+  const [afterwards, ...others] = await subscriptions();
+  assert.equal(others.length, 0);
+  assert.deepEqual([afterwards?.['id'], afterwards?.['enabled']], [before?.['id'], true]);
+});
+
+test('unpublishing a workflow that wants it removes the subscription', async () => {
+  await changeTrigger(n8n, workflow, { options: { unpublished: 'remove' } });
+  await publish(n8n, workflow);
+  await delivered();
   await unpublish(n8n, workflow);
   await subscribed(0);
 });
@@ -181,7 +229,7 @@ test('a subscription that n8n has forgotten is taken over, with what it has stil
   await stage.sandbox.set('f_six', { status: 'REJECTED', rejectionReason: 'While n8n knew nothing of it' });
   await until('the event of f_six', async () => Number((await subscriptions())[0]?.['lag']) > 0);
   await publish(n8n, workflow);
-  await finished(6);
+  await finished(8);
   const [subscription] = await subscriptions();
   assert.deepEqual(subscription?.['statuses'], ['REJECTED']);
   await unpublish(n8n, workflow);
@@ -229,7 +277,6 @@ test('the queue of the examples works events off, tries again, and puts what fai
   assert.equal((JSON.parse(String(letter?.['event'])) as Json)['type'], 'filing.created');
   assert.match(String(letter?.['last_error']), /500|Internal|service/i);
   await unpublish(n8n, accept);
-  await subscribed(0);
 });
 
 type Json = Record<string, unknown>;

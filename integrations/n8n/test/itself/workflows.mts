@@ -45,6 +45,22 @@ export async function importWorkflow(n8n: N8n, file: WorkflowFile, credentials: 
   return id;
 }
 
+/** Changes parameters of a workflow's first node, the trigger. What is published stays as it is until `publish`. */
+export async function changeTrigger(
+  n8n: N8n,
+  id: string,
+  parameters: Record<string, unknown>,
+): Promise<void> {
+  const { nodes, versionId } = await n8n.rest<WorkflowFile & { versionId: string }>(
+    'GET',
+    `/workflows/${id}`,
+  );
+  const [trigger, ...others] = nodes;
+  if (trigger === undefined) throw new Error(`the workflow ${id} has no nodes`);
+  const changed = { ...trigger, parameters: { ...trigger.parameters, ...parameters } };
+  await n8n.rest('PATCH', `/workflows/${id}`, { nodes: [changed, ...others], versionId });
+}
+
 /** Publishes a workflow as it is now, which registers its webhooks. */
 export async function publish(n8n: N8n, id: string): Promise<void> {
   const { versionId } = await n8n.rest<{ versionId: string }>('GET', `/workflows/${id}`);

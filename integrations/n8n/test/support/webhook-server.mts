@@ -1,9 +1,11 @@
 import { once } from 'node:events';
+import { createRequire } from 'node:module';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import type { IDataObject } from 'n8n-workflow';
-import { FilingWebhooksTrigger } from '../../dist/nodes/FilingWebhooks/FilingWebhooksTrigger.node.js';
+import type { FilingWebhooksTrigger } from '../../dist/nodes/FilingWebhooks/FilingWebhooksTrigger.node.js';
 import { functionsFor, type Run } from './n8n-functions.mts';
 
 /** The side of n8n that takes callbacks: an HTTP server that gives each to the trigger and collects what starts an execution. */
@@ -23,8 +25,7 @@ export interface WebhookServer extends AsyncDisposable {
 export async function startWebhookServer(run: Omit<Run, 'request' | 'response'>): Promise<WebhookServer> {
   const executions: IDataObject[] = [];
   const answers: number[] = [];
-  const trigger = new FilingWebhooksTrigger();
-  let process = 0;
+  let trigger = loadTrigger();
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     response.once('close', () => answers.push(response.statusCode));
     const rawBody = await buffer(request);
@@ -38,7 +39,6 @@ export async function startWebhookServer(run: Omit<Run, 'request' | 'response'>)
     const result = await trigger.webhook.call(
       functionsFor({
         ...run,
-        workflowId: `${run.workflowId ?? 'workflow-1'}/${process}`,
         request: Object.assign(request, { rawBody }),
         response: express,
       }),
@@ -55,7 +55,7 @@ export async function startWebhookServer(run: Omit<Run, 'request' | 'response'>)
     executions,
     answers,
     executionStatus: 200,
-    restart: () => void (process += 1),
+    restart: () => void (trigger = loadTrigger()),
     async [Symbol.asyncDispose]() {
       http.closeAllConnections();
       http.close();
@@ -63,4 +63,17 @@ export async function startWebhookServer(run: Omit<Run, 'request' | 'response'>)
     },
   };
   return server;
+}
+
+const load = createRequire(import.meta.url);
+const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
+
+/** The trigger as a new process has it: its modules remember nothing. */
+function loadTrigger(): FilingWebhooksTrigger {
+  for (const path of Object.keys(load.cache)) if (path.startsWith(dist)) delete load.cache[path];
+  const path = `${dist}nodes/FilingWebhooks/FilingWebhooksTrigger.node.js`;
+  const { FilingWebhooksTrigger: Trigger } = load(path) as {
+    FilingWebhooksTrigger: new () => FilingWebhooksTrigger;
+  };
+  return new Trigger();
 }
