@@ -3,7 +3,7 @@ import { jitter } from '../waiting/jitter.ts';
 import type { CallbackClient } from './callback-client.ts';
 import { bodyBytesMax } from './exchange.ts';
 import { requestedPauseMs } from './outcome.ts';
-import type { CallbackFailure, CallbackFailureCode, CallbackResponse, CallbackResult } from './result.ts';
+import type { CallbackFailure, CallbackResponse, CallbackResult } from './result.ts';
 
 /** A bearer token (RFC 6750). Times are milliseconds on the clock of the process that requested it. */
 export interface AccessToken {
@@ -158,21 +158,6 @@ function tokenTimes(lifeSeconds: number | undefined, requestedAt: number, random
   return { refreshAt: requestedAt + lifeMs - marginMs, usableUntil: requestedAt + lifeMs - transitMs };
 }
 
-const withoutAnswer: Readonly<Partial<Record<CallbackFailureCode, string>>> = {
-  timeout: 'did not answer in time: check that it is up and not overloaded.',
-  dns_error: 'has a host name that could not be resolved: check tokenUrl.',
-  blocked_address:
-    'does not lead to public addresses on a permitted port; the operator opens private networks with DELIVERY_ALLOW_CIDRS.',
-  connection_refused: 'refused the connection: check that it is up, and the port in tokenUrl.',
-  connection_reset: 'closed the connection before it answered: check that it is up.',
-  unreachable: 'could not be reached: check the network between the daemon and it.',
-  tls_error: 'has no TLS connection that is trusted: check its certificate.',
-  malformed_response: 'answered with something that is not HTTP/1.1: check tokenUrl.',
-  response_too_large: 'answered with headers that are too large.',
-  proxy_refused:
-    'was refused by the forward proxy: check that it is up, and that the proxy permits its host.',
-};
-
 // The errors of RFC 6749 §5.2, RFC 8707 and widespread servers. Others are not repeated: their text is
 // foreign.
 const remedies: Readonly<Record<string, string>> = {
@@ -188,16 +173,8 @@ const remedies: Readonly<Record<string, string>> = {
   server_error: 'its log says why.',
   slow_down: 'it is asked again by itself, at longer intervals.',
 };
-const remediesByStatus: Readonly<Record<number, string | undefined>> = {
-  401: remedies['invalid_client'],
-  403: remedies['access_denied'],
-  404: 'check tokenUrl.',
-  405: 'check tokenUrl.',
-  429: 'it gets too many requests, and is asked again later.',
-};
-
 function problemOf(result: CallbackResult): string {
-  if (result.kind === 'failure') return withoutAnswer[result.code] ?? 'could not be asked.';
+  if (result.kind === 'failure') return `gave no answer: ${result.detail}`;
   const { statusCode, body, excerpt } = result;
   if (body === 'cut')
     return `answered ${statusCode} with more than ${bodyBytesMax / 1024} KiB, or too slowly: check tokenUrl.`;
@@ -207,6 +184,5 @@ function problemOf(result: CallbackResult): string {
   const { error } = membersOf(excerpt) ?? {};
   if (typeof error === 'string' && Object.hasOwn(remedies, error))
     return `answered ${statusCode} ${error}: ${remedies[error] ?? ''}`;
-  const others = statusCode >= 500 ? 'its log says why.' : 'check auth; its log says more.';
-  return `answered ${statusCode}: ${remediesByStatus[statusCode] ?? others}`;
+  return `answered ${statusCode}: check tokenUrl and auth; its log says more.`;
 }

@@ -1,7 +1,7 @@
 import type { HostLookup } from '../names/host-lookup.ts';
 import type { ProxyAgents } from '../proxy/proxy-agents.ts';
 import { createPartnerClient } from './partner-client.ts';
-import { PartnerError } from './partner-error.ts';
+import { PartnerError, type PartnerErrorKind } from './partner-error.ts';
 import { createRequestBudget } from './request-budget.ts';
 import type { HostBudgets } from './host-budgets.ts';
 
@@ -69,34 +69,24 @@ export async function checkKey(
   }
 }
 
-const polls = 'The account is stored, and its polls go on trying.';
+const baseUrlHint = 'check baseUrl. It ends in the version segment, such as https://partner.example.com/v1.';
+const inTrouble = 'the key could not be checked. The account is stored, and its polls go on trying.';
+
+/** The remedy of each failure. */
+const hints: Readonly<Record<PartnerErrorKind, string>> = {
+  auth: 'give the right partnerKey, and check what it may do.',
+  unexpected_status: baseUrlHint,
+  invalid_response: `baseUrl leads to something else than the API: ${baseUrlHint}`,
+  network: `it cannot be reached, so ${inTrouble}`,
+  proxy: `see PARTNER_PROXY; ${inTrouble}`,
+  timeout: inTrouble,
+  aborted: `it did not answer in time, so ${inTrouble}`,
+  rate_limited: inTrouble,
+  unavailable: inTrouble,
+};
 
 /** A failed check in words; pure. */
 function detailOf(error: unknown, isInTurn: boolean): string {
-  if (!(error instanceof PartnerError)) return 'The check failed; the polls go on.';
-  if (!isInTurn)
-    return `The check had no turn in time, since PARTNER_TOTAL_RPS bounds the requests to this host. ${polls}`;
-  const { kind, status, message } = error;
-  switch (kind) {
-    case 'auth':
-      return status === 403
-        ? 'The partner service does not allow this key to read its account (403): check what the key may do.'
-        : `The partner service refuses the key (${status ?? 401}): give the right partnerKey.`;
-    case 'unexpected_status':
-      return `${message}: check baseUrl. ${baseUrlHint}`;
-    case 'invalid_response':
-      return `${message}: baseUrl leads to something else than the partner service's API. ${baseUrlHint}`;
-    case 'network':
-      return `The partner service cannot be reached (${message}): check baseUrl and the network. ${polls}`;
-    case 'proxy':
-      return `${message} The operator sees to PARTNER_PROXY. ${polls}`;
-    case 'timeout':
-    case 'aborted':
-      return `The partner service did not answer in time. ${polls}`;
-    case 'rate_limited':
-    case 'unavailable':
-      return `${message}: the partner service is in trouble, so the key could not be checked. ${polls}`;
-  }
+  if (!isInTurn) return `PARTNER_TOTAL_RPS gave the check no turn in time: ${inTrouble}`;
+  return error instanceof PartnerError ? `${error.message}: ${hints[error.kind]}` : inTrouble;
 }
-
-const baseUrlHint = 'It ends in the version segment, such as https://partner.example.com/v1.';
