@@ -15,7 +15,7 @@ import type { ReadDelivery } from '../delivery/attempts/event-deliveries.ts';
 import type { EndExpired } from '../delivery/expiry.ts';
 import type { Verified } from '../delivery/ownership.ts';
 import type { ReplayProgress, ReplayRequest } from '../delivery/replay/replay.ts';
-import type { DeliveryStore } from '../delivery/store/delivery-store.ts';
+import type { Journal } from '../delivery/store/journal.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { FindEvents } from '../events/search/find-events.ts';
 import type { LogSections } from '../events/search/log-sections.ts';
@@ -63,7 +63,7 @@ export interface ApiDeps {
   readonly findEvents: FindEvents;
   readonly subscriptions: SubscriptionStore;
   readonly publicKeys: PublishedKeys;
-  readonly delivery: DeliveryStore;
+  readonly journal: Pick<Journal, 'list'>;
   readonly attempts: AttemptList;
   readonly readAttempt: ReadAttempt;
   readonly readDelivery: ReadDelivery;

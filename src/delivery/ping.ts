@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { createCallbackSender, type SendCallbackDeps, type Sent } from '../callbacks/send-callback.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import { toAttempt } from './store/delivery-records.ts';
-import type { DeliveryStore } from './store/delivery-store.ts';
+import type { Journal } from './store/journal.ts';
 
 export interface PingDeps extends SendCallbackDeps {
-  readonly store: Pick<DeliveryStore, 'addTest'>;
+  readonly journal: Pick<Journal, 'addTest'>;
 }
 
 /**
@@ -21,6 +21,6 @@ export async function sendPing(deps: PingDeps, subscription: Subscription): Prom
   const sent = await createCallbackSender(deps, subscription)(entry);
   const now = deps.now();
   const attempt = toAttempt({ attempt: 1 }, entry, { sent, called: subscription }, now, null);
-  await deps.store.addTest(account, id, attempt, now);
+  await deps.journal.addTest(account, id, attempt, now);
   return sent;
 }

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { scanEvents, scanNewestEvents, type EventFilter } from '../../src/api/events/scan.ts';
 import { createAccountDeliveryStore } from '../../src/delivery/store/account-store.ts';
 import type { SubscriptionSettlement } from '../../src/delivery/store/settlement-text.ts';
-import { createDeliveryStore } from '../../src/delivery/store/delivery-store.ts';
+import { createJournal } from '../../src/delivery/store/journal.ts';
 import { createEventFinder } from '../../src/events/search/find-events.ts';
 import { createLogSections } from '../../src/events/search/log-sections.ts';
 import type { ReplayRequest } from '../../src/delivery/replay/replay.ts';
@@ -111,7 +111,7 @@ async function measure(redis: Redis, rig: DeliveryRig, watch: Watch): Promise<vo
     keys,
     createSealer([{ id: 'k', key: Buffer.alloc(32, 1) }]),
   );
-  const delivery = createDeliveryStore(redis, keys, (now) => now - 86_400_000, Infinity);
+  const journal = createJournal(redis, keys, (now) => now - 86_400_000, Infinity);
   const deliveries = createAccountDeliveryStore(redis, keys, (now) => now - 86_400_000, Infinity);
   const replays = createReplayStore(redis, keys);
   const replayer = createReplayer({
@@ -120,7 +120,7 @@ async function measure(redis: Redis, rig: DeliveryRig, watch: Watch): Promise<vo
     judge: createFilterJudge(),
     known: () => Promise.resolve(0),
     findEvents: createEventFinder(redis, keys, log),
-    delivery,
+    journal,
     replays,
     wake: () => Promise.resolve(),
     countMax: 500_000,
@@ -168,7 +168,7 @@ async function measure(redis: Redis, rig: DeliveryRig, watch: Watch): Promise<vo
     const settled = await deliveries.settle(account, fence, settlement, Date.now());
     if (typeof settled === 'string') throw new Error(settled);
   });
-  await watch('dead letters', () => delivery.deadLetters(account, id, null, 100));
+  await watch('dead letters', () => journal.list(account, id, 'dead', null, 100));
   await watch('replay of the dead letters', () => replay({ deadLettersOnly: true }));
   await watch('commit of a page of 20', () => commitPage(redis));
   await watch('first read of a deliverer, at the beginning of the log', async () => {

@@ -223,7 +223,7 @@ function disabledEvent(): Example {
 async function pingEvent(): Promise<Example> {
   const sent: Buffer[] = [];
   const deps = {
-    store: { addTest: () => Promise.resolve() },
+    journal: { addTest: () => Promise.resolve() },
     wallClock: () => Date.parse('2026-11-21T10:00:00.000Z'),
     now: () => Date.parse('2026-11-21T10:00:00.000Z'),
     client: {

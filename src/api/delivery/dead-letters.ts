@@ -11,7 +11,7 @@ export function addDeadLetterRoute(app: Api, deps: ApiDeps): void {
     const { account, id } = request.params;
     await requireSubscription(deps, account, id);
     return sendPage(request, reply, 'dead-letters', async (before, limit) => {
-      const { items, next } = await deps.delivery.deadLetters(account, id, before, limit);
+      const { items, next } = await deps.journal.list(account, id, 'dead', before, limit);
       const shown = items.map((one) => s.show(deadLetterSchema, { ...one, filingId: one.filingId || null }));
       return { items: shown, next };
     });

@@ -149,7 +149,7 @@ export function createDeliveryParts(
     ...sending,
     callbacksAtOnce: overrides.callbacksAtOnce ?? callbacksAtOnceMax,
     store: stores.deliveries,
-    delivery: stores.delivery,
+    journal: stores.journal,
     replays: stores.replays,
     blocks: stores.blocks,
     log: stores.log,
@@ -195,7 +195,7 @@ export function createDeliveryParts(
     deliverers,
     /** Deliverers that know nothing yet, as those of another process. */
     newDeliverers: () => createDeliverers(delivererDeps),
-    ping: (subscription: Subscription) => sendPing({ ...sending, store: stores.delivery }, subscription),
+    ping: (subscription: Subscription) => sendPing({ ...sending, journal: stores.journal }, subscription),
     verifierOver,
     endExpiredOver,
     disable: createDisabler(redis, keys),

@@ -9,7 +9,7 @@ import { createDeliveryReader } from '../../delivery/attempts/event-deliveries.t
 import { createBlockStore } from '../../delivery/blocked/block-store.ts';
 import { createReplayStore } from '../../delivery/replay/replay-store.ts';
 import { createAccountDeliveryStore } from '../../delivery/store/account-store.ts';
-import { createDeliveryStore } from '../../delivery/store/delivery-store.ts';
+import { createJournal } from '../../delivery/store/journal.ts';
 import { createEventLog } from '../../events/event-log.ts';
 import { createEventFinder } from '../../events/search/find-events.ts';
 import { createLogSections } from '../../events/search/log-sections.ts';
@@ -44,6 +44,8 @@ export function createStores(
   const outline = log.outlineAfter;
   const replays = createReplayStore(redis, keys);
   const judge = createFilterJudge();
+  const kept = (now: number) => oldestKept(retentionAt(now));
+  const journal = createJournal(redis, keys, kept, config.attemptsBytesMax, onUnreadable);
   const subscriptions = createSubscriptionStore(redis, keys, sealer, onUnreadable);
   const keptFrom = () => clock.now() - config.eventRetentionMs;
   return {
@@ -63,24 +65,12 @@ export function createStores(
     subscriptions,
     publicKeys: createPublishedKeys(redis, keys, subscriptions, clock.now),
     certificates: createCertificateWarnings(redis, keys, subscriptions, clock.now),
-    delivery: createDeliveryStore(
-      redis,
-      keys,
-      (now) => oldestKept(retentionAt(now)),
-      config.attemptsBytesMax,
-      onUnreadable,
-    ),
-    deliveries: createAccountDeliveryStore(
-      redis,
-      keys,
-      (now) => oldestKept(retentionAt(now)),
-      config.attemptsBytesMax,
-      onUnreadable,
-    ),
+    journal,
+    deliveries: createAccountDeliveryStore(redis, keys, kept, config.attemptsBytesMax, onUnreadable),
     replays,
-    attempts: createAttemptList(redis, keys, onUnreadable),
-    readAttempt: createAttemptReader(redis, keys, log, config.publicUrl),
-    readDelivery: createDeliveryReader(redis, keys, replays, { log, judge }, keptFrom),
+    attempts: createAttemptList(redis, keys, journal),
+    readAttempt: createAttemptReader(journal, log, config.publicUrl),
+    readDelivery: createDeliveryReader(redis, keys, journal, replays, { log, judge }, keptFrom),
     findEvents: createEventFinder(redis, keys, log),
     blocks: createBlockStore(redis, keys),
     outline,

@@ -28,7 +28,7 @@ export interface ReadySubscription {
 }
 
 export interface QueueDeps
-  extends SchedulerRules, SelectionDeps, Pick<ReplaysDeps, 'replays' | 'filings' | 'delivery'> {
+  extends SchedulerRules, SelectionDeps, Pick<ReplaysDeps, 'replays' | 'filings' | 'journal'> {
   readonly log: EventLog;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;

@@ -1,10 +1,7 @@
 import { formatBody } from '../../callbacks/body-formats.ts';
 import type { EventLog } from '../../events/event-log.ts';
-import type { RedisClient } from '../../redis/connection/connect.ts';
-import type { Keys } from '../../redis/keys.ts';
-import { decodeRecord } from '../../redis/unreadable-record.ts';
-import { parseListed, type ListedAttempt } from '../store/delivery-records.ts';
-import { createRecordScan, memberText, scannedAtOnce, type ScannedStretch } from './scan-records.ts';
+import type { ListedAttempt } from '../store/delivery-records.ts';
+import type { Journal } from '../store/journal.ts';
 
 /** The request of an attempt, written once more; custom headers have no values. */
 export interface AttemptRequest {
@@ -30,7 +27,7 @@ export interface AttemptDetail {
   readonly later: readonly ListedAttempt[];
 }
 
-/** Reads an attempt in full; null when there is none, or no longer. Throws UnreadableRecordError. */
+/** Reads an attempt in full; null when there is none, or no longer, or it cannot be read. */
 export type ReadAttempt = (
   account: string,
   subscription: string,
@@ -41,35 +38,12 @@ export type ReadAttempt = (
 const nearMax = 20;
 const searchedMax = 5_000;
 
-/** Reads attempts over one connection. */
+/** Reads attempts from the journal, and their events from the log. */
 export function createAttemptReader(
-  redis: RedisClient,
-  keys: Keys,
+  journal: Pick<Journal, 'read'>,
   log: Pick<EventLog, 'outlineAt' | 'load'>,
   publicUrl: string | null = null,
 ): ReadAttempt {
-  const scan = createRecordScan(redis);
-
-  async function near(
-    key: string,
-    { id, eventId }: ListedAttempt,
-    order: ScannedStretch['order'],
-  ): Promise<ListedAttempt[]> {
-    const attempts: ListedAttempt[] = [];
-    const to = order === 'oldest' ? '+' : '-';
-    const holding = [memberText('eventId', eventId)];
-    let [from, read]: [string | null, number] = [id, 0];
-    while (from !== null && read < searchedMax && attempts.length < nearMax) {
-      const wanted = nearMax - attempts.length;
-      const stretch = { order, from: `(${from}`, to, holding, readMax: scannedAtOnce, wanted };
-      const found = await scan(key, stretch);
-      for (const each of found.found) attempts.push({ ...decode(key, each.id, each.text), id: each.id });
-      ({ last: from } = found);
-      read += found.read;
-    }
-    return attempts;
-  }
-
   async function requestOf(
     account: string,
     { request, eventId, filingId }: ListedAttempt,
@@ -92,19 +66,24 @@ export function createAttemptReader(
   }
 
   return async (account, subscription, id) => {
-    const key = keys.account(account).subscription(subscription).attempts;
-    const [entry] = await redis.xrange(key, id, id);
-    if (entry === undefined) return null;
-    const attempt = { ...decode(key, id, entry[1][1] ?? ''), id };
+    const itself = { order: 'newest', from: id, to: id, readMax: 1, wanted: 1 } as const;
+    const [attempt] = (await journal.read(account, subscription, 'attempts', itself)).found;
+    if (attempt === undefined) return null;
+    const { eventId } = attempt;
+    const near = (order: 'newest' | 'oldest', to: string) =>
+      journal.read(account, subscription, 'attempts', {
+        order,
+        from: `(${id}`,
+        to,
+        having: { eventId },
+        readMax: searchedMax,
+        wanted: nearMax,
+      });
     const [request, earlier, later] = await Promise.all([
       requestOf(account, attempt),
-      near(key, attempt, 'newest'),
-      near(key, attempt, 'oldest'),
+      near('newest', '-'),
+      near('oldest', '+'),
     ]);
-    return { attempt, request, earlier, later: later.toReversed() };
+    return { attempt, request, earlier: earlier.found, later: later.found.toReversed() };
   };
-}
-
-function decode(key: string, id: string, text: string): ListedAttempt {
-  return decodeRecord(key, id, text, parseListed) as ListedAttempt;
 }

@@ -5,10 +5,10 @@ import { createCursor } from '../../subscriptions/cursor.ts';
 import { wantedAmong, type JudgedLog } from '../../subscriptions/content-filter/wanted-entries.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { Lane } from '../schedule/lanes.ts';
-import { parseLane, parseListed, type DeadLetter, type ListedAttempt } from '../store/delivery-records.ts';
+import { parseLane, type ListedAttempt } from '../store/delivery-records.ts';
+import type { Journal } from '../store/journal.ts';
 import { isAskedFor } from '../replay/replay.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
-import { createRecordScan, memberText, scannedAtOnce, type ScannedStretch } from './scan-records.ts';
 
 /** State of an event for a subscription. */
 export type DeliveryWord = 'delivered' | 'waiting' | 'given_up' | 'not_selected';
@@ -49,8 +49,6 @@ const provingMax = 20_000;
 // subscription and of its place in the log.
 const writtenWithinMs = 10_000;
 
-type Sought = Pick<ScannedStretch, 'order' | 'from' | 'to'> & { readonly most: number };
-
 /**
  * Reads deliveries over one connection. Attempts are kept from `keptFrom` on, in milliseconds on Redis's
  * clock.
@@ -58,38 +56,11 @@ type Sought = Pick<ScannedStretch, 'order' | 'from' | 'to'> & { readonly most: n
 export function createDeliveryReader(
   redis: RedisClient,
   keys: Keys,
+  journal: Pick<Journal, 'read'>,
   replays: Pick<ReplayStore, 'list'>,
   judged: JudgedLog,
   keptFrom: () => number,
 ): ReadDelivery {
-  const scan = createRecordScan(redis);
-
-  // The records of the event in a stretch, in its order, until one is `enough`; `isWhole` when there are no
-  // others.
-  async function find<T extends { readonly eventId: string }>(
-    key: string,
-    eventId: string,
-    { order, from, to, most }: Sought,
-    enough: (record: T) => boolean,
-  ): Promise<{ found: (T & { readonly id: string })[]; isWhole: boolean }> {
-    const found: (T & { readonly id: string })[] = [];
-    const holding = [memberText('eventId', eventId)];
-    let [begin, read]: [string | null, number] = [from, 0];
-    while (begin !== null && read < most) {
-      const stretch = { order, from: begin, to, holding, readMax: scannedAtOnce, wanted: scannedAtOnce };
-      const scanned = await scan(key, stretch);
-      read += scanned.read;
-      for (const { id, text } of scanned.found) {
-        const record = parseQuietly(text) as T | null;
-        if (record === null || record.eventId !== eventId) continue;
-        found.push({ ...record, id });
-        if (enough(record)) return { found, isWhole: false };
-      }
-      begin = scanned.last === null ? null : `(${scanned.last}`;
-    }
-    return { found, isWhole: begin === null };
-  }
-
   // Whether records of the event may have been removed to stay within the account's bytes (settle.lua).
   async function mayBeGone(
     account: string,
@@ -121,21 +92,22 @@ export function createDeliveryReader(
     const laneText = await redis.hget(own.lanes, event.filingId);
     const lane = laneText === null ? null : laneOf(laneText);
     const written = Math.max(0, event.recordedAt - writtenWithinMs);
-    const since = { order: 'oldest', from: String(written), to: '+' } as const;
+    const having = { eventId: event.id };
+    const since = { order: 'oldest', from: String(written), to: '+', having, wanted: Infinity } as const;
     if (lane?.positions.includes(event.position) === true) {
       const isFirst = lane.positions[0] === event.position;
       const around = {
         order: 'newest',
         from: String(lane.decidedAt + writtenWithinMs),
         to: String(written),
-        most: searchedMax,
+        having,
+        readMax: searchedMax,
+        wanted: 1,
       } as const;
       const isTried = isFirst && lane.tried > 0;
-      const tried = isTried
-        ? await find<ListedAttempt>(own.attempts, event.id, around, () => true)
-        : { found: [] };
+      const tried = isTried ? await journal.read(account, subscription.id, 'attempts', around) : null;
       const attempts = isFirst ? lane.tried : 0;
-      const last = tried.found[0] ?? null;
+      const last = tried?.found[0] ?? null;
       // A retry that is asked for no longer is dropped when it is due.
       if (!wants) return { ...outcomeOf('not_selected', last), attempts };
       const nextAttemptAt = isFirst && delivery.enabled ? Math.max(lane.dueAt, delivery.pausedUntil) : null;
@@ -150,12 +122,13 @@ export function createDeliveryReader(
     // The subscription got its place in the log a little after the time that it names.
     const isBeside = event.recordedAt < createdAt + writtenWithinMs && from !== 'earliest';
     const needsProof = hasChanged || isBeside;
-    const most = needsProof && wants && !isOlder ? provingMax : searchedMax;
-    const tried = await find<ListedAttempt>(own.attempts, event.id, { ...since, most }, isDelivered);
+    const readMax = needsProof && wants && !isOlder ? provingMax : searchedMax;
+    const all = { ...since, readMax, until: isDelivered };
+    const tried = await journal.read(account, subscription.id, 'attempts', all);
     const last = tried.found.at(-1) ?? null;
     if (last !== null && isDelivered(last)) return { ...outcomeOf('delivered', last), deliveredAt: last.at };
-    const given = await find<DeadLetter>(own.dead, event.id, { ...since, most: Infinity }, () => true);
-    const [letter] = given.found;
+    const first = { ...since, readMax: Infinity, wanted: 1 };
+    const [letter] = (await journal.read(account, subscription.id, 'dead', first)).found;
     if (letter !== undefined) {
       const { attempts, lastOutcome } = letter;
       return { ...outcomeOf('given_up', last), attempts, lastOutcome };
@@ -164,7 +137,7 @@ export function createDeliveryReader(
       return { ...outcomeOf('waiting', last), attempts: last?.attempt ?? 0 };
     const isUnsent =
       needsProof &&
-      tried.isWhole &&
+      tried.next === null &&
       event.recordedAt >= keptFrom() &&
       !(await mayBeGone(account, own.attempts, 'attemptsDroppedAt', event));
     if (isUnsent || (last === null && (!wants || isOlder)))
@@ -187,15 +160,6 @@ function outcomeOf(state: DeliveryWord, last: ListedAttempt | null): EventDelive
 
 function isDelivered({ outcome }: Pick<ListedAttempt, 'outcome'>): boolean {
   return outcome === 'delivered';
-}
-
-// Records that cannot be read are reported by drains and lists.
-function parseQuietly(text: string): object | null {
-  try {
-    return parseListed(text);
-  } catch {
-    return null;
-  }
 }
 
 function laneOf(text: string): Lane | null {

@@ -1,5 +1,5 @@
 import type { ListedDeadLetter } from '../store/delivery-records.ts';
-import type { DeliveryStore } from '../store/delivery-store.ts';
+import type { Journal, Listed } from '../store/journal.ts';
 import type { Replay } from './replay.ts';
 
 /** The dead letters of a replay's events: they leave the list when a replay has delivered their events. */
@@ -12,20 +12,19 @@ export interface Letters {
   at(position: number): string | undefined;
 }
 
-/** The store's side of letters. */
 export interface LettersDeps {
-  readonly delivery: Pick<DeliveryStore, 'deadLetters'>;
+  readonly journal: Pick<Journal, 'list'>;
 }
 
 // Number of dead letters that are read at a time.
-const lettersAtOnce = 500;
+const lettersAtOnce = 400;
 
 /**
  * The dead letters of a subscription, the latest first, page by page: only those written after the one whose
  * id is `after`, if given.
  */
 export async function* eachPageOfLetters(
-  { delivery }: LettersDeps,
+  { journal }: LettersDeps,
   account: string,
   subscription: string,
   after?: string,
@@ -33,7 +32,14 @@ export async function* eachPageOfLetters(
   let before: string | null = null;
   do {
     // Each page begins where the one before ended.
-    const page = await delivery.deadLetters(account, subscription, before, lettersAtOnce, after);
+    const page: Listed<ListedDeadLetter> = await journal.list(
+      account,
+      subscription,
+      'dead',
+      before,
+      lettersAtOnce,
+      after,
+    );
     yield page.items;
     before = page.next;
   } while (before !== null);

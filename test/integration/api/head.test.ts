@@ -75,8 +75,8 @@ test('HEAD of a list of what does not exist is 404', async () => {
 
 test.each(lists)('HEAD of %s reads nothing of it', async (_, path) => {
   const read: string[] = [];
-  const { filings, log, subscriptions, tokens, delivery, attempts, accounts } = api.deps;
-  const watched = { filings, log, subscriptions, tokens, delivery, attempts, accounts };
+  const { filings, log, subscriptions, tokens, journal, attempts, accounts } = api.deps;
+  const watched = { filings, log, subscriptions, tokens, journal, attempts, accounts };
   for (const [name, store] of Object.entries(watched))
     for (const verb of [
       'list',

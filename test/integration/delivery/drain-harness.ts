@@ -8,7 +8,7 @@ import type { Part } from '../../../src/daemon/stop-parts.ts';
 import type { Sent } from '../../../src/callbacks/send-callback.ts';
 import type { AttemptReport } from '../../../src/delivery/settlement.ts';
 import type { Deliverers } from '../../../src/delivery/account/deliverers.ts';
-import type { DeliveryStore } from '../../../src/delivery/store/delivery-store.ts';
+import type { Journal } from '../../../src/delivery/store/journal.ts';
 import type { DeliverQueue } from '../../../src/delivery/deliver-queue.ts';
 import type { ReplayRequest } from '../../../src/delivery/replay/replay.ts';
 import type { Replayer } from '../../../src/delivery/replay/start-replay.ts';
@@ -63,7 +63,7 @@ export interface Harness extends AsyncDisposable {
   readonly subscriptions: SubscriptionStore;
   readonly log: EventLog;
   readonly stores: Stores;
-  readonly delivery: DeliveryStore;
+  readonly journal: Journal;
   readonly queue: DeliverQueue;
   readonly callbacks: CallbackClient;
   readonly waker: Waker;
@@ -136,7 +136,7 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
   };
   const product = await createProduct(config, { ...options, overrides });
   const { stores, deliverQueue, callbacks, waker, deliverers, ping, startDelivery } = product.parts;
-  const { subscriptions, log, delivery } = stores;
+  const { subscriptions, log, journal } = stores;
   const keys = product.parts.keys.account(account);
   const { hooks } = createApiDeps(config, product.parts, overrides);
   const sequences = new Map<string, number>();
@@ -169,7 +169,7 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
     subscriptions,
     log,
     stores,
-    delivery,
+    journal,
     queue: deliverQueue,
     callbacks,
     waker,

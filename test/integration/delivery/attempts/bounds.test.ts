@@ -85,7 +85,7 @@ describe('the attempts of an account', () => {
     for (const id of ids) await write(harness, id, settlements);
     expect(await bytesOf(harness, 'attempts', ids)).toBeLessThan(bytesMax);
     for (const id of ids) {
-      const { items } = await harness.delivery.attempts(harness.account, id, null, 100);
+      const { items } = await harness.journal.list(harness.account, id, 'attempts', null, 100);
       expect(items.map(({ eventId }) => eventId)).toEqual(
         written
           .slice(-items.length)
@@ -113,11 +113,11 @@ describe('the attempts of an account', () => {
         Array.from({ length: 40 }, (_, n) => ({ attempts: [attempt(n, 'b'.repeat(1024))] })),
       );
     for (const id of others) {
-      const { items } = await harness.delivery.attempts(harness.account, id, null, 100);
+      const { items } = await harness.journal.list(harness.account, id, 'attempts', null, 100);
       expect(items.length).toBeLessThan(10);
       expect(items[0]?.eventId).toBe('evt_39');
     }
-    expect((await harness.delivery.attempts(harness.account, roomy, null, 100)).items).toHaveLength(1);
+    expect((await harness.journal.list(harness.account, roomy, 'attempts', null, 100)).items).toHaveLength(1);
   });
 });
 
@@ -133,7 +133,7 @@ describe('the dead letters of an account', () => {
     expect((await marksOf(harness)).deadLettersDroppedAt).toBe(0);
     await write(harness, many, letters(2_000));
     const list = async (id: string) =>
-      (await harness.delivery.deadLetters(harness.account, id, null, 3_000)).items;
+      (await harness.journal.list(harness.account, id, 'dead', null, 3_000)).items;
     expect(await list(few)).toHaveLength(100);
     const left = await list(many);
     expect(left.length).toBeGreaterThanOrEqual(100);
@@ -161,7 +161,7 @@ test('an event whose dead letter made way is not taken for delivered; for other 
     if (record === null || event == null) throw new Error('no such subscription or event');
     return harness.stores.readDelivery(harness.account, record, event);
   };
-  expect((await harness.delivery.deadLetters(harness.account, bad, null, 500)).items.length).toBeLessThan(
+  expect((await harness.journal.list(harness.account, bad, 'dead', null, 500)).items.length).toBeLessThan(
     300,
   );
   expect(await stateOf(bad, 399)).toMatchObject({ state: 'given_up', attempts: 10 });
@@ -187,9 +187,9 @@ test('pings alone stay within the bytes of the account too', async () => {
   await using harness = await createHarness(redis, { attemptsBytesMax: bytesMax });
   const id = await harness.subscribe(url);
   for (let n = 0; n < 1_500; n += 1)
-    await harness.delivery.addTest(harness.account, id, attempt(n, 'x'.repeat(1_000)), Date.now());
+    await harness.journal.addTest(harness.account, id, attempt(n, 'x'.repeat(1_000)), Date.now());
   const bytes = await harness.stored.of(id).memory('attempts');
   expect(bytes).toBeLessThan(bytesMax);
-  const { items } = await harness.delivery.attempts(harness.account, id, null, 1);
+  const { items } = await harness.journal.list(harness.account, id, 'attempts', null, 1);
   expect(items[0]?.eventId).toBe('evt_1499');
 });

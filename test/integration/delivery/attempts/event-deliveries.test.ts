@@ -87,7 +87,7 @@ test('an event that was given up is so until a replay delivers it', async () => 
   await expect
     .poll(async () => {
       await harness.drain(id);
-      return (await harness.delivery.deadLetters(harness.account, id, null, 1)).items.length;
+      return (await harness.journal.list(harness.account, id, 'dead', null, 1)).items.length;
     })
     .toBe(1);
   const givenUp = { state: 'given_up', attempts: 2, lastOutcome: 'http_error', deliveredAt: null };

@@ -206,7 +206,7 @@ describe('a failed attempt', () => {
       60_000,
       null,
     ]);
-    const { items } = await harness.delivery.attempts(harness.account, id, null, 10);
+    const { items } = await harness.journal.list(harness.account, id, 'attempts', null, 10);
     expect(items.map(({ attempt, outcome, statusCode }) => [attempt, outcome, statusCode])).toEqual([
       [3, 'delivered', 200],
       [2, 'http_error', 503],
@@ -263,7 +263,7 @@ describe('a failed attempt', () => {
     expect(receiver.accepted).toHaveLength(5);
     const poison = receiver.received.filter(({ filingId }) => filingId === 'poison');
     expect(poison.map(({ sequence }) => sequence)).toEqual([1, 1, 1, 2, 3]);
-    const { items } = await harness.delivery.deadLetters(harness.account, id, null, 10);
+    const { items } = await harness.journal.list(harness.account, id, 'dead', null, 10);
     expect(items).toMatchObject([
       { filingId: 'poison', position: 1, attempts: 3, lastOutcome: 'http_error', events: 1 },
     ]);

@@ -109,7 +109,7 @@ describe('a subscription with limits of its own', () => {
     await harness.publish('bad', 'good');
     await vi.waitFor(
       async () =>
-        expect((await harness.delivery.deadLetters(harness.account, id, null, 5)).items).toMatchObject([
+        expect((await harness.journal.list(harness.account, id, 'dead', null, 5)).items).toMatchObject([
           { attempts: 4, filingId: 'bad' },
         ]),
       soon,

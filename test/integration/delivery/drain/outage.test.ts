@@ -24,7 +24,7 @@ async function drainUntil(harness: Harness, id: string, holds: () => unknown): P
 const lanesOf = (harness: Harness, id: string) => harness.stored.of(id).lanes();
 
 const deadLetters = async (harness: Harness, id: string) =>
-  (await harness.delivery.deadLetters(harness.account, id, null, 50)).items;
+  (await harness.journal.list(harness.account, id, 'dead', null, 50)).items;
 
 describe('an outage that touches few filings', () => {
   test('ends for all of them with the first success, whatever their schedule says', async () => {

@@ -70,7 +70,7 @@ describe('an endpoint that is down', () => {
       Object.fromEntries(times(20, (i) => `f${i}`).map((filing) => [filing, [1, 2]])),
     );
     expect(receiver.overlapping).toEqual([]);
-    expect((await harness.delivery.deadLetters(harness.account, id, null, 10)).items).toEqual([]);
+    expect((await harness.journal.list(harness.account, id, 'dead', null, 10)).items).toEqual([]);
     expect(await harness.state(id)).toMatchObject({
       probes: 0,
       failures: 0,

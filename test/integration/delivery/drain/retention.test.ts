@@ -1,4 +1,6 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import type { ListedAttempt } from '../../../../src/delivery/store/delivery-records.ts';
+import type { Listed } from '../../../../src/delivery/store/journal.ts';
 import { createEventLog } from '../../../../src/events/event-log.ts';
 import { createLagReader } from '../../../../src/subscriptions/lag.ts';
 import { createKeys } from '../../../../src/redis/keys.ts';
@@ -23,7 +25,7 @@ describe('events that retention takes before they are delivered', () => {
     expect(subscriptionLag(await harness.state(id), 120)).toBe(120);
     await harness.drain(id);
     expect(receiver.accepted).toHaveLength(20);
-    const { items } = await harness.delivery.deadLetters(harness.account, id, null, 10);
+    const { items } = await harness.journal.list(harness.account, id, 'dead', null, 10);
     expect(items).toMatchObject([
       { lastOutcome: 'expired', position: 100, events: 100, attempts: 0, eventId: '' },
     ]);
@@ -110,7 +112,7 @@ describe('events that retention takes before they are delivered', () => {
       await harness.drain(id);
       expect((await harness.state(id)).parked).toBe(0);
     });
-    const { items } = await harness.delivery.deadLetters(harness.account, id, null, 10);
+    const { items } = await harness.journal.list(harness.account, id, 'dead', null, 10);
     expect(items).toMatchObject([
       { lastOutcome: 'expired', filingId: 'poison', position: 2, attempts: 0 },
       { lastOutcome: 'expired', filingId: 'poison', position: 1, attempts: 1 },
@@ -131,7 +133,13 @@ test('attempts are kept for the retention and listed page by page, newest first,
   let before: string | null = null;
   do {
     // Each page begins where the one before ended.
-    const page = await harness.delivery.attempts(harness.account, id, before, 100);
+    const page: Listed<ListedAttempt> = await harness.journal.list(
+      harness.account,
+      id,
+      'attempts',
+      before,
+      100,
+    );
     listed.push(...page.items.map(({ eventId }) => eventId));
     before = page.next;
   } while (before !== null);

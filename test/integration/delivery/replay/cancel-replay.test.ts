@@ -51,7 +51,7 @@ test('a replay that is cancelled while it is worked on sends nothing but what wa
   });
   expect(await progress(harness, id, next)).toMatchObject({ state: 'finished', delivered: 1, failed: 0 });
   expect(await harness.state(id)).toMatchObject({ replaying: 0, parked: 0, nextAttemptAt: 0 });
-  const { items } = await harness.delivery.attempts(harness.account, id, null, 100);
+  const { items } = await harness.journal.list(harness.account, id, 'attempts', null, 100);
   expect(items.filter((attempt) => attempt.replay === replay.id)).toHaveLength(4);
   expect(items.filter((attempt) => attempt.replay === next.id)).toHaveLength(1);
   // Another cancellation changes nothing, and a finished replay stays finished.

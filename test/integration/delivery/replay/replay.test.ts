@@ -41,7 +41,7 @@ describe('a replay', () => {
     expect(order.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
     expect(receiver.overlapping).toEqual([]);
     expect(await harness.state(id)).toMatchObject({ cursor: 120, parked: 0, replaying: 0 });
-    const { items } = await harness.delivery.attempts(harness.account, id, null, 1);
+    const { items } = await harness.journal.list(harness.account, id, 'attempts', null, 1);
     expect(items[0]).toMatchObject({ attempt: 1, replay: replay.id });
   });
 
@@ -244,7 +244,7 @@ describe('a replay', () => {
         failed: 2,
       });
     }, 5_000);
-    expect((await harness.delivery.deadLetters(harness.account, id, null, 10)).items).toEqual([]);
+    expect((await harness.journal.list(harness.account, id, 'dead', null, 10)).items).toEqual([]);
     expect(
       receiver.accepted
         .slice(4)
@@ -393,7 +393,7 @@ describe('a replay of dead letters', () => {
     await harness.append('a', 'dead1', 'b', 'dead2');
     await vi.waitFor(async () => {
       await harness.drain(id);
-      expect((await harness.delivery.deadLetters(harness.account, id, null, 10)).items).toHaveLength(2);
+      expect((await harness.journal.list(harness.account, id, 'dead', null, 10)).items).toHaveLength(2);
     });
     receiver.answer(({ filingId }) => (filingId === 'dead2' ? 500 : 200));
     const from = receiver.accepted.length;
@@ -408,7 +408,7 @@ describe('a replay of dead letters', () => {
       });
     });
     expect(receiver.accepted.slice(from).map(({ filingId }) => filingId)).toEqual(['dead1']);
-    const { items } = await harness.delivery.deadLetters(harness.account, id, null, 10);
+    const { items } = await harness.journal.list(harness.account, id, 'dead', null, 10);
     expect(items.map(({ filingId }) => filingId)).toEqual(['dead2']);
     const other = await startReplay(harness, id, { deadLettersOnly: true, filingId: 'dead1' });
     expect(other.matched).toBe(0);
@@ -425,7 +425,7 @@ describe('a replay of dead letters', () => {
     await harness.append('a', 'dead', 'b', 'dead', 'dead2');
     const letters = async () => {
       await harness.drain(id);
-      const { items } = await harness.delivery.deadLetters(harness.account, id, null, 10);
+      const { items } = await harness.journal.list(harness.account, id, 'dead', null, 10);
       return items.map(({ filingId, position }) => `${filingId} ${position}`).toSorted();
     };
     await expect.poll(letters).toEqual(['dead 2', 'dead 4', 'dead2 5']);
@@ -460,7 +460,7 @@ describe('a replay of dead letters', () => {
     await harness.append(...times(20, (i) => `f${i}`), 'dead');
     await harness.drain(id);
     const replay = await startReplay(harness, id);
-    const letters = vi.spyOn(harness.delivery, 'deadLetters');
+    const letters = vi.spyOn(harness.journal, 'list');
     clock += hourMs;
     await harness.drain(id);
     expect(harness.reports.filter(({ deadLetter }) => deadLetter)).toHaveLength(1);
@@ -481,7 +481,7 @@ describe('a replay of dead letters', () => {
     await harness.append('x', 'x', 'x');
     await vi.waitFor(async () => {
       await harness.drain(id);
-      expect((await harness.delivery.deadLetters(harness.account, id, null, 10)).items).toHaveLength(3);
+      expect((await harness.journal.list(harness.account, id, 'dead', null, 10)).items).toHaveLength(3);
     });
     await harness.stored.dropEventsBelow(3);
     expect((await startReplay(harness, id, { deadLettersOnly: true })).matched).toBe(1);
