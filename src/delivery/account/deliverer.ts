@@ -3,11 +3,11 @@ import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import { aheadMsOf } from '../schedule/stepped-clock.ts';
 import type { AccountStore, LoadedSubscription } from '../store/account-store.ts';
 import type { Member } from './members.ts';
-import { allIds, begin, createOpenAccount, forget, type OpenAccount } from './open-account.ts';
+import { OpenAccount } from './open-account.ts';
 import { attemptsAtOnce, holdMsMax, isLeftOver, settle } from './settle.ts';
-import { effectivePosition, follow, leaveOut, step, type StepDeps } from './steps.ts';
+import { effectivePosition, Steps, type StepDeps } from './steps.ts';
 
-export interface DelivererDeps extends Omit<StepDeps, 'refresh' | 'store'> {
+export interface DelivererDeps extends Omit<StepDeps, 'store'> {
   readonly store: AccountStore;
 }
 
@@ -17,21 +17,6 @@ export interface RunResult {
    * When the account is next due, in milliseconds on Redis's clock; null for not before something changes.
    */
   readonly wakeAt: number | null;
-}
-
-/** Delivers the events of one account to its subscriptions, in one process at a time. */
-export interface Deliverer {
-  /**
-   * Delivers all that can be delivered now. Ends when nothing can be sent, when another deliverer has
-   * begun, or when the signal aborts; callbacks in flight are finished first. The state of the account is
-   * kept for the next run, and believed as long as no other deliverer has begun. Rejects when Redis fails,
-   * as soon as nothing is in flight; the next run sends those events again under the same ids.
-   */
-  run(signal: AbortSignal): Promise<RunResult>;
-  /** A running deliverer reads on: there may be new events or settings. False when it will not any more. */
-  readOn(): boolean;
-  /** Bytes that it keeps between two runs, roughly. */
-  weight(): number;
 }
 
 // Maximum number of entries read at a time.
@@ -54,365 +39,380 @@ const stayMsMax = 1_100;
 const memberBytes = 1_500;
 const laneBytes = 200;
 
-/** A deliverer that knows nothing of the account yet. */
-export function createDeliverer(deps: DelivererDeps, name: string): Deliverer {
-  const account = createOpenAccount(name);
-  const run: Run = {
-    deps: { ...deps, refresh: (_, id) => refresh(run, [id]) },
-    account,
-    isRunning: false,
-    isReading: false,
-    isSettling: false,
-    readAt: 0,
-    lookMs: firstLookMs,
-    settledAt: 0,
-    lookedAt: 0,
-    fullSince: null,
-  };
-
-  return {
-    async run(signal) {
-      const onAbort = () => account.tasks.poke();
-      signal.addEventListener('abort', onAbort);
-      run.isRunning = true;
-      try {
-        const isOpen = await open(run);
-        if (isOpen) await deliver(run, signal);
-        run.isRunning = false;
-        return isOpen ? end(run, signal.aborted) : { wakeAt: null };
-      } catch (error) {
-        run.isRunning = false;
-        while (account.tasks.count() > 0) await account.tasks.sleep(lookMsMax);
-        forget(account);
-        throw error;
-      } finally {
-        signal.removeEventListener('abort', onAbort);
-      }
-    },
-    readOn() {
-      if (!run.isRunning || account.overtaken !== null) return false;
-      account.mustRead = true;
-      // The proxy may be back.
-      for (const member of account.members.all.values()) if (member.isHeld) account.members.dueAt(member, 0);
-      account.tasks.poke();
-      return true;
-    },
-    weight() {
-      let bytes = account.window.bytes();
-      for (const { settings, queue } of account.members.all.values())
-        bytes += memberBytes + 2 * settings.length + (queue?.lanes() ?? 0) * laneBytes;
-      return bytes;
-    },
-  };
-}
-
-/** One deliverer at work. */
-interface Run {
-  readonly deps: StepDeps & Pick<DelivererDeps, 'store'>;
-  readonly account: OpenAccount;
-  /** Whether what is to be read is read by this run: not from its last step on. */
-  isRunning: boolean;
-  isReading: boolean;
-  isSettling: boolean;
-  /** When the log was last read, and last written to, monotonic ms. */
-  readAt: number;
-  settledAt: number;
-  /** Milliseconds until the next look. */
-  lookMs: number;
-  /** When due times were last compared, milliseconds on Redis's clock. */
-  lookedAt: number;
-  /** Since when the window has no room for new entries, monotonic ms; null while it has. */
-  fullSince: number | null;
-}
-
-// The story: read what is new, look at those that are due or have something to do, write what has come
-// back; until nothing can be done any more.
-async function deliver(run: Run, signal: AbortSignal): Promise<void> {
-  const { account } = run;
-  const { members, tasks } = account;
-  for (;;) {
-    const stops = signal.aborted || account.overtaken !== null;
-    const failure = tasks.failure();
-    if (failure !== null) throw failure.error;
-    if (!stops) {
-      lookAtDue(run);
-      giveWay(run);
-      if (mayRead(run)) startReading(run);
-      if (!account.hasChanged) lookAtSome(run);
-    }
-    if (maySettle(run)) startSettling(run, false);
-    const isDone = stops || (!members.hasListed() && !hasMoreToRead(account));
-    const hasToWrite = account.overtaken === null && members.touched.size > 0;
-    if (isDone && tasks.count() === 0 && !hasToWrite) {
-      const mayEnd = account.overtaken !== null || stops || !staysForRate(run);
-      run.isRunning = !(mayEnd && isWritten(run));
-      if (!run.isRunning) return;
-      if (mayEnd) {
-        startSettling(run, true);
-        continue;
-      }
-    }
-    // oxlint-disable no-await-in-loop
-    if (members.hasListed() && !stops) await othersFirst();
-    else await tasks.sleep(sleepMs(run, stops));
-    // oxlint-enable no-await-in-loop
-  }
-}
-
-// Whether nothing is to be written before the run ends, or can be.
-function isWritten(run: Run): boolean {
-  const { account, deps } = run;
-  if (account.overtaken !== null) return true;
-  return !isLeftOver(account, deps.now()) && !wasAhead(run, account.stored.at);
-}
-
-const wasAhead = ({ deps }: Run, at: number): boolean => aheadMsOf(at, deps.now()) > 0;
-
-const hasMoreToRead = ({ mustRead, window }: OpenAccount): boolean =>
-  mustRead || window.head().position > window.known().position;
-
-/** Opens the account, or goes on with what is known of it; false where there is nothing to deliver to. */
-async function open(run: Run): Promise<boolean> {
-  const { account, deps } = run;
-  const { members, window, tasks } = account;
-  tasks.reset();
-  Object.assign(account, { overtaken: null, mustRead: false, hasChanged: false });
-  run.settledAt = performance.now();
-  if (account.fence !== null) {
-    await readLog(run);
-    if (account.overtaken === null) {
-      for (const member of members.all.values()) if (member.isHeld) release(account, member);
-      for (const member of members.own) members.look(member);
-      return true;
-    }
-    forget(account);
-  }
-  const opened = await deps.store.open(account.name);
-  if (opened === null) return false;
-  begin(account, opened);
-  const { level, ids, isBroughtBack } = opened;
-  const loaded = await deps.store.load(
-    account.name,
-    opened.fence,
-    ids,
-    isBroughtBack ? level.position : null,
-  );
-  if (loaded === null) {
-    forget(account);
-    return false;
-  }
-  const found: Member[] = [];
-  for (const [i, id] of ids.entries()) {
-    const { [i]: record = null } = loaded;
-    if (record instanceof Error) await leaveOut(deps, account, members.add(id, noRecord, 0), record);
-    else if (record !== null)
-      found.push(members.add(id, record, effectivePosition(record.delivery, level.position)));
-  }
-  // Where all are further than the level, nothing before them is read again.
-  const positions = found.filter(({ lags }) => !lags).map(({ position }) => position);
-  const first = positions.reduce((a, b) => Math.min(a, b), opened.head.position);
-  if (first > level.position) window.beginAt({ position: first, timeline: '' });
-  for (const member of found) {
-    member.reads = member.position < window.known().position;
-    place(account, member);
-  }
-  account.mustRead = true;
-  return true;
-}
-
-// The proxy may be back.
-function release({ members, window }: OpenAccount, member: Member): void {
-  members.dueAt(member, null);
-  member.isBarred = false;
-  members.leaveLevel(member, window.known().position);
-}
-
-// At the level if nothing has to be done for it now. Where there are few, each is opened once, so that
-// settings which cannot be used show before an event comes.
-function place({ members, window }: OpenAccount, member: Member): void {
-  const { delivery, position } = member;
-  const { parked, replaying, release: isReleased, blocked, done, enabled, lags } = delivery;
-  const isAtLevel = position >= window.known().position && !lags && done === '';
-  const isWaiting = enabled && (parked > 0 || replaying > 0 || isReleased || blocked !== null);
-  if (isAtLevel && !isWaiting && members.all.size > openedMax) members.toLevel(member);
-  else members.look(member);
-}
-
-async function refresh({ deps, account }: Run, ids: readonly string[]): Promise<void> {
-  const { fence, members, window, stored } = account;
-  if (fence === null) return;
-  const loaded = await deps.store.load(account.name, fence, ids, null);
-  if (loaded === null) {
-    account.overtaken = 'fenced';
-    return;
-  }
-  for (const [i, id] of ids.entries()) {
-    const { [i]: record = null } = loaded;
-    const member = members.all.get(id);
-    if (record instanceof Error) {
-      const broken = member ?? members.add(id, noRecord, 0);
-      members.leaveLevel(broken, window.known().position);
-      await leaveOut(deps, account, broken, record);
-    } else if (record === null) {
-      if (member !== undefined) members.remove(member);
-    } else if (member === undefined)
-      place(account, members.add(id, record, effectivePosition(record.delivery, stored.level)));
-    else await follow(deps, account, member, record);
-  }
-}
-
-async function readLog(run: Run): Promise<void> {
-  const { deps, account } = run;
-  const { fence, members, window, version } = account;
-  if (fence === null) return;
-  const wanted = window.hasRoom() ? entriesAtOnce : 0;
-  const read = await deps.store.read(account.name, fence, window.known(), version, wanted);
-  run.readAt = performance.now();
-  if (typeof read === 'string') {
-    account.overtaken = read;
-    return;
-  }
-  window.headIs(read.head);
-  if (read.version !== version) {
-    await refresh(run, read.changed ?? (await allIds(account, deps.store)));
-    ({ version: account.version } = read);
-  }
-  account.hasChanged = false;
-  const found = wanted > 0 ? window.add(read.stretch) : null;
-  if (found === null) return;
-  members.wake(found.entries, found.hasGap, found.former, window.known().position);
-  run.lookMs = firstLookMs;
-  trim(account);
-}
-
-function trim({ members, window }: OpenAccount): void {
-  let from = window.known().position;
-  for (const { reads, queue, position } of members.own)
-    if (!reads) from = Math.min(from, queue?.readTo() ?? position);
-  window.trim(from);
-}
-
-// Slow subscriptions must not keep the others from getting what is new.
-function giveWay(run: Run): void {
-  const { members, window } = run.account;
-  const known = window.known().position;
-  const at = performance.now();
-  if (!window.hasRoom()) trim(run.account);
-  const isFull = !window.hasRoom() && window.head().position > known;
-  run.fullSince = isFull ? (run.fullSince ?? at) : null;
-  if (run.fullSince === null || at - run.fullSince < patienceMs) return;
-  run.fullSince = null;
-  const slow = [...members.own].filter(
-    ({ reads, queue, position }) => !reads && (queue?.readTo() ?? position) < known,
-  );
-  if (slow.length === members.all.size) return;
-  for (const member of slow) member.reads = true;
-  trim(run.account);
-}
-
-function lookAtDue(run: Run): void {
-  const { members, window } = run.account;
-  const at = run.deps.now();
-  // Times of a clock that was ahead are not waited for.
-  const isBack = wasAhead(run, run.lookedAt);
-  run.lookedAt = at;
-  for (const member of members.takeDue(at, isBack)) {
-    if (isBack && member.queue !== null) members.touched.add(member);
-    member.isBarred = false;
-    member.mayReplay = true;
-    members.leaveLevel(member, window.known().position);
-    members.look(member);
-  }
-}
-
-// Those with something to send take turns, one attempt each.
-function lookAtSome({ deps, account }: Run): void {
-  const { members } = account;
-  let starts = 0;
-  for (let looks = 0; looks < looksAtOnce && starts < startsAtOnce; looks += 1) {
-    const member = members.next();
-    if (member === null) return;
-    if (members.all.get(member.id) !== member || member.isLevel) continue;
-    if (!step(deps, account, member)) continue;
-    starts += 1;
-    members.look(member);
-  }
-}
-
-function mayRead({ isReading, account, lookMs, readAt }: Run): boolean {
-  if (isReading) return false;
-  const { window } = account;
-  const mayGoOn = window.head().position > window.known().position && window.hasRoom();
-  return account.mustRead || mayGoOn || performance.now() - readAt >= lookMs;
-}
-
-function startReading(run: Run): void {
-  const { account } = run;
-  if (!hasMoreToRead(account)) run.lookMs = Math.min(2 * run.lookMs, lookMsMax);
-  account.mustRead = false;
-  run.isReading = true;
-  account.tasks.begin(async () => {
-    try {
-      await readLog(run);
-    } finally {
-      run.isReading = false;
-    }
-  });
-}
-
-function maySettle({ isSettling, account, settledAt }: Run): boolean {
-  if (isSettling || account.overtaken !== null) return false;
-  const { results, inFlight, firstResultAt, members, stored, window } = account;
-  const at = performance.now();
-  if (members.touched.size === 0)
-    return window.known().position > stored.level && at - settledAt >= holdMsMax;
-  const isHalf = 2 * results >= inFlight || results >= attemptsAtOnce;
-  return results === 0 || isHalf || at - firstResultAt >= gatherMs;
-}
-
-function startSettling(run: Run, isLast: boolean): void {
-  const { deps, account } = run;
-  run.isSettling = true;
-  run.settledAt = performance.now();
-  account.tasks.begin(async () => {
-    try {
-      const leaves = (member: Member, error: unknown) => leaveOut(deps, account, member, error);
-      await settle({ ...deps, leaveOut: leaves }, account, isLast);
-    } finally {
-      run.isSettling = false;
-    }
-  });
-}
-
-function sleepMs({ lookMs, readAt, isSettling, account, deps }: Run, stops: boolean): number {
-  const looksIn = Math.max(1, lookMs - (performance.now() - readAt));
-  const dueIn = stops ? Infinity : Math.max(1, account.members.nextDue() - deps.now());
-  const gathersIn = account.results > 0 && !isSettling ? gatherMs : Infinity;
-  return Math.min(looksIn, dueIn, gathersIn, lookMsMax);
-}
-
-// A run that only waits for a rate ends if that takes long.
-function staysForRate({ account, deps }: Run): boolean {
-  const { members } = account;
-  const next = members.nextDue();
-  if (next === Infinity || next - deps.now() > stayMsMax) return false;
-  for (const [{ queue }, at] of members.due)
-    if (at === next && queue?.notBefore()?.reason === 'rate') return true;
-  return false;
-}
-
-function end({ account, deps }: Run, isAborted: boolean): RunResult {
-  const { overtaken, members } = account;
-  account.behind = null;
-  if (overtaken !== null || isAborted) {
-    forget(account);
-    // Another deliverer goes on from there.
-    return { wakeAt: overtaken === 'fenced' ? null : deps.now() };
-  }
-  let wakeAt = Infinity;
-  for (const at of members.due.values()) wakeAt = Math.min(wakeAt, at);
-  return { wakeAt: Number.isFinite(wakeAt) ? wakeAt : null };
-}
-
 // What is known of a subscription whose record cannot be read.
 const noRecord: LoadedSubscription = { settings: '', delivery: parseDeliveryState({}) };
+
+/**
+ * Delivers the events of one account to its subscriptions, in one process at a time. It knows nothing of the
+ * account at first.
+ */
+export class Deliverer {
+  readonly #deps: DelivererDeps;
+  readonly #account: OpenAccount;
+  readonly #steps: Steps;
+  // Whether what is to be read is read by this run: not from its last step on.
+  #isRunning = false;
+  #isReading = false;
+  #isSettling = false;
+  // When the log was last read, and last written to, monotonic ms.
+  #readAt = 0;
+  #settledAt = 0;
+  // Milliseconds until the next look.
+  #lookMs = firstLookMs;
+  // When due times were last compared, milliseconds on Redis's clock.
+  #lookedAt = 0;
+  // Since when the window has no room for new entries, monotonic ms; null while it has.
+  #fullSince: number | null = null;
+
+  constructor(deps: DelivererDeps, name: string) {
+    this.#deps = deps;
+    this.#account = new OpenAccount(name);
+    this.#steps = new Steps(deps, this.#account, (id) => this.#refresh([id]));
+  }
+
+  /**
+   * Delivers all that can be delivered now. Ends when nothing can be sent, when another deliverer has
+   * begun, or when the signal aborts; callbacks in flight are finished first. The state of the account is
+   * kept for the next run, and believed as long as no other deliverer has begun. Rejects when Redis fails,
+   * as soon as nothing is in flight; the next run sends those events again under the same ids.
+   */
+  async run(signal: AbortSignal): Promise<RunResult> {
+    const { tasks } = this.#account;
+    const onAbort = () => tasks.poke();
+    signal.addEventListener('abort', onAbort);
+    this.#isRunning = true;
+    try {
+      const isOpen = await this.#open();
+      if (isOpen) await this.#deliver(signal);
+      this.#isRunning = false;
+      return isOpen ? this.#end(signal.aborted) : { wakeAt: null };
+    } catch (error) {
+      this.#isRunning = false;
+      while (tasks.count() > 0) await tasks.sleep(lookMsMax);
+      this.#account.forget();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** A running deliverer reads on: there may be new events or settings. False when it will not any more. */
+  readOn(): boolean {
+    const { members, tasks, overtaken } = this.#account;
+    if (!this.#isRunning || overtaken !== null) return false;
+    this.#account.mustRead = true;
+    // The proxy may be back.
+    for (const member of members.all.values()) if (member.isHeld) members.dueAt(member, 0);
+    tasks.poke();
+    return true;
+  }
+
+  /** Bytes that it keeps between two runs, roughly. */
+  weight(): number {
+    const { members, window } = this.#account;
+    let bytes = window.bytes();
+    for (const { settings, queue } of members.all.values())
+      bytes += memberBytes + 2 * settings.length + (queue?.lanes() ?? 0) * laneBytes;
+    return bytes;
+  }
+
+  // The story: read what is new, look at those that are due or have something to do, write what has come
+  // back; until nothing can be done any more.
+  async #deliver(signal: AbortSignal): Promise<void> {
+    const account = this.#account;
+    const { members, tasks } = account;
+    for (;;) {
+      const stops = signal.aborted || account.overtaken !== null;
+      const failure = tasks.failure();
+      if (failure !== null) throw failure.error;
+      if (!stops) {
+        this.#lookAtDue();
+        this.#giveWay();
+        if (this.#mayRead()) this.#startReading();
+        if (!account.hasChanged) this.#lookAtSome();
+      }
+      if (this.#maySettle()) this.#startSettling(false);
+      const isDone = stops || (!members.hasListed() && !this.#hasMoreToRead());
+      const hasToWrite = account.overtaken === null && members.touched.size > 0;
+      if (isDone && tasks.count() === 0 && !hasToWrite) {
+        const mayEnd = account.overtaken !== null || stops || !this.#staysForRate();
+        this.#isRunning = !(mayEnd && this.#isWritten());
+        if (!this.#isRunning) return;
+        if (mayEnd) {
+          this.#startSettling(true);
+          continue;
+        }
+      }
+      // oxlint-disable no-await-in-loop
+      if (members.hasListed() && !stops) await othersFirst();
+      else await tasks.sleep(this.#sleepMs(stops));
+      // oxlint-enable no-await-in-loop
+    }
+  }
+
+  // Whether nothing is to be written before the run ends, or can be.
+  #isWritten(): boolean {
+    const { overtaken, stored } = this.#account;
+    return overtaken !== null || !(isLeftOver(this.#account, this.#deps.now()) || this.#wasAhead(stored.at));
+  }
+
+  #wasAhead(at: number): boolean {
+    return aheadMsOf(at, this.#deps.now()) > 0;
+  }
+
+  #hasMoreToRead(): boolean {
+    return this.#account.mustRead || this.#account.window.hasMore();
+  }
+
+  // Opens the account, or goes on with what is known of it; false where there is nothing to deliver to.
+  async #open(): Promise<boolean> {
+    const account = this.#account;
+    account.tasks.reset();
+    account.overtaken = null;
+    account.mustRead = false;
+    account.hasChanged = false;
+    this.#settledAt = performance.now();
+    if (account.fence !== null) {
+      await this.#readLog();
+      if (account.overtaken === null) {
+        for (const member of account.members.all.values()) if (member.isHeld) this.#release(member);
+        for (const member of account.members.own) account.members.look(member);
+        return true;
+      }
+      account.forget();
+    }
+    return this.#openAnew();
+  }
+
+  async #openAnew(): Promise<boolean> {
+    const { store } = this.#deps;
+    const account = this.#account;
+    const opened = await store.open(account.name);
+    if (opened === null) return false;
+    account.begin(opened);
+    const { level, ids, head, fence } = opened;
+    const beyond = opened.isBroughtBack ? level.position : null;
+    const loaded = await store.load(account.name, fence, ids, beyond);
+    if (loaded === null) {
+      account.forget();
+      return false;
+    }
+    const found: Member[] = [];
+    for (const [i, id] of ids.entries()) {
+      const { [i]: record = null } = loaded;
+      if (record instanceof Error) await this.#steps.leaveOut(account.members.add(id, noRecord, 0), record);
+      else if (record !== null)
+        found.push(account.members.add(id, record, effectivePosition(record.delivery, level.position)));
+    }
+    // Where all are further than the level, nothing before them is read again.
+    const positions = found.filter(({ lags }) => !lags).map(({ position }) => position);
+    const first = positions.reduce((a, b) => Math.min(a, b), head.position);
+    if (first > level.position) account.window.beginAt({ position: first, timeline: '' });
+    for (const member of found) {
+      member.reads = member.position < account.window.known().position;
+      this.#place(member);
+    }
+    account.mustRead = true;
+    return true;
+  }
+
+  // The proxy may be back.
+  #release(member: Member): void {
+    const { members, window } = this.#account;
+    members.dueAt(member, null);
+    member.isBarred = false;
+    members.leaveLevel(member, window.known().position);
+  }
+
+  // At the level if nothing has to be done for it now. Where there are few, each is opened once, so that
+  // settings which cannot be used show before an event comes.
+  #place(member: Member): void {
+    const { members, window } = this.#account;
+    const { delivery, position } = member;
+    const { parked, replaying, release: isReleased, blocked, done, enabled, lags } = delivery;
+    const isAtLevel = position >= window.known().position && !lags && done === '';
+    const isWaiting = enabled && (parked > 0 || replaying > 0 || isReleased || blocked !== null);
+    if (isAtLevel && !isWaiting && members.all.size > openedMax) members.toLevel(member);
+    else members.look(member);
+  }
+
+  // Takes up records as they are stored now.
+  async #refresh(ids: readonly string[]): Promise<void> {
+    const account = this.#account;
+    const { fence, members, window, stored } = account;
+    if (fence === null) return;
+    const loaded = await this.#deps.store.load(account.name, fence, ids, null);
+    if (loaded === null) {
+      account.overtaken = 'fenced';
+      return;
+    }
+    for (const [i, id] of ids.entries()) {
+      const { [i]: record = null } = loaded;
+      const member = members.all.get(id);
+      if (record instanceof Error) {
+        const broken = member ?? members.add(id, noRecord, 0);
+        members.leaveLevel(broken, window.known().position);
+        await this.#steps.leaveOut(broken, record);
+      } else if (record === null) {
+        if (member !== undefined) members.remove(member);
+      } else if (member === undefined)
+        this.#place(members.add(id, record, effectivePosition(record.delivery, stored.level)));
+      else await this.#steps.follow(member, record);
+    }
+  }
+
+  async #readLog(): Promise<void> {
+    const account = this.#account;
+    const { name, fence, members, window, version } = account;
+    const { store } = this.#deps;
+    if (fence === null) return;
+    const wanted = window.hasRoom() ? entriesAtOnce : 0;
+    const read = await store.read(name, fence, window.known(), version, wanted);
+    this.#readAt = performance.now();
+    if (typeof read === 'string') {
+      account.overtaken = read;
+      return;
+    }
+    window.headIs(read.head);
+    if (read.version !== version) {
+      const allIds = async () => [...new Set([...members.all.keys(), ...(await store.ids(name))])];
+      await this.#refresh(read.changed ?? (await allIds()));
+      ({ version: account.version } = read);
+    }
+    account.hasChanged = false;
+    const found = wanted > 0 ? window.add(read.stretch) : null;
+    if (found === null) return;
+    members.wake(found, window.known().position);
+    this.#lookMs = firstLookMs;
+    this.#trim();
+  }
+
+  #trim(): void {
+    const { members, window } = this.#account;
+    let from = window.known().position;
+    for (const { reads, queue, position } of members.own)
+      if (!reads) from = Math.min(from, queue?.readTo() ?? position);
+    window.trim(from);
+  }
+
+  // Slow subscriptions must not keep the others from getting what is new.
+  #giveWay(): void {
+    const { members, window } = this.#account;
+    const known = window.known().position;
+    const at = performance.now();
+    if (!window.hasRoom()) this.#trim();
+    const isFull = !window.hasRoom() && window.hasMore();
+    this.#fullSince = isFull ? (this.#fullSince ?? at) : null;
+    if (this.#fullSince === null || at - this.#fullSince < patienceMs) return;
+    this.#fullSince = null;
+    const slow = [...members.own].filter(
+      ({ reads, queue, position }) => !reads && (queue?.readTo() ?? position) < known,
+    );
+    if (slow.length === members.all.size) return;
+    for (const member of slow) member.reads = true;
+    this.#trim();
+  }
+
+  #lookAtDue(): void {
+    const { members, window } = this.#account;
+    const at = this.#deps.now();
+    // Times of a clock that was ahead are not waited for.
+    const isBack = this.#wasAhead(this.#lookedAt);
+    this.#lookedAt = at;
+    for (const member of members.takeDue(at, isBack)) {
+      if (isBack && member.queue !== null) members.touched.add(member);
+      member.isBarred = false;
+      member.mayReplay = true;
+      members.leaveLevel(member, window.known().position);
+      members.look(member);
+    }
+  }
+
+  // Those with something to send take turns, one attempt each.
+  #lookAtSome(): void {
+    const { members } = this.#account;
+    let starts = 0;
+    for (let looks = 0; looks < looksAtOnce && starts < startsAtOnce; looks += 1) {
+      const member = members.next();
+      if (member === null) return;
+      if (members.all.get(member.id) !== member || member.isLevel) continue;
+      if (!this.#steps.step(member)) continue;
+      starts += 1;
+      members.look(member);
+    }
+  }
+
+  #mayRead(): boolean {
+    if (this.#isReading) return false;
+    const { mustRead, window } = this.#account;
+    const mayGoOn = window.hasMore() && window.hasRoom();
+    return mustRead || mayGoOn || performance.now() - this.#readAt >= this.#lookMs;
+  }
+
+  #startReading(): void {
+    if (!this.#hasMoreToRead()) this.#lookMs = Math.min(2 * this.#lookMs, lookMsMax);
+    this.#account.mustRead = false;
+    this.#isReading = true;
+    this.#account.tasks.begin(async () => {
+      try {
+        await this.#readLog();
+      } finally {
+        this.#isReading = false;
+      }
+    });
+  }
+
+  #maySettle(): boolean {
+    const { overtaken, results, inFlight, firstResultAt, members, stored, window } = this.#account;
+    if (this.#isSettling || overtaken !== null) return false;
+    const at = performance.now();
+    if (members.touched.size === 0)
+      return window.known().position > stored.level && at - this.#settledAt >= holdMsMax;
+    const isHalf = 2 * results >= inFlight || results >= attemptsAtOnce;
+    return results === 0 || isHalf || at - firstResultAt >= gatherMs;
+  }
+
+  #startSettling(isLast: boolean): void {
+    this.#isSettling = true;
+    this.#settledAt = performance.now();
+    this.#account.tasks.begin(async () => {
+      try {
+        const leaveOut = (member: Member, error: unknown) => this.#steps.leaveOut(member, error);
+        await settle({ ...this.#deps, leaveOut }, this.#account, isLast);
+      } finally {
+        this.#isSettling = false;
+      }
+    });
+  }
+
+  #sleepMs(stops: boolean): number {
+    const { members, results } = this.#account;
+    const looksIn = Math.max(1, this.#lookMs - (performance.now() - this.#readAt));
+    const dueIn = stops ? Infinity : Math.max(1, members.nextDue() - this.#deps.now());
+    const gathersIn = results > 0 && !this.#isSettling ? gatherMs : Infinity;
+    return Math.min(looksIn, dueIn, gathersIn, lookMsMax);
+  }
+
+  // A run that only waits for a rate ends if that takes long.
+  #staysForRate(): boolean {
+    const { members } = this.#account;
+    const next = members.nextDue();
+    if (next === Infinity || next - this.#deps.now() > stayMsMax) return false;
+    for (const [{ queue }, at] of members.due)
+      if (at === next && queue?.notBefore()?.reason === 'rate') return true;
+    return false;
+  }
+
+  #end(isAborted: boolean): RunResult {
+    const { overtaken, members } = this.#account;
+    this.#account.behind = null;
+    if (overtaken !== null || isAborted) {
+      this.#account.forget();
+      // Another deliverer goes on from there.
+      return { wakeAt: overtaken === 'fenced' ? null : this.#deps.now() };
+    }
+    let wakeAt = Infinity;
+    for (const at of members.due.values()) wakeAt = Math.min(wakeAt, at);
+    return { wakeAt: Number.isFinite(wakeAt) ? wakeAt : null };
+  }
+}

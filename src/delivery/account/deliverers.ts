@@ -8,7 +8,7 @@ import { createCallbackSender, type SendCallbackDeps } from '../../callbacks/sen
 import { createAccountShares } from '../account-shares.ts';
 import { isLasting, UnusableSettingsError, UnverifiedError } from '../blocked/block-policy.ts';
 import { SharedLimits } from '../schedule/limiter.ts';
-import { createDeliverer, type Deliverer, type DelivererDeps, type RunResult } from './deliverer.ts';
+import { Deliverer, type DelivererDeps, type RunResult } from './deliverer.ts';
 import type { ReadySubscription } from './queue.ts';
 
 /** Delivery to accounts by name, in this process. */
@@ -101,7 +101,7 @@ export function createDeliverers(deps: DeliverersDeps): Deliverers {
       const again = (): Promise<RunResult> => run(account, signal);
       return current.run.then(again, again);
     }
-    const deliverer = kept.get(account)?.deliverer ?? createDeliverer(ofAll, account);
+    const deliverer = kept.get(account)?.deliverer ?? new Deliverer(ofAll, account);
     kept.delete(account);
     const begun = runNow(account, deliverer, signal);
     running.set(account, { deliverer, run: begun });

@@ -5,6 +5,7 @@ import { wantedOf } from '../../subscriptions/store/stored-subscription.ts';
 import type { DeliveryState } from '../../subscriptions/subscription.ts';
 import type { SendResult } from '../settlement.ts';
 import type { LoadedSubscription } from '../store/account-store.ts';
+import type { NewEntries } from './log-window.ts';
 import type { SubscriptionQueue } from './queue.ts';
 
 /** A subscription of an account that is delivered to. */
@@ -51,201 +52,187 @@ export interface Group {
   readonly level: Set<Member>;
 }
 
-/** The subscriptions of an account: those at the level, those to be looked at, and when each is due. */
-export interface Members {
-  readonly all: ReadonlyMap<string, Member>;
-  /** The subscriptions that are not at the level. */
-  readonly own: ReadonlySet<Member>;
-  /** Those with something to write. */
-  readonly touched: Set<Member>;
-  /** When each is due, milliseconds on Redis's clock. */
-  readonly due: ReadonlyMap<Member, number>;
-  add(id: string, record: LoadedSubscription, position: number): Member;
-  remove(member: Member): void;
-  /** Takes up settings as they are stored. */
-  settingsAre(member: Member, settings: string): void;
-  /** From now on nothing is done for it before an event comes that it wants, or it is due. */
-  toLevel(member: Member): void;
-  /** It has something to do from the level on, which is `level`. */
-  leaveLevel(member: Member, level: number): void;
-  /**
-   * Those at the level that may want some of these entries leave it; all of them where positions have no
-   * entry.
-   */
-  wake(entries: readonly OutlinedEntry[], hasGap: boolean, former: number, known: number): void;
-  /** It is to be looked at. */
-  look(member: Member): void;
-  hasListed(): boolean;
-  /** Removes and returns the next that is to be looked at; null when there is none. */
-  next(): Member | null;
-  /** It is due at a time; null for not before something changes. */
-  dueAt(member: Member, at: number | null): void;
-  /** The earliest due time or an earlier one; Infinity for none. */
-  nextDue(): number;
-  /** Removes and returns those that are due by now, or all. */
-  takeDue(now: number, all: boolean): Member[];
-  clear(): void;
-}
-
 // Minimum number of lanes that are kept in memory while nothing of them is due.
 const lanesWorthKeeping = 100;
 
 // Number of members taken from the list after which its room is given back.
 const listedAtOnce = 1_024;
 
-/** Every event up to this position is done for it. */
-export function positionOf({ queue, position }: Member): number {
-  return queue?.position() ?? position;
-}
+/** The subscriptions of an account: those at the level, those to be looked at, and when each is due. */
+export class Members {
+  readonly all = new Map<string, Member>();
+  /** The subscriptions that are not at the level. */
+  readonly own = new Set<Member>();
+  /** Those with something to write. */
+  readonly touched = new Set<Member>();
+  /** When each is due, milliseconds on Redis's clock. */
+  readonly due = new Map<Member, number>();
+  readonly #groups = new Map<string, Group>();
+  #nextDue = Infinity;
+  #listed: Member[] = [];
+  #taken = 0;
 
-/** No subscriptions yet. */
-export function createMembers(): Members {
-  const groups = new Map<string, Group>();
-  const all = new Map<string, Member>();
-  const own = new Set<Member>();
-  const touched = new Set<Member>();
-  const due = new Map<Member, number>();
-  let nextDue = Infinity;
-  let listed: Member[] = [];
-  let taken = 0;
-
-  function groupOf(settings: string, id: string): Group {
-    const wishes = wishesOf(settings, id);
-    const { eventTypes, states, statuses = null, confined = false } = wishes ?? {};
-    const key = wishes === null ? '' : JSON.stringify([eventTypes, states, statuses, confined]);
-    const known = groups.get(key);
-    if (known !== undefined) return known;
-    const group: Group = { wishes, key, level: new Set() };
-    groups.set(key, group);
-    return group;
+  add(id: string, { settings, delivery }: LoadedSubscription, position: number): Member {
+    const member: Member = {
+      id,
+      settings,
+      delivery,
+      group: this.#groupOf(settings, id),
+      position,
+      isLevel: false,
+      reads: false,
+      lags: delivery.lags,
+      holdsSince: null,
+      queue: null,
+      results: [],
+      isBusy: false,
+      isListed: false,
+      isStale: false,
+      mayReplay: true,
+      isBroken: false,
+      isBarred: false,
+      isHeld: false,
+    };
+    this.all.set(id, member);
+    this.own.add(member);
+    return member;
   }
 
-  function look(member: Member): void {
-    if (member.isListed || member.isLevel || all.get(member.id) !== member) return;
-    member.isListed = true;
-    listed.push(member);
+  remove(member: Member): void {
+    member.queue?.close();
+    this.all.delete(member.id);
+    this.own.delete(member);
+    this.touched.delete(member);
+    this.due.delete(member);
+    member.group.level.delete(member);
+    if (member.group.level.size === 0) this.#groups.delete(member.group.key);
   }
 
-  function leaveLevel(member: Member, level: number): void {
+  /** Takes up settings as they are stored. */
+  settingsAre(member: Member, settings: string): void {
+    member.settings = settings;
+    const group = this.#groupOf(settings, member.id);
+    if (group === member.group) return;
+    const isLevel = member.group.level.delete(member);
+    member.group = group;
+    if (isLevel) group.level.add(member);
+  }
+
+  /** From now on nothing is done for it before an event comes that it wants, or it is due. */
+  toLevel(member: Member): void {
+    const { queue, group } = member;
+    member.position = positionOf(member);
+    if (queue !== null && queue.lanes() < lanesWorthKeeping) {
+      member.delivery = queue.close();
+      member.queue = null;
+    }
+    member.isLevel = true;
+    member.reads = false;
+    member.holdsSince = null;
+    this.own.delete(member);
+    // The group may have been forgotten while all of it were away from the level.
+    member.group = this.#groups.get(group.key) ?? group;
+    this.#groups.set(group.key, member.group);
+    member.group.level.add(member);
+  }
+
+  /** It has something to do from the level on, which is `level`. */
+  leaveLevel(member: Member, level: number): void {
     if (!member.isLevel) return;
     member.isLevel = false;
     member.mayReplay = true;
     member.group.level.delete(member);
-    own.add(member);
+    this.own.add(member);
     member.position = Math.max(level, member.position);
     member.queue?.skipTo(member.position);
-    look(member);
+    this.look(member);
   }
 
-  return {
-    all,
-    own,
-    touched,
-    due,
-    add(id, { settings, delivery }, position) {
-      const member: Member = {
-        id,
-        settings,
-        delivery,
-        group: groupOf(settings, id),
-        position,
-        isLevel: false,
-        reads: false,
-        lags: delivery.lags,
-        holdsSince: null,
-        queue: null,
-        results: [],
-        isBusy: false,
-        isListed: false,
-        isStale: false,
-        mayReplay: true,
-        isBroken: false,
-        isBarred: false,
-        isHeld: false,
-      };
-      all.set(id, member);
-      own.add(member);
-      return member;
-    },
-    remove(member) {
-      member.queue?.close();
-      all.delete(member.id);
-      own.delete(member);
-      touched.delete(member);
-      due.delete(member);
-      member.group.level.delete(member);
-      if (member.group.level.size === 0) groups.delete(member.group.key);
-    },
-    settingsAre(member, settings) {
-      member.settings = settings;
-      const group = groupOf(settings, member.id);
-      if (group === member.group) return;
-      const isLevel = member.group.level.delete(member);
-      member.group = group;
-      if (isLevel) group.level.add(member);
-    },
-    toLevel(member) {
-      const { queue, group } = member;
-      member.position = positionOf(member);
-      if (queue !== null && queue.lanes() < lanesWorthKeeping) {
-        member.delivery = queue.close();
-        member.queue = null;
-      }
-      member.isLevel = true;
-      member.reads = false;
-      member.holdsSince = null;
-      own.delete(member);
-      // The group may have been forgotten while all of it were away from the level.
-      const kept = groups.get(group.key) ?? group;
-      groups.set(group.key, kept);
-      member.group = kept;
-      kept.level.add(member);
-    },
-    leaveLevel,
-    wake(entries, hasGap, former, known) {
-      for (const group of groups.values()) {
-        if (group.level.size === 0) continue;
-        const wanted = hasGap ? known : lastWanted(group, entries);
-        for (const member of wanted > 0 ? [...group.level] : [])
-          if (member.position < wanted) leaveLevel(member, former);
-      }
-      for (const member of own) if (!member.reads) look(member);
-    },
-    look,
-    hasListed: () => taken < listed.length,
-    next() {
-      const member = listed[taken];
-      if (member === undefined) return null;
-      taken += 1;
-      if (taken === listed.length || taken === listedAtOnce) {
-        listed = listed.slice(taken);
-        taken = 0;
-      }
-      member.isListed = false;
-      return member;
-    },
-    dueAt(member, at) {
-      if (at === null) return void due.delete(member);
-      due.set(member, at);
-      nextDue = Math.min(nextDue, at);
-    },
-    nextDue: () => nextDue,
-    takeDue(now, isAll) {
-      if (now < nextDue && !isAll) return [];
-      const found: Member[] = [];
-      nextDue = Infinity;
-      for (const [member, at] of due)
-        if (at > now && !isAll) nextDue = Math.min(nextDue, at);
-        else found.push(member);
-      for (const member of found) due.delete(member);
-      return found;
-    },
-    clear() {
-      for (const { queue } of all.values()) queue?.close();
-      for (const each of [all, groups, own, touched, due]) each.clear();
-      [listed, taken, nextDue] = [[], 0, Infinity];
-    },
-  };
+  /**
+   * Those at the level that may want some of these entries leave it; all of them where positions have no
+   * entry. `known` is the newest position with them.
+   */
+  wake({ entries, hasGap, former }: NewEntries, known: number): void {
+    for (const group of this.#groups.values()) {
+      if (group.level.size === 0) continue;
+      const wanted = hasGap ? known : lastWanted(group, entries);
+      for (const member of wanted > 0 ? [...group.level] : [])
+        if (member.position < wanted) this.leaveLevel(member, former);
+    }
+    for (const member of this.own) if (!member.reads) this.look(member);
+  }
+
+  /** It is to be looked at. */
+  look(member: Member): void {
+    if (member.isListed || member.isLevel || this.all.get(member.id) !== member) return;
+    member.isListed = true;
+    this.#listed.push(member);
+  }
+
+  hasListed(): boolean {
+    return this.#taken < this.#listed.length;
+  }
+
+  /** Removes and returns the next that is to be looked at; null when there is none. */
+  next(): Member | null {
+    const { [this.#taken]: member } = this.#listed;
+    if (member === undefined) return null;
+    this.#taken += 1;
+    if (this.#taken === this.#listed.length || this.#taken === listedAtOnce) {
+      this.#listed = this.#listed.slice(this.#taken);
+      this.#taken = 0;
+    }
+    member.isListed = false;
+    return member;
+  }
+
+  /** It is due at a time; null for not before something changes. */
+  dueAt(member: Member, at: number | null): void {
+    if (at === null) return void this.due.delete(member);
+    this.due.set(member, at);
+    this.#nextDue = Math.min(this.#nextDue, at);
+  }
+
+  /** The earliest due time or an earlier one; Infinity for none. */
+  nextDue(): number {
+    return this.#nextDue;
+  }
+
+  /** Removes and returns those that are due by now, or all. */
+  takeDue(now: number, isAll: boolean): Member[] {
+    if (now < this.#nextDue && !isAll) return [];
+    const found: Member[] = [];
+    this.#nextDue = Infinity;
+    for (const [member, at] of this.due)
+      if (at > now && !isAll) this.#nextDue = Math.min(this.#nextDue, at);
+      else found.push(member);
+    for (const member of found) this.due.delete(member);
+    return found;
+  }
+
+  clear(): void {
+    for (const { queue } of this.all.values()) queue?.close();
+    for (const each of [this.all, this.#groups, this.own, this.touched, this.due]) each.clear();
+    this.#listed = [];
+    this.#taken = 0;
+    this.#nextDue = Infinity;
+  }
+
+  #groupOf(settings: string, id: string): Group {
+    const wishes = wishesOf(settings, id);
+    const { eventTypes, states, statuses = null, confined = false } = wishes ?? {};
+    const key = wishes === null ? '' : JSON.stringify([eventTypes, states, statuses, confined]);
+    const known = this.#groups.get(key);
+    if (known !== undefined) return known;
+    const group: Group = { wishes, key, level: new Set() };
+    this.#groups.set(key, group);
+    return group;
+  }
+}
+
+/** Every event up to this position is done for it. */
+export function positionOf({ queue, position }: Member): number {
+  return queue?.position() ?? position;
 }
 
 // Null where they cannot be read.

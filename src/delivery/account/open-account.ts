@@ -1,36 +1,7 @@
-import type { AccountRead, AccountStore, Fence, OpenedAccount, Overtaken } from '../store/account-store.ts';
-import { createLogWindow, type LogWindow } from './log-window.ts';
-import { createMembers, type Members } from './members.ts';
-import { createTasks, type Tasks } from './tasks.ts';
-
-/** An account as its deliverer has it. */
-export interface OpenAccount {
-  readonly name: string;
-  readonly members: Members;
-  readonly window: LogWindow;
-  readonly tasks: Tasks;
-  /** Null before it is opened, and once another deliverer may have begun. */
-  fence: Fence | null;
-  /** Version of the settings that are known. */
-  version: string;
-  /** As last written. */
-  stored: Stored;
-  /** Why nothing more can be written; null as long as it can. */
-  overtaken: Overtaken | null;
-  /** Whether the log and the settings are to be read in any case. */
-  mustRead: boolean;
-  /** Whether other settings than the known ones hold: nothing starts before they are read. */
-  hasChanged: boolean;
-  /** The last stretch that was read behind the window, for those that are as far behind. */
-  behind: Behind | null;
-  /** Number of callbacks in flight. */
-  inFlight: number;
-  /** Number of results that are not written yet, and when the first of them came, monotonic ms. */
-  results: number;
-  firstResultAt: number;
-  /** When all that may hold the level were last looked at, monotonic ms. */
-  lookedAt: number;
-}
+import type { AccountRead, Fence, OpenedAccount, Overtaken } from '../store/account-store.ts';
+import { LogWindow } from './log-window.ts';
+import { Members } from './members.ts';
+import { Tasks } from './tasks.ts';
 
 /** A stretch of the log behind the window. */
 export interface Behind {
@@ -49,43 +20,55 @@ export interface Stored {
   readonly at: number;
 }
 
-/** Nothing is known of the account yet. */
-export function createOpenAccount(name: string): OpenAccount {
-  return {
-    name,
-    members: createMembers(),
-    window: createLogWindow(),
-    tasks: createTasks(),
-    fence: null,
-    version: '',
-    stored: { level: 0, nextAt: null, version: '', at: 0 },
-    overtaken: null,
-    mustRead: false,
-    hasChanged: false,
-    behind: null,
-    inFlight: 0,
-    results: 0,
-    firstResultAt: 0,
-    lookedAt: -Infinity,
-  };
-}
+/** An account as its deliverer has it; nothing is known of it at first. */
+export class OpenAccount {
+  readonly name: string;
+  readonly members = new Members();
+  readonly window = new LogWindow();
+  readonly tasks = new Tasks();
+  /** Null before it is opened, and once another deliverer may have begun. */
+  fence: Fence | null = null;
+  /** Version of the settings that are known. */
+  version = '';
+  /** As last written. */
+  stored: Stored = { level: 0, nextAt: null, version: '', at: 0 };
+  /** Why nothing more can be written; null as long as it can. */
+  overtaken: Overtaken | null = null;
+  /** Whether the log and the settings are to be read in any case. */
+  mustRead = false;
+  /** Whether other settings than the known ones hold: nothing starts before they are read. */
+  hasChanged = false;
+  /** The last stretch that was read behind the window, for those that are as far behind. */
+  behind: Behind | null = null;
+  /** Number of callbacks in flight. */
+  inFlight = 0;
+  /** Number of results that are not written yet, and when the first of them came, monotonic ms. */
+  results = 0;
+  firstResultAt = 0;
+  /** When all that may hold the level were last looked at, monotonic ms. */
+  lookedAt = -Infinity;
 
-/** Takes up an account that was opened. */
-export function begin(account: OpenAccount, { fence, version, head, level }: OpenedAccount): void {
-  Object.assign(account, { fence, version, overtaken: null });
-  account.stored = { level: level.position, nextAt: null, version: '', at: 0 };
-  account.window.beginAt(level);
-  account.window.headIs(head);
-}
+  constructor(name: string) {
+    this.name = name;
+  }
 
-/** Forgets all that is known; nothing is in flight. */
-export function forget(account: OpenAccount): void {
-  account.members.clear();
-  account.window.beginAt({ position: 0, timeline: '' });
-  Object.assign(account, { fence: null, version: '', behind: null, results: 0 });
-}
+  /** Takes up an account that was opened. */
+  begin({ fence, version, head, level }: OpenedAccount): void {
+    this.fence = fence;
+    this.version = version;
+    this.overtaken = null;
+    this.stored = { level: level.position, nextAt: null, version: '', at: 0 };
+    this.window.beginAt(level);
+    this.window.headIs(head);
+  }
 
-/** Reads all subscriptions of an account anew by their ids, and those that are known. */
-export async function allIds({ name, members }: OpenAccount, store: Pick<AccountStore, 'ids'>) {
-  return [...new Set([...members.all.keys(), ...(await store.ids(name))])];
+  /** Forgets all that is known; nothing is in flight. */
+  forget(): void {
+    this.members.clear();
+    this.window.beginAt({ position: 0, timeline: '' });
+    this.fence = null;
+    this.version = '';
+    this.behind = null;
+    this.results = 0;
+  }
 }

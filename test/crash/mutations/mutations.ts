@@ -149,9 +149,9 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'lanes that are kept are believed when another deliverer has begun',
     file: 'src/delivery/account/deliverer.ts',
-    find: '    if (account.overtaken === null) {\n      for (const member of members.all.values())',
+    find: '      if (account.overtaken === null) {\n        for (const member of account.members.all',
     replace:
-      '    if (account.overtaken !== null) account.fence = (await deps.store.open(account.name))?.fence ?? null;\n    if (account.fence !== null) {\n      account.overtaken = null;\n      for (const member of members.all.values())',
+      '      if (account.overtaken !== null) account.fence = (await this.#deps.store.open(account.name))?.fence ?? null;\n      if (account.fence !== null) {\n        account.overtaken = null;\n        for (const member of account.members.all',
     project: 'integration',
     test: 'test/integration/delivery/drain/lanes.test.ts',
     title: 'lanes are not read anew',
@@ -204,9 +204,9 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'what is recorded after a change of the settings is judged by the former ones',
     file: 'src/delivery/account/deliverer.ts',
-    find: '  if (read.version !== version) {',
+    find: '    if (read.version !== version) {',
     replace:
-      '  const early = window.add(read.stretch);\n  if (early !== null) members.wake(early.entries, early.hasGap, early.former, window.known().position);\n  if (read.version !== version) {',
+      '    const early = window.add(read.stretch);\n    if (early !== null) members.wake(early, window.known().position);\n    if (read.version !== version) {',
     project: 'integration',
     test: 'test/integration/delivery/drain/level.test.ts',
     title: 'does not pass what is recorded after a change',
@@ -214,8 +214,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'changed settings that a write has found are not read before more is sent',
     file: 'src/delivery/account/deliverer.ts',
-    find: 'if (!account.hasChanged) lookAtSome(run);',
-    replace: 'lookAtSome(run);',
+    find: 'if (!account.hasChanged) this.#lookAtSome();',
+    replace: 'this.#lookAtSome();',
     project: 'integration',
     test: 'test/integration/delivery/drain/changes.test.ts',
     title: 'to disabled stops a run',
