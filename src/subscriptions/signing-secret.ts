@@ -147,8 +147,8 @@ function bytesOf(text: string, prefix: string): Buffer | null {
   return bytes.toString('base64') === encoded ? bytes : null;
 }
 
-/** The signature that a secret makes, by its prefix; pure. */
-export function versionOf(text: string): SignatureVersion {
+// The signature that a secret makes, by its prefix.
+function versionOf(text: string): SignatureVersion {
   return text.startsWith(privateKeyPrefix) || text.startsWith(publicKeyPrefix) ? 'v1a' : 'v1';
 }
 
@@ -162,53 +162,51 @@ export function validSecrets(secrets: readonly SigningSecret[], now: number): st
   return secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now).map(({ text }) => text);
 }
 
-/** A new secret of 32 random bytes (`v1`) or a new private key (`v1a`), made at `now` (ms). */
-export function makeSecret(version: SignatureVersion, now: number): SigningSecret {
-  return version === 'v1'
-    ? { text: generateSecret(), expiresAt: null }
-    : { text: generatePrivateKey(), expiresAt: null, since: now };
-}
-
-/**
- * The secrets for these signatures, in the order of the header: those of other algorithms end at once, and an
- * algorithm without a current secret gets a new one.
- */
-export function secretsFor(
-  secrets: readonly SigningSecret[],
-  versions: readonly SignatureVersion[],
-  now: number,
-): readonly SigningSecret[] {
-  const inOrder = signatureVersions.filter((version) => versions.includes(version));
-  return inOrder.flatMap((version) => {
-    const kept = secrets.filter(({ text }) => versionOf(text) === version);
-    return currentOf(kept, version) === null ? [makeSecret(version, now), ...kept] : kept;
-  });
-}
-
 /** The secret of an algorithm that does not expire; null where there is none; pure. */
 export function currentOf(secrets: readonly SigningSecret[], version: SignatureVersion): string | null {
   const current = secrets.find(({ text, expiresAt }) => expiresAt === null && versionOf(text) === version);
   return current?.text ?? null;
 }
 
+/** A change of the secrets of a subscription. */
+export interface Renewal {
+  /** The signatures from now on; secrets of others end at once. */
+  readonly versions: readonly SignatureVersion[];
+  /** The new shared secret, of `v1`. */
+  readonly secret?: string | undefined;
+  /** Signatures that get a new secret although they have one. */
+  readonly renewed?: readonly SignatureVersion[];
+  /** Milliseconds for which replaced secrets stay valid; 0 where it is left out. */
+  readonly graceMs?: number;
+}
+
 /**
- * Puts a new secret before those of its algorithm and lets the current ones expire `graceMs` from now. Beyond
- * `validSecretsMax` the oldest ends at once. Secrets of another algorithm stay.
+ * The secrets after a renewal, in the order of the header, the newest of each algorithm first. An algorithm
+ * without a current secret gets a new one. Beyond `validSecretsMax` the oldest ends at once.
  */
-export function rotateSecrets(
-  secrets: readonly SigningSecret[],
-  next: SigningSecret,
-  graceMs: number,
+export function renewSecrets(
+  former: readonly SigningSecret[],
+  { versions, secret, renewed = [], graceMs = 0 }: Renewal,
   now: number,
-): SigningSecret[] {
-  return signatureVersions.flatMap((version) => {
-    const own = secrets.filter(({ text }) => versionOf(text) === version);
-    if (versionOf(next.text) !== version) return own;
-    const kept = own
-      .map((secret) => ({ ...secret, expiresAt: Math.min(secret.expiresAt ?? Infinity, now + graceMs) }))
+): readonly SigningSecret[] {
+  const inOrder = signatureVersions.filter((version) => versions.includes(version));
+  return inOrder.flatMap((version) => {
+    const own = former.filter(({ text }) => versionOf(text) === version);
+    const isKept = !renewed.includes(version) && currentOf(own, version) !== null;
+    const given = version === 'v1' ? secret : undefined;
+    if (isKept && given === undefined) return own;
+    const next = given === undefined ? makeSecret(version, now) : { text: given, expiresAt: null };
+    const ending = own
+      .map((each) => ({ ...each, expiresAt: Math.min(each.expiresAt ?? Infinity, now + graceMs) }))
       .filter(({ text, expiresAt }) => text !== next.text && expiresAt > now);
-    return [next, ...kept].slice(0, validSecretsMax);
+    return [next, ...ending].slice(0, validSecretsMax);
   });
+}
+
+function makeSecret(version: SignatureVersion, now: number): SigningSecret {
+  return version === 'v1'
+    ? { text: generateSecret(), expiresAt: null }
+    : { text: generatePrivateKey(), expiresAt: null, since: now };
 }
 
 /** The public keys that verify callbacks at a time (ms), newest first; pure. */

@@ -14,7 +14,8 @@ import type { ApiDeps } from '../deps.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
 import { earlyErrors, optionErrors, storedOptions } from '../../subscriptions/options/all-options.ts';
 import { tokenUrlOf } from '../../subscriptions/options/auth.ts';
-import { changedSecrets, newSecrets, secretErrors } from '../../subscriptions/options/signatures.ts';
+import { changedSecrets, secretErrors } from '../../subscriptions/options/signatures.ts';
+import { renewSecrets } from '../../subscriptions/signing-secret.ts';
 import { enabledAfter, enablingErrors } from '../../subscriptions/options/expires-at.ts';
 import { isOfHeaders } from '../../subscriptions/options/headers.ts';
 import { certificatesIn } from '../../subscriptions/options/tls.ts';
@@ -107,7 +108,7 @@ export function newSubscription(
     from: input.from ?? 'now',
     createdBy: maker?.id ?? null,
     ...(maker?.subscriptions === 'own' ? { confined: true } : {}),
-    secrets: newSecrets(input, now),
+    secrets: renewSecrets([], { versions: input.signatures ?? ['v1'], secret: input.secret }, now),
     createdAt: now,
     updatedAt: now,
   };

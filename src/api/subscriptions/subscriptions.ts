@@ -8,12 +8,17 @@ import { isExpired } from '../../subscriptions/options/expires-at.ts';
 import {
   madeSecret,
   publicKeysSchema,
-  rotatedSecrets,
   secretErrors,
   showSignatures,
 } from '../../subscriptions/options/signatures.ts';
 import { verificationErrors } from '../../subscriptions/options/verification.ts';
-import { currentOf, generateSecret, hasPublicKeys } from '../../subscriptions/signing-secret.ts';
+import {
+  currentOf,
+  generateSecret,
+  hasPublicKeys,
+  renewSecrets,
+  signaturesOf,
+} from '../../subscriptions/signing-secret.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import { isCalledOtherwise, type Subscription } from '../../subscriptions/subscription.ts';
 import { tokenOf } from '../access/auth.ts';
@@ -129,7 +134,9 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
         const { subscription } = found;
         refuseAny(secretErrors(secret === undefined ? {} : { secret }, subscription));
         refuseAny(lostErrors(found, { secret: secret ?? '' }));
-        const secrets = rotatedSecrets(subscription, secret, graceMs, at);
+        const versions = signaturesOf(subscription);
+        const renewal = { versions, secret, renewed: versions, graceMs };
+        const secrets = renewSecrets(subscription.secrets, renewal, at);
         const changed = { ...subscription, secrets, updatedAt: at };
         return { subscription: changed, release: isCalledOtherwise(subscription, changed) };
       });

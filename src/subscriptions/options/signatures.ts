@@ -5,13 +5,10 @@ import { nullable, oneOf, record, time, timeOrNull } from '../../json/schema-par
 import type { FieldError } from '../../json/validation-problems.ts';
 import {
   currentOf,
-  makeSecret,
   publicKeysOf,
-  rotateSecrets,
-  secretsFor,
+  renewSecrets,
   signaturesOf,
   signatureVersions,
-  versionOf,
   type Signatures,
   type SignatureVersion,
   type SigningSecret,
@@ -69,43 +66,19 @@ function signatureSetting(
   return asked === null && former?.signatures == null ? {} : { signatures: asked };
 }
 
-const asCurrent = (text: string): SigningSecret => ({ text, expiresAt: null });
-
-/** The secrets of a registration. */
-export function newSecrets({ secret, signatures = ['v1'] }: Given, now: number): readonly SigningSecret[] {
-  return secretsFor(secret === undefined ? [] : [asCurrent(secret)], signatures, now);
-}
-
 /**
  * The secrets after a change: those of the subscription itself where nothing changes them. A given secret
  * replaces the former ones of its kind at once; `renewsKeys` does the same to keys of ed25519.
  */
 export function changedSecrets(
   subscription: Subscription,
-  { secret, signatures }: Given,
+  { secret, signatures: asked }: Given,
   renewsKeys: boolean,
   now: number,
 ): readonly SigningSecret[] {
-  if (secret === undefined && signatures === undefined && !renewsKeys) return subscription.secrets;
-  const kept = subscription.secrets.filter(({ text }) => !renewsKeys || versionOf(text) !== 'v1a');
-  const secrets = secret === undefined ? kept : rotateSecrets(kept, asCurrent(secret), 0, now);
-  return secretsFor(secrets, signatures ?? signaturesOf(subscription), now);
-}
-
-/**
- * The secrets after a rotation: a new one of each algorithm, `secret` where one is given. The former ones end
- * `graceMs` from now.
- */
-export function rotatedSecrets(
-  subscription: Subscription,
-  secret: string | undefined,
-  graceMs: number,
-  now: number,
-): readonly SigningSecret[] {
-  return signaturesOf(subscription).reduce<readonly SigningSecret[]>((secrets, version) => {
-    const next = version === 'v1' && secret !== undefined ? asCurrent(secret) : makeSecret(version, now);
-    return rotateSecrets(secrets, next, graceMs, now);
-  }, subscription.secrets);
+  if (secret === undefined && asked === undefined && !renewsKeys) return subscription.secrets;
+  const versions = asked ?? signaturesOf(subscription);
+  return renewSecrets(subscription.secrets, { versions, secret, renewed: renewsKeys ? ['v1a'] : [] }, now);
 }
 
 /**
@@ -143,7 +116,7 @@ export function secretErrors(
   return [{ path: 'secret', message: 'signs nothing without "v1" in signatures: leave it out, or add "v1"' }];
 }
 
-/** The option `signatures`; secrets follow it (`newSecrets`, `changedSecrets`). */
+/** The option `signatures`; secrets follow it (`renewSecrets`, `changedSecrets`). */
 export const signatures = {
   input: { signatures: Type.Optional(signaturesSchema) },
   shown: { signatures: signaturesSchema, publicKeys: publicKeysSchema },

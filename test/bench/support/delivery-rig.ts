@@ -7,7 +7,7 @@ import { toCheckpoint } from '../../../src/events/event-log.ts';
 import { createLogStream } from '../../../src/monitoring/log-stream.ts';
 import type { RedisClient } from '../../../src/redis/connection/connect.ts';
 import type { AccountKeys } from '../../../src/redis/keys.ts';
-import { secretsFor } from '../../../src/subscriptions/signing-secret.ts';
+import { renewSecrets } from '../../../src/subscriptions/signing-secret.ts';
 import type { Subscription } from '../../../src/subscriptions/subscription.ts';
 import { appendScript } from '../../support/redis/append-script.ts';
 import { createProduct, testConfig } from '../../support/daemon/product.ts';
@@ -77,7 +77,10 @@ export async function createDeliveryRig(redisUrl: string): Promise<DeliveryRig> 
     async subscribe(account, urls, settings = {}) {
       const all = urls.map((url) => {
         const one = { ...newSubscription(account, url), ...settings };
-        return { ...one, secrets: secretsFor(one.secrets, settings.signatures ?? ['v1'], Date.now()) };
+        return {
+          ...one,
+          secrets: renewSecrets(one.secrets, { versions: settings.signatures ?? ['v1'] }, Date.now()),
+        };
       });
       await Promise.all(all.map((subscription) => subscriptions.create(subscription, null)));
     },

@@ -4,7 +4,7 @@ import {
   generateSecret,
   InvalidKeyError,
   parseSecret,
-  rotateSecrets,
+  renewSecrets,
   validSecrets,
   type SigningSecret,
 } from '../../../src/subscriptions/signing-secret.ts';
@@ -52,9 +52,11 @@ describe('generateSecret', () => {
 describe('signing secrets', () => {
   const made = (text: string): SigningSecret => ({ text, expiresAt: null });
   const current = [made('one')];
+  const rotate = (held: readonly SigningSecret[], secret: string, graceMs: number, now: number) =>
+    renewSecrets(held, { versions: ['v1'], secret, graceMs }, now);
 
   it('overlap for the grace, the newest first', () => {
-    const rotated = rotateSecrets(current, made('two'), 100, 1_000);
+    const rotated = rotate(current, 'two', 100, 1_000);
     expect(rotated).toEqual([
       { text: 'two', expiresAt: null },
       { text: 'one', expiresAt: 1_100 },
@@ -64,37 +66,49 @@ describe('signing secrets', () => {
   });
 
   it('end at once without grace', () => {
-    expect(rotateSecrets(current, made('two'), 0, 1_000)).toEqual([{ text: 'two', expiresAt: null }]);
+    expect(rotate(current, 'two', 0, 1_000)).toEqual([{ text: 'two', expiresAt: null }]);
   });
 
   it('rotated again do not live longer, and expired ones go', () => {
-    const twice = rotateSecrets(rotateSecrets(current, made('two'), 100, 1_000), made('three'), 500, 1_050);
+    const twice = rotate(rotate(current, 'two', 100, 1_000), 'three', 500, 1_050);
     expect(twice).toEqual([
       { text: 'three', expiresAt: null },
       { text: 'two', expiresAt: 1_550 },
       { text: 'one', expiresAt: 1_100 },
     ]);
-    expect(rotateSecrets(twice, made('four'), 500, 1_200).map(({ text }) => text)).toEqual([
-      'four',
-      'three',
-      'two',
-    ]);
+    expect(rotate(twice, 'four', 500, 1_200).map(({ text }) => text)).toEqual(['four', 'three', 'two']);
   });
 
   it('are never more than five: the oldest ends before its grace', () => {
     const names = ['two', 'three', 'four', 'five', 'six', 'seven'];
     const rotated = names.reduce<readonly SigningSecret[]>(
-      (held, name, i) => rotateSecrets(held, made(name), 86_400_000, i),
+      (held, name, i) => rotate(held, name, 86_400_000, i),
       current,
     );
     expect(validSecrets(rotated, 10)).toEqual(['seven', 'six', 'five', 'four', 'three']);
   });
 
   it('rotated back to a former one list it once', () => {
-    const back = rotateSecrets(rotateSecrets(current, made('two'), 100, 1_000), made('one'), 100, 1_010);
+    const back = rotate(rotate(current, 'two', 100, 1_000), 'one', 100, 1_010);
     expect(back).toEqual([
       { text: 'one', expiresAt: null },
       { text: 'two', expiresAt: 1_110 },
     ]);
+  });
+
+  it('are made for a signature without one, and end at once with their signature', () => {
+    const both = renewSecrets(current, { versions: ['v1a', 'v1'] }, 1_000);
+    expect(both).toEqual([
+      made('one'),
+      { text: expect.stringMatching(/^whsk_/), expiresAt: null, since: 1_000 },
+    ]);
+    expect(renewSecrets(both, { versions: ['v1a'], graceMs: 500 }, 1_100)).toEqual([both[1]]);
+    const [first, second, third] = renewSecrets(
+      both,
+      { versions: ['v1', 'v1a'], renewed: ['v1a'], graceMs: 500 },
+      1_100,
+    );
+    expect([first, third]).toEqual([made('one'), { ...both[1], expiresAt: 1_600 }]);
+    expect(second).toMatchObject({ since: 1_100, expiresAt: null });
   });
 });

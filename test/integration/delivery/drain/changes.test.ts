@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { rotateSecrets } from '../../../../src/subscriptions/signing-secret.ts';
+import { renewSecrets } from '../../../../src/subscriptions/signing-secret.ts';
 import { createLatch, receiverSecret, startReceiver } from '../../../support/receivers/receiver.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 import { createHarness, type Harness } from '../drain-harness.ts';
@@ -87,8 +87,8 @@ describe('a change of the subscription', () => {
     const id = await harness.subscribe(receiver.url);
     const current = [{ text: receiverSecret, expiresAt: null }];
     const signatures = async (graceMs: number, filing: string) => {
-      const next = { text: otherSecret, expiresAt: null };
-      await harness.change(id, { secrets: rotateSecrets(current, next, graceMs, Date.now()) });
+      const renewal = { versions: ['v1'], secret: otherSecret, graceMs } as const;
+      await harness.change(id, { secrets: renewSecrets(current, renewal, Date.now()) });
       await harness.append(filing);
       await harness.drain(id);
       return String(receiver.received.at(-1)?.headers['webhook-signature']).split(' ').length;
