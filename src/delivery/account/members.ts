@@ -63,6 +63,8 @@ export class Members {
   readonly all = new Map<string, Member>();
   /** The subscriptions that are not at the level. */
   readonly own = new Set<Member>();
+  /** The members that are stored as lagging. */
+  readonly lagging = new Set<Member>();
   /** Those with something to write. */
   readonly touched = new Set<Member>();
   /** When each is due, milliseconds on Redis's clock. */
@@ -81,7 +83,7 @@ export class Members {
       position,
       isLevel: false,
       reads: false,
-      lags: delivery.lags,
+      lags: false,
       holdsSince: null,
       queue: null,
       results: [],
@@ -95,6 +97,7 @@ export class Members {
     };
     this.all.set(id, member);
     this.own.add(member);
+    this.lagsNow(member, delivery.lags);
     return member;
   }
 
@@ -102,8 +105,7 @@ export class Members {
     member.queue?.close();
     this.all.delete(member.id);
     this.own.delete(member);
-    this.touched.delete(member);
-    this.due.delete(member);
+    for (const each of [this.lagging, this.touched, this.due]) each.delete(member);
     member.group.level.delete(member);
     if (member.group.level.size === 0) this.#groups.delete(member.group.key);
   }
@@ -134,6 +136,13 @@ export class Members {
     member.group = this.#groups.get(group.key) ?? group;
     this.#groups.set(group.key, member.group);
     member.group.level.add(member);
+  }
+
+  /** Its cursor is stored as one that counts although the level is beyond it, or is not any more. */
+  lagsNow(member: Member, lags: boolean): void {
+    member.lags = lags;
+    if (lags) this.lagging.add(member);
+    else this.lagging.delete(member);
   }
 
   /** It has something to do from the level on, which is `level`. */
@@ -212,7 +221,7 @@ export class Members {
 
   clear(): void {
     for (const { queue } of this.all.values()) queue?.close();
-    for (const each of [this.all, this.#groups, this.own, this.touched, this.due]) each.clear();
+    for (const each of [this.all, this.#groups, this.own, this.lagging, this.touched, this.due]) each.clear();
     this.#listed = [];
     this.#taken = 0;
     this.#nextDue = Infinity;

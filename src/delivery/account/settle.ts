@@ -41,7 +41,7 @@ export async function settle(deps: SettleDeps, account: OpenAccount, isLast: boo
     ...(pending?.settlement ?? standing(member)),
     lags: lags.get(member) === member.lags ? null : (lags.get(member) ?? null),
   }));
-  const nextAt = nextAtOf(account, at, chosen.lagsOf);
+  const nextAt = nextAtOf(account, at, chosen);
   const written = { level: levelOf(account, chosen.lagsOf), nextAt, version, at };
   const settlement = { known: window.known(), ...written, subscriptions };
   const result = await deps.store.settle(account.name, fence, settlement, at);
@@ -75,7 +75,10 @@ export function isLeftOver(account: OpenAccount, now: number): boolean {
     holds ||= !member.isBroken && !member.lags && positionOf(member) < known;
   }
   if (!isBroken && (holds || stored.level < known)) return true;
-  return stored.nextAt !== nextAtOf(account, now, ({ lags }) => lags) || stored.version !== version;
+  return (
+    stored.nextAt !== nextAtOf(account, now, { parts: new Map(), lagsOf: ({ lags }) => lags }) ||
+    stored.version !== version
+  );
 }
 
 // Those with results, and those that are behind and hold the level for too long.
@@ -133,16 +136,16 @@ function levelOf({ members, window, stored }: OpenAccount, lagsOf: Chosen['lagsO
 }
 
 // When the account is due by what is stored, if this process ends now.
-function nextAtOf({ members }: OpenAccount, at: number, lagsOf: Chosen['lagsOf']): number | null {
+function nextAtOf({ members }: OpenAccount, at: number, { parts, lagsOf }: Chosen): number | null {
   let next = Infinity;
   for (const dueAt of members.due.values()) next = Math.min(next, dueAt);
-  for (const member of members.own) {
-    const { queue, isBusy, isListed } = member;
-    if (next <= at) break;
-    if (!lagsOf(member)) continue;
-    const isAtWork = isBusy || isListed || members.touched.has(member) || (queue?.inFlight() ?? 0) > 0;
-    if (isAtWork) next = at;
-  }
+  for (const some of [members.lagging, parts.keys()])
+    for (const member of some) {
+      if (next <= at) return next;
+      const { queue, isBusy, isListed } = member;
+      const isAtWork = isBusy || isListed || members.touched.has(member) || (queue?.inFlight() ?? 0) > 0;
+      if (isAtWork && lagsOf(member)) next = at;
+    }
   return Number.isFinite(next) ? next : null;
 }
 
@@ -171,7 +174,7 @@ function end(
   lags: boolean,
   settled: Exclude<Settled, Error | 'gone'>,
 ): void {
-  member.lags = lags;
+  members.lagsNow(member, lags);
   member.mayReplay = true;
   pending?.written(settled === 'now_disabled');
   if (settled === 'now_disabled') member.delivery = { ...member.delivery, enabled: false };

@@ -1,5 +1,5 @@
 import { createBoundedMap } from '../../memory/bounded-map.ts';
-import { createRate, type Rate } from './rate.ts';
+import { Rate } from './rate.ts';
 import {
   limitAt,
   newWindow,
@@ -79,7 +79,7 @@ export class Limiter {
     this.#max = max;
     this.#rules = windowRules(max);
     this.#window = windowAfterRest(window ?? newWindow(this.#rules, now), answeredAt, now, this.#rules);
-    this.rate = createRate(throttledUntil);
+    this.rate = new Rate(throttledUntil);
   }
 
   /** Takes up changed settings; nothing is known of another endpoint than before. */

@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createRate } from '../../../../src/delivery/schedule/rate.ts';
+import { Rate } from '../../../../src/delivery/schedule/rate.ts';
 import { mostPerSecond } from '../../../support/receivers/timed-receiver.ts';
 
 /** Starts as many attempts as the rate allows, looking after each of these waits (ms). */
 function startsOf(perSecond: number, waits: readonly number[]): number[] {
-  const rate = createRate(0);
+  const rate = new Rate(0);
   rate.follow(perSecond);
   const starts: number[] = [];
   let now = 1_000_000;
@@ -28,17 +28,17 @@ it('no second has more attempts than the rate, whenever they are looked for', ()
 });
 
 it('makes nothing wait without a rate, and stores no time', () => {
-  const rate = createRate(Number.MAX_SAFE_INTEGER);
+  const rate = new Rate(Number.MAX_SAFE_INTEGER);
   rate.follow(null);
   rate.started(5);
   expect([rate.inMs(5), rate.nextAt()]).toEqual([0, 0]);
 });
 
 it('goes on at the time where another drain has left off, and no further away than one attempt takes', () => {
-  const rate = createRate(1_500);
+  const rate = new Rate(1_500);
   rate.follow(1);
   expect([rate.inMs(1_000), rate.inMs(1_500)]).toEqual([500, 0]);
-  const ahead = createRate(3_600_000);
+  const ahead = new Rate(3_600_000);
   ahead.follow(10);
   expect(ahead.inMs(1_000)).toBe(107);
 });
