@@ -1,12 +1,14 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import PQueue from 'p-queue';
 import { createConnectionPool, type PooledRequest } from './connections/connection-pool.ts';
 import { createCallbackConnector } from './connections/connector.ts';
 import type { EgressPolicy } from '../egress/address-policy.ts';
 import { checkCallbackUrl, type UrlRules } from '../egress/url-policy.ts';
 import { createBoundedMap } from '../memory/bounded-map.ts';
+import { createCounts } from '../memory/counts.ts';
 import { createHostLookup, type HostLookup } from '../names/host-lookup.ts';
 import { ProxyError } from '../proxy/proxy-error.ts';
 import type { Tunnels } from '../proxy/tunnels.ts';
-import { createNewcomers } from '../waiting/newcomers.ts';
 import {
   failedBeforehand,
   runExchange,
@@ -76,6 +78,8 @@ const keptSocketsDefault = 2048;
 // Number of TLS connections being opened at which no more begin. Each keeps the process from all else for up
 // to two milliseconds.
 const openingMax = 32;
+// Milliseconds after which a connection being opened makes way for others: it waits for another machine.
+const openingMs = 50;
 
 const connectionOptions = {
   allowH2: false,
@@ -100,7 +104,8 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
     connector: createCallbackConnector({ ...options, lookup }),
     freeMax: options.keptSocketsMax ?? keptSocketsDefault,
   });
-  const turns = createNewcomers({ max: openingMax });
+  const opening = new PQueue({ concurrency: openingMax });
+  const waiting = createCounts();
   const targetOf = rememberTargets(options);
   const underWay: Abortable[] = [];
   let isOver = false;
@@ -117,11 +122,20 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
   };
 
   // Its deadline begins with its connection: that this process is busy is no failure of the endpoint.
-  async function inTurn(request: PostedRequest): Promise<CallbackResult> {
-    const ended = await turns.begin(1, request.account);
-    if (!isOver) return runExchange(ways, { ...request, onConnected: () => ended(1) });
-    ended(1);
-    return failedBeforehand('aborted');
+  // Accounts whose connections wait take turns.
+  function inTurn(request: PostedRequest): Promise<CallbackResult> {
+    const { account } = request;
+    const { promise, resolve, reject } = Promise.withResolvers<CallbackResult>();
+    waiting.add(account);
+    const open = async () => {
+      waiting.remove(account);
+      if (isOver) return resolve(failedBeforehand('aborted'));
+      const connected = Promise.withResolvers<void>();
+      runExchange(ways, { ...request, onConnected: connected.resolve }).then(resolve, reject);
+      await Promise.race([connected.promise, delay(openingMs, undefined, { ref: false })]);
+    };
+    void opening.add(open, { priority: -waiting.of(account) });
+    return promise;
   }
 
   return {

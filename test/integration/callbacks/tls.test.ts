@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer as createPlainServer } from 'node:net';
-import type { Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { createServer } from 'node:tls';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { TlsOptions, TLSSocket } from 'node:tls';
@@ -64,6 +65,28 @@ describe('https', () => {
       { kind: 'delivered', code: 'delivered' },
     ]);
     expect(receiver.handshakes).toEqual([['callback.test', 'http/1.1']]);
+  });
+
+  it('hangs with one account whose endpoints never finish the handshake, and not with others', async () => {
+    await using receiver = await startTlsReceiver();
+    const silent = createPlainServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const client = createTestClient(cert);
+    const post = (account: string, url: string) =>
+      client.post({ url, account, headers: {}, body: Buffer.from('{}') });
+    try {
+      const hanging = Array.from({ length: 300 }, () => post('a', `https://callback.test:${port}/`));
+      const startedAt = performance.now();
+      const result = await post('b', `https://callback.test:${receiver.port}/`);
+      expect(classifyOutcome(result)).toMatchObject({ kind: 'delivered' });
+      expect(performance.now() - startedAt).toBeLessThan(2_000);
+      client.abortAll();
+      expect(new Set((await Promise.all(hanging)).map(({ kind }) => kind))).toEqual(new Set(['failure']));
+    } finally {
+      await client.close();
+      silent.close();
+    }
   });
 
   it('passes over interim responses', async () => {
