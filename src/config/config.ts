@@ -42,6 +42,8 @@ export type Config = {
   readonly polling: {
     readonly pollIntervalMs: number;
     readonly sweepIntervalMs: number;
+    /** Time between two looks at an account; 0 for none, null for a share of its poll interval. */
+    readonly lookMs: number | null;
     readonly maxRps: number;
     /** Requests a second to one partner host, over all accounts and processes; null for no such bound. */
     readonly totalRps: number | null;
@@ -165,6 +167,7 @@ function arrange(values: Values): Config {
     polling: {
       pollIntervalMs: values.POLL_INTERVAL_MS,
       sweepIntervalMs: values.SWEEP_INTERVAL_MS,
+      lookMs: values.REJECTION_LOOK_MS,
       maxRps: values.PARTNER_MAX_RPS,
       totalRps: values.PARTNER_TOTAL_RPS ?? null,
       concurrency: values.PARTNER_CONCURRENCY,

@@ -68,6 +68,7 @@ export const variables = {
   ),
   POLL_INTERVAL_MS: withDefault(integer(10, day), '15000', '15000'),
   SWEEP_INTERVAL_MS: withDefault(integer(10, 30 * day), '900000', '900000'),
+  REJECTION_LOOK_MS: optional(integer(0, day), '5000'),
   PARTNER_MAX_RPS: withDefault(integer(1, 1_000), '10', '10'),
   PARTNER_TOTAL_RPS: optional(integer(1, 10_000), '50'),
   PARTNER_CONCURRENCY: withDefault(integer(1, 64), '4', '4'),

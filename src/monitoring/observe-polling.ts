@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { PartnerConnectionsDeps } from '../polling/partner-connections.ts';
 import { isKnownStatus } from '../partner/filing-statuses.ts';
+import type { LooksDeps } from '../polling/looks.ts';
 import type { AccountPollerDeps, PollReport } from '../polling/pollers.ts';
 import type { Poll } from '../polling/schedule/poll-worker.ts';
 import type { Tracing } from '../tracing/tracing.ts';
@@ -19,6 +20,7 @@ export interface PollingObserverDeps {
 
 /** Turns polls and their reports into log lines, metrics and spans. */
 export type PollingObserver = Pick<AccountPollerDeps, 'onQuarantined' | 'onEvents' | 'onPoll'> & {
+  readonly onLook: LooksDeps['onLook'];
   /** Called for each request to the partner service, searches included. */
   readonly onRequest: PartnerConnectionsDeps['onRequest'];
   /** The same poll, with a span for each run that read something. */
@@ -57,6 +59,10 @@ export function observePolling(deps: PollingObserverDeps): PollingObserver {
         logger.warn(line, 'poll.too_large');
       }
       tracing.eventsRecorded(account, events);
+    },
+
+    onLook(report) {
+      logger.debug(report, 'poll.looked');
     },
 
     onPoll(report) {

@@ -11,6 +11,7 @@ import { failureOf, type ReportStanding } from '../redis/unreadable-record.ts';
 import type { DoubtLimits } from './beliefs/weigh.ts';
 import { largeAccountFilings } from './schedule/plan.ts';
 import { leased, pollAccount, type MeasuredPoll } from './poll.ts';
+import type { Looks } from './looks.ts';
 import { createPollNotes } from './poll-notes.ts';
 import type { PollOutcome } from './poll-outcome.ts';
 import type { PollJob } from './schedule/poll-queue.ts';
@@ -69,6 +70,8 @@ export interface AccountPollerDeps {
    * `PollJob`.
    */
   readonly beginSweep: (account: string, asked: boolean) => Promise<void>;
+  /** Looks at accounts between their polls; null where that is switched off. */
+  readonly looks: Looks | null;
   /** Called when the account of a job is gone; nothing more is to be scheduled for it. */
   readonly onUnknownAccount: (account: string) => Promise<void>;
 }
@@ -141,6 +144,7 @@ export function createAccountPoller(deps: AccountPollerDeps): Poll {
 
   async function forget(account: string): Promise<void> {
     partners.forget(account);
+    deps.looks?.stop(account);
     await deps.polling.forgetPolled(account);
     await deps.onUnknownAccount(account);
   }
@@ -158,6 +162,8 @@ export function createAccountPoller(deps: AccountPollerDeps): Poll {
     const startedAt = performance.now();
     let requests = 0;
     const client = connection.client.counting(() => (requests += 1));
+    // A sweep goes on beside the polls by delta, and the looks between them.
+    const watched = job.mode === 'delta' ? deps.looks?.poll(account, connection) : undefined;
     const now = deps.clock.now;
     const request = { mode: job.mode, asked: job.asked, newSettings: isNew };
     const ended = await pollAccount(
@@ -171,7 +177,7 @@ export function createAccountPoller(deps: AccountPollerDeps): Poll {
         client: createPatientClient({
           ...deps,
           ...connection,
-          client,
+          client: watched?.watching(client) ?? client,
           onRest: (refusal, ms) => notes.rest(account, refusal, ms),
         }),
         now,
@@ -188,6 +194,7 @@ export function createAccountPoller(deps: AccountPollerDeps): Poll {
     const { outcome, marks } = ended;
     const durationMs = performance.now() - startedAt;
     await report(account, { outcome, durationMs, requests }, marks);
+    watched?.ended(ended, job.asked);
     return outcome.kind === 'no_place' ? 'no_place' : 'polled';
   }
 

@@ -78,7 +78,7 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
           account,
         );
       },
-      accountRemoved: pollQueue.unschedule,
+      accountRemoved: parts.accountRemoved,
       pollNow: pollQueue.pollNow,
       wake: waker.wake,
       ping: parts.ping,

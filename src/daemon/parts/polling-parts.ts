@@ -8,6 +8,7 @@ import { observePolling } from '../../monitoring/observe-polling.ts';
 import { createHostBudgets } from '../../partner/host-budgets.ts';
 import { defaultDoubtLimits } from '../../polling/beliefs/weigh.ts';
 import { createPartnerConnections } from '../../polling/partner-connections.ts';
+import { createLooks } from '../../polling/looks.ts';
 import { createAccountPoller } from '../../polling/pollers.ts';
 import { createPollQueue } from '../../polling/schedule/poll-queue.ts';
 import { createPaced } from '../../polling/schedule/paced.ts';
@@ -76,6 +77,18 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
     onRequest: observer.onRequest,
   });
 
+  const { lookMs } = config.polling;
+  const looks =
+    lookMs === 0
+      ? null
+      : createLooks({
+          lookMs,
+          snapshot: stores.snapshot,
+          isHostBusy: () => (hostBudgets?.waiting() ?? 0) > 0,
+          pollNow: (account) => pollQueue.pollNow(account, 'delta'),
+          onLook: observer.onLook,
+          onError,
+        });
   const keepAwake = createPaced(wakeEveryMs, async (account) => {
     await waker.wakeIfDue(account);
     return true;
@@ -106,6 +119,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
       onError,
       beginSweep: (account, asked) =>
         asked ? pollQueue.pollNow(account, 'sweep') : pollQueue.beginSweep(account),
+      looks,
       onUnknownAccount: pollQueue.unschedule,
       reportStanding,
       unreadable: deps.unreadable,
@@ -125,7 +139,26 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
       onSkipped: polls.skipped,
       onError,
     });
-    return { name: 'polling', deadlineMs: endMs, needsRedis: true, stop: worker.close };
+    async function stop(): Promise<void> {
+      looks?.close();
+      await worker.close();
+    }
+    return { name: 'polling', deadlineMs: endMs, needsRedis: true, stop };
   }
-  return { pollQueue, polls, partners, agents, partnerTunnels: tunnels, hostBudgets, startPolling };
+
+  /** An account was removed over the API: nothing is requested for it any more. */
+  async function accountRemoved(account: string): Promise<void> {
+    looks?.stop(account);
+    await pollQueue.unschedule(account);
+  }
+  return {
+    pollQueue,
+    polls,
+    partners,
+    agents,
+    partnerTunnels: tunnels,
+    hostBudgets,
+    startPolling,
+    accountRemoved,
+  };
 }

@@ -68,6 +68,7 @@ async function watch(
     onPoll: () => undefined,
     reportStanding: async () => null,
     unreadable: () => '',
+    looks: null,
     beginSweep: async (name, asked) =>
       void (await poll({ account: name, mode: 'sweep', asked }, new AbortController().signal)),
     onUnknownAccount: async () => undefined,

@@ -40,6 +40,7 @@ describe('the defaults', () => {
       polling: {
         pollIntervalMs: 15_000,
         sweepIntervalMs: 900_000,
+        lookMs: null,
         maxRps: 10,
         totalRps: null,
         concurrency: 4,
@@ -303,6 +304,7 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   PARTNER_KEY: ['a b', 'a\nb', 'schlüssel', 'x'.repeat(1_025)],
   POLL_INTERVAL_MS: [...wrongNumbers, '9', '86400001'],
   SWEEP_INTERVAL_MS: [...wrongNumbers, '9', '2592000001'],
+  REJECTION_LOOK_MS: [...wrongNumbers.slice(1), '86400001'],
   PARTNER_MAX_RPS: [...wrongNumbers, '1001'],
   PARTNER_TOTAL_RPS: [...wrongNumbers, '10001'],
   PARTNER_CONCURRENCY: [...wrongNumbers, '65'],
