@@ -79,7 +79,7 @@ const keptSocketsDefault = 2048;
 // to two milliseconds.
 const openingMax = 32;
 // Milliseconds after which a connection being opened makes way for others: it waits for another machine.
-const openingMs = 50;
+const openingMs = 100;
 
 const connectionOptions = {
   allowH2: false,
