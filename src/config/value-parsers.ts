@@ -24,6 +24,8 @@ const logLevels: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug
 
 const right = <T>(value: T): Parsed<T> => ({ ok: true, value });
 const wrong = (problem: string): Parsed<never> => ({ ok: false, problem });
+// An item that is none of a list, whose problem names it.
+const none = wrong('');
 
 /** A whole number in decimal digits, bounds included. */
 export function integer(min: number, max: number): ValueParser<number> {
@@ -35,14 +37,24 @@ export function integer(min: number, max: number): ValueParser<number> {
   };
 }
 
+// A list with commas between; `what` says what it has to be.
+function listOf<T>(item: ValueParser<T>, what: string): ValueParser<readonly T[]> {
+  return (text) => {
+    const parsed = splitList(text).map(item);
+    const position = parsed.findIndex(({ ok }) => !ok);
+    return position === -1
+      ? right(parsed.flatMap((each) => (each.ok ? [each.value] : [])))
+      : wrong(`must be ${what} with commas between; number ${position + 1} is none`);
+  };
+}
+
 /** A list of whole numbers with commas between; at least one. */
 export function integers(min: number, max: number, countMax: number): ValueParser<readonly number[]> {
+  const what = `1 to ${countMax} whole numbers from ${min} to ${max}`;
+  const parse = listOf(integer(min, max), what);
   return (text) => {
-    const items = splitList(text);
-    const parsed = items.map(integer(min, max));
-    const values = parsed.flatMap((item) => (item.ok ? [item.value] : []));
-    if (values.length === items.length && items.length <= countMax) return right(values);
-    return wrong(`must be 1 to ${countMax} whole numbers from ${min} to ${max} with commas between`);
+    const parsed = parse(text);
+    return parsed.ok && parsed.value.length > countMax ? wrong(`must be ${what}`) : parsed;
   };
 }
 
@@ -72,13 +84,12 @@ export const attemptDetails = oneOf(['none', 'failures', 'all'] as const);
 /** Whether each account has metrics of its own. */
 export const perAccount = oneOf(['auto', 'true', 'false'] as const);
 
+const roleList = listOf(oneOf(roles), `one or more of ${roles.join(', ')}`);
+
 /** Some of the roles, with commas between. */
 export const roleSet: ValueParser<ReadonlySet<Role>> = (text) => {
-  const parsed = splitList(text).map(oneOf(roles));
-  const known = parsed.flatMap((item) => (item.ok ? [item.value] : []));
-  return known.length === parsed.length
-    ? right(new Set(known))
-    : wrong(`must be one or more of ${roles.join(', ')} with commas between`);
+  const parsed = roleList(text);
+  return parsed.ok ? right(new Set(parsed.value)) : parsed;
 };
 
 /** An address or name to listen on. */
@@ -99,22 +110,6 @@ export const proxyAddress: ValueParser<ProxyAddress> = parseProxyAddress;
 /** The hosts that pass by the proxies; entries that cannot be read are left out. */
 export const noProxy: ValueParser<NoProxy> = (text) => right(parseNoProxy(text));
 
-/**
- * An http or https address to which paths can be appended: no credentials, query or fragment; slashes at its
- * end are dropped.
- */
-export const baseUrl: ValueParser<string> = (text) => {
-  const url = URL.parse(text);
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    return wrong('must be an address that starts with https:// or http://');
-  }
-  if (url.username !== '' || url.password !== '') {
-    return wrong('must not contain a user or password; the key is given as PARTNER_KEY');
-  }
-  if (/[?#]/.test(text)) return wrong('must not have a query or fragment');
-  return right(url.href.replace(/(?<!\/)\/+$/, ''));
-};
-
 /** An http or https address, called as it is; no credentials, query or fragment. */
 export const endpoint: ValueParser<string> = (text) => {
   const url = URL.parse(text);
@@ -124,40 +119,34 @@ export const endpoint: ValueParser<string> = (text) => {
     : wrong('must be an address that starts with https:// or http://, without user, query and fragment');
 };
 
-/** Origins such as `https://a.example.com:8443`, with commas between; no wildcards. */
-export const origins: ValueParser<readonly string[]> = (text) => {
-  const found = splitList(text).map(originOf);
-  const position = found.indexOf(null);
-  return position === -1
-    ? right(found.filter((origin) => origin !== null))
-    : wrong(
-        `must be origins (https:// or http:// and a host, no path) with commas between; number ${position + 1} is none`,
-      );
+/** An address to which paths can be appended: as `endpoint`, and slashes at its end are dropped. */
+export const baseUrl: ValueParser<string> = (text) => {
+  const parsed = endpoint(text);
+  return parsed.ok ? right(parsed.value.replace(/(?<!\/)\/+$/, '')) : parsed;
 };
 
-function originOf(text: string): string | null {
+/** Origins such as `https://a.example.com:8443`, with commas between; no wildcards. */
+export const origins = listOf((text) => {
   const url = /^https?:\/\/[^*;,'"\s/?#@]+\/?$/i.test(text) ? URL.parse(text) : null;
-  return url?.origin ?? null;
-}
+  return url === null ? none : right(url.origin);
+}, 'origins (https:// or http:// and a host, no path)');
 
 /** Host names such as `a.example.com`, or `*.example.com` for all names below one, with commas between. */
-export const hostPatterns: ValueParser<readonly string[]> = (text) => {
-  const found = splitList(text).map((item) => item.toLowerCase());
-  const position = found.findIndex((item) => !/^(?:\*\.)?[a-z\d](?:[a-z\d.-]{0,250}[a-z\d])?$/.test(item));
-  return position === -1
-    ? right(found)
-    : wrong(
-        `must be host names with commas between, without scheme and port, *.example.com for all below one; number ${position + 1} is none`,
-      );
-};
+export const hostPatterns = listOf((text) => {
+  const name = text.toLowerCase();
+  return /^(?:\*\.)?[a-z\d](?:[a-z\d.-]{0,250}[a-z\d])?$/.test(name) ? right(name) : none;
+}, 'host names, without scheme and port, *.example.com for all below one,');
+
+const headers = listOf((text) => {
+  const [, name, value = ''] = /^([!#$%&'*+.^_`|~\w-]+)=([\x21-\x7e]*)$/.exec(text) ?? [];
+  const plain = decoded(value);
+  return name !== undefined && /^[\x20-\x7e]+$/.test(plain) ? right([name, plain] as const) : none;
+}, 'name=value, the values percent-encoded,');
 
 /** Headers as OpenTelemetry writes them: `name=value`, with commas between and values percent-encoded. */
 export const headerList: ValueParser<Readonly<Record<string, string>>> = (text) => {
-  const pairs = splitList(text).map((item) => /^([!#$%&'*+.^_`|~\w-]+)=([\x21-\x7e]*)$/.exec(item));
-  const headers = pairs.map((pair) => [pair?.[1] ?? '', decoded(pair?.[2] ?? '')] as const);
-  return headers.every(([name, value]) => name !== '' && /^[\x20-\x7e]+$/.test(value))
-    ? right(Object.fromEntries(headers))
-    : wrong('must be name=value with commas between, the values percent-encoded');
+  const parsed = headers(text);
+  return parsed.ok ? right(Object.fromEntries(parsed.value)) : parsed;
 };
 
 // Empty when a % does not begin a percent-encoding.
@@ -185,46 +174,32 @@ export const sampler = oneOf([
   'parentbased_traceidratio',
 ]);
 
-/** IPv4 and IPv6 ranges in CIDR form, with commas between. */
-export const cidrs: ValueParser<readonly string[]> = (text) => {
-  const ranges = splitList(text);
-  const position = ranges.findIndex((range) => !isCidr(range));
-  return position === -1
-    ? right(ranges)
-    : wrong(`must be ranges in CIDR form with commas between; number ${position + 1} is none`);
-};
-
-// Exactly as strict as the parts that use the ranges: a range accepted here never fails the start later.
-function isCidr(text: string): boolean {
+/**
+ * IPv4 and IPv6 ranges in CIDR form, with commas between. Exactly as strict as the parts that use the ranges:
+ * a range accepted here never fails the start later.
+ */
+export const cidrs = listOf((text) => {
   const [, address = '', bits = ''] = /^([^/%]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
-  return isIP(address) !== 0 && Number(bits) <= (isIP(address) === 4 ? 32 : 128);
-}
+  const bitsMax = isIP(address) === 4 ? 32 : 128;
+  return isIP(address) !== 0 && Number(bits) <= bitsMax ? right(text) : none;
+}, 'ranges in CIDR form');
+
+const keys = listOf<EncryptionKey>((text) => {
+  const [, id = 'default', encoded = ''] =
+    /^(?:([A-Za-z0-9_-]{1,32}):)?([A-Za-z0-9+/]{43}=)$/.exec(text) ?? [];
+  const key = Buffer.from(encoded, 'base64');
+  return encoded !== '' && key.toString('base64') === encoded ? right({ id, key }) : none;
+}, '32 bytes in base64, or id:base64 (ids of letters, digits, - and _),');
 
 /**
  * AES-256 keys: `base64` or `id:base64`, with commas between, newest first. A key without id is called
  * `default`.
  */
 export const encryptionKeys: ValueParser<readonly EncryptionKey[]> = (text) => {
-  const keys = splitList(text).map(parseKey);
-  const position = keys.indexOf(null);
-  if (position !== -1) {
-    return wrong(
-      `must be 32 bytes in base64, or id:base64 with commas between (ids of letters, digits, - and _); number ${position + 1} is neither`,
-    );
-  }
-  const known = keys.filter((key) => key !== null);
-  const ids = new Set(known.map(({ id }) => id));
-  return ids.size === known.length
-    ? right(known)
-    : wrong('uses the same id twice (a key without an id has the id default)');
+  const parsed = keys(text);
+  const isUnique = !parsed.ok || new Set(parsed.value.map(({ id }) => id)).size === parsed.value.length;
+  return isUnique ? parsed : wrong('uses the same id twice (a key without an id has the id default)');
 };
-
-function parseKey(text: string): EncryptionKey | null {
-  const parts = /^(?:([A-Za-z0-9_-]{1,32}):)?([A-Za-z0-9+/]{43}=)$/.exec(text);
-  if (parts === null) return null;
-  const key = Buffer.from(parts[2] ?? '', 'base64');
-  return key.toString('base64') === parts[2] ? { id: parts[1] ?? 'default', key } : null;
-}
 
 function splitList(text: string): string[] {
   return text.split(',').map((item) => item.trim());
