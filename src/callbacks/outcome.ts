@@ -121,24 +121,15 @@ export function outcomeWithoutToken({
   return { kind: 'slow_down', code: 'token_error', retryAfterMs, reason };
 }
 
-// Outcomes whose reasons may say more than code and status: which certificate, which answer of a token
-// endpoint, which addresses, which line.
-const furtherReasons: ReadonlySet<string> = new Set([
-  'token_error',
-  'tls_error',
-  'proxy_refused',
-  'proxy_error',
-  'timeout',
-  'connection_refused',
-  'unreachable',
-  'malformed_response',
+// Codes that say as much as any of their reasons, with the status.
+const plainCodes: ReadonlySet<string> = new Set([
+  'aborted',
+  'gone',
+  'slow_down',
+  'redirect',
+  'http_error',
 ] satisfies OutcomeCode[]);
-const generalReasons: ReadonlySet<string> = new Set([
-  failureDetails.timeout,
-  failureDetails.connection_refused,
-  failureDetails.unreachable,
-  failureDetails.malformed_response,
-]);
+const generalReasons: ReadonlySet<string> = new Set(Object.values(failureDetails));
 // Maximum characters of a reason that is kept.
 const keptReasonMax = 200;
 
@@ -149,7 +140,7 @@ const keptReasonMax = 200;
 export function keptReason(outcome: CallbackOutcome): string | null {
   if (outcome.kind === 'delivered') return null;
   const { code, reason } = outcome;
-  if (!furtherReasons.has(code) || generalReasons.has(reason)) return null;
+  if (plainCodes.has(code) || generalReasons.has(reason)) return null;
   return reason.length <= keptReasonMax ? reason : `${cutText(reason, keptReasonMax - 1)}…`;
 }
 

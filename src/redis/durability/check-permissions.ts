@@ -77,13 +77,10 @@ export async function checkPermissions(redis: RedisClient, keys: Keys): Promise<
   try {
     const found = await Promise.all(nodes.map((node) => permissionsScript.run(node, [], [words])));
     const forbidden = new Set(found.flatMap((numbers) => numbers as number[]));
-    return describe(
-      calls.filter((_, i) => forbidden.has(i + 1)).map(({ rule }) => rule),
-      keys,
-    );
+    return describe(calls.filter((_, i) => forbidden.has(i + 1)).map(({ rule }) => rule));
   } catch (error) {
     if (!(error instanceof Error) || !error.message.startsWith('NOPERM')) throw error;
-    return describe(['+eval', '+evalsha'], keys);
+    return describe(['+eval', '+evalsha']);
   }
 }
 
@@ -92,14 +89,7 @@ function wordsOf(name: string, key: string, channel: string): readonly string[] 
   return [...name.split('|'), ...(shapes[name]?.(key, channel) ?? [key])];
 }
 
-function describe(missing: readonly string[], { probe, commits }: Keys): string | null {
+function describe(missing: readonly string[]): string | null {
   if (missing.length === 0) return null;
-  const lacksAll = (...rules: readonly string[]) => rules.every((rule) => missing.includes(rule));
-  // A user without a key, or without the right to write it, lacks every command on it.
-  const rules = lacksAll('+get', '+set', '+xadd')
-    ? [`~${probe}`]
-    : lacksAll('+set', '+hset', '+xadd')
-      ? [`%W~${probe}`]
-      : [...(lacksAll('+publish', '+subscribe') ? [`&${commits}`] : []), ...missing];
-  return `Redis does not allow the daemon's user all that it needs. Its rules lack: ${rules.join(' ')} (docs/operations.md, A user of Redis)`;
+  return `Redis does not allow the daemon's user all that it needs. Its rules lack: ${missing.join(' ')}, or the keys and channels that these are for (docs/operations.md, A user of Redis)`;
 }

@@ -49,16 +49,16 @@ test.each([
   ['no scripts', ['-eval', '-evalsha'], '+eval +evalsha'],
   ['no scripts by their hash', ['-evalsha'], '+eval +evalsha'],
   ['no streams', ['-@stream'], '+xadd +xdel +xlen +xrange'],
-  ['no publishing', ['-@pubsub'], '&fw:commits +publish +subscribe'],
+  ['no publishing', ['-@pubsub'], '+publish +subscribe'],
   ['nothing that blocks', ['-@blocking'], '+bzpopmin +xread'],
   ['no transactions', ['-@transaction'], '+exec +multi'],
-  ['keys of another prefix only', ['resetkeys', '~other:*'], '~fw:probe'],
+  ['keys of another prefix only', ['resetkeys', '~other:*'], '+bzpopmin +decrby'],
   ['keys without a hash tag only', ['resetkeys', '~fw:[a-z]*'], '~fw:{probe}:head ~fw:{~queues}:probe'],
-  ['keys to read only', ['resetkeys', '%R~fw:*'], '%W~fw:probe'],
-  ['no channels', ['resetchannels'], '&fw:commits +publish +subscribe'],
+  ['keys to read only', ['resetkeys', '%R~fw:*'], '+bzpopmin +decrby'],
+  ['no channels', ['resetchannels'], '+publish +subscribe'],
 ])('a user that is allowed %s is named what it lacks', async (_, change, missing) => {
   await allow(...change);
   expect(await checkPermissions(client, keys)).toMatch(
-    new RegExp(` lack: ${missing.replaceAll(/[+{}]/g, String.raw`\$&`)} `),
+    new RegExp(` lack: ${missing.replaceAll(/[+{}]/g, String.raw`\$&`)}[ ,]`),
   );
 });
