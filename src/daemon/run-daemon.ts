@@ -24,7 +24,6 @@ type Loaded = Extract<ConfigResult, { readonly ok: true }>;
  */
 export async function runDaemon({ config, misspelt }: Loaded, stop: AbortController): Promise<number> {
   const lines = createLogStream(process.stdout, {
-    ...(process.stdout.isTTY ? { render: await prettyLine() } : {}),
     onLost: (lost, reason) => logger.warn({ lines: lost, reason }, 'log.lines_lost'),
   });
   process.once('exit', lines.flush);
@@ -33,12 +32,6 @@ export async function runDaemon({ config, misspelt }: Loaded, stop: AbortControl
   const exitCode = await runWith(config, stop, logger, lines.lost);
   await lines.end();
   return exitCode;
-}
-
-// On a terminal only: other readers of the log parse it. Node looks at NO_COLOR (no-color.org).
-async function prettyLine(): Promise<(line: string) => string> {
-  const { createPrettyLine } = await import('../monitoring/pretty-line.ts');
-  return createPrettyLine({ colours: process.stdout.hasColors() });
 }
 
 async function runWith(

@@ -25,8 +25,6 @@ export interface LogOutput {
 }
 
 export interface LogStreamOptions {
-  /** Gives a line another form. */
-  readonly render?: (line: string) => string;
   /** Called once lines can be written again, with the number of those lost until then and why they were. */
   readonly onLost?: (lines: number, reason: string) => void;
 }
@@ -34,7 +32,6 @@ export interface LogStreamOptions {
 const endsMs = 2_000;
 // Bytes held for a reader, from which on lines are dropped until it has taken half of them.
 const heldMax = 16 * 1024 * 1024;
-const asBefore = (line: string): string => line;
 
 /**
  * Writes all lines of one turn of the event loop at once: at thousands of callbacks a second, a write for
@@ -44,7 +41,7 @@ const asBefore = (line: string): string => line;
  */
 export function createLogStream(
   out: LogOutput,
-  { render = asBefore, onLost = () => undefined }: LogStreamOptions = {},
+  { onLost = () => undefined }: LogStreamOptions = {},
 ): LogStream {
   let lines = '';
   let count = 0;
@@ -87,7 +84,7 @@ export function createLogStream(
   return {
     write(line) {
       if (lines === '') setImmediate(flush);
-      lines += render(boundLine(line));
+      lines += boundLine(line);
       count += 1;
     },
     flush,

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { createLogStream } from '../../../src/monitoring/log-stream.ts';
-import { createPrettyLine } from '../../../src/monitoring/pretty-line.ts';
 
 /** An output that keeps what it gets; while `failure` is set it takes nothing. */
 function collect() {
@@ -41,35 +40,6 @@ test('what is still held goes out at once when the process ends', async () => {
   stream.flush();
   await new Promise((resolve) => setImmediate(resolve));
   expect(writes).toEqual(['a\n']);
-});
-
-test('on a terminal a line is written for people: the time, the level, the name and its fields', async () => {
-  const out = collect();
-  const render = createPrettyLine({ colours: false });
-  const stream = createLogStream(out, { render });
-  stream.write(
-    '{"level":40,"time":1795255203120,"pid":1,"hostname":"h","account":"acme","msg":"poll.failed"}\n',
-  );
-  stream.write('not JSON\n');
-  stream.flush();
-  expect(out.writes.join('')).toMatch(
-    /^\[\d\d:\d\d:\d\d\.120\] WARN: poll\.failed \{"account":"acme"\}\nnot JSON\n$/,
-  );
-  expect(createPrettyLine({ colours: true })('{"level":40,"time":1,"msg":"a"}\n')).toContain('\u001b[');
-});
-
-test('on a terminal no text in a line moves the cursor or hides others', () => {
-  const text = 'a\u001b[2J\u009b2J\r\b\u202eb \\u001b \t"ä';
-  const line = JSON.stringify({
-    level: 50,
-    time: 1,
-    msg: text,
-    filing: text,
-    error: { message: text, stack: text },
-  });
-  const shown = createPrettyLine({ colours: false })(`${line}\n`);
-  expect(shown).not.toMatch(/[^\P{Cc}\n\t]|\p{Cf}/u);
-  expect(shown).toContain(`ERROR: a\u{fffd}[2J\u{fffd}2J\u{fffd}\u{fffd}\u{fffd}b \\u001b \t"ä {`);
 });
 
 test('lines that cannot be written are counted, and reported once lines can be written again', () => {
