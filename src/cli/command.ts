@@ -100,32 +100,30 @@ export async function agree(input: Input, context: Context, question: string): P
 /** The option of commands that ask first. */
 export const yesOption = { yes: { text: 'do not ask' } } satisfies Record<string, Option>;
 
-/** An http or https address. Throws CliError for others; `from` names the option. */
-function urlFrom(text: string, from: string): string {
+// An http or https address. Throws CliError for others; `from` names the option.
+function urlFrom(text: string, from: string, examples = 'http://127.0.0.1:3000'): string {
   const url = URL.parse(text);
-  if (url === null || !['http:', 'https:'].includes(url.protocol))
-    throw new CliError('usage', `${from} must be an address such as http://127.0.0.1:3000.`);
-  return url.href;
+  if (url !== null && /^https?:$/.test(url.protocol)) return url.href;
+  throw new CliError('usage', `${from} must be an address such as ${examples}.`);
 }
 
 /**
- * The address of a receiver: as `urlFrom`, and also a port (`8080`, `:8080/hooks`) of this machine or a host
- * without `http://`, as other command lines take them.
+ * The address of a receiver: also a port (`8080`, `:8080/hooks`) of this machine or a host without `http://`,
+ * as other command lines take them. Throws CliError for others; `from` names the option.
  */
 export function receiverUrl(text: string, from: string): string {
-  if (/^:?\d{1,5}(\/|$)/.test(text)) return urlFrom(`http://127.0.0.1:${text.replace(/^:/, '')}`, from);
-  const hasHost = /^(localhost|\[[\da-f:]+\]|[\w-]+(\.[\w-]+)+)(:\d{1,5})?(\/|$)/i.test(text);
-  if (hasHost) return urlFrom(`http://${text}`, from);
-  const url = URL.parse(text);
-  if (url === null || !['http:', 'https:'].includes(url.protocol))
-    throw new CliError(
-      'usage',
-      `${from} must be an address such as 8080, localhost:8080/hooks or http://127.0.0.1:8080/hooks.`,
-    );
-  return url.href;
+  const ofPort = text.replace(/^:?(?=\d{1,5}(\/|$))/, 'http://127.0.0.1:');
+  const isHost = /^(localhost|\[[\da-f:]+\]|[\w-]+(\.[\w-]+)+)(:\d{1,5})?(\/|$)/i.test(ofPort);
+  const examples = '8080, localhost:8080/hooks or http://127.0.0.1:8080/hooks';
+  return urlFrom(isHost ? `http://${ofPort}` : ofPort, from, examples);
 }
 
-/** As `urlFrom`, for an address to which paths are appended: without a slash at its end. */
+/** An http or https address without a slash at its end, for paths to be appended; else as `receiverUrl`. */
 export function baseUrlFrom(text: string, from: string): string {
   return urlFrom(text, from).replace(/(?<!\/)\/+$/, '');
+}
+
+/** Writes a result: as JSON where the user asked for that, otherwise as text. */
+export function write(input: Input, context: Context, result: unknown, text: string): void {
+  context.out(input.flag('json') ? JSON.stringify(result) : text);
 }

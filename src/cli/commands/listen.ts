@@ -6,7 +6,7 @@ import { atMost, receiverUrl, type Command, type Input } from '../command.ts';
 import { eventLine } from '../events/event-line.ts';
 import { type FollowedEvent, callbackBody } from '../events/follow-events.ts';
 import { followingOptions, showEvents } from '../events/following-options.ts';
-import { readSigningKey } from '../events/callback-keys.ts';
+import { readKey } from '../events/callback-keys.ts';
 import { type KeyObject } from 'node:crypto';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { signedHeaders } from '../../callbacks/sign.ts';
@@ -42,7 +42,7 @@ export const listen: Command = {
     const given = input.text('secret') ?? (context.env['FILING_WEBHOOKS_SECRET'] || null);
     // A given secret is not printed: the user knows it.
     const made = given === null ? generateSecret() : null;
-    const key = readSigningKey(given ?? made ?? '');
+    const key = readKey('secret', given ?? made ?? '');
     const client = createApiClient(input, context);
     const asJson = input.flag('json');
     await showEvents(client, input, context, {

@@ -6,6 +6,7 @@ import {
   onlyArgument,
   spanOf,
   timeOf,
+  write,
   yesOption,
   type Command,
   type Context,
@@ -48,25 +49,21 @@ export const replay: Command = {
     const path = `/subscriptions/${encodeURIComponent(onlyArgument(input, 'SUBSCRIPTION'))}`;
     const request = requestOf(input, Date.now());
     const client = createApiClient(input, context);
-    const { matched } = await client.post<{ matched: number }>(`${path}/replay?dryRun=true`, request);
+    const { matched } = await client.send<{ matched: number }>('POST', `${path}/replay?dryRun=true`, request);
     if (input.flag('dry-run')) {
-      const line = `${eventCount(matched)} would be delivered again.`;
-      context.out(input.flag('json') ? JSON.stringify({ matched }) : line);
+      write(input, context, { matched }, `${eventCount(matched)} would be delivered again.`);
       return exitCodes.ok;
     }
     if (matched > 0)
       await agree(input, context, `Deliver ${eventCount(matched)} again to ${input.positionals[0]}?`);
-    const started = await client.post<{ id: string; matched: number }>(`${path}/replay`, request);
+    const started = await client.send<{ id: string; matched: number }>('POST', `${path}/replay`, request);
     if (input.flag('no-wait')) {
-      context.out(
-        input.flag('json')
-          ? JSON.stringify(started)
-          : `${started.id} will deliver ${eventCount(started.matched)} again`,
-      );
+      const line = `${started.id} will deliver ${eventCount(started.matched)} again`;
+      write(input, context, started, line);
       return exitCodes.ok;
     }
     const end = await untilFinished(client, `${path}/replays/${started.id}`, context);
-    context.out(input.flag('json') ? JSON.stringify(end) : conclusion(end, input.positionals[0] ?? ''));
+    write(input, context, end, conclusion(end, input.positionals[0] ?? ''));
     return end.failed === 0 && end.state === 'finished' ? exitCodes.ok : exitCodes.no;
   },
 };

@@ -87,13 +87,13 @@ async function readiness(client: ApiClient): Promise<readonly string[]> {
 async function readAccounts(client: ApiClient, named: string | null): Promise<readonly ShownAccount[]> {
   const { account } = await client.get<{ account: string | null }>('/v1/session');
   const only = named ?? account;
-  if (only === null) return (await readList<ShownAccount>(client, '/v1/accounts')).items;
+  if (only === null) return readList<ShownAccount>(client, '/v1/accounts');
   return [await client.get<ShownAccount>(`/v1/accounts/${encodeURIComponent(only)}`)];
 }
 
 async function look(client: ApiClient, shown: ShownAccount): Promise<Overview> {
   const path = `/v1/accounts/${encodeURIComponent(shown.account)}/subscriptions`;
-  const { items } = await readList<ShownSubscription>(client, path);
+  const items = await readList<ShownSubscription>(client, path);
   return {
     account: shown.account,
     health: shown.health.state,
@@ -150,27 +150,16 @@ interface Page<T> {
   readonly nextCursor: string | null;
 }
 
-const pageMax = 100;
-
-/**
- * The items of a list, at most `max`, page after page; `more` says whether there are others. Paths begin
- * behind the account.
- */
+// The items of a list, page after page.
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- The caller knows what the API lists.
-async function readList<T>(
-  client: Pick<ApiClient, 'get'>,
-  path: string,
-  filter: Readonly<Record<string, string | null>> = {},
-  max = Infinity,
-): Promise<{ items: T[]; more: boolean }> {
+async function readList<T>(client: Pick<ApiClient, 'get'>, path: string): Promise<T[]> {
   const items: T[] = [];
   let cursor: string | null = null;
   do {
-    const limit = String(Math.min(pageMax, max - items.length));
     // Each page's cursor comes from the page before.
-    const page: Page<T> = await client.get(`${path}${query({ ...filter, limit, cursor })}`);
+    const page: Page<T> = await client.get(`${path}${query({ limit: '100', cursor })}`);
     items.push(...page.items);
     cursor = page.nextCursor;
-  } while (cursor !== null && items.length < max);
-  return { items, more: cursor !== null };
+  } while (cursor !== null);
+  return items;
 }

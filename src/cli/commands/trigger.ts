@@ -1,8 +1,8 @@
 import type { FilingEventType } from '../../events/event-types.ts';
 import { meant } from '../../words/near-name.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
-import { onlyArgument, type Command } from '../command.ts';
-import { createSandboxControl, type SandboxControl, type SandboxFiling } from '../daemon/sandbox-control.ts';
+import { onlyArgument, write, type Command } from '../command.ts';
+import { createSandboxControl, type CallSandbox, type SandboxFiling } from '../daemon/sandbox-control.ts';
 
 /**
  * The change of a filing that leads to an event: its new status, and the statuses it may have before, the
@@ -67,39 +67,37 @@ export const trigger: Command = {
     const reason = input.text('reason');
     if (reason !== null && change?.status !== 'REJECTED')
       throw new CliError('usage', `${type} has no reason: --reason is for filing.rejected.`);
-    const sandbox = createSandboxControl(input, context);
-    const before = await chooseFiling(sandbox, input.text('filing'), type, change);
-    if (change === null) await sandbox.call('DELETE', `/${encodeURIComponent(before.id)}`);
-    else await sandbox.call('PUT', `/${encodeURIComponent(before.id)}`, editOf(change, reason));
+    const call = createSandboxControl(input, context);
+    const before = await chooseFiling(call, input.text('filing'), type, change);
+    if (change === null) await call('DELETE', `/${encodeURIComponent(before.id)}`);
+    else
+      await call('PUT', `/${encodeURIComponent(before.id)}`, {
+        status: change.status,
+        ...(reason === null ? {} : { rejectionReason: reason }),
+      });
     const done = { type, filingId: before.id, from: before.status, to: change?.status ?? null };
-    context.out(
-      input.flag('json')
-        ? JSON.stringify(done)
-        : `${done.filingId}: ${done.from ?? 'new'} → ${done.to ?? 'removed'}. ${done.to === null ? 'The second poll from now reports it.' : 'The next poll sees it.'}`,
-    );
+    const when = change === null ? 'The second poll from now reports it.' : 'The next poll sees it.';
+    const line = `${done.filingId}: ${done.from ?? 'new'} → ${done.to ?? 'removed'}. ${when}`;
+    write(input, context, done, line);
     return exitCodes.ok;
   },
 };
 
-function editOf({ status }: Change, reason: string | null): Record<string, unknown> {
-  return reason === null ? { status } : { status, rejectionReason: reason };
-}
-
 async function chooseFiling(
-  sandbox: SandboxControl,
+  call: CallSandbox,
   id: string | null,
   type: string,
   change: Change | null,
 ): Promise<{ id: string; status: string | null }> {
   if (id !== null) {
-    const [found = null] = await sandbox.call('GET', `/${encodeURIComponent(id)}`);
+    const [found = null] = await call('GET', `/${encodeURIComponent(id)}`);
     checkGiven(id, found, type, change);
     return found ?? { id, status: null };
   }
   if (type === 'filing.created') return { id: `f_${Date.now().toString(36)}`, status: null };
   for (const status of change?.from ?? ['PENDING', 'PAID', 'UNPAID', 'REJECTED', 'COMPLETED']) {
     // The first status that any filing has.
-    const [found] = await sandbox.call('GET', `?status=${status}&limit=1`);
+    const [found] = await call('GET', `?status=${status}&limit=1`);
     if (found !== undefined) return found;
   }
   throw new CliError(

@@ -2,9 +2,9 @@ import { type KeyObject } from 'node:crypto';
 import { styleText } from 'node:util';
 import { printable } from '../../demo/callback-line.ts';
 import { CliError, exitCodes, readNamed } from '../cli-error.ts';
-import { atMost, type Command, type Context, type Input } from '../command.ts';
+import { atMost, write, type Command, type Context, type Input } from '../command.ts';
 import { parseHeaders, verifyCallback } from '../events/verify-callback.ts';
-import { readKeySet, readPublicKey, readSigningKey } from '../events/callback-keys.ts';
+import { readKey, readKeySet } from '../events/callback-keys.ts';
 
 /** `verify`: whether a captured callback is genuine, and the reason if not. */
 export const verify: Command = {
@@ -45,19 +45,17 @@ export const verify: Command = {
     const keys = await readKeys(input, context);
     const callback = { headers: await readHeaders(input), body: await readBody(input, context) };
     const found = verifyCallback(callback, keys, input.flag('ignore-age') ? null : Date.now());
-    if (input.flag('json')) context.out(JSON.stringify(found));
-    else if (found.ok)
-      context.out(
-        `${styleText('green', 'genuine')}  ${printable(found.id)}, signed ${new Date(found.sentAt).toISOString()}`,
-      );
-    else context.out(`${styleText('red', 'not genuine')}  ${found.reason}`);
+    const text = found.ok
+      ? `${styleText('green', 'genuine')}  ${printable(found.id)}, signed ${new Date(found.sentAt).toISOString()}`
+      : `${styleText('red', 'not genuine')}  ${found.reason}`;
+    write(input, context, found, text);
     return found.ok ? exitCodes.ok : exitCodes.no;
   },
 };
 
 async function readKeys(input: Input, context: Context): Promise<KeyObject[]> {
   const source = input.text('keys');
-  const publicKeys = input.texts('key').map(readPublicKey);
+  const publicKeys = input.texts('key').map((text) => readKey('public key', text));
   if (source !== null) publicKeys.push(...(await readKeySet(source, context.signal)));
   const given = input.text('secret');
   if (publicKeys.length > 0) {
@@ -67,7 +65,7 @@ async function readKeys(input: Input, context: Context): Promise<KeyObject[]> {
   const secret = given ?? context.env['FILING_WEBHOOKS_SECRET'];
   if (!secret)
     throw new CliError('usage', 'No secret: set FILING_WEBHOOKS_SECRET, or give --secret, --key or --keys.');
-  return [readSigningKey(secret)];
+  return [readKey('secret', secret)];
 }
 
 async function readHeaders(input: Input): Promise<Map<string, string>> {

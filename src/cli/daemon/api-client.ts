@@ -10,7 +10,6 @@ export interface ApiClient {
   readonly account: string;
   readonly url: string;
   get<T>(path: string): Promise<T>;
-  post<T>(path: string, body: unknown): Promise<T>;
   /** The parsed response; null where it is empty. */
   send<T>(method: string, path: string, body?: unknown): Promise<T>;
   /** The response itself, 2xx, its body unread. */
@@ -30,13 +29,10 @@ export const apiOptions = {
   },
 } satisfies Record<string, Option>;
 
-interface Request {
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-  readonly signal?: AbortSignal;
-}
-
+// Milliseconds that a request may take.
 const requestMs = 120_000;
+/** The headers of a request with JSON. */
+export const jsonHeaders = { 'content-type': 'application/json' };
 
 /**
  * A client for the daemon that options and environment name, options first. Throws CliError without a token.
@@ -57,12 +53,11 @@ export function createApiClient(input: Input, { env, signal }: Context): ApiClie
     throw new CliError('usage', 'The token has characters that tokens never have: copy it again.');
   const account = input.text('account') ?? (env['FILING_WEBHOOKS_ACCOUNT'] || 'default');
 
-  async function request(method: string, path: string, init: Request): Promise<Response> {
+  async function request(path: string, init: RequestInit): Promise<Response> {
     const base = path.startsWith('/v1/') ? '' : `/v1/accounts/${encodeURIComponent(account)}`;
     const response = await fetch(url + base + path, {
       ...init,
-      method,
-      headers: { authorization: `Bearer ${token}`, ...init.headers },
+      headers: { authorization: `Bearer ${token}`, ...(init.headers as Record<string, string>) },
       redirect: 'error',
     }).catch((error: unknown) => {
       throw signal.aborted ? error : unreachable(url, error);
@@ -71,9 +66,10 @@ export function createApiClient(input: Input, { env, signal }: Context): ApiClie
     throw await refusal(response, url, account, path);
   }
 
-  async function json<T>(method: string, path: string, init: Request): Promise<T> {
-    const response = await request(method, path, {
-      ...init,
+  async function send<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const response = await request(path, {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: jsonHeaders }),
       signal: AbortSignal.any([signal, AbortSignal.timeout(requestMs)]),
     });
     try {
@@ -83,22 +79,12 @@ export function createApiClient(input: Input, { env, signal }: Context): ApiClie
     }
   }
 
-  const send: ApiClient['send'] = (method, path, body) =>
-    json(
-      method,
-      path,
-      body === undefined
-        ? {}
-        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } },
-    );
-
   return {
     account,
     url,
-    get: (path) => json('GET', path, {}),
-    post: (path, body) => send('POST', path, body),
+    get: (path) => send('GET', path),
     send,
-    open: (path, headers) => request('GET', path, { headers, signal }),
+    open: (path, headers) => request(path, { headers, signal }),
   };
 }
 

@@ -10,13 +10,13 @@ import { CliError, readNamed } from '../cli-error.ts';
 // Milliseconds within which a server must have answered.
 const timeoutMs = 10_000;
 
-/** Reads a public key, `whpk_…`. Throws a CliError that describes a valid one. */
-export function readPublicKey(text: string): KeyObject {
+/** Reads a secret (`whsec_…`) or a public key (`whpk_…`). Throws a CliError that describes a valid one. */
+export function readKey(kind: 'secret' | 'public key', text: string): KeyObject {
   try {
-    return parsePublicKey(text);
+    return kind === 'secret' ? parseSecret(text) : parsePublicKey(text);
   } catch (error) {
     if (!(error instanceof InvalidKeyError)) throw error;
-    throw new CliError('usage', `The public key is not valid: ${error.message}.`);
+    throw new CliError('usage', `The ${kind} is not valid: ${error.message}.`);
   }
 }
 
@@ -45,7 +45,7 @@ function keysIn(text: string): KeyObject[] {
   return (Array.isArray(keys) ? keys : []).flatMap((key: unknown) => {
     const { kty, crv, x } = (key ?? {}) as Record<string, unknown>;
     if (kty !== 'OKP' || crv !== 'Ed25519' || typeof x !== 'string') return [];
-    return readPublicKey(publicKeyPrefix + Buffer.from(x, 'base64url').toString('base64'));
+    return readKey('public key', publicKeyPrefix + Buffer.from(x, 'base64url').toString('base64'));
   });
 }
 
@@ -64,14 +64,4 @@ async function fetchText(address: string, signal: AbortSignal): Promise<string> 
     status = cause?.message ?? message;
   }
   throw new CliError('unavailable', `The keys at ${address} cannot be read (${status}): check the address.`);
-}
-
-/** Reads a signing secret. Throws a CliError that describes a valid one. */
-export function readSigningKey(text: string): KeyObject {
-  try {
-    return parseSecret(text);
-  } catch (error) {
-    if (!(error instanceof InvalidKeyError)) throw error;
-    throw new CliError('usage', `The secret is not valid: ${error.message}.`);
-  }
 }
