@@ -13,6 +13,12 @@ import type { Resource } from './resources.ts';
 const why = helmIsMissing ? ' (skipped: helm is not installed)' : '';
 const secret = ['--set', 'existingSecret=any'];
 
+/** A variable of a container. */
+interface Variable {
+  readonly name: string;
+  readonly valueFrom?: { readonly secretKeyRef?: { readonly key: string; readonly optional?: boolean } };
+}
+
 /** Values that are refused, and what Helm says of them. */
 const refused = [
   ['replicas=2', "additional properties 'replicas' not allowed"],
@@ -46,6 +52,33 @@ describe.skipIf(helmIsMissing)(`values of the chart${why}`, () => {
     const { ok, text } = tryChart(...secret, '--set', value);
     expect(ok).toBe(false);
     expect(text).toContain(complaint);
+  });
+
+  test.each([
+    ['the defaults', [], ['API_TOKEN', 'ENCRYPTION_KEY', 'REDIS_PASSWORD']],
+    [
+      'a Redis without a password',
+      ['--set-string', 'redisUrl=$(REDIS_SCHEME)://$(REDIS_HOSTS)'],
+      ['API_TOKEN', 'ENCRYPTION_KEY'],
+    ],
+    [
+      'a Redis whose address is in the Secret',
+      ['--set-string', 'redisUrl='],
+      ['API_TOKEN', 'ENCRYPTION_KEY', 'REDIS_URL'],
+    ],
+  ])('need of the Secret with %s what the daemon needs', (_, options, keys) => {
+    const [deployment] = renderChart<Resource>('any', ...secret, ...options).filter(
+      ({ kind }) => kind === 'Deployment',
+    );
+    const { containers } = deployment?.spec?.template?.spec as { containers: { env: Variable[] }[] };
+    const env = containers.flatMap((container) => container.env);
+    const required = env.flatMap(({ valueFrom }) =>
+      valueFrom?.secretKeyRef === undefined || valueFrom.secretKeyRef.optional
+        ? []
+        : valueFrom.secretKeyRef.key,
+    );
+    expect(required).toEqual(keys);
+    expect(env.filter(({ name }) => name === 'REDIS_URL')).toHaveLength(1);
   });
 
   test('come to the daemon as they were written', () => {

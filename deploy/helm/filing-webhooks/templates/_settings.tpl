@@ -38,6 +38,17 @@
 {{- toYaml (dict "kinds" $kinds) -}}
 {{- end -}}
 
+{{/* The keys that the Secret has to have, as a list. */}}
+{{- define "filing-webhooks.required" -}}
+{{- $keys := list "API_TOKEN" "ENCRYPTION_KEY" -}}
+{{- if not .Values.redisUrl -}}
+{{- $keys = append $keys "REDIS_URL" -}}
+{{- else if contains "$(REDIS_PASSWORD)" .Values.redisUrl -}}
+{{- $keys = append $keys "REDIS_PASSWORD" -}}
+{{- end -}}
+{{- toYaml $keys -}}
+{{- end -}}
+
 {{/* Refuses values that are possible one by one, and not together. */}}
 {{- define "filing-webhooks.check" -}}
 {{- if and .Values.autoscaling.enabled (ne .Values.mode "split-roles") -}}
@@ -45,6 +56,9 @@
 {{- end -}}
 {{- if gt (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas) -}}
 {{- fail "autoscaling.minReplicas is above autoscaling.maxReplicas" -}}
+{{- end -}}
+{{- if and .Values.trialRedis.enabled (not (contains "$(REDIS_PASSWORD)" .Values.redisUrl)) -}}
+{{- fail "trialRedis.enabled needs the redisUrl of the defaults" -}}
 {{- end -}}
 {{- $own := list "HOST" "PORT" "METRICS_PORT" "ROLES" "REDIS_URL" -}}
 {{- $secret := list "API_TOKEN" "ENCRYPTION_KEY" "REDIS_PASSWORD" "PARTNER_KEY" "OTEL_EXPORTER_OTLP_HEADERS" -}}
