@@ -36,6 +36,8 @@ const refused = [
   ['image.digest=sha256:12', "at '/image/digest'"],
   ['extraEnv[0].name=API_TOKEN', 'API_TOKEN, which comes from the Secret of existingSecret'],
   ['extraEnv[0].name=METRICS_PORT', 'METRICS_PORT, which the chart sets by itself'],
+  ['ingress.enabled=true', 'ingress.host is missing'],
+  ['httpRoute.enabled=true', 'httpRoute.parentRefs has to name a Gateway'],
   ['autoscaling.enabled=true', 'set mode to split-roles'],
   ['autoscaling.minReplicas=9', 'autoscaling.minReplicas is above autoscaling.maxReplicas'],
 ] as const;
@@ -79,6 +81,50 @@ describe.skipIf(helmIsMissing)(`values of the chart${why}`, () => {
     );
     expect(required).toEqual(keys);
     expect(env.filter(({ name }) => name === 'REDIS_URL')).toHaveLength(1);
+  });
+
+  test('let sentinels through, mount volumes and lead to the API from outside', () => {
+    const options = [
+      'extraVolumes[0].name=authority',
+      'extraVolumes[0].configMap.name=redis-authority',
+      'extraVolumeMounts[0].name=authority',
+      'extraVolumeMounts[0].mountPath=/etc/authority',
+      'ingress.enabled=true',
+      'ingress.host=filings.example.com',
+      'httpRoute.enabled=true',
+      'httpRoute.parentRefs[0].name=public',
+      'service.port=8080',
+    ].flatMap((option) => ['--set', option]);
+    const resources = renderChart<Record<string, unknown> & Resource>('any', ...secret, ...options);
+    const specOf = (kind: string, name: string) =>
+      resources.find((one) => one.kind === kind && one.metadata.name === name)?.['spec'];
+    expect(specOf('NetworkPolicy', 'any-filing-webhooks-redis')).toMatchObject({
+      egress: [{ ports: [{ port: 6379 }, { port: 26_379 }] }],
+    });
+    expect(specOf('Deployment', 'any-filing-webhooks')).toMatchObject({
+      template: {
+        spec: {
+          containers: [
+            { volumeMounts: [{ name: 'tmp' }, { name: 'authority', mountPath: '/etc/authority' }] },
+          ],
+          volumes: [{ name: 'tmp' }, { name: 'authority', configMap: { name: 'redis-authority' } }],
+        },
+      },
+    });
+    expect(specOf('Ingress', 'any-filing-webhooks')).toMatchObject({
+      rules: [
+        {
+          host: 'filings.example.com',
+          http: {
+            paths: [{ backend: { service: { name: 'any-filing-webhooks', port: { name: 'http' } } } }],
+          },
+        },
+      ],
+    });
+    expect(specOf('HTTPRoute', 'any-filing-webhooks')).toEqual({
+      parentRefs: [{ name: 'public' }],
+      rules: [{ backendRefs: [{ name: 'any-filing-webhooks', port: 8080 }] }],
+    });
   });
 
   test('come to the daemon as they were written', () => {

@@ -60,6 +60,12 @@
 {{- if and .Values.trialRedis.enabled (not (contains "$(REDIS_PASSWORD)" .Values.redisUrl)) -}}
 {{- fail "trialRedis.enabled needs the redisUrl of the defaults" -}}
 {{- end -}}
+{{- if and .Values.ingress.enabled (not .Values.ingress.host) -}}
+{{- fail "ingress.host is missing" -}}
+{{- end -}}
+{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
+{{- fail "httpRoute.parentRefs has to name a Gateway" -}}
+{{- end -}}
 {{- $own := list "HOST" "PORT" "METRICS_PORT" "ROLES" "REDIS_URL" -}}
 {{- $secret := list "API_TOKEN" "ENCRYPTION_KEY" "REDIS_PASSWORD" "PARTNER_KEY" "OTEL_EXPORTER_OTLP_HEADERS" -}}
 {{- range .Values.extraEnv -}}
