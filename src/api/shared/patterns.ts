@@ -1,7 +1,6 @@
 import { accountNamePattern } from '../../accounts/account.ts';
 import { eventPatterns, offeredPatterns } from '../../events/event-types.ts';
-import { unknownWord } from '../../words/near-name.ts';
-import { unknownState } from '../../words/state-names.ts';
+import { quoted, unknownWord } from '../../words/near-name.ts';
 
 /** The form of an account's name, in words. */
 export const accountNameWords = '1 to 64 letters, digits, dots, - and _, the first a letter or digit';
@@ -63,6 +62,11 @@ export const patternWords: ReadonlyMap<string, (text: string) => string> = new M
   [statePattern, unknownState],
   [typesPattern, unknownType],
 ]);
+
+/** The message about a text that is no abbreviation of a state. */
+export function unknownState(text: string): string {
+  return `${quoted(text)} is no abbreviation of a state, e.g. TX`;
+}
 
 function unknownType(text: string): string {
   const unknown = parseTypes(text)?.find((type) => !eventPatterns.includes(type)) ?? '';

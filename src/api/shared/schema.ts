@@ -4,9 +4,8 @@ import type { Static, TObject, TSchema } from 'typebox';
 import { instantMs } from '../../json/instant.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { oneOf, record, stringOrNull } from '../../json/schema-parts.ts';
-import { abbreviationOf, unknownState } from '../../words/state-names.ts';
 import { pageLimit } from './paging.ts';
-import { statePattern } from './patterns.ts';
+import { statePattern, unknownState } from './patterns.ts';
 import { invalidRequest, listedMax, problemCodes } from './problem.ts';
 
 export {
@@ -29,7 +28,7 @@ export {
 export const stateSchema = (options: { description?: string; examples?: string[] } = {}) =>
   Type.Refine(
     Type.String({ pattern: statePattern, ...options }),
-    (text) => abbreviationOf(text) === null,
+    (text) => !/^[a-z]{4,}$/i.test(text),
     unknownState,
   );
 

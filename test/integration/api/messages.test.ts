@@ -57,28 +57,20 @@ const rows: readonly Row[] = [
   [
     `POST ${S}`,
     { url: hookUrl, states: ['Texas'] },
-    'states.0: "Texas" is no abbreviation of a state; did you mean TX?',
+    'states.0: "Texas" is no abbreviation of a state, e.g. TX.',
   ],
   [
     `POST ${S}`,
     { url: hookUrl, states: ['new york'] },
-    'states.0: "new york" is no abbreviation of a state; did you mean NY?',
+    'states.0: "new york" is no abbreviation of a state, e.g. TX.',
   ],
-  [
-    `GET ${A}/filings?state=Texas`,
-    undefined,
-    'state: "Texas" is no abbreviation of a state; did you mean TX?',
-  ],
+  [`GET ${A}/filings?state=Texas`, undefined, 'state: "Texas" is no abbreviation of a state, e.g. TX.'],
   [
     `GET ${A}/filings?q=acme&state=district+of+columbia`,
     undefined,
-    'state: "district of columbia" is no abbreviation of a state; did you mean DC?',
+    'state: "district of columbia" is no abbreviation of a state, e.g. TX.',
   ],
-  [
-    'GET /v1/rejections?state=Texas',
-    undefined,
-    'state: "Texas" is no abbreviation of a state; did you mean TX?',
-  ],
+  ['GET /v1/rejections?state=Texas', undefined, 'state: "Texas" is no abbreviation of a state, e.g. TX.'],
   [`POST ${S}`, { url: hookUrl, states: [''] }, 'states.0: "" is no abbreviation of a state, e.g. TX.'],
   [
     `PUT ${A}`,
