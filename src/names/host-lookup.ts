@@ -7,20 +7,10 @@ import { followFile, fullNames, parseHosts, parseSearchRules } from './name-file
 
 /**
  * Finds every address of a host name, for an owner: one account's callbacks, its polls, or its checks.
- * Rejects with HostLookupError when the name servers have answered or were silent for some seconds.
+ * Rejects with the code `ENOTFOUND` where it has none, and `EAI_AGAIN` where no name server gave an answer
+ * for some seconds.
  */
 export type HostLookup = (hostname: string, owner?: string) => Promise<readonly LookupAddress[]>;
-
-/** A name without addresses (`ENOTFOUND`), or one for which no name server gave an answer (`EAI_AGAIN`). */
-class HostLookupError extends Error {
-  override readonly name = 'HostLookupError';
-  readonly code: 'ENOTFOUND' | 'EAI_AGAIN';
-
-  constructor(hostname: string, code: 'ENOTFOUND' | 'EAI_AGAIN') {
-    super(`${hostname} could not be resolved: ${code}`);
-    this.code = code;
-  }
-}
 
 /** Settings of the lookups; tests use servers and files of their own. */
 export interface HostLookupOptions {
@@ -70,7 +60,7 @@ export function createHostLookup(options: HostLookupOptions = {}): HostLookup {
 
   async function search(name: string): Promise<readonly LookupAddress[]> {
     const { rules, answers } = names();
-    let failure: HostLookupError['code'] = 'ENOTFOUND';
+    let failure = 'ENOTFOUND';
     for (const full of fullNames(name, rules)) {
       try {
         // One after the other: each is asked for because the one before has no addresses.
@@ -83,7 +73,7 @@ export function createHostLookup(options: HostLookupOptions = {}): HostLookup {
         if (code === 'ETIMEOUT') break;
       }
     }
-    throw new HostLookupError(name, failure);
+    throw Object.assign(new Error(`${name} could not be resolved: ${failure}`), { code: failure });
   }
 
   return (hostname, owner = '') => {

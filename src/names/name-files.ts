@@ -74,16 +74,14 @@ const lookEveryMs = 1_000;
  * with its networks. A file that cannot be read counts as empty.
  */
 export function followFile<T>(path: string, parse: (text: string) => T): () => T {
-  let text = read(path);
-  let value = parse(text);
-  let readAt = performance.now();
+  let known: { readonly text: string; readonly value: T } | null = null;
+  let readAt = -Infinity;
   return () => {
-    if (performance.now() - readAt < lookEveryMs) return value;
+    if (known !== null && performance.now() - readAt < lookEveryMs) return known.value;
     readAt = performance.now();
-    const present = read(path);
-    if (present !== text) value = parse(present);
-    text = present;
-    return value;
+    const text = read(path);
+    if (known?.text !== text) known = { text, value: parse(text) };
+    return known.value;
   };
 }
 

@@ -101,6 +101,7 @@ interface Request extends Asked {
 }
 
 type Understand<T> = (answer: PartnerAnswer) => Promise<T>;
+type Report = (verdict: Verdict) => void;
 
 /**
  * A client that repeats requests whose fault passes quickly. Each attempt counts in the request budget and
@@ -128,11 +129,8 @@ function clientOver(deps: SharedDeps): PartnerClient {
   ): Promise<{ read: T; span: ReadSpan }> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await budget.spend(
-          (report) => attemptOnce(request, understand, signal, report),
-          signal,
-          request.urgency,
-        );
+        const attemptOne = (report: Report) => attemptOnce(request, understand, signal, report);
+        return await budget.spend(attemptOne, signal, request.urgency);
       } catch (error) {
         const failure = toPartnerError(error, request, signal);
         const waitMs = request.once
@@ -150,7 +148,7 @@ function clientOver(deps: SharedDeps): PartnerClient {
     request: Request,
     understand: Understand<T>,
     signal: AbortSignal,
-    report: (verdict: Verdict) => void,
+    report: Report,
   ): Promise<{ read: T; span: ReadSpan }> {
     try {
       const start = clock.now();
@@ -181,21 +179,17 @@ function clientOver(deps: SharedDeps): PartnerClient {
     }
   }
 
-  function listRequest(query: ListQuery, room: AnswerRoom): Request {
-    const { offset, limit, status, isSweep, once = false } = query;
+  function listRequest(query: ListQuery & { readonly q?: string }, room: AnswerRoom): Request {
+    const { offset, limit, status, q, isSweep, once = false } = query;
     const search = new URLSearchParams({ offset: String(offset), limit: String(limit) });
     if (status !== undefined) search.set('status', status);
+    if (q !== undefined) search.set('q', q);
     const path = `partner/filings?${search.toString()}`;
     const urgency = isSweep === true ? 'sweep' : 'change';
     return { endpoint: 'filings', path, room, limit, urgency, once };
   }
 
-  const single = {
-    room: rooms.others,
-    limit: null,
-    urgency: 'change',
-    once: false,
-  } as const;
+  const single = { room: rooms.others, limit: null, urgency: 'change', once: false } as const;
 
   async function readPage(query: ListQuery, signal: AbortSignal): Promise<PageAnswer> {
     const understand = kept(async (answer) => {
@@ -222,17 +216,10 @@ function clientOver(deps: SharedDeps): PartnerClient {
         }
       }
     },
-    async searchFilings({ q, ...query }, signal) {
-      const { path, ...list } = listRequest(query, rooms.others);
-      const request = {
-        ...list,
-        endpoint: 'search',
-        urgency: 'person',
-        once: true,
-        path: `${path}&${new URLSearchParams({ q }).toString()}`,
-      } as const;
-      const understand = released((answer) => toPage(answer));
-      return (await read(request, understand, signal)).read;
+    async searchFilings(query, signal) {
+      const list = listRequest({ ...query, once: true }, rooms.others);
+      const request = { ...list, endpoint: 'search', urgency: 'person' } as const;
+      return (await read(request, released(toPage), signal)).read;
     },
     async countFilings(signal) {
       const request = listRequest({ offset: 0, limit: 1 }, rooms.others);
