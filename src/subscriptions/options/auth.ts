@@ -105,23 +105,9 @@ function authorizationErrors({ auth, headers }: Pick<Subscription, 'auth' | 'hea
     .map((name) => ({ path: `headers.${name}`, message }));
 }
 
-type AuthInput = Static<typeof authInput>;
-
-// The setting from a checked body; no property where the body does not name it.
-function authOf({ auth: given }: { readonly auth?: AuthInput }): { readonly auth?: Auth | null } {
-  if (given === undefined) return {};
-  const unnamed = { scope: null, audience: null, clientAuthentication: 'basic' } as const;
-  return { auth: given === null ? null : { ...unnamed, ...given } };
-}
-
 /** The setting as holders of read-only tokens see it: without the path of the token endpoint. */
 export function hideTokenPath(auth: Static<typeof authSchema>): Static<typeof authSchema> {
   return auth === null ? null : { ...auth, tokenUrl: hideUrlPath(auth.tokenUrl) };
-}
-
-// The setting as the API shows it: without the secret of the client.
-function showAuth({ auth }: Pick<Subscription, 'auth'>): { auth: Static<typeof authSchema> } {
-  return { auth: auth == null ? null : { ...auth, clientSecret: maskedHeader } };
 }
 
 /** The option `auth`, sealed at rest. */
@@ -130,6 +116,11 @@ export const auth = {
   shown: { auth: authSchema },
   earlyErrors: (body, known, { checkUrl }) => authErrors(body, known, checkUrl),
   settingErrors: authorizationErrors,
-  stored: authOf,
-  show: showAuth,
+  stored({ auth: given }: { readonly auth?: Static<typeof authInput> }): Pick<Subscription, 'auth'> {
+    if (given == null) return given === undefined ? {} : { auth: null };
+    return { auth: { scope: null, audience: null, clientAuthentication: 'basic', ...given } };
+  },
+  show: ({ auth: set }: Pick<Subscription, 'auth'>): { auth: Static<typeof authSchema> } => ({
+    auth: set == null ? null : { ...set, clientSecret: maskedHeader },
+  }),
 } satisfies Option;

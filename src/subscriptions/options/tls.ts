@@ -84,9 +84,6 @@ const authoritiesMax = 50;
 const rsaBitsMax = 4_096;
 const keyTypes = new Set(['rsa', 'rsa-pss', 'ec', 'ed25519', 'ed448']);
 
-// A part of `tls` with what is wrong with it.
-type Mistake = readonly [part: 'cert' | 'key' | 'ca', message: string];
-
 /**
  * What is wrong with `tls` in a request that its schema has accepted, one mistake of each part. `now` is in
  * milliseconds. No message repeats a text of the request, except the name of a certificate.
@@ -96,12 +93,13 @@ export function tlsErrors(tls: TlsInput | undefined, now: number): FieldError[] 
   const { cert = null, key = null, ca = null } = tls;
   if (cert === null && key === null && ca === null)
     return [{ path: 'tls', message: 'is empty: give cert and key, or ca, or null for none' }];
-  const found: (Mistake | null)[] = [identityMistake(cert, key, now), authoritiesMistake(ca, now)];
+  const found = [...identityErrors(cert, key, now), ...authoritiesErrors(ca, now)];
   // Last, because OpenSSL says less about the same.
-  if (found.every((mistake): boolean => mistake === null)) found.push(contextMistake(tls));
-  return found
-    .filter((mistake) => mistake !== null)
-    .map(([part, message]) => ({ path: `tls.${part}`, message }));
+  return found.length > 0 ? found : contextErrors({ cert, key, ca });
+}
+
+function wrong(part: 'cert' | 'key' | 'ca', message: string): FieldError[] {
+  return [{ path: `tls.${part}`, message }];
 }
 
 // The errors of a subscription with `tls` whose URL is http: nothing would protect what it asks for.
@@ -110,64 +108,56 @@ function httpsErrors({ url, tls }: Pick<Subscription, 'url' | 'tls'>): FieldErro
   return [{ path: 'tls', message: 'needs a URL with https' }];
 }
 
-function identityMistake(cert: string | null, key: string | null, now: number): Mistake | null {
+function identityErrors(cert: string | null, key: string | null, now: number): FieldError[] {
   if (cert === null)
-    return key === null ? null : ['cert', 'is missing: the key is used with its certificate only'];
-  if (key === null) return ['key', 'is missing: give the private key of the certificate'];
+    return key === null ? [] : wrong('cert', 'is missing: the key is used with its certificate only');
+  if (key === null) return wrong('key', 'is missing: give the private key of the certificate');
   const chain = readPem(cert, chainMax, now);
-  if (typeof chain === 'string') return ['cert', chain];
+  if (typeof chain === 'string') return wrong('cert', chain);
   const privateKey = readKey(key);
-  if (typeof privateKey === 'string') return ['key', privateKey];
-  const owner = chain.findIndex((each) => each.checkPrivateKey(privateKey));
-  if (owner === -1) return ['key', 'does not belong to the certificate'];
-  if (owner > 0)
-    return ['cert', 'does not begin with the certificate of the key: give that first, then its issuers'];
+  if (typeof privateKey === 'string') return wrong('key', privateKey);
+  if (chain[0]?.checkPrivateKey(privateKey) !== true)
+    return wrong('key', 'does not belong to the first certificate: give that first, then its issuers');
   for (const [i, each] of chain.entries()) {
     const issuer = chain[i + 1];
     const from = each.validFromDate;
     if (from.getTime() > now)
-      return ['cert', `holds ${named(each, i)}, which is not valid before ${from.toISOString()}`];
+      return wrong('cert', `holds ${named(each, i)}, which is not valid before ${from.toISOString()}`);
     if (issuer !== undefined && !each.checkIssued(issuer))
-      return ['cert', `holds ${named(issuer, i + 1)} behind a certificate that it has not issued`];
+      return wrong('cert', `holds ${named(issuer, i + 1)} behind a certificate that it has not issued`);
   }
-  return null;
+  return [];
 }
 
-function authoritiesMistake(ca: string | null, now: number): Mistake | null {
-  if (ca === null) return null;
-  const found = readPem(ca, authoritiesMax, now);
-  if (typeof found === 'string') return ['ca', found];
-  if (found.some((each) => each.ca)) return null;
-  return [
+function authoritiesErrors(ca: string | null, now: number): FieldError[] {
+  const found = ca === null ? [] : readPem(ca, authoritiesMax, now);
+  if (typeof found === 'string') return wrong('ca', found);
+  if (ca === null || found.some((each) => each.ca)) return [];
+  return wrong(
     'ca',
     'holds no certificate of an authority (basicConstraints CA:TRUE): give the one that issued the certificate of the endpoint',
-  ];
+  );
 }
 
-function contextMistake({ cert = null, key = null, ca = null }: NonNullable<TlsInput>): Mistake | null {
+function contextErrors(identity: Omit<Tls, 'shown'>): FieldError[] {
   try {
-    openContext({ cert, key, ca });
-    return null;
+    openContext(identity);
+    return [];
   } catch (error) {
     const isWeak = /too small|too weak/.test(error instanceof Error ? error.message : '');
-    return [
-      cert === null ? 'ca' : 'cert',
-      isWeak
-        ? 'is too weak for OpenSSL: use RSA with 2048 bits, EC or Ed25519, signed with SHA-256'
-        : 'is not accepted by OpenSSL',
-    ];
+    const tooWeak = 'is too weak for OpenSSL: use RSA with 2048 bits, EC or Ed25519, signed with SHA-256';
+    return wrong(identity.cert === null ? 'ca' : 'cert', isWeak ? tooWeak : 'is not accepted by OpenSSL');
   }
 }
 
-// As a text looks that was quoted once too often.
-const escaped = 'has a backslash and an n where its lines end: they have to be newlines';
+// Also the text of a certificate or key that was quoted once too often.
+const unreadable = 'cannot be read: its lines have to end with newlines, not with a backslash and an n';
 
 // The certificates of a text that are all of use, or what is wrong with it.
 function readPem(text: string, max: number, now: number): X509Certificate[] | string {
   if (/PRIVATE KEY-----/.test(text)) return 'holds a private key, which belongs in tls.key only';
-  if (text.includes('\\n')) return escaped;
   const certificates = readCertificates(text);
-  if (certificates === null) return 'holds a certificate that cannot be read';
+  if (certificates === null) return `holds a certificate that ${unreadable}`;
   if (certificates.length === 0) return 'is not PEM: it has no line -----BEGIN CERTIFICATE-----';
   if (certificates.length > max) return `has more than ${max} certificates`;
   for (const [i, { validToDate: until }] of certificates.entries())
@@ -179,7 +169,6 @@ function readPem(text: string, max: number, now: number): X509Certificate[] | st
 }
 
 function readKey(text: string): KeyObject | string {
-  if (text.includes('\\n')) return escaped;
   if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text))
     return 'is not PEM: it has no line -----BEGIN PRIVATE KEY-----';
   if (text.includes('ENCRYPTED'))
@@ -190,7 +179,7 @@ function readKey(text: string): KeyObject | string {
     const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
     return bits > rsaBitsMax ? `has more than ${rsaBitsMax} bits` : key;
   } catch {
-    return 'cannot be read';
+    return unreadable;
   }
 }
 

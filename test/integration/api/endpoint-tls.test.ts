@@ -89,7 +89,7 @@ describe.skipIf(skipWithout('openssl'))('tls of a subscription (skipped without 
       [{ cert, key: passphrase }, 'tls.key', /passphrase.*openssl pkey/],
       [{ cert, key: key.replace(/M.{30}/, 'M') }, 'tls.key', /cannot be read/],
       [{ cert, key: bob?.key }, 'tls.key', /does not belong/],
-      [{ cert: authority.cert + cert, key }, 'tls.cert', /does not begin with the certificate of the key/],
+      [{ cert: authority.cert + cert, key }, 'tls.key', /to the first certificate: give that first/],
       [{ cert: cert + String(bob?.cert), key }, 'tls.cert', /2 \(bob\) behind a certificate/],
       [{ ...weak }, 'tls.cert', /too weak/],
       [{ ca: cert }, 'tls.ca', /no certificate of an authority/],
