@@ -1,6 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { bodiesAtOnceMax, type EventLog, type LogEntry } from '../../events/event-log.ts';
-import { type Checkpoint, fitting, isSameCheckpoint, mayFollow } from '../../events/timeline.ts';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import type { EventLog, LogEntry } from '../../events/event-log.ts';
+import { type Checkpoint, isSameCheckpoint, mayFollow } from '../../events/timeline.ts';
+import { type BoundedMap, createBoundedMap } from '../../memory/bounded-map.ts';
 
 /** The next events of a log. */
 export interface Following {
@@ -44,26 +45,25 @@ interface ListenersMax {
 /** A listener; it is none of its account's followers any more once it has made way for another one. */
 interface Follower {
   readonly token: string | null;
-  /** The checkpoint at which the logs diverge if Redis was set back since the last `next`, else null. */
-  partsAt: Checkpoint | null;
 }
 
+/** The end of an account's log, for those that listen to it. */
 interface Tail {
   readonly account: string;
   readonly followers: Set<Follower>;
   /** The newest entry that was seen; null before the first read. */
   head: Checkpoint | null;
-  /** The latest entries, without a gap up to `head`. */
-  recent: readonly LogEntry[];
+  /** The latest reads by the checkpoint at which they begin: listeners that keep up share them. */
+  steps: BoundedMap<string, Following>;
   /** Listeners that wait for the next read that finds something. */
   readonly waiting: Set<() => void>;
-  timer: NodeJS.Timeout | undefined;
 }
 
-const recentMax = 256;
-// Maximum bytes of the bodies in memory; the rendered text of the entries comes on top.
-const recentBytesMax = 4 * 1024 * 1024;
-const catchUpBatch = 100;
+// Maximum bytes of the reads in memory; the rendered text comes on top.
+const stepsBytesMax = 4 * 1024 * 1024;
+// Bytes that a read takes beside the bodies.
+const stepBytes = 1_024;
+const entriesAtOnce = 256;
 // Maximum number of listeners that are woken in one turn of the event loop.
 const wokenAtOnce = 10;
 
@@ -80,38 +80,31 @@ export function createLogFollower(log: EventLog, followMs: number, max: Listener
   let stopped = false;
 
   function open(account: string): Tail {
-    const [followers, waiting] = [new Set<Follower>(), new Set<() => void>()];
-    const tail: Tail = { account, followers, head: null, recent: [], waiting, timer: undefined };
+    const tail: Tail = { account, followers: new Set(), head: null, steps: noSteps(), waiting: new Set() };
     tails.set(account, tail);
-    lookSoon(tail, 0);
+    void keepLooking(tail);
     return tail;
   }
 
-  function lookSoon(tail: Tail, afterMs: number): void {
-    tail.timer = setTimeout(() => {
-      look(log, tail)
-        .catch(() => false)
-        .then((behind) => {
-          if (tails.get(tail.account) === tail) lookSoon(tail, behind ? 0 : followMs);
-        })
-        .catch(() => undefined);
-    }, afterMs);
+  async function keepLooking(tail: Tail): Promise<void> {
+    while (tails.get(tail.account) === tail) {
+      // Each look begins where the one before ended.
+      const isBehind = await look(log, tail).catch(() => false);
+      if (!isBehind) await delay(followMs, undefined, { ref: false });
+    }
   }
 
   function makeWay(own: number): boolean {
-    const largest = largestOf(tails.values());
-    if (largest === null || largest.followers.size <= own + 1) return false;
-    const newest = [...largest.followers].at(-1);
-    if (newest === undefined) return false;
+    const [largest] = [...tails.values()].toSorted((a, b) => b.followers.size - a.followers.size);
+    const newest = [...(largest?.followers ?? [])].at(-1);
+    if (largest === undefined || newest === undefined || largest.followers.size <= own + 1) return false;
     leave(largest, newest);
     void wake(largest);
     return true;
   }
 
   function leave(tail: Tail, follower: Follower): void {
-    if (!tail.followers.delete(follower) || tail.followers.size > 0) return;
-    tails.delete(tail.account);
-    clearTimeout(tail.timer);
+    if (tail.followers.delete(follower) && tail.followers.size === 0) tails.delete(tail.account);
   }
 
   async function next(
@@ -122,15 +115,13 @@ export function createLogFollower(log: EventLog, followMs: number, max: Listener
     signal: AbortSignal,
   ): Promise<Following | null> {
     const isOver = () => stopped || !tail.followers.has(follower);
-    if (!isBehind(tail, after) && follower.partsAt === null && !isOver())
-      await untilChanged(tail, waitMs, signal);
+    const isBehind = tail.head !== null && after.position < tail.head.position;
+    if (!isBehind && !isOver()) await untilChanged(tail, waitMs, signal);
     if (isOver()) return null;
-    const { partsAt } = follower;
-    follower.partsAt = null;
-    if (partsAt !== null && partsAt.position < after.position) return { entries: [], position: partsAt };
-    return isBehind(tail, after) && !signal.aborted
-      ? readBehind(log, tail, after)
-      : { entries: [], position: after };
+    const { head } = tail;
+    if (signal.aborted || head === null || isSameCheckpoint(head, after))
+      return { entries: [], position: after };
+    return tail.steps.get(keyOf(after)) ?? readStep(log, tail.account, after, head);
   }
 
   return {
@@ -143,7 +134,7 @@ export function createLogFollower(log: EventLog, followMs: number, max: Listener
       const inAll = [...tails.values()].reduce((sum, { followers }) => sum + followers.size, 0);
       if (own.length >= max.toOne || (inAll >= max.inAll && !makeWay(own.length))) return null;
       const tail = tails.get(account) ?? open(account);
-      const follower: Follower = { token, partsAt: null };
+      const follower: Follower = { token };
       tail.followers.add(follower);
       return {
         next: (after, waitMs, signal) => next(tail, follower, after, waitMs, signal),
@@ -152,19 +143,10 @@ export function createLogFollower(log: EventLog, followMs: number, max: Listener
     },
     stop() {
       stopped = true;
-      for (const tail of tails.values()) {
-        clearTimeout(tail.timer);
-        void wake(tail);
-      }
+      for (const tail of tails.values()) void wake(tail);
       tails.clear();
     },
   };
-}
-
-function largestOf(tails: Iterable<Tail>): Tail | null {
-  let largest: Tail | null = null;
-  for (const tail of tails) if (tail.followers.size > (largest?.followers.size ?? 0)) largest = tail;
-  return largest;
 }
 
 /** Reads the entries since the last read; true if there may be more. */
@@ -172,53 +154,45 @@ async function look(log: EventLog, tail: Tail): Promise<boolean> {
   const head = await log.head(tail.account);
   const from = tail.head;
   if (from !== null && isSameCheckpoint(from, head)) return false;
-  if (from === null) {
-    tail.head = head;
-  } else if (head.position > from.position) {
-    const { entries, more } = await log.readAfter(tail.account, from, recentMax);
-    const [first] = entries;
-    if (first !== undefined && !mayFollow(from, first)) return setBack(log, tail, from);
-    tail.recent = latest([...tail.recent, ...entries]);
-    tail.head = entries.at(-1) ?? (more ? from : head);
-  } else return setBack(log, tail, from);
+  if (from === null) tail.head = head;
+  else {
+    const step = await readStep(log, tail.account, from, head);
+    // Other events may have taken the positions after it.
+    if (step.position.position < from.position) tail.steps = noSteps();
+    tail.steps.set(keyOf(from), step);
+    tail.head = step.position;
+  }
   await wake(tail);
-  return tail.head.position < head.position;
+  return !isSameCheckpoint(tail.head, head);
 }
 
-function latest(entries: readonly LogEntry[]): readonly LogEntry[] {
-  return fitting(entries.slice(-recentMax).toReversed(), recentBytesMax).toReversed();
+function noSteps(): BoundedMap<string, Following> {
+  return createBoundedMap(stepsBytesMax, ({ entries }) =>
+    entries.reduce((sum, { bytes }) => sum + bytes, stepBytes),
+  );
 }
 
-// Redis was set back: all listeners resume where the two logs diverge, because other events may have taken
-// the positions after it.
-async function setBack(log: EventLog, tail: Tail, from: Checkpoint): Promise<boolean> {
-  const common = await log.commonWith(tail.account, from);
-  tail.head = common;
-  tail.recent = tail.recent.filter(({ position }) => position <= common.position);
-  for (const follower of tail.followers)
-    if (follower.partsAt === null || follower.partsAt.position > common.position) follower.partsAt = common;
-  await wake(tail);
-  return true;
+function keyOf({ position, timeline }: Checkpoint): string {
+  return `${position} ${timeline}`;
 }
 
-function isBehind({ head }: Tail, after: Checkpoint): boolean {
-  return head !== null && after.position < head.position;
-}
-
-async function readBehind(log: EventLog, tail: Tail, after: Checkpoint): Promise<Following> {
-  const [oldest] = tail.recent;
-  const isRecent = oldest !== undefined && oldest.position <= after.position + 1;
-  // A slow listener keeps its entries in memory.
-  const entries = isRecent
-    ? fitting(
-        tail.recent.filter(({ position }) => position > after.position),
-        bodiesAtOnceMax,
-      )
-    : (await log.readAfter(tail.account, after, catchUpBatch)).entries;
+/**
+ * The entries after a checkpoint of a log whose newest one is `head`; none, and the place where the two logs
+ * part, if Redis was set back since the checkpoint was taken.
+ */
+async function readStep(
+  log: EventLog,
+  account: string,
+  after: Checkpoint,
+  head: Checkpoint,
+): Promise<Following> {
+  const { entries } = await log.readAfter(account, after, entriesAtOnce);
   const [first] = entries;
-  if (first !== undefined && !mayFollow(after, first))
-    return { entries: [], position: await log.commonWith(tail.account, after) };
-  return { entries, position: entries.at(-1) ?? (isRecent ? after : (tail.head ?? after)) };
+  if (first !== undefined && mayFollow(after, first)) return { entries, position: entries.at(-1) ?? after };
+  const common = await log.commonWith(account, after);
+  if (common.position < after.position) return { entries: [], position: common };
+  // The entries between the two are trimmed.
+  return { entries: [], position: first === undefined && head.position > after.position ? head : after };
 }
 
 // Each listener renders and writes when it is woken, in the same turn of the event loop.
