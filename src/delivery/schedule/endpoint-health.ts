@@ -3,18 +3,20 @@ import { retryAfterMaxMs } from '../../waiting/retry-after.ts';
 import type { CallbackOutcome } from '../../callbacks/outcome.ts';
 
 /** The part of a subscription's delivery state that outcomes change. Times are milliseconds, 0 = none. */
-export interface EndpointHealth {
-  readonly failures: number;
-  readonly failedFilings: readonly string[];
-  readonly failingSince: number;
-  readonly lastSuccessAt: number;
+export type EndpointHealth = Readonly<typeof neverFailed>;
+
+const neverFailed = {
+  failures: 0,
+  failedFilings: [] as readonly string[],
+  failingSince: 0,
+  lastSuccessAt: 0,
   /** When the newest accepted callback was sent; the endpoint worked at that time. */
-  readonly workedAt: number;
-  readonly pausedUntil: number;
-  readonly probes: number;
-  /** Why nothing was sent at the last attempt, for want of a token; absent or empty otherwise. */
-  readonly obstacle?: string;
-}
+  workedAt: 0,
+  pausedUntil: 0,
+  probes: 0,
+  /** Why nothing was sent at the last attempt, for want of a token; empty otherwise. */
+  obstacle: '',
+};
 
 /**
  * One attempt as evidence of the endpoint's health. `probe` is true when it was sent to find out whether a
@@ -49,43 +51,19 @@ const probeSpread = { less: 0.2 };
 // Maximum milliseconds of a pause, with a margin for corrections of the clock meanwhile.
 const pauseMsMax = retryAfterMaxMs + 60_000;
 
-const noFilings: readonly string[] = [];
-
 /** The endpoint's health as part of a delivery state. */
-export function healthOf(state: EndpointHealth): EndpointHealth {
-  const {
-    failures,
-    failedFilings,
-    failingSince,
-    lastSuccessAt,
-    workedAt,
-    pausedUntil: until,
-    probes,
-  } = state;
-  return {
-    failures,
-    failedFilings,
-    failingSince,
-    lastSuccessAt,
-    workedAt,
-    pausedUntil: until,
-    probes,
-    ...(state.obstacle ? { obstacle: state.obstacle } : {}),
-  };
+export function healthOf(
+  state: Omit<EndpointHealth, 'obstacle'> & { readonly obstacle?: string },
+): EndpointHealth {
+  const { failures, failedFilings, failingSince, lastSuccessAt, workedAt } = state;
+  const { pausedUntil: until, probes, obstacle = '' } = state;
+  const failing = { failures, failedFilings, failingSince, lastSuccessAt, workedAt };
+  return { ...failing, pausedUntil: until, probes, obstacle };
 }
 
 /** Health without any failure, as after everything was made due at once. */
-export function healthyAgain({ lastSuccessAt, obstacle = '' }: EndpointHealth): EndpointHealth {
-  return {
-    failures: 0,
-    failedFilings: noFilings,
-    failingSince: 0,
-    lastSuccessAt,
-    workedAt: 0,
-    pausedUntil: 0,
-    probes: 0,
-    ...without(obstacle),
-  };
+export function healthyAgain({ lastSuccessAt }: EndpointHealth): EndpointHealth {
+  return { ...neverFailed, lastSuccessAt };
 }
 
 /**
@@ -128,23 +106,14 @@ export function healthAfter(
   if (outcome.kind === 'delivered') {
     const askedUntil = isDown(health) || health.pausedUntil <= now ? 0 : health.pausedUntil;
     const workedAt = Math.max(health.workedAt, startedAt);
-    return {
-      failures: 0,
-      failedFilings: noFilings,
-      failingSince: 0,
-      lastSuccessAt: now,
-      workedAt,
-      pausedUntil: askedUntil,
-      probes: 0,
-      ...without(health.obstacle),
-    };
+    return { ...neverFailed, lastSuccessAt: now, workedAt, pausedUntil: askedUntil };
   }
   const failed: EndpointHealth = {
     ...health,
     failures: health.failures + 1,
     failedFilings: eventAtFault ? health.failedFilings : withFiling(health.failedFilings, filingId),
     failingSince: health.failingSince || now,
-    ...(outcome.code === 'token_error' ? { obstacle: outcome.reason } : without(health.obstacle)),
+    obstacle: outcome.code === 'token_error' ? outcome.reason : '',
   };
   if (outcome.kind === 'slow_down') return pausedUntil(failed, now + outcome.retryAfterMs);
   const unreachable =
@@ -170,11 +139,6 @@ export function disablingReason(
   return failed && failingSince > 0 && now - failingSince >= disableAfterMs
     ? `no callback has succeeded since ${new Date(failingSince).toISOString()}`
     : null;
-}
-
-// An obstacle that was never there is not written either.
-function without(obstacle: string | undefined): Pick<EndpointHealth, 'obstacle'> {
-  return obstacle ? { obstacle: '' } : {};
 }
 
 /** The health with a pause until then (milliseconds), or the longer one that it has. */

@@ -1,4 +1,5 @@
 import type { CallbackOutcome } from '../../callbacks/outcome.ts';
+import { jitter } from '../../waiting/jitter.ts';
 import {
   healthAfter,
   isDown,
@@ -8,7 +9,6 @@ import {
   type EndpointHealth,
 } from './endpoint-health.ts';
 import { isEventAtFault, type Lane, type Wait } from './lanes.ts';
-import { nextAttemptMs } from './retry-schedule.ts';
 import type { Fate, Work } from './track.ts';
 
 /** The facts known when a result arrives. */
@@ -40,6 +40,7 @@ export interface Verdict {
 }
 
 const noFilings: readonly string[] = [];
+const retrySpread = { less: 0.2, more: 0.2 };
 
 /** Judges the result of a callback. */
 export function verdictOn(
@@ -114,4 +115,18 @@ function waitAfter(
   if (endpointAtFault) return { dueAt: now + Math.min(retryMs[0] ?? 0, probeDelayMsMax), charged: false };
   const delayMs = nextAttemptMs(retryMs, (lane?.spent ?? 0) + 1, random);
   return delayMs === null ? null : { dueAt: now + delayMs, charged: true };
+}
+
+/**
+ * Milliseconds to wait after a failed attempt; null when the schedule is exhausted and the callback is given
+ * up. `attempt` counts the failures so far, this one included, from 1. `random` gives a number in [0, 1) and
+ * spreads each delay evenly over ±20 %.
+ */
+export function nextAttemptMs(
+  scheduleMs: readonly number[],
+  attempt: number,
+  random: () => number,
+): number | null {
+  const delayMs = scheduleMs[attempt - 1];
+  return delayMs === undefined ? null : jitter(delayMs, retrySpread, random);
 }

@@ -68,6 +68,7 @@ function stateOf(lanes: Record<string, Lane> = {}, rest: Partial<BatchState> = {
       workedAt: 0,
       pausedUntil: 0,
       probes: 0,
+      obstacle: '',
     },
     rules: { retryMs: [100], random: () => 0.5, round: 0 },
     laneOf: ({ filingId }) => lanes[filingId],

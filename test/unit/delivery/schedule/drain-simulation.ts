@@ -45,6 +45,7 @@ const healthy = {
   workedAt: 0,
   pausedUntil: 0,
   probes: 0,
+  obstacle: '',
 };
 
 /** A log of one event per filing named; those of '-' are not wanted. Nothing has been delivered. */

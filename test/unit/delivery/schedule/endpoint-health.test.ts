@@ -22,6 +22,7 @@ const healthy: EndpointHealth = {
   workedAt: 0,
   pausedUntil: 0,
   probes: 0,
+  obstacle: '',
 };
 const rules = { firstDelayMs: 5_000, random: () => 1 };
 

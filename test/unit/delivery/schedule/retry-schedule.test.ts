@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { retryAfterMaxMs, parseRetryAfter } from '../../../../src/waiting/retry-after.ts';
-import { nextAttemptMs } from '../../../../src/delivery/schedule/retry-schedule.ts';
+import { nextAttemptMs } from '../../../../src/delivery/schedule/verdict.ts';
 
 const now = Date.parse('2026-11-21T10:00:00Z');
 

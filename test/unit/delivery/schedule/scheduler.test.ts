@@ -20,6 +20,7 @@ const healthy: EndpointHealth = {
   workedAt: 0,
   pausedUntil: 0,
   probes: 0,
+  obstacle: '',
 };
 const outcomes = {
   delivered: { kind: 'delivered', code: 'delivered' },

@@ -23,6 +23,7 @@ const healthy: EndpointHealth = {
   workedAt: 0,
   pausedUntil: 0,
   probes: 0,
+  obstacle: '',
 };
 const down: EndpointHealth = { ...healthy, failures: 3, failedFilings: ['a', 'b', 'c'], probes: 1 };
 const rules = { retryMs: [100, 200], random: () => 0.5, round: 2 };
