@@ -57,10 +57,9 @@ export function createJobWorker<Data>(options: JobWorkerOptions<Data>): JobWorke
     runRetryDelay: retryMs,
   };
   const markers = createMarkerWait((key) => openNode(connection, key, worker.backend.clientName()));
+  const takeMarker = (seconds: number) => markers.wait(worker.keys['marker'] ?? '', seconds);
   const worker = new Worker<Data>(options.queue, null, settings, (name, opts) => {
-    const backend = createRedisBackend(name, opts);
-    const waitForJob = (seconds: number) => markers.wait(backend.keys['marker'] ?? '', seconds);
-    return Object.assign(backend, { waitForJob });
+    return Object.assign(createRedisBackend(name, opts), { waitForJob: takeMarker });
   });
   const underWay = new Map<Job<Data>, Promise<void>>();
   const lookers = new Set<Promise<void>>();
@@ -82,14 +81,19 @@ export function createJobWorker<Data>(options: JobWorkerOptions<Data>): JobWorke
     if (lookers.size === 0) look();
   }
 
+  // For a looker; one that finds a job takes the job's place.
+  const hasPlace = () => underWay.size + lookers.size <= concurrency;
+
   // Ends when no place is left, or when there is no job and others look too; the last one waits for jobs.
   async function takeJobs(): Promise<void> {
     let found = 0;
-    while (!stopping.signal.aborted && underWay.size + lookers.size <= concurrency) {
+    while (!stopping.signal.aborted && hasPlace()) {
       const job = await nextJob();
       if (job === undefined && lookers.size > 1) return;
       found = job === undefined ? 0 : found + 1;
       if (job !== undefined) begin(job);
+      // With each job, BullMQ leaves a marker as if there were more. One look is enough for both.
+      if (found === 1 && hasPlace()) await takeMarker(2);
       // Where two wait, there may be many.
       if (found > 1) look();
     }
@@ -147,10 +151,13 @@ export function createJobWorker<Data>(options: JobWorkerOptions<Data>): JobWorke
     }
   }
 
+  // Extends the locks of all jobs but those that are new.
   async function keepLocks(): Promise<void> {
+    let former: readonly Job[] = [];
     while (!worker.closing) {
       await delay(lockMs / 3, undefined, { ref: false });
-      const jobs = [...underWay.keys()];
+      const jobs = former.filter((job) => underWay.has(job));
+      former = [...underWay.keys()];
       if (jobs.length === 0) continue;
       const ids = jobs.map(({ id = '' }) => id);
       await worker.extendJobLocks(ids, jobs.map(tokenOf), lockMs).catch(onError);

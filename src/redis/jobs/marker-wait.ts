@@ -11,7 +11,7 @@ export interface Marker {
 export interface MarkerWait {
   /**
    * Removes the member with the lowest score. Null: there was none for `seconds` (two at most), Redis did not
-   * answer within four seconds more, or `stop` was called. Rejects only when no connection can be opened. A
+   * answer within four seconds more, no connection could be opened, or `stop` was called. Never rejects. A
    * member whose reply is lost is gone.
    */
   wait(key: string, seconds: number): Promise<Marker | null>;
