@@ -102,7 +102,7 @@ test('a Redis that wants another password by now is told as that, and no longer 
 test('a Redis that refuses a command to its user is not said to refuse writes', async () => {
   await expectReasons();
   await admin.call('ACL', 'SETUSER', 'default', '-info');
-  await expectReasons(expect.stringMatching(/does not allow the daemon's user .* lack: \+info \(/));
+  await expectReasons(expect.stringMatching(/does not allow the daemon's user .* lack: \+info,/));
   await admin.call('ACL', 'SETUSER', 'default', '+info');
   await expectReasons();
 });

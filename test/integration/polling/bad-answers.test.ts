@@ -85,7 +85,7 @@ describe('an answer that is none', () => {
     [
       'a cut gzip',
       { headers: { 'content-encoding': 'gzip' }, body: gzipSync('{"items":[],"total":0}').subarray(0, -9) },
-      'invalid_response: GET filings answered with a gzip that is cut or broken',
+      'invalid_response: GET filings answered with a coding that is cut or broken',
     ],
     [
       'a page of a million records',
