@@ -60,18 +60,25 @@ export function addReplayRoutes(app: Api, deps: ApiDeps): void {
   });
 
   // A replay is found below its account as well as below its subscription.
-  const below = '/subscriptions/:id/replays/:replay';
-  const alone = '/replays/:replay';
-  app.get(below, { schema: getSubscriptionReplay }, async ({ params }) => progress(deps, params));
-  app.get(alone, { schema: getReplay }, async ({ params }) => progress(deps, params));
-  app.delete(below, { schema: cancelSubscriptionReplay }, async ({ params }, reply) => {
-    await cancel(deps, params);
-    return reply.code(204).send(null);
-  });
-  app.delete(alone, { schema: cancelReplay }, async ({ params }, reply) => {
-    await cancel(deps, params);
-    return reply.code(204).send(null);
-  });
+  for (const [path, name, params] of [
+    ['/subscriptions/:id', 'SubscriptionReplay', subscriptionReplayParams],
+    ['', 'Replay', replayParams],
+  ] as const) {
+    const progress = { ...getReplay, operationId: `get${name}`, params };
+    app.get(`${path}/replays/:replay`, { schema: progress }, async (request) => {
+      const { subscription, id } = await splitReplay(deps, request.params);
+      const found = await deps.hooks.replayProgress(request.params.account, subscription, id);
+      if (found === null) throw notFound('replay_not_found');
+      return replayView(found, subscription);
+    });
+    const cancelled = { ...cancelReplay, operationId: `cancel${name}`, params };
+    app.delete(`${path}/replays/:replay`, { schema: cancelled }, async (request, reply) => {
+      const { subscription, id } = await splitReplay(deps, request.params);
+      if (!(await deps.hooks.replayCancel(request.params.account, subscription, id)))
+        throw notFound('replay_not_found');
+      return reply.code(204).send(null);
+    });
+  }
 }
 
 function toRequest(body: Static<typeof replayInputSchema>): ReplayRequest {
@@ -90,18 +97,6 @@ interface ReplayParams {
   /** The subscription in the path, which has to be that of the replay; missing below the account. */
   readonly id?: string;
   readonly replay: string;
-}
-
-async function progress(deps: ApiDeps, params: ReplayParams) {
-  const { subscription, id } = await splitReplay(deps, params);
-  const found = await deps.hooks.replayProgress(params.account, subscription, id);
-  if (found === null) throw notFound('replay_not_found');
-  return replayView(found, subscription);
-}
-
-async function cancel(deps: ApiDeps, params: ReplayParams): Promise<void> {
-  const { subscription, id } = await splitReplay(deps, params);
-  if (!(await deps.hooks.replayCancel(params.account, subscription, id))) throw notFound('replay_not_found');
 }
 
 // The parts of a replay's id; throws the problem 404 where there is no such subscription.
@@ -304,13 +299,13 @@ const subscriptionReplayParams = Type.Object({
   id: s.string('Id of the subscription.'),
 });
 
-const progressOperation = {
+const getReplay = {
   summary: 'How far a replay has got',
   description: 'The counts follow the attempts of the replay. Fifty replays of a subscription are kept.',
   response: { 200: s.answer('Replay', 'The progress of the replay.') },
 };
 
-const cancelled = {
+const cancelReplay = {
   summary: 'Cancel a replay',
   description:
     'Callbacks in flight may still arrive; nothing is sent for it after that. A replay that has ended stays as it is.',
@@ -342,19 +337,3 @@ const listReplays = {
   querystring: s.record(s.pageQuery),
   response: { 200: replayListSchema },
 };
-
-const getSubscriptionReplay = {
-  ...progressOperation,
-  operationId: 'getSubscriptionReplay',
-  params: subscriptionReplayParams,
-};
-
-const getReplay = { ...progressOperation, operationId: 'getReplay', params: replayParams };
-
-const cancelSubscriptionReplay = {
-  ...cancelled,
-  operationId: 'cancelSubscriptionReplay',
-  params: subscriptionReplayParams,
-};
-
-const cancelReplay = { ...cancelled, operationId: 'cancelReplay', params: replayParams };
