@@ -60,16 +60,11 @@ export function addHealthRoutes(
 }
 
 async function inTime(readiness: ApiDeps['readiness']) {
-  const timer = new AbortController();
-  const late = delay(readinessMs, notReady('The check took too long: Redis does not answer in time.'), {
-    signal: timer.signal,
-  });
+  const late = notReady('The check took too long: Redis does not answer in time.');
   try {
-    return await Promise.race([readiness(), late]);
+    return await Promise.race([readiness(), delay(readinessMs, late, { ref: false })]);
   } catch {
     return notReady('The check failed: see the log of the daemon.');
-  } finally {
-    timer.abort();
   }
 }
 
