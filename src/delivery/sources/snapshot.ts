@@ -71,10 +71,12 @@ export function readSnapshot(
       const waits = (): Made => ({ kind: 'waits', until: now() + waitMs });
       if (scheduler.live.waits(filingId)) return waits();
       const filing = await filings.read(account, subscription, filingId);
-      if (filing === null || !wants(filing.event)) return { kind: 'unwanted' };
+      if (filing === null) return { kind: 'unwanted' };
+      const entry = toEntry(filing.event, position, now());
+      if (!wants(entry)) return { kind: 'unwanted' };
       // Again, because events may have been read meanwhile.
       if (!hasRead(filing.position) || scheduler.live.waits(filingId)) return waits();
-      return { kind: 'made', entry: toEntry(filing.event, position, now()) };
+      return { kind: 'made', entry };
     },
     left() {
       const unscanned = isScanned ? 0 : Math.max(0, replay.matched - scanned);

@@ -12,7 +12,7 @@ export interface FilterJudge {
    * The verdict on an event with this body. A filter that is none, which only another version can have
    * stored, decides nothing; nor does it for a body that is no JSON.
    */
-  judge(filter: string, body: Buffer | string): Verdict;
+  judge(filter: string, body: Buffer): Verdict;
 }
 
 /** A filter, and its verdicts on the bodies that are in memory. */
@@ -48,18 +48,14 @@ export function createFilterJudge(): FilterJudge {
   return {
     judge(text, body) {
       const { filter, verdicts } = compiledOf(text);
-      if (typeof body === 'string') return verdictOf(filter, parsed(body));
       const known = verdicts.get(body);
       if (known !== undefined) return known;
-      const verdict = verdictOf(filter, contextOfBody(body));
+      const event = contextOfBody(body);
+      const verdict = event === null ? 'undecided' : filter.judge(event);
       verdicts.set(body, verdict);
       return verdict;
     },
   };
-}
-
-function verdictOf(filter: ContentFilter, event: Context | null): Verdict {
-  return event === null ? 'undecided' : filter.judge(event);
 }
 
 function parsed(body: string): Context | null {

@@ -9,7 +9,7 @@ export type Selecting = Pick<Subscription, 'eventTypes' | 'states' | 'statuses' 
 
 /** An event, with the body that its log holds where that has been read. */
 export interface Selectable extends Matchable {
-  readonly body?: Buffer | string;
+  readonly body?: Buffer;
 }
 
 /** The fate of an event; `undecided` ones are delivered. */
