@@ -1,6 +1,5 @@
 import { folded } from '../../words/folded.ts';
 import { type Filing } from './filing.ts';
-import { createSortedRecords, type Position, type SortedRecords } from './sorted-records.ts';
 
 /** A choice of filings: without an owner those of all owners, without a status those in any. */
 interface FilingSelection {
@@ -40,7 +39,10 @@ export interface FilingStore {
   select(selection: FilingSelection): FilingView;
 }
 
-interface FilingRecord extends Position {
+interface FilingRecord {
+  readonly createdAtMs: number;
+  /** Order of arrival, among filings of the same creation. */
+  readonly arrival: number;
   filing: Filing;
   searchText: string | undefined;
 }
@@ -48,23 +50,22 @@ interface FilingRecord extends Position {
 /** An empty store. */
 export function createFilingStore(): FilingStore {
   const byId = new Map<string, FilingRecord>();
-  const lists = new Map<string, SortedRecords<FilingRecord>>();
+  // Each with the oldest first: a page costs its own length, and a change one binary search.
+  const lists = new Map<string, FilingRecord[]>();
   let arrivals = 0;
 
-  const list = (key: string): SortedRecords<FilingRecord> => {
-    const existing = lists.get(key);
-    if (existing !== undefined) return existing;
-    const created = createSortedRecords<FilingRecord>();
-    lists.set(key, created);
-    return created;
+  const list = (key: string): FilingRecord[] => {
+    const existing = lists.get(key) ?? [];
+    lists.set(key, existing);
+    return existing;
   };
   const enter = (record: FilingRecord): void => {
     byId.set(record.filing.id, record);
-    for (const key of listsOf(record.filing)) list(key).add(record);
+    for (const key of listsOf(record.filing)) list(key).splice(placeOf(list(key), record), 0, record);
   };
   const leave = (record: FilingRecord): void => {
     byId.delete(record.filing.id);
-    for (const key of listsOf(record.filing)) list(key).remove(record);
+    for (const key of listsOf(record.filing)) list(key).splice(placeOf(list(key), record), 1);
   };
 
   return {
@@ -82,8 +83,15 @@ export function createFilingStore(): FilingStore {
     },
     addMany(filings) {
       const records = filings.map((filing) => toRecord(filing, arrivals++));
-      for (const record of records) byId.set(record.filing.id, record);
-      for (const [key, members] of groupByList(records)) list(key).addMany(members);
+      const changed = new Set<FilingRecord[]>();
+      for (const record of records) {
+        byId.set(record.filing.id, record);
+        for (const key of listsOf(record.filing)) {
+          list(key).push(record);
+          changed.add(list(key));
+        }
+      }
+      for (const members of changed) members.sort(compare);
     },
     remove(id) {
       const known = byId.get(id);
@@ -95,8 +103,9 @@ export function createFilingStore(): FilingStore {
       lists.clear();
     },
     select({ owner, status, q }) {
-      const records = lists.get(listKey(owner, status)) ?? createSortedRecords<FilingRecord>();
-      return view(records, folded((q ?? '').trim()));
+      const records = lists.get(listKey(owner, status)) ?? [];
+      const text = folded((q ?? '').trim());
+      return view(text === '' ? records : records.filter((record) => matches(record, text)));
     },
   };
 }
@@ -121,33 +130,33 @@ function staysInPlace(before: Filing, after: Filing): boolean {
   );
 }
 
-function groupByList(records: readonly FilingRecord[]): Map<string, FilingRecord[]> {
-  const groups = new Map<string, FilingRecord[]>();
-  for (const record of records) {
-    for (const key of listsOf(record.filing)) {
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, [record]);
-      else group.push(record);
-    }
+function view(oldestFirst: readonly FilingRecord[]): FilingView {
+  const { length: size } = oldestFirst;
+  return {
+    size,
+    at: (index) => oldestFirst[size - 1 - index]?.filing,
+    slice(offset, limit) {
+      const end = Math.max(size - offset, 0);
+      const page = oldestFirst.slice(Math.max(end - limit, 0), end).toReversed();
+      return page.map(({ filing }) => filing);
+    },
+  };
+}
+
+function compare(left: FilingRecord, right: FilingRecord): number {
+  return left.createdAtMs - right.createdAtMs || left.arrival - right.arrival;
+}
+
+function placeOf(oldestFirst: readonly FilingRecord[], wanted: FilingRecord): number {
+  let low = 0;
+  let high = oldestFirst.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const probe = oldestFirst[middle];
+    if (probe !== undefined && compare(probe, wanted) < 0) low = middle + 1;
+    else high = middle;
   }
-  return groups;
-}
-
-function view(records: SortedRecords<FilingRecord>, text: string): FilingView {
-  if (text !== '') return arrayView(records.matching((record) => matches(record, text)));
-  return {
-    size: records.size,
-    at: (index) => records.at(index)?.filing,
-    slice: (offset, limit) => records.newestFirst(offset, limit).map((record) => record.filing),
-  };
-}
-
-function arrayView(records: readonly FilingRecord[]): FilingView {
-  return {
-    size: records.length,
-    at: (index) => records[index]?.filing,
-    slice: (offset, limit) => records.slice(offset, offset + limit).map((record) => record.filing),
-  };
+  return low;
 }
 
 function matches(record: FilingRecord, text: string): boolean {

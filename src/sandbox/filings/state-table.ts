@@ -15,34 +15,19 @@ export interface StateRow {
   readonly ed: PairRow;
 }
 
-type Flags = Omit<RateConfiguration, RateName>;
+// Whether the partner's flat fees apply, and whether they are taxable.
+const flags = (
+  carriersFee: boolean,
+  carriersTaxable: boolean,
+  policyFee: boolean,
+  policyTaxable: boolean,
+): Omit<RateConfiguration, RateName> => ({ carriersFee, carriersTaxable, policyFee, policyTaxable });
 
-const allTaxable: Flags = { carriersFee: true, carriersTaxable: true, policyFee: true, policyTaxable: true };
-const noneTaxable: Flags = {
-  carriersFee: true,
-  carriersTaxable: false,
-  policyFee: true,
-  policyTaxable: false,
-};
-const noPolicyFee: Flags = {
-  carriersFee: true,
-  carriersTaxable: true,
-  policyFee: false,
-  policyTaxable: false,
-};
-const noCarriersFee: Flags = {
-  carriersFee: false,
-  carriersTaxable: false,
-  policyFee: true,
-  policyTaxable: true,
-};
-
-const taxableUncharged: Flags = {
-  carriersFee: false,
-  carriersTaxable: true,
-  policyFee: false,
-  policyTaxable: true,
-};
+const allTaxable = flags(true, true, true, true);
+const noneTaxable = flags(true, false, true, false);
+const noPolicyFee = flags(true, true, false, false);
+const noCarriersFee = flags(false, false, true, true);
+const taxableUncharged = flags(false, true, false, true);
 
 const percent = (value: number): Rate => ({ mode: 'PERCENTAGE_WITH_FEES', value });
 const percentVia = (value: number): Rate => ({ mode: 'PERCENTAGE_WITH_FEES_VIA', value });

@@ -50,6 +50,43 @@ describe('filing store', () => {
     );
   });
 
+  it('a page is that of a list that is sorted anew, newest first, whatever was added at once or later and removed', () => {
+    const days = fc.array(fc.integer({ min: 10, max: 30 }), { maxLength: 60 });
+    fc.assert(
+      fc.property(
+        days,
+        days,
+        fc.array(fc.nat()),
+        fc.nat(70),
+        fc.nat(30),
+        (atOnce, later, removals, offset, limit) => {
+          const store = createFilingStore();
+          const model = [...atOnce, ...later].map((day, arrival) => ({
+            ...template,
+            id: `f${arrival}`,
+            policyNumber: arrival % 2 === 0 ? 'even' : 'odd',
+            createdAt: `2026-01-${day}T00:00:00.000Z`,
+          }));
+          store.addMany(model.slice(0, atOnce.length));
+          for (const filing of model.slice(atOnce.length)) store.put(filing);
+          for (const at of removals) {
+            const [removed] = model.splice(at % Math.max(model.length, 1), 1);
+            if (removed !== undefined) store.remove(removed.id);
+          }
+          const expected = model
+            .toReversed()
+            .toSorted((one, other) => other.createdAt.localeCompare(one.createdAt));
+          const view = store.select({});
+          expect(view.size).toBe(expected.length);
+          expect(view.slice(offset, limit)).toEqual(expected.slice(offset, offset + limit));
+          expect(view.at(offset)).toEqual(expected[offset]);
+          const even = expected.filter(({ policyNumber }) => policyNumber === 'even');
+          expect(store.select({ q: 'even' }).slice(0, 200)).toEqual(even);
+        },
+      ),
+    );
+  });
+
   it('a filing that changes keeps its place among those of the same createdAt', () => {
     const store = createFilingStore();
     for (const id of ['f1', 'f2', 'f3']) store.put({ ...template, id });
