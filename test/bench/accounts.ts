@@ -30,7 +30,7 @@ export async function run(): Promise<void> {
   {
     // An interval of another length: all schedules are brought up to date at the start.
     const startedAt = performance.now();
-    const env = { REDIS_URL: redis.url, POLL_INTERVAL_MS: String(pollIntervalMs) };
+    const env = { REDIS_URL: redis.url, POLL_INTERVAL_MS: String(pollIntervalMs), REJECTION_LOOK_MS: '0' };
     await using daemon = await startDaemonProcess(env);
     print(`start with ${accounts} accounts`, { ms: performance.now() - startedAt });
     await sleep(pollIntervalMs);

@@ -122,6 +122,8 @@ async function accounts(): Promise<void> {
   await using daemon = await startDaemonProcess({
     REDIS_URL: redis.url,
     POLL_INTERVAL_MS: String(pollIntervalMs),
+    // Looks at these accounts are the same request as a poll.
+    REJECTION_LOOK_MS: '0',
   });
   const names = Array.from({ length: accountsMax }, (_, i) => `account-${i}`);
   for (const name of names) {

@@ -6,6 +6,8 @@ export interface PartnerBook {
   filing(id: string): string | null;
   /** PENDING → COMPLETED, PAID → PENDING, UNPAID → PAID, and a new one UNPAID: one filing each. */
   change(): void;
+  /** Moves the newest PENDING filing to REJECTED, and returns its id; a page before it is not kept. */
+  reject(): string;
 }
 
 const moves = [
@@ -16,9 +18,9 @@ const moves = [
 
 /**
  * So many filings with ids like UUIDs, the unsettled ones spread over three statuses, one in twenty of the
- * others REJECTED.
+ * others REJECTED. With `isShuffled` each page of the REJECTED ones begins at another of them.
  */
-export function createPartnerBook(filings: number, unsettled: number): PartnerBook {
+export function createPartnerBook(filings: number, unsettled: number, isShuffled = false): PartnerBook {
   const all = Array.from({ length: filings }, (_, i) => filings - 1 - i);
   const lists = new Map<string, number[]>();
   const statuses = new Map<number, string>();
@@ -37,7 +39,7 @@ export function createPartnerBook(filings: number, unsettled: number): PartnerBo
   }
 
   function renderPage(status: string | null, offset: number, limit: number): string {
-    const list = status === null ? all : listOf(status);
+    const list = status === null ? all : turned(listOf(status), isShuffled && status === 'REJECTED');
     const items = list
       .slice(offset, offset + limit)
       .map(render)
@@ -45,8 +47,14 @@ export function createPartnerBook(filings: number, unsettled: number): PartnerBo
     return `{"items":[${items}],"total":${list.length},"offset":${offset},"limit":${limit}}`;
   }
 
+  function turned(list: readonly number[], isTurned: boolean): readonly number[] {
+    const first = isTurned ? Math.floor(Math.random() * list.length) : 0;
+    return first === 0 ? list : [...list.slice(first), ...list.slice(0, first)];
+  }
+
   return {
     page(status, offset, limit) {
+      if (isShuffled && status === 'REJECTED') return renderPage(status, offset, limit);
       const name = `${status} ${offset} ${limit}`;
       const text = texts.get(name) ?? renderPage(status, offset, limit);
       if (texts.size < 1_000) texts.set(name, text);
@@ -55,6 +63,14 @@ export function createPartnerBook(filings: number, unsettled: number): PartnerBo
     filing(id) {
       const number = Number.parseInt(id.slice(-12), 16);
       return number < all.length ? render(number) : null;
+    },
+    reject() {
+      texts.clear();
+      const number = listOf('PENDING').shift();
+      if (number === undefined) throw new Error('no filing is PENDING');
+      statuses.set(number, 'REJECTED');
+      listOf('REJECTED').unshift(number);
+      return bookFilingId(number);
     },
     change() {
       texts.clear();

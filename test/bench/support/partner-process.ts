@@ -22,25 +22,36 @@ export interface PartnerProcess extends AsyncDisposable {
   readonly baseUrl: string;
   /** Moves three filings on and adds one, so that the number of unsettled ones stays. */
   change(): Promise<void>;
+  /** Rejects a filing and returns its id. */
+  reject(): Promise<string>;
   traffic(): Promise<PartnerTraffic>;
 }
 
-type Question = 'port' | 'change' | 'traffic';
+type Question = 'port' | 'change' | 'reject' | 'traffic';
 
-/** Starts one with so many filings, of which some are unsettled; it ends with this process at the latest. */
-export async function startPartnerProcess(filings: number, unsettled: number): Promise<PartnerProcess> {
-  const child = await startChild<Question>(import.meta.url, [String(filings), String(unsettled)]);
+/**
+ * Starts one with so many filings, of which some are unsettled; it ends with this process at the latest. With
+ * `isShuffled` its list of REJECTED has another order in each answer.
+ */
+export async function startPartnerProcess(
+  filings: number,
+  unsettled: number,
+  isShuffled = false,
+): Promise<PartnerProcess> {
+  const args = [filings, unsettled, Number(isShuffled)].map(String);
+  const child = await startChild<Question>(import.meta.url, args);
   return {
     pid: child.pid,
     baseUrl: `http://127.0.0.1:${await child.ask<number>('port')}/v1`,
     change: async () => void (await child.ask('change')),
+    reject: () => child.ask<string>('reject'),
     traffic: () => child.ask<PartnerTraffic>('traffic'),
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
 }
 
-async function serve(filings: number, unsettled: number): Promise<void> {
-  const book = createPartnerBook(filings, unsettled);
+async function serve(filings: number, unsettled: number, isShuffled: boolean): Promise<void> {
+  const book = createPartnerBook(filings, unsettled, isShuffled);
   let requests = 0;
   let polls: Record<string, number[]> = {};
   const server = createServer((request, response) => {
@@ -68,6 +79,7 @@ async function serve(filings: number, unsettled: number): Promise<void> {
   const answers: Record<Question, () => unknown> = {
     port: () => port,
     change: () => book.change(),
+    reject: () => book.reject(),
     traffic() {
       const traffic: PartnerTraffic = { requests, polls };
       requests = 0;
@@ -78,4 +90,5 @@ async function serve(filings: number, unsettled: number): Promise<void> {
   answer((question: Question) => answers[question]());
 }
 
-if (isChild(import.meta.url)) await serve(Number(process.argv[2]), Number(process.argv[3]));
+if (isChild(import.meta.url))
+  await serve(Number(process.argv[2]), Number(process.argv[3]), process.argv[4] === '1');
