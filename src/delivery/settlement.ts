@@ -4,8 +4,9 @@ import type { LogEntry } from '../events/event-log.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import { buildDisabledEvent, buildFellBehindEvent } from './operational-events.ts';
 import { disablingReason, type EndpointHealth } from './schedule/endpoint-health.ts';
-import type { Lane, Wait } from './schedule/lanes.ts';
+import type { Lane } from './schedule/lanes.ts';
 import type { Work } from './schedule/track.ts';
+import type { Answer } from './schedule/window.ts';
 import {
   nextAttemptAfter,
   verdictOn,
@@ -85,55 +86,48 @@ export interface ResultOfOne {
 
 /** The consequences of a batch of results, not yet in effect. */
 export interface BatchResult {
-  readonly nextState: {
-    /** The endpoint's health after all results. */
-    readonly health: EndpointHealth;
-    /** The verdicts for the scheduler, in the order of the results. */
-    readonly verdicts: readonly Pick<ResultOfOne, 'work' | 'verdict'>[];
-    /** The counts for the current replay. */
-    readonly replayed: ReplayCounts;
-  };
-  readonly writes: {
-    readonly attempts: readonly Attempt[];
-    readonly deadLetters: readonly DeadLetter[];
-    readonly recovered: readonly string[];
-    /** Why the subscription is to be disabled, or null. */
-    readonly disablingReason: string | null;
-  };
-  readonly notices: readonly AttemptReport[];
+  /** The endpoint's health after all results. */
+  readonly health: EndpointHealth;
+  /** The verdicts for the scheduler, in the order of the results. */
+  readonly verdicts: readonly Pick<ResultOfOne, 'work' | 'verdict'>[];
+  /** The counts for the current replay. */
+  readonly replayed: ReplayCounts;
+  /** The attempts to be written. */
+  readonly reports: readonly AttemptReport[];
+  readonly deadLetters: readonly DeadLetter[];
+  readonly recovered: readonly string[];
+  /** Why the subscription is to be disabled, or null. */
+  readonly disablingReason: string | null;
 }
 
 /** Decides the consequences of results, each after those before it. Changes nothing. */
 export function concludeBatch(results: readonly SendResult[], state: BatchState, now: number): BatchResult {
   const verdicts: ResultOfOne[] = [];
-  const attempts: Attempt[] = [];
-  const deadLetters: DeadLetter[] = [];
-  const recovered: string[] = [];
-  const notices: AttemptReport[] = [];
   const judged: CallbackOutcome[] = [];
   const replayed = { delivered: 0, failed: 0 };
   let { health } = state;
   for (const result of results) {
     const one =
       result.kind === 'sent' ? concludeSent(result, health, state, now) : concludeUnsent(result, health, now);
-    const { report, verdict } = one;
+    const { report, verdict, work } = one;
     ({ health } = verdict);
     verdicts.push(one);
-    if (one.deadLetter !== null) deadLetters.push(one.deadLetter);
-    if (one.recovered !== null) recovered.push(one.recovered);
     if (report === null) continue;
-    notices.push(report);
-    attempts.push(report.attempt);
     if (verdict.judged) judged.push(report.sent.outcome);
-    if (result.work.track === 'replay' && verdict.fate === 'done') replayed.delivered += 1;
-    if (result.work.track === 'replay' && verdict.fate === 'given_up') replayed.failed += 1;
+    if (work.track === 'replay' && verdict.fate === 'done') replayed.delivered += 1;
+    if (work.track === 'replay' && verdict.fate === 'given_up') replayed.failed += 1;
   }
   const reason = disablingReason(judged, health, now, state.disableAfterMs);
+  const reports = verdicts.flatMap(({ report }) => report ?? []);
   return {
-    nextState: { health, verdicts, replayed },
-    writes: { attempts, deadLetters, recovered, disablingReason: reason },
+    health,
+    verdicts,
+    replayed,
     // A disabled subscription has no next retry.
-    notices: reason === null ? notices : notices.map((notice) => ({ ...notice, nextAttemptAt: null })),
+    reports: reason === null ? reports : reports.map((report) => ({ ...report, nextAttemptAt: null })),
+    deadLetters: verdicts.flatMap(({ deadLetter }) => deadLetter ?? []),
+    recovered: verdicts.flatMap((one) => one.recovered ?? []),
+    disablingReason: reason,
   };
 }
 
@@ -167,7 +161,10 @@ function concludeUnsent(
   const { work, kind } = result;
   const { position, filingId, attempt, track } = work;
   const isLost = kind === 'expired' && track === 'live';
-  const fate = kind === 'waits' ? waitUntil(result.until) : 'done';
+  const fate =
+    kind === 'waits'
+      ? ({ dueAt: result.until, charged: false, eventAtFault: false, unsent: true } as const)
+      : 'done';
   return {
     work,
     verdict: verdictOnUnsent(fate, health),
@@ -175,10 +172,6 @@ function concludeUnsent(
     deadLetter: isLost ? toExpiredLetter({ position, filingId, attempts: attempt - 1 }, 1, now) : null,
     recovered: null,
   };
-}
-
-function waitUntil(dueAt: number): Wait {
-  return { dueAt, charged: false, eventAtFault: false, unsent: true };
 }
 
 /** The operational events to append for a subscription: it fell behind, or is disabled under this version. */
@@ -209,4 +202,23 @@ export function expiredOf(letters: readonly DeadLetter[]): { events: number; pos
     position = Math.max(position, letter.position);
   }
   return { events, position };
+}
+
+/** The evidence that results give of the endpoint's window. An event that was not sent says nothing. */
+export function evidenceOf(results: readonly SendResult[]): Answer[] {
+  const answers: Answer[] = [];
+  for (const result of results) {
+    const kind = result.kind === 'sent' ? kindOf(result.sent) : null;
+    if (kind === null || result.kind !== 'sent') continue;
+    answers.push({ kind, startedAt: result.work.startedAt, latencyMs: result.sent.durationMs });
+  }
+  return answers;
+}
+
+function kindOf({ outcome, statusCode }: Sent): Answer['kind'] | null {
+  if (outcome.kind === 'delivered') return 'accepted';
+  if (outcome.kind === 'aborted' || outcome.kind === 'held') return null;
+  if (outcome.code === 'sender_error' || outcome.code === 'token_error') return null;
+  if (statusCode === 429 || statusCode === 503) return 'overloaded';
+  return outcome.code === 'timeout' ? 'timed_out' : 'failed';
 }

@@ -8,8 +8,7 @@ import {
 import { createCursor, type Cursor } from '../../subscriptions/cursor.ts';
 import { isExpired } from '../../subscriptions/options/expires-at.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
-import { evidenceOf } from '../evidence.ts';
-import { concludeBatch, expiredOf, operationalNotices } from '../settlement.ts';
+import { concludeBatch, evidenceOf, expiredOf, operationalNotices } from '../settlement.ts';
 import type { AttemptReport, BatchResult, SendResult } from '../settlement.ts';
 import { healthOf, pauseAt } from '../schedule/endpoint-health.ts';
 import { Lanes, type Lane } from '../schedule/lanes.ts';
@@ -254,20 +253,20 @@ export class SubscriptionQueue {
     const { subscription, version, endpointVersion } = this.#inEffect;
     this.#followClock(this.#settledAt, at);
     this.#limiter.answered(evidenceOf(results), at);
-    const { nextState, writes, notices } = this.#conclude(results, at);
-    for (const { work, verdict } of nextState.verdicts) this.#scheduler.settle(work, verdict, at);
-    const { attempts, recovered, disablingReason } = writes;
-    const deadLetters = [...this.#live.removeGivenUp(), ...writes.deadLetters];
+    const concluded = this.#conclude(results, at);
+    for (const { work, verdict } of concluded.verdicts) this.#scheduler.settle(work, verdict, at);
+    const { reports, recovered, disablingReason } = concluded;
+    const deadLetters = [...this.#live.removeGivenUp(), ...concluded.deadLetters];
     this.#isDirty = false;
     this.#writtenTo = this.#cursor.position();
-    const replay = this.#replays?.removeChanges(nextState.replayed) ?? null;
+    const replay = this.#replays?.removeChanges(concluded.replayed) ?? null;
     const noticed = operationalNotices(subscription, version, deadLetters, disablingReason, at);
     const settlement = {
       id: this.#id,
       endpointVersion,
       ...this.#removeChanges(at),
       lanes: this.#lanes.removeChanges(),
-      attempts,
+      attempts: reports.map(({ attempt }) => attempt),
       deadLetters,
       recovered,
       replay,
@@ -279,7 +278,7 @@ export class SubscriptionQueue {
         this.#inFlight -= results.length;
         for (const { work } of results) this.#scheduler.unblock(work);
         this.#replays?.written(replay);
-        if (notices.length > 0) this.#deps.onAttempts(notices);
+        if (reports.length > 0) this.#deps.onAttempts(reports);
         const { events } = expiredOf(deadLetters);
         if (events > 0) this.#deps.onExpired(subscription, events);
         if (!hasDisabled || noticed.disabling === null) return;

@@ -149,27 +149,27 @@ describe('the conclusion of a batch', () => {
       replayed = { delivered: 0, failed: 0 },
       disabled = null,
     } = expected;
-    const { nextState, writes, notices } = concludeBatch([result], state, now);
-    expect(writes.attempts.map(({ outcome }) => outcome)).toEqual(attempts);
-    expect(writes.deadLetters.map(({ lastOutcome }) => lastOutcome)).toEqual(deadLetters);
-    expect(writes.recovered).toEqual(recovered);
-    expect(writes.disablingReason).toBe(disabled);
-    expect(nextState.replayed).toEqual(replayed);
-    expect(nextState.verdicts.map(({ work }) => work)).toEqual([result.work]);
-    expect(notices.map(({ attempt, deadLetter }) => [attempt.outcome, deadLetter])).toEqual(
+    const concluded = concludeBatch([result], state, now);
+    expect(concluded.reports.map(({ attempt }) => attempt.outcome)).toEqual(attempts);
+    expect(concluded.deadLetters.map(({ lastOutcome }) => lastOutcome)).toEqual(deadLetters);
+    expect(concluded.recovered).toEqual(recovered);
+    expect(concluded.disablingReason).toBe(disabled);
+    expect(concluded.replayed).toEqual(replayed);
+    expect(concluded.verdicts.map(({ work }) => work)).toEqual([result.work]);
+    expect(concluded.reports.map(({ attempt, deadLetter }) => [attempt.outcome, deadLetter])).toEqual(
       attempts.map((outcome) => [outcome, deadLetters.length > 0]),
     );
   });
 
   it('judges each result in the light of those before it', () => {
     const batch = [sent('a', failed), sent('b', failed), sent('c', failed), sent('d', failed)];
-    const { nextState } = concludeBatch(batch, stateOf(), now);
+    const failing = concludeBatch(batch, stateOf(), now);
     // The third filing that fails brings the endpoint down: from then on no retry is charged.
-    expect(
-      nextState.verdicts.map(({ verdict: { fate } }) => typeof fate === 'object' && fate.charged),
-    ).toEqual([true, true, false, false]);
-    expect(nextState.health).toMatchObject({ failures: 4, failedFilings: ['a', 'b', 'c'], probes: 1 });
-    const { nextState: worked } = concludeBatch([...batch, sent('e', delivered)], stateOf(), now);
+    expect(failing.verdicts.map(({ verdict: { fate } }) => typeof fate === 'object' && fate.charged)).toEqual(
+      [true, true, false, false],
+    );
+    expect(failing.health).toMatchObject({ failures: 4, failedFilings: ['a', 'b', 'c'], probes: 1 });
+    const worked = concludeBatch([...batch, sent('e', delivered)], stateOf(), now);
     expect(worked.verdicts.at(-1)?.verdict.retryNow).toBe('all');
     expect(worked.health).toMatchObject({ failures: 0, probes: 0, lastSuccessAt: now });
   });
@@ -177,7 +177,7 @@ describe('the conclusion of a batch', () => {
   it('announces no further attempt where the subscription is disabled', () => {
     const state = stateOf();
     const nextAttempts = (batch: readonly SendResult[]) =>
-      concludeBatch(batch, state, now).notices.map(({ nextAttemptAt }) => nextAttemptAt);
+      concludeBatch(batch, state, now).reports.map(({ nextAttemptAt }) => nextAttemptAt);
     expect(nextAttempts([sent('a', failed), sent('b', delivered)])).toEqual([now + 100, null]);
     expect(nextAttempts([sent('a', failed), sent('b', gone)])).toEqual([null, null]);
   });
