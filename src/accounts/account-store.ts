@@ -3,6 +3,7 @@ import type { Keys } from '../redis/keys.ts';
 import { replaceField, scanHash } from '../redis/hash-fields.ts';
 import type { OnUnreadable } from '../redis/unreadable-record.ts';
 import type { Sealer } from '../secrets/seal.ts';
+import { createBoundedMap } from '../memory/bounded-map.ts';
 import { partnerKeyPlace } from '../secrets/seal-place.ts';
 import type { SealedRecord } from '../secrets/stored-secrets.ts';
 import {
@@ -78,6 +79,9 @@ export interface AccountStoreDeps {
   readonly onUnreadable?: OnUnreadable;
 }
 
+// Maximum number of accounts whose opened records are kept.
+const openedMax = 20_000;
+
 /** Accounts in one Redis hash, partner keys sealed. */
 export function createAccountStore({
   redis,
@@ -87,6 +91,8 @@ export function createAccountStore({
   onUnreadable = () => undefined,
 }: AccountStoreDeps): AccountStore {
   const changes = createAccountChanges(redis, keys);
+  // Each poll needs the key, and opening it costs more than the rest of the read.
+  const opened = createBoundedMap<string, { readonly text: string; readonly keyed: KeyedAccount }>(openedMax);
 
   const toAccount = (account: string, { sealedKey: _sealed, ...stored }: StoredAccount): Account => ({
     stalledAfter: null,
@@ -166,10 +172,16 @@ export function createAccountStore({
       return found === null ? null : toAccount(account, found);
     },
     async getKeyed(account) {
-      const found = await find(account);
-      if (found === null) return null;
+      const text = await textOf(account);
+      const known = opened.get(account);
+      if (known !== undefined && known.text === text) return known.keyed;
+      opened.delete(account);
+      const found = text === null ? null : parseAccount(keys.accounts, account, text);
+      if (text === null || found === null) return null;
       const partnerKey = sealer.open(found.sealedKey, partnerKeyPlace(account, found.baseUrl));
-      return { ...toAccount(account, found), partnerKey };
+      const keyed = { ...toAccount(account, found), partnerKey };
+      opened.set(account, { text, keyed });
+      return keyed;
     },
     async *sealedRecords() {
       for await (const some of scanHash(redis, keys.accounts, accountsAtOnce))
