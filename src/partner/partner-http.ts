@@ -72,10 +72,13 @@ export function createPartnerHttp(deps: PartnerHttpDeps): PartnerHttp {
   return {
     async get({ endpoint, path, room }, signal) {
       const attempt = openAttempt(signal, timeoutMs);
-      const held = createHold(() => attempt.untimed(room.take(attempt.signal)));
+      // The room that the answer has taken, once.
+      const taken: (() => void)[] = [];
+      const release = () => taken.forEach((giveBack) => giveBack());
       const fit = async (bytes: number) => {
         if (bytes > bodyBytesMax) throw new AnswerExcess('bytes', bodyBytesMax);
-        if (bytes > roomlessBytesMax) await held.take();
+        if (bytes > roomlessBytesMax && taken.length === 0)
+          taken.push(await attempt.untimed(room.take(attempt.signal)));
       };
       try {
         const stream = http.stream(path, { signal: attempt.signal });
@@ -84,14 +87,14 @@ export function createPartnerHttp(deps: PartnerHttpDeps): PartnerHttp {
         const { statusCode = 0, headers = {} } = stream.response ?? {};
         return {
           status: statusCode,
-          body: oneOf(chunks),
+          body: Buffer.concat(chunks),
           unknownCoding: headers['content-encoding'],
           retryAfterMs: parseRetryAfter(headers['retry-after'], clock.now()),
           isRateLimited: isRateLimit(statusCode, headers),
-          release: held.release,
+          release,
         };
       } catch (error) {
-        held.release();
+        release();
         if (error instanceof AnswerExcess) throw error;
         throw attempt.isLate()
           ? new PartnerError('timeout', `GET ${endpoint} took too long`)
@@ -169,24 +172,8 @@ function isBrokenCoding(error: unknown): boolean {
   return /^(?:Z_|ERR__ERROR_|ERR_BROTLI|ZSTD_)/.test(code);
 }
 
-function oneOf(chunks: readonly Buffer[]): Buffer {
-  const [first, ...others] = chunks;
-  return first !== undefined && others.length === 0 ? first : Buffer.concat(chunks);
-}
-
 function isOk(status: number): boolean {
   return status >= 200 && status < 300;
-}
-
-/** Room that is taken at most once. */
-function createHold(take: () => Promise<() => void>) {
-  let release: (() => void) | null = null;
-  return {
-    async take(): Promise<void> {
-      release ??= await take();
-    },
-    release: () => release?.(),
-  };
 }
 
 // The poll's signal lives long and is shared, so each request takes its listener away again.
