@@ -32,17 +32,12 @@ const alerts: readonly (readonly [RegExp, string])[] = [
     'The endpoint requires a certificate of the client: set tls.cert and tls.key.',
   ],
   [
-    /ALERT_CERTIFICATE_EXPIRED$/,
-    'The endpoint refuses the certificate of tls.cert: it holds it for expired.',
-  ],
-  [/ALERT_CERTIFICATE_REVOKED$/, 'The endpoint refuses the certificate of tls.cert: it is revoked.'],
-  [
     /ALERT_UNKNOWN_CA$/,
     'The endpoint refuses the certificate of tls.cert: it does not know its authority. Add the intermediate certificates to tls.cert.',
   ],
   [
-    /ALERT_(?:BAD_CERTIFICATE|CERTIFICATE_UNKNOWN|UNSUPPORTED_CERTIFICATE|ACCESS_DENIED|DECRYPT_ERROR)$/,
-    'The endpoint refuses the certificate of the client: see tls.cert.',
+    /ALERT_(?:BAD_CERTIFICATE|CERTIFICATE_(?:EXPIRED|REVOKED|UNKNOWN)|UNSUPPORTED_CERTIFICATE|ACCESS_DENIED|DECRYPT_ERROR)$/,
+    'The endpoint refuses the certificate of the client, which may have expired or be revoked: see tls.cert.',
   ],
   [/ALERT_PROTOCOL_VERSION$/, 'The endpoint does not speak TLS 1.2 or 1.3.'],
   [
