@@ -117,7 +117,7 @@ test('an unsafe and an emptied Redis, and one that is away, show in the metrics'
   await using own = await startPrivateRedis({ args: ['--appendonly', 'no'] });
   await using unsafe = await startDaemonProcess({ REDIS_URL: own.url, REDIS_UNSAFE: 'true' });
   await expectSample(unsafe, 'filing_webhooks_redis_safe', 0);
-  await expectSample(unsafe, 'filing_webhooks_ready', 0);
+  await expectSample(unsafe, 'filing_webhooks_ready', 1);
   await own.kill();
   await own.restart();
   await expectSample(unsafe, 'filing_webhooks_store_emptied', 1);
