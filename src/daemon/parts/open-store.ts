@@ -17,7 +17,7 @@ import { databaseOf } from '../../redis/connection/open-client.ts';
 import { checkDurability } from '../../redis/durability/check-durability.ts';
 import { checkPermissions } from '../../redis/durability/check-permissions.ts';
 import { createStoreWatch } from '../../redis/durability/store-watch.ts';
-import { shortenExpiries } from '../../redis/jobs/job-expiries.ts';
+import { shortenExpiries } from '../../redis/jobs/job-queue.ts';
 import { createKeys, type Keys } from '../../redis/keys.ts';
 import { createSealer } from '../../secrets/seal.ts';
 import type { Overrides } from './overrides.ts';

@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
-import { shortenExpiries } from '../../../../src/redis/jobs/job-expiries.ts';
+import { shortenExpiries } from '../../../../src/redis/jobs/job-queue.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 
 const redis = testRedis();
