@@ -4,7 +4,7 @@ import type { ReadOutcome } from './reads/full.ts';
 import type { PollReads } from './reads/poll-reads.ts';
 import { failureOf } from './reads/findings.ts';
 import type { PollMode } from './schedule/plan.ts';
-import type { MarksUpdate, PollingMarks } from './store/marks.ts';
+import type { MarksUpdate } from './store/marks.ts';
 
 /** Counts of a poll that read to its end. */
 interface EndedReads {
@@ -78,19 +78,6 @@ export function marksAfter(reads: PollReads, { earned, whole }: ReadOutcome, now
     // A filing that a list cannot show often cannot be read by itself either.
     lastError:
       (whole && doubt === null && (gaps || leftOut)) || errorOf(failureOf(reads.tally), whole, doubt),
-  };
-}
-
-/** The marks after a poll that failed; the next one may come at `backoffUntil`. */
-export function marksAfterFailure(
-  error: PartnerError,
-  marks: Pick<PollingMarks, 'consecutiveFailures'>,
-  backoffUntil: number,
-): MarksUpdate {
-  return {
-    consecutiveFailures: marks.consecutiveFailures + 1,
-    backoffUntil,
-    lastError: describeError(error),
   };
 }
 

@@ -2,13 +2,13 @@ import { PartnerError } from '../partner/partner-error.ts';
 import { toStayLimits } from '../filings/detection/stay-limits.ts';
 import { readIdentity, standingDoubt } from './beliefs/doubt.ts';
 import { doubtedFrom } from './beliefs/weigh.ts';
-import { marksAfter, marksAfterFailure, outcomeOf, type PollOutcome } from './poll-outcome.ts';
+import { describeError, marksAfter, outcomeOf, type PollOutcome } from './poll-outcome.ts';
 import { healthState } from './health.ts';
 import { readDelta } from './reads/delta.ts';
 import { readEverything, type ReadOutcome } from './reads/full.ts';
 import type { PollInput, ReadDeps } from './reads/poll-input.ts';
 import { createPollReads, type PollReads } from './reads/poll-reads.ts';
-import { isLarge, planPoll, staggerOf, type PollMode, type PollPlan } from './schedule/plan.ts';
+import { isLarge, planPoll, staggerOf, sweepRetryMs, type PollMode, type PollPlan } from './schedule/plan.ts';
 import { isEarly, nextPollMs, timesAhead } from './schedule/poll-schedule.ts';
 import { noStays, type DueStays, type StalledSearch } from './schedule/stalled-filings.ts';
 import type { PollLease } from './store/lease-store.ts';
@@ -108,7 +108,10 @@ export async function pollAccount(
   const write = marksWriter(deps, account.account, marks, request.lease);
   const known = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const stays = await findStalled(deps, account, marks, startedAt);
-  const isLong = isLarge(counts, deps.largeFrom) || !marks.baselined;
+  const isKnownLarge = isLarge(counts, deps.largeFrom);
+  const isLong = isKnownLarge || !marks.baselined;
+  // Delta polls go on beside it, and find out by themselves whether the service answers them.
+  const isBesideDeltas = request.mode === 'sweep' && marks.baselined && isKnownLarge;
   const input = { account, marks, known, missedReads, stays, startedAt, isLong, signal };
   const scheduled = request.asked ? {} : { scheduledPollAt: startedAt };
   try {
@@ -117,15 +120,22 @@ export async function pollAccount(
     return { outcome: outcomeOf(mode, reads, read), marks: after };
   } catch (error) {
     if (!(error instanceof PartnerError) || signal.aborted) throw error;
+    const tried = choice.plan === 'full' ? { sweepTriedAt: startedAt } : {};
+    const { kind: reason, message } = error;
+    if (isBesideDeltas) {
+      const after = await write({ ...tried, lastError: describeError(error) });
+      return { outcome: { kind: 'failed', reason, message, retryInMs: sweepRetryMs(account) }, marks: after };
+    }
     const failures = marks.consecutiveFailures + 1;
     const retryInMs = nextPollMs(failures, account.pollIntervalMs, error.retryAfterMs, deps.random);
     const after = await write({
       lastPollAt: startedAt,
       ...scheduled,
-      ...(choice.plan === 'full' ? { sweepTriedAt: startedAt } : {}),
-      ...marksAfterFailure(error, marks, deps.now() + retryInMs),
+      ...tried,
+      consecutiveFailures: failures,
+      backoffUntil: deps.now() + retryInMs,
+      lastError: describeError(error),
     });
-    const { kind: reason, message } = error;
     return { outcome: { kind: 'failed', reason, message, retryInMs }, marks: after };
   } finally {
     choice.release();

@@ -55,16 +55,23 @@ function isSweepDue(input: PlanInput): boolean {
   return now - marks.lastSweepAt >= sweepIntervalMs - early && isSweepRetryDue(input);
 }
 
-/** Whether a tenth of the interval has passed since the last sweep, complete or not; pure. */
+/** Whether it is time for another sweep after one that was not complete; pure. */
 export function isSweepRetryDue({
   marks,
   now,
-  pollIntervalMs,
-  sweepIntervalMs,
+  ...intervals
 }: Pick<PlanInput, 'now' | 'pollIntervalMs' | 'sweepIntervalMs'> & {
   readonly marks: Pick<PollingMarks, 'sweepTriedAt'>;
 }): boolean {
-  return now - marks.sweepTriedAt >= Math.max(pollIntervalMs, retryShare * sweepIntervalMs);
+  return now - marks.sweepTriedAt >= sweepRetryMs(intervals);
+}
+
+/** Milliseconds from the beginning of a sweep that was not complete to the next one; pure. */
+export function sweepRetryMs({
+  pollIntervalMs,
+  sweepIntervalMs,
+}: Pick<PlanInput, 'pollIntervalMs' | 'sweepIntervalMs'>): number {
+  return Math.max(pollIntervalMs, retryShare * sweepIntervalMs);
 }
 
 /**

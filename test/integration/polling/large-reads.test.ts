@@ -96,6 +96,28 @@ describe('while a sweep takes longer than a poll interval', () => {
   });
 });
 
+describe('a sweep that the service fails', () => {
+  it('delays no delta: only another sweep waits', async () => {
+    const begun: boolean[] = [];
+    const watched = await watch({
+      pollIntervalMs: 0,
+      sweepIntervalMs: 60_000,
+      beginSweep: async (asked) => void begun.push(asked),
+    });
+    await watched.poll('sweep');
+    partner.misbehave = ({ status }) => (status === null ? { status: 503 } : undefined);
+    const failed = await watched.poll('sweep');
+    expect(failed).toMatchObject({ kind: 'failed', reason: 'unavailable', retryInMs: 6_000 });
+    const marks = await watched.polling.read('acme');
+    expect(marks).toMatchObject({ backoffUntil: 0, consecutiveFailures: 0 });
+    expect(marks.lastError).toContain('unavailable');
+    partner.misbehave = () => undefined;
+    partner.put('f0', { status: 'COMPLETED' });
+    expect(await watched.poll('delta', { scheduled: true })).toMatchObject({ kind: 'complete', events: 1 });
+    expect(begun).toEqual([]);
+  });
+});
+
 describe('a sweep in which a filing that it has shown is removed', () => {
   it('still asks for the one that it has not shown', async () => {
     partner.clamp = 20;
