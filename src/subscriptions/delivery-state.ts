@@ -46,7 +46,7 @@ export function withLevel<T extends Pick<DeliveryState, 'cursor' | 'done' | 'lag
   state: T,
   { position, timeline }: Checkpoint,
 ): T {
-  if (state.lags || state.cursor >= position) return state;
+  if (state.lags || state.cursor > position) return state;
   const cursor = createCursor(position, state.done);
   return { ...state, cursor: cursor.position(), timeline, done: cursor.done() };
 }

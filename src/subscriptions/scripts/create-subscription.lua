@@ -2,7 +2,7 @@
 --
 -- KEYS  1 subscriptions  2 delivery state  3 head  4 idempotency key  5 events  6 incarnation  7 quota
 --       8 registrations  9 tokens  10 order  11 replays  12 changes  13 certificates
---       14 certificate warnings
+--       14 certificate warnings  15 delivery
 -- ARGV  id, subscription (JSON), 'now', 'earliest' or 'state', idempotency record ('' = none asked for), its
 --       lifetime (ms), maximum number of an account, maximum bytes of an account, maximum number of
 --       idempotency records, its members in the order of all and of its maker ('' = none), reason of being
@@ -40,7 +40,12 @@ if ARGV[3] == 'earliest' then
   timeline = timeline_at(KEYS[3], KEYS[5], cursor)
   redis.call('HSET', KEYS[2], 'lags', 1)
 end
-redis.call('HSET', KEYS[2], 'version', 1, 'cursor', cursor, 'timeline', timeline, 'enabled', 1)
+redis.call('HSET', KEYS[2], 'cursor', cursor)
+-- A cursor at the level has the level's timeline, and is brought back with it.
+local level = redis.call('HMGET', KEYS[15], 'level', 'timeline')
+if ARGV[3] == 'earliest' or level[1] ~= tostring(cursor) or level[2] ~= timeline then
+  redis.call('HSET', KEYS[2], 'timeline', timeline)
+end
 if ARGV[11] ~= '' then
   redis.call('HSET', KEYS[2], 'enabled', 0, 'disabledReason', ARGV[11])
 end

@@ -133,6 +133,7 @@ export function createSubscriptionStore(
           key.changes,
           key.certificates,
           key.certificateWarnings,
+          key.delivery,
         ],
         [
           id,

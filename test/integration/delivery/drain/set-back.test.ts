@@ -106,6 +106,25 @@ describe('Redis is set back under a run, and no connection is lost', () => {
   });
 });
 
+test('a subscription that joined at the level keeps its cursor alone, and is brought back with the level', async () => {
+  await using receiver = await startReceiver();
+  await using other = await startReceiver();
+  await using harness = await createHarness(redis);
+  const first = await harness.subscribe(other.url);
+  await harness.append('a');
+  await drainAll(harness, first);
+  const setBack = await harness.stored.rememberLog();
+  await harness.append('b', 'c');
+  await drainAll(harness, first);
+  const joined = await harness.subscribe(receiver.url);
+  expect(await harness.stored.of(joined).state()).toEqual({ cursor: '3' });
+  await setBack();
+  const found = ['x1', 'x2', 'x3', 'x4'];
+  await harness.append(...found);
+  await drainAll(harness, joined);
+  expect(heard(receiver).slice(-4)).toEqual(found);
+});
+
 test('events that a second master answered with are not taken for those of the first', async () => {
   await using receiver = await startReceiver(answering());
   await using harness = await createHarness(redis, { maxInFlight: 1 });
