@@ -1,12 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { parseEnv } from 'node:util';
 import { variables } from './variables.ts';
 import { nearName } from '../words/near-name.ts';
 
 /** Environment variables, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A `.env` that cannot be read. The message says what to do. */
+/**
+ * A `.env` that cannot be read, or with values that programs read differently. A line of the message for each
+ * problem says what to do.
+ */
 export class UnreadableFileError extends Error {
   override readonly name = 'UnreadableFileError';
 }
@@ -16,7 +18,47 @@ export class UnreadableFileError extends Error {
  * UnreadableFileError.
  */
 export function readEnvironment(file: string): Environment {
-  return existsSync(file) ? { ...parseEnv(readText(file)), ...process.env } : process.env;
+  if (!existsSync(file)) return process.env;
+  const { values, problems } = parseEnvFile(readText(file));
+  if (problems.length === 0) return { ...values, ...process.env };
+  throw new UnreadableFileError(problems.map((problem) => `${file}, ${problem}`).join('\n'));
+}
+
+// An assignment: its name, the quotes that its value begins with, and the rest of the line.
+const assignment = /^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=(?:[ \t]*('[^']*'|"[^"]*"))?(.*)$/gm;
+
+/**
+ * The values of a `.env`, where a shell reads the same or reports an error; pure. Every other value of a
+ * variable of this product is a problem that names line, variable and one sign. Lines without `NAME=` are
+ * passed over.
+ */
+export function parseEnvFile(text: string): { values: Record<string, string>; problems: string[] } {
+  const values: Record<string, string> = {};
+  const problems: string[] = [];
+  for (const match of text.matchAll(assignment)) {
+    const [, name = '', quoted, rest = ''] = match;
+    // A comment begins behind white space.
+    const [plain = ''] = rest.split(/[ \t]#/, 1);
+    values[name] = quoted?.slice(1, -1) ?? plain.trim();
+    const sign = unclearSign(quoted ?? '', plain);
+    const isOurs = Object.hasOwn(variables, name) || /^(?:FILING_WEBHOOKS|SANDBOX)_/.test(name);
+    // Quotes that end before their value does may have taken other lines along.
+    const isTorn = quoted !== undefined && plain.trim() !== '';
+    if (sign === undefined || !(isOurs || isTorn)) continue;
+    const line = text.slice(0, match.index).split('\n').length;
+    problems.push(
+      `line ${line}: ${name} has ${sign} in its value, which programs read differently there: write ${name}='…', with single quotes around the whole value`,
+    );
+  }
+  return { values, problems };
+}
+
+// Nothing may stand behind quotes, double quotes hold no escapes, and `A=x B=y` sets two variables.
+function unclearSign(quoted: string, plain: string): string | undefined {
+  const outside = /^~|[#\\$`;&|<>()]/.exec(plain) ?? /["']/.exec(plain);
+  const inside = quoted.startsWith('"') ? /[\\$`]/.exec(quoted) : null;
+  const further = /^[^ \t]*[ \t].*=/.test(plain) ? '=' : undefined;
+  return outside?.[0] ?? inside?.[0] ?? (plain.trim() === '' ? undefined : (quoted[0] ?? further));
 }
 
 // Windows editors put a byte order mark in front.

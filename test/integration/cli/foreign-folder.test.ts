@@ -64,7 +64,12 @@ test('a file that is named with --env-file is read', async () => {
   });
 });
 
-test('quotes of a token are named, and it is not used', async () => {
+test('a file whose values programs read differently is not used, and quotes of a token are named', async () => {
+  await writeFile(join(folder, 'own.env'), 'API_TOKEN=part#rest\n');
+  expect(await run('api', 'GET', '/subscriptions', '--env-file', 'own.env')).toEqual({
+    exitCode: 66,
+    stderr: expect.stringContaining('own.env, line 1: API_TOKEN has # in its value') as string,
+  });
   await writeFile(join(folder, 'own.env'), `API_TOKEN='"${token}"'\n`);
   expect(await run('api', 'GET', '/subscriptions', '--env-file', 'own.env')).toEqual({
     exitCode: 64,

@@ -1,5 +1,5 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { parseEnv } from 'node:util';
+import { parseEnvFile } from '../../../src/config/environment.ts';
 import { variables } from '../../../src/config/variables.ts';
 import { loadConfig, type Config } from '../../../src/config/config.ts';
 import { createEgressPolicy } from '../../../src/egress/address-policy.ts';
@@ -26,7 +26,7 @@ export const configTargets: readonly FuzzTarget[] = [
       `PARTNER_BASE_URL=https://u:${secret}@h/\nPARTNER_KEY=${secret}\nDELIVERY_RETRY_MS=1,,2`,
     ],
     run(input) {
-      const loaded = loadConfig(parseEnv(input.toString()));
+      const loaded = loadConfig(parseEnvFile(input.toString()).values);
       if (loaded.ok) return checkConfig(loaded.config);
       ok(loaded.problems.length > 0);
       for (const problem of loaded.problems) {

@@ -3,11 +3,10 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseEnv } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { variables } from '../../../src/config/variables.ts';
 import { loadConfig } from '../../../src/config/config.ts';
-import { readEnvironment } from '../../../src/config/environment.ts';
+import { parseEnvFile, readEnvironment } from '../../../src/config/environment.ts';
 import type { Config } from '../../../src/config/config.ts';
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64');
@@ -445,6 +444,67 @@ test('a byte order mark in front of a .env file is no part of the first name', a
   expect(env['FW_TEST_ONLY_IN_FILE']).toBe('first');
 });
 
+describe('a line of a .env file', () => {
+  test.each([
+    ['A=x', 'x'],
+    ['A=', ''],
+    ['A= \nB=y', ''],
+    ['A=x # y', 'x'],
+    ["A=x # it's", 'x'],
+    ['A= # y', ''],
+    ["A='x # y'", 'x # y'],
+    ['A="x#y" # z', 'x#y'],
+    ["A='x\\n$y'", 'x\\n$y'],
+    ['A="it\'s"', "it's"],
+    ['  export A=x  ', 'x'],
+    ['export\tA=x', 'x'],
+    ['A=x\r\nB=y\r\n', 'x'],
+    ['A="x"\r\nB=y\r\n', 'x'],
+    ['A=1\nA=x', 'x'],
+    ['# A=y\nA=x=\nplain', 'x='],
+    ['A=127.0.0.0/8, ::1/128', '127.0.0.0/8, ::1/128'],
+    ['A="x\ny"', 'x\ny'],
+  ])('%j means %j', (text, value) => {
+    const { values, problems } = parseEnvFile(text.replaceAll(/\bA=/g, 'API_TOKEN='));
+    expect([values['API_TOKEN'], problems]).toEqual([value, []]);
+  });
+
+  test.each([
+    ['A=x#y', '#'],
+    ['A=#y', '#'],
+    ['A="x"#y', '#'],
+    ['A="x"y', '"'],
+    ['A="x" y', '"'],
+    ["A='it'\\''s'", '\\'],
+    ['A="x', '"'],
+    ['A="x\nB="y"', '"'],
+    ['A=x"y"', '"'],
+    ['A="x\\ny"', '\\'],
+    ['A=x\\y', '\\'],
+    ['A=$x', '$'],
+    ['A="$x"', '$'],
+    ['A=`x`', '`'],
+    ['A=x;', ';'],
+    ['A=x&y', '&'],
+    ['A=~/x', '~'],
+    ['A=x B=y', '='],
+    ['A= B=y', '='],
+  ])('%j is refused for its %s', (text, sign) => {
+    const named = text.replaceAll(/\bA=/g, 'API_TOKEN=');
+    expect(parseEnvFile(`Z=1\n${named}`).problems).toEqual([
+      expect.stringContaining(`line 2: API_TOKEN has ${sign} in its value`),
+    ]);
+  });
+
+  test('is not looked at where it sets a variable of another program, unless its quotes take lines along', () => {
+    const foreign = ['DATABASE_URL=postgres://h/db?a=1&b=2', "MOTD=it's", 'PROMPT="$USER"', 'PORT=1'];
+    expect(parseEnvFile(foreign.join('\n'))).toMatchObject({ values: { PORT: '1' }, problems: [] });
+    expect(parseEnvFile('MOTD="hello\nPORT=1\nHOST="::1"').problems).toEqual([
+      expect.stringContaining('line 1: MOTD has " in its value'),
+    ]);
+  });
+});
+
 test.each(Object.entries(variables))(
   '%s is refused in quotes that belong to its value',
   (name, { example }) => {
@@ -476,7 +536,7 @@ describe('the documentation', () => {
   test('.env.example mentions every variable with its default, and starts the daemon once the keys are put in', () => {
     const read = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
     const text = read('.env.example');
-    const everything = parseEnv(text.replaceAll(/^# ?(?=[A-Z_]+=)/gm, ''));
+    const { values: everything } = parseEnvFile(text.replaceAll(/^# ?(?=[A-Z_]+=)/gm, ''));
     const forCompose = [...read('docker-compose.yml').matchAll(/\$\{(\w+)|args: \[(\w+)\]/g)];
     const names = [...Object.keys(variables), ...forCompose.map(([, used, passed]) => used ?? passed ?? '')];
     expect(Object.keys(everything).toSorted()).toEqual([...new Set(names)].toSorted());
@@ -484,7 +544,7 @@ describe('the documentation', () => {
     expect(everything).toMatchObject(
       Object.fromEntries(withDefault.map(([name, each]) => [name, each.default])),
     );
-    expect(loadConfig({ ...parseEnv(text), ...needed }).ok).toBe(true);
-    expect(problemsOf(parseEnv(text))).toHaveLength(2);
+    expect(loadConfig({ ...parseEnvFile(text).values, ...needed }).ok).toBe(true);
+    expect(problemsOf(parseEnvFile(text).values)).toHaveLength(2);
   });
 });
