@@ -2,6 +2,24 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseExactly } from '../../../src/json/parse-exactly.ts';
 
+const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
+
+function withReviver(text: string): unknown {
+  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
+    typeof value === 'number' && context?.source !== undefined && String(value) !== context.source
+      ? rawJson(context.source)
+      : value,
+  );
+}
+
+function written(parse: () => unknown): string {
+  try {
+    return JSON.stringify(parse());
+  } catch (error) {
+    return String(error);
+  }
+}
+
 describe('parseExactly', () => {
   it.each([
     '1200.10',
@@ -19,6 +37,25 @@ describe('parseExactly', () => {
       fc.property(fc.json(), (text) => {
         expect(JSON.parse(JSON.stringify(parseExactly(text)))).toEqual(JSON.parse(text));
       }),
+    );
+  });
+
+  it('refuses what JSON.parse refuses, and gives back what a reviver would', () => {
+    const piece = fc.oneof(
+      fc.constantFrom('1.0', '-0', '01', '1.', '-', '1e400', '0.1', '1E5', '12345678901234567890', '1.0.0'),
+      fc.constantFrom('"', '\\', '"a"', ':', ',', '{', '}', '[', ']', ' ', '\n', 'null', '"__proto__":'),
+      fc.json(),
+    );
+    const text = fc.oneof(
+      fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join('')),
+      fc.array(piece, { maxLength: 4 }).map((pieces) => `[${pieces.join(',')}]`),
+      fc.array(piece, { maxLength: 4 }).map((pieces) => `{"a":${pieces.join(',"b":')}}`),
+    );
+    fc.assert(
+      fc.property(text, (each) => {
+        expect(written(() => parseExactly(each))).toEqual(written(() => withReviver(each)));
+      }),
+      { numRuns: 5_000 },
     );
   });
 
