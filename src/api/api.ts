@@ -23,7 +23,6 @@ import type { RouteTable } from './server/http-rules.ts';
 import { addOpenApi } from './document/open-api.ts';
 import { addProblemRoutes } from './operation/problem-pages.ts';
 import { addPublicKeyRoutes } from './subscriptions/public-keys.ts';
-import { addQueueRoutes } from './operation/queues.ts';
 import { addRejectionRoutes } from './filings/rejections.ts';
 import { addReplayRoutes } from './delivery/replays.ts';
 import { addSessionRoutes } from './access/session.ts';
@@ -152,7 +151,6 @@ async function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Pr
   });
   addEventTypeRoutes(app, deps);
   addRejectionRoutes(app, deps);
-  addQueueRoutes(app, deps);
   refuseOtherMethods(app, routes, '/v1');
 }
 

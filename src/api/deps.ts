@@ -27,7 +27,6 @@ import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { KeyCheck } from '../partner/check-key.ts';
 import type { SearchService } from '../polling/service-search.ts';
 import type { PollingStore } from '../polling/store/polling-store.ts';
-import type { QueueState } from '../redis/jobs/queue-state.ts';
 import type { ReadQuota } from '../redis/quota/account-quota.ts';
 import type { FilterJudge } from '../subscriptions/content-filter/judge.ts';
 import type { ReadLags } from '../subscriptions/lag.ts';
@@ -102,8 +101,6 @@ export interface ApiDeps {
    * refuses it with 503.
    */
   readonly storeProblem: () => Promise<string | null>;
-  /** The present contents of every job queue. */
-  readonly readQueues: () => Promise<readonly QueueState[]>;
   readonly metrics: Registry;
   /** Updates gauges before they are printed; if it rejects, they are printed as they are. */
   readonly beforeScrape?: () => Promise<void>;

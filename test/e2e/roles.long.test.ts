@@ -107,7 +107,7 @@ test('a process without the API serves health and its own metrics where METRICS_
   const { url, metricsUrl } = poller.logs.find(({ msg }) => msg === 'daemon.started') ?? {};
   expect(url).toBeNull();
   expect(await statuses(metricsUrl, probes)).toEqual(probes.map((path) => [path, 200]));
-  const others = ['/', '/v1/accounts', '/v1/queues', '/docs/', '/openapi.json'];
+  const others = ['/', '/v1/accounts', '/docs/', '/openapi.json'];
   expect(await statuses(metricsUrl, others)).toEqual(others.map((path) => [path, 404]));
   await vi.waitFor(async () => {
     const text = await (await fetch(new URL('/metrics', String(metricsUrl)))).text();

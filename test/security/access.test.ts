@@ -82,7 +82,6 @@ const rows: Readonly<Record<string, Row>> = {
   'DELETE /v1/session': { expected: anyToken(204) },
   'GET /v1/event-types': { expected: anyToken(200) },
   'GET /v1/asyncapi.json': { expected: anyToken(200) },
-  'GET /v1/queues': { expected: operatorOnly(200) },
   'GET /v1/accounts': { expected: operatorOnly(200) },
   [`PUT ${account}`]: { body: accountInput, expected: operatorOnly(200) },
   [`PATCH ${account}`]: { body: { pollIntervalMs: null }, expected: operatorOnly(200) },

@@ -259,7 +259,6 @@ describe('after a run in which every secret was used', () => {
     const ids = (body['items'] as { id: string }[]).map(({ id }) => `${base}/subscriptions/${id}`);
     const paths = [
       '/v1/accounts',
-      '/v1/queues',
       base,
       `${base}/tokens`,
       `${base}/subscriptions`,

@@ -86,7 +86,7 @@ const tags = [
   {
     name: 'Operation',
     description: 'For the operator of the daemon.',
-    parts: ['live', 'ready', 'metrics', 'queues'],
+    parts: ['live', 'ready', 'metrics'],
   },
   { name: 'Callbacks', description: 'The requests that subscribers receive.', parts: ['webhook-keys'] },
 ];

@@ -5,7 +5,6 @@ import { checkKey } from '../../partner/check-key.ts';
 import { createReplayer } from '../../delivery/replay/start-replay.ts';
 import { checkCallbackUrl, resolveCallbackHost } from '../../egress/url-policy.ts';
 import { createServiceSearch } from '../../polling/service-search.ts';
-import { readQueueState } from '../../redis/jobs/queue-state.ts';
 import { SealError } from '../../secrets/seal.ts';
 import type { Parts } from '../parts.ts';
 import type { Overrides } from './overrides.ts';
@@ -17,7 +16,7 @@ const replayCountMax = 500_000;
 
 /** The dependencies of the API; its stores fail fast. */
 export function createApiDeps(config: Config, parts: Parts, overrides: Overrides = {}): ApiDeps {
-  const { promptStores: stores, connections, watch, clock, pollQueue, deliverQueue, waker } = parts;
+  const { promptStores: stores, connections, watch, clock, pollQueue, waker } = parts;
   const policy = parts.egress;
   const checkUrl = (text: string) => checkCallbackUrl(text, { allowHttp: config.delivery.allowHttp, policy });
   const lookup = overrides.lookup ?? parts.lookup;
@@ -54,10 +53,6 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       await watch.check();
       return watch.problem();
     },
-    readQueues: () =>
-      Promise.all(
-        [pollQueue, deliverQueue].map(({ jobs }) => readQueueState(jobs, connections.failFast(), Date.now())),
-      ),
     hooks: {
       async accountSaved({ account, pollIntervalMs }) {
         await pollQueue.schedule(account, pollIntervalMs);

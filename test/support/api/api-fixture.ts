@@ -68,7 +68,6 @@ export async function createApiFixture(
     readiness: async () => ({ ready: true, reasons: [] }),
     liveness: () => ({ live: true, reasons: [] }),
     storeProblem: async () => null,
-    readQueues: async () => [],
     metrics: new Registry(),
     hooks: notingHooks(calls),
     ...(typeof overrides === 'function' ? overrides(made) : overrides),
