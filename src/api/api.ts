@@ -149,7 +149,7 @@ async function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Pr
   await app.register(async (scope) => ofAccount.forEach((add) => add(scope, deps)), {
     prefix: '/accounts/:account',
   });
-  addEventTypeRoutes(app, deps);
+  addEventTypeRoutes(app);
   addRejectionRoutes(app, deps);
   refuseOtherMethods(app, routes, '/v1');
 }

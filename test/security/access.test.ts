@@ -81,7 +81,6 @@ const rows: Readonly<Record<string, Row>> = {
   'POST /v1/session': { body: { token: operatorToken }, expected: everybody(201) },
   'DELETE /v1/session': { expected: anyToken(204) },
   'GET /v1/event-types': { expected: anyToken(200) },
-  'GET /v1/asyncapi.json': { expected: anyToken(200) },
   'GET /v1/accounts': { expected: operatorOnly(200) },
   [`PUT ${account}`]: { body: accountInput, expected: operatorOnly(200) },
   [`PATCH ${account}`]: { body: { pollIntervalMs: null }, expected: operatorOnly(200) },

@@ -6,7 +6,7 @@ import { doubtCounts } from '../accounts/view.ts';
 import * as s from '../shared/schema.ts';
 
 /** The headers of every callback: name, meaning and example. */
-export const signatureHeaders = [
+const signatureHeaders = [
   [
     'webhook-id',
     'Id of the event; the same on every attempt and replay. Store it to recognise repeats.',

@@ -1,18 +1,15 @@
 import { Type } from 'typebox';
 import { type EventType, eventTypes, isOperational } from '../../events/event-types.ts';
-import type { Api, ApiDeps } from '../deps.ts';
-import { bodySchema, signatureHeaders } from './event-schemas.ts';
+import type { Api } from '../deps.ts';
+import { bodySchema } from './event-schemas.ts';
 import { eventExample } from './event-examples.ts';
 import { type JsonSchema, mapValues, opened, sampleOf } from './finish-document.ts';
 import * as s from '../shared/schema.ts';
 
 /** The catalogue of event types, made once: it is the same for every caller. */
-export function addEventTypeRoutes(app: Api, { version }: Pick<ApiDeps, 'version'>): void {
-  const catalogue = eventCatalogue();
-  const items = [...catalogue];
-  const document = asyncApiDocument(catalogue, version);
+export function addEventTypeRoutes(app: Api): void {
+  const items = [...eventCatalogue()];
   app.get('/event-types', { config: { anyToken: true }, schema: listEventTypes }, async () => ({ items }));
-  app.get('/asyncapi.json', { config: { anyToken: true }, schema: getAsyncApi }, async () => document);
 }
 
 const anyObject = (description: string) =>
@@ -95,71 +92,6 @@ function within(schema: JsonSchema, field: string, change: (schema: JsonSchema) 
   return { ...schema, properties: { ...schema.properties, [field]: change(found) } };
 }
 
-const channel = '#/channels/callbacks';
-
-/**
- * The callbacks as an AsyncAPI 3.0 document; pure. Its one channel is the endpoint of a subscription, whose
- * address each subscriber chooses. Messages are those of the format `standard`.
- */
-export function asyncApiDocument(catalogue: readonly CatalogueEntry[], version: string) {
-  const messages = Object.fromEntries(catalogue.map((entry) => [entry.type, message(entry)]));
-  return {
-    asyncapi: '3.0.0',
-    info: {
-      title: 'filing-webhooks',
-      version,
-      description:
-        'The callbacks that subscribers receive. Subscriptions are made over the HTTP API (`/openapi.json`).',
-      license: { name: 'Apache-2.0' },
-    },
-    defaultContentType: 'application/json',
-    channels: {
-      callbacks: {
-        // Unknown to this document: a subscription has it.
-        address: null,
-        title: 'The endpoint of a subscription',
-        messages: mapValues(messages, (_, name) => ({ $ref: `#/components/messages/${name}` })),
-      },
-    },
-    operations: {
-      sendCallback: {
-        action: 'send',
-        channel: { $ref: channel },
-        title: 'Send an event to its subscribers',
-        description:
-          'At least once, and per filing in the order of `sequence`. Any 2xx acknowledges; everything else is sent again by the retry schedule.',
-        bindings: { http: { method: 'POST', bindingVersion: '0.3.0' } },
-        messages: catalogue.map(({ type }) => ({ $ref: `${channel}/messages/${type}` })),
-      },
-    },
-    components: { messages, messageTraits: { signed: { headers: headersSchema } } },
-  };
-}
-
-function message({ type, description, schema, example }: CatalogueEntry) {
-  const { $schema: _, $id: __, title, ...payload } = schema;
-  return {
-    name: type,
-    title,
-    summary: description,
-    contentType: 'application/json',
-    traits: [{ $ref: '#/components/messageTraits/signed' }],
-    payload,
-    examples: [{ name: type, payload: example }],
-  };
-}
-
-const headersSchema = {
-  type: 'object',
-  required: signatureHeaders.map(([name]) => name),
-  properties: Object.fromEntries(
-    signatureHeaders.map(([name, description, example]) => [
-      name,
-      { type: 'string', description, examples: [example] },
-    ]),
-  ),
-};
-
 const listEventTypes = {
   operationId: 'listEventTypes',
   summary: 'Every event type, with the schema of its events',
@@ -168,21 +100,5 @@ const listEventTypes = {
   response: {
     // An entry as an example would be taken for a schema, because it has a type and an example.
     200: s.described('Every event type.', { items: Type.Array(entrySchema, { examples: [[]] }) }),
-  },
-};
-
-const getAsyncApi = {
-  operationId: 'getAsyncApi',
-  summary: 'The callbacks as an AsyncAPI document',
-  description: 'AsyncAPI 3.0, with the schemas of GET /v1/event-types. The same for every token.',
-  response: {
-    200: s.described('The document.', {
-      asyncapi: Type.String({ examples: ['3.0.0'] }),
-      info: anyObject('Title, version and licence.'),
-      defaultContentType: Type.String({ examples: ['application/json'] }),
-      channels: anyObject('One channel: the endpoint of a subscription.'),
-      operations: anyObject('One operation: the daemon sends.'),
-      components: anyObject('Messages and schemas of all event types.'),
-    }),
   },
 };

@@ -76,7 +76,7 @@ const tags = [
   {
     name: 'Events',
     description: 'The log of changes, as a list and as a stream.',
-    parts: ['events', 'stream', 'event-types', 'asyncapi.json'],
+    parts: ['events', 'stream', 'event-types'],
   },
   {
     name: 'Filings',

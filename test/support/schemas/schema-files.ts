@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
-import { asyncApiDocument, eventCatalogue } from '../../../src/api/document/event-types.ts';
+import { eventCatalogue } from '../../../src/api/document/event-types.ts';
 import type { EventSchemas } from './schema-breaks.ts';
 
 /** The repository's folder of schemas, with a slash at its end. */
@@ -33,16 +33,11 @@ export function presentSchemas(): EventSchemas {
 
 /** The files of the folder as the code has them, by their paths below it. */
 export async function presentFiles(): Promise<ReadonlyMap<string, string>> {
-  const catalogue = eventCatalogue();
-  const files = new Map<string, object>([
-    ...catalogue.map(({ type, schema, example }): [string, object] => [
-      `events/${type}.json`,
-      { ...schema, examples: [example] },
-    ]),
-    ['asyncapi.json', asyncApiDocument(catalogue, packageVersion())],
-  ]);
   const written = await Promise.all(
-    [...files].map(async ([path, value]) => [path, await fileText(path, value)] as const),
+    eventCatalogue().map(async ({ type, schema, example }) => {
+      const path = `events/${type}.json`;
+      return [path, await fileText(path, { ...schema, examples: [example] })] as const;
+    }),
   );
   return new Map(written);
 }
@@ -55,7 +50,7 @@ export async function fileText(path: string, value: object): Promise<string> {
 
 /** The files that are there beside the releases, by their paths. */
 export function committedFiles(): ReadonlyMap<string, string> {
-  const paths = globSync(['events/*.json', 'asyncapi.json'], { cwd: schemasFolder.pathname });
+  const paths = globSync('events/*.json', { cwd: schemasFolder.pathname });
   return new Map(paths.map((path) => [path, readFileSync(new URL(path, schemasFolder), 'utf8')]));
 }
 

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { Compile } from 'typebox/schema';
 import { describe, expect, it } from 'vitest';
-import { asyncApiDocument, eventCatalogue } from '../../../../src/api/document/event-types.ts';
+import { eventCatalogue } from '../../../../src/api/document/event-types.ts';
 import { eventTypes } from '../../../../src/events/event-types.ts';
 import { formatBody } from '../../../../src/callbacks/body-formats.ts';
 import { eventExamples, exampleSubscription } from '../../../support/event-examples.ts';
@@ -53,22 +51,5 @@ describe('the catalogue of event types', () => {
     event.data['later'] = true;
     const omitted = { ...event, data: { ...event.data, filing: null, omitted: 'for_another_reason' } };
     expect([...eventErrors(event), ...eventErrors(omitted)]).toEqual([]);
-  });
-});
-
-describe('the AsyncAPI document', () => {
-  it('is valid AsyncAPI 3.0 with a message for every event type', () => {
-    const file = new URL(import.meta.resolve('@asyncapi/specs/schemas/3.0.0-without-$id.json'));
-    const validator = Compile(JSON.parse(readFileSync(file, 'utf8')) as Record<string, never>);
-    const document = JSON.parse(JSON.stringify(asyncApiDocument(catalogue, '1.2.3'))) as {
-      info: { version: string };
-      components: { messages: object };
-      operations: { sendCallback: { action: string } };
-    };
-    expect(validator.Errors(document)).toEqual([true, []]);
-    expect(document.info.version).toBe('1.2.3');
-    expect(Object.keys(document.components.messages)).toEqual(Object.keys(eventTypes));
-    document.operations.sendCallback.action = 'shout';
-    expect(validator.Check(document)).toBe(false);
   });
 });
