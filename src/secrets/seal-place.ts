@@ -1,7 +1,7 @@
 /** The place to which a sealed text belongs, and in which alone it opens. */
 export interface SealPlace {
   readonly account: string;
-  /** Empty for a secret of the account itself. */
+  /** Empty for a secret of the account itself, and for what is remembered of a registration. */
   readonly subscription: string;
   readonly field: 'partnerKey' | 'privateSettings' | 'registration';
   /**
@@ -24,12 +24,13 @@ export function privateSettingsPlace(account: string, subscription: string, url:
 }
 
 /** The place of what is remembered of a registration; `digest` is that of its idempotency key. */
-export function registrationPlace(account: string, subscription: string, digest: string): SealPlace {
-  return { account, subscription, field: 'registration', peer: digest };
+export function registrationPlace(account: string, digest: string): SealPlace {
+  return { account, subscription: '', field: 'registration', peer: digest };
 }
 
 /** The owner of a sealed text, for messages and logs: `account:default`, `subscription:default/sub_1`. */
-export function placeName({ account, subscription }: SealPlace): string {
+export function placeName({ account, subscription, field }: SealPlace): string {
+  if (field === 'registration') return `registration:${account}`;
   return subscription === '' ? `account:${account}` : `subscription:${account}/${subscription}`;
 }
 

@@ -99,7 +99,11 @@ describe('ENCRYPTION_KEY', () => {
     await start(`2026-06:${latter}`);
     expect(await reasons()).toMatch(/^503 Stored secrets that do not open .*: 3, sealed with key "2026-03"/);
     expect(logged('secrets.unreadable')).toMatchObject({
-      whose: ['account:one', expect.stringMatching(/^subscription:one\/sub_[0-9a-f]{32}$/)],
+      whose: [
+        'account:one',
+        expect.stringMatching(/^subscription:one\/sub_[0-9a-f]{32}$/),
+        'registration:one',
+      ],
     });
     const account = { baseUrl: 'http://127.0.0.1:9/v1', partnerKey: 'another' };
     expect((await daemon?.api.call('PUT', '/v1/accounts/one', account))?.status).toBe(200);

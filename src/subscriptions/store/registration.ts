@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { decodeRecord, parseShaped } from '../../redis/unreadable-record.ts';
+import { UnreadableRecordError } from '../../redis/unreadable-record.ts';
 import { registrationPlace } from '../../secrets/seal-place.ts';
-import type { Sealer } from '../../secrets/seal.ts';
+import { keyIdOf, type Sealer } from '../../secrets/seal.ts';
 import type { Subscription } from '../subscription.ts';
 import { currentOf, publicKeyOf } from '../signing-secret.ts';
 
@@ -11,18 +11,12 @@ export interface Registration {
   readonly request: string;
 }
 
-/**
- * What is remembered of a registration for a day, a few hundred bytes whatever was registered: the rest is in
- * the request that has to be the same.
- */
-export interface RememberedRegistration {
+// What is remembered of a registration for a day, a few hundred bytes whatever was registered: the rest is in
+// the request that has to be the same. It is sealed as a whole: a digest of a request with a weak secret
+// would give that away.
+interface Remembered {
   readonly id: string;
   readonly createdAt: number;
-  /** JSON of `Remembered`, because a digest of a request with a weak secret would give that away. */
-  readonly sealed: string;
-}
-
-interface Remembered {
   /** SHA-256 of the request. */
   readonly request: string;
   /** The secret of `v1`; null where callbacks have no such signature. */
@@ -44,7 +38,7 @@ export function keyDigest({ createdBy, confined }: Maker, key: string): string {
 
 type Maker = Pick<Subscription, 'createdBy' | 'confined'>;
 
-/** The stored text of a registration. */
+/** The stored text of a registration: a seal. */
 export function rememberRegistration(
   sealer: Sealer,
   subscription: Subscription,
@@ -53,14 +47,14 @@ export function rememberRegistration(
   const { account, id, createdAt, createdBy = null, secrets } = subscription;
   const privateKey = currentOf(secrets, 'v1a');
   const remembered: Remembered = {
+    id,
+    createdAt,
     request: hash('sha256', request),
     secret: currentOf(secrets, 'v1'),
     publicKey: privateKey === null ? null : publicKeyOf(privateKey),
     createdBy,
   };
-  const place = registrationPlace(account, id, keyDigest(subscription, key));
-  const sealed = sealer.seal(JSON.stringify(remembered), place);
-  return JSON.stringify({ id, createdAt, sealed } satisfies RememberedRegistration);
+  return sealer.seal(JSON.stringify(remembered), registrationPlace(account, keyDigest(subscription, key)));
 }
 
 /**
@@ -75,21 +69,13 @@ export function recallRegistration(
   { key, request }: Registration,
   repeated: Subscription,
 ): Subscription | null {
-  const { account } = repeated;
-  const { id, createdAt, sealed } = readRegistration(place, text);
-  const opened = sealer.open(sealed, registrationPlace(account, id, keyDigest(repeated, key)));
-  const { request: digest, secret, publicKey, createdBy } = JSON.parse(opened) as Remembered;
+  if (keyIdOf(text) === '') throw new UnreadableRecordError(place, null);
+  const opened = sealer.open(text, registrationPlace(repeated.account, keyDigest(repeated, key)));
+  const { id, createdAt, request: digest, secret, publicKey, createdBy } = JSON.parse(opened) as Remembered;
   if (digest !== hash('sha256', request)) return null;
   const secrets = [
     ...(secret === null ? [] : [{ text: secret, expiresAt: null }]),
     ...(publicKey === null ? [] : [{ text: publicKey, expiresAt: null, since: createdAt }]),
   ];
   return { ...repeated, id, createdAt, updatedAt: createdAt, createdBy, secrets };
-}
-
-/** What is remembered under a key of Redis. Throws UnreadableRecordError for any other text. */
-export function readRegistration(key: string, text: string): RememberedRegistration {
-  return decodeRecord(key, null, text, (json) =>
-    parseShaped<RememberedRegistration>(json, { id: 'string', createdAt: 'number', sealed: 'string' }),
-  );
 }

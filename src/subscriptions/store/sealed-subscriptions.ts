@@ -5,8 +5,8 @@ import { escapeGlob, scanKeys } from '../../redis/scan-keys.ts';
 import { readOrLeaveOut, toUnreadable } from '../../redis/unreadable-record.ts';
 import { defineScript } from '../../redis/scripts.ts';
 import { privateSettingsPlace, registrationPlace } from '../../secrets/seal-place.ts';
+import { keyIdOf } from '../../secrets/seal.ts';
 import type { SealedRecord } from '../../secrets/stored-secrets.ts';
-import { readRegistration } from './registration.ts';
 import { parseStored } from './stored-subscription.ts';
 
 // KEYS 1 a string. ARGV expected value, new value. Replies 1, or 0 when it is no longer the expected one. It
@@ -61,11 +61,10 @@ async function readRemembered(redis: RedisClient, key: string): Promise<SealedRe
     .get(key)
     .catch((error: unknown) => (toUnreadable(error) === null ? Promise.reject(error) : null));
   if (account === undefined || digest === undefined || text === null) return [];
-  return readOrLeaveOut(account, unreported, () => {
-    const found = readRegistration(key, text);
-    const place = registrationPlace(account, found.id, digest);
-    const replace = async ([sealed = found.sealed]: readonly string[]) =>
-      (await replaceText.run(redis, [key], [text, JSON.stringify({ ...found, sealed })])) === 1;
-    return { texts: [{ text: found.sealed, place }], replace };
-  });
+  // Another text than a seal holds no secret.
+  if (keyIdOf(text) === '') return [];
+  const place = registrationPlace(account, digest);
+  const replace = async ([sealed = text]: readonly string[]) =>
+    (await replaceText.run(redis, [key], [text, sealed])) === 1;
+  return [{ texts: [{ text, place }], replace }];
 }
