@@ -1,28 +1,106 @@
+import { createEventLog } from '../events/event-log.ts';
+import { isSettled } from '../partner/filing-statuses.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
-import { StoredState } from './detection/filing-state.ts';
-import type { UnreadableStates } from './unreadable-states.ts';
+import { escapeGlob } from '../redis/scan-keys.ts';
+import { setAside, UnreadableRecordError, type OnUnreadable } from '../redis/unreadable-record.ts';
+import { memberOf, ofMember, rankLength, timeOfRank } from './detection/age-rank.ts';
+import { encodeState, isReadableState, StoredState, type FilingState } from './detection/filing-state.ts';
 
 /**
  * States of filings in the order of their ids; null for filings never seen. Takes a round trip per thousand
- * ids, each of them atomic. A state that cannot be read is set aside first, see `UnreadableStates`.
+ * ids, each of them atomic. A state that cannot be read is set aside, and an unknown one put in its place; if
+ * another process was quicker, its state is returned.
  */
 export type ReadStates = (account: string, ids: readonly string[]) => Promise<(StoredState | null)[]>;
 
+/** The states of filings in the hash of their account. */
+export interface StateReader {
+  readonly read: ReadStates;
+  /** As `read`, with the texts of the hash that were read already; null where it has none. */
+  decode(
+    account: string,
+    ids: readonly string[],
+    texts: readonly (string | null)[],
+  ): Promise<(StoredState | null)[]>;
+}
+
 // Maximum number of ids of one read, which keeps Redis busy.
 const idsAtOnceMax = 1_000;
+// Number of members of the index that one command looks at: a millisecond.
+const membersAtOnce = 5_000;
 
-/** Reads states from the hash of an account's filings. */
-export function createReadStates(redis: RedisClient, keys: Keys, unreadable: UnreadableStates): ReadStates {
-  return async (account, ids) => {
-    const key = keys.account(account).filings;
-    const states: (StoredState | null)[] = [];
-    for (let from = 0; from < ids.length; from += idsAtOnceMax)
-      for (const text of await redis.hmget(key, ...ids.slice(from, from + idsAtOnceMax))) {
-        const id = ids[states.length] ?? '';
-        const readable = text === null ? null : await unreadable.toReadable(account, id, text);
-        states.push(readable === null ? null : new StoredState(readable));
+/** Reads states in Redis, and sets those aside that cannot be read. */
+export function createStateReader(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable): StateReader {
+  const log = createEventLog(redis, keys);
+
+  // The index has members by status and time, so it is looked through.
+  async function indexed(account: string, id: string): Promise<Pick<FilingState, 'status' | 'since'> | null> {
+    const { index } = keys.account(account);
+    const pattern = `*${memberOf('', '?'.repeat(rankLength), escapeGlob(id))}`;
+    let cursor = '0';
+    do {
+      const [next, [member]] = await redis.zscan(index, cursor, 'MATCH', pattern, 'COUNT', membersAtOnce);
+      if (member !== undefined) {
+        const status = member.slice(0, -memberOf('', '?'.repeat(rankLength), id).length);
+        return { status, since: timeOfRank(ofMember(status, member).rank) };
       }
+      cursor = next;
+    } while (cursor !== '0');
+    return null;
+  }
+
+  // The status is the one under which the filing is listed: no list has COMPLETED filings and removed ones.
+  // The sequence is one that the filing cannot have reached. If receivers may lack the present status, the
+  // next read leads to an event in any case.
+  async function unknown(account: string, id: string): Promise<FilingState> {
+    const { status, since } = (await indexed(account, id)) ?? { status: 'COMPLETED', since: 0 };
+    const { position: sequence } = await log.head(account);
+    const times = { since, readFrom: 0, readAt: 0 };
+    const restate = isSettled(status) ? { restate: true } : {};
+    return {
+      status,
+      completedAt: null,
+      rejectionReason: null,
+      sequence,
+      ...times,
+      removed: false,
+      ...restate,
+    };
+  }
+
+  async function toUnknown(account: string, id: string): Promise<string | null> {
+    const key = keys.account(account);
+    for (;;) {
+      const held = await redis.hgetBuffer(key.filings, id);
+      if (held === null || isReadableState(held.toString())) return held?.toString() ?? null;
+      const value = encodeState(await unknown(account, id));
+      if (!(await setAside(redis, key, { key: key.filings, field: id, held, value }))) continue;
+      onUnreadable(account, new UnreadableRecordError(key.filings, id), 'set_aside');
+      return value;
+    }
+  }
+
+  const decode: StateReader['decode'] = async (account, ids, texts) => {
+    const states: (StoredState | null)[] = [];
+    for (const [i, id] of ids.entries()) {
+      const text = texts[i] ?? null;
+      const readable = text === null || isReadableState(text) ? text : await toUnknown(account, id);
+      states.push(readable === null ? null : new StoredState(readable));
+    }
     return states;
+  };
+
+  return {
+    decode,
+    async read(account, ids) {
+      const { filings } = keys.account(account);
+      const states: (StoredState | null)[] = [];
+      for (let from = 0; from < ids.length; from += idsAtOnceMax) {
+        const some = ids.slice(from, from + idsAtOnceMax);
+        states.push(...(await decode(account, some, await redis.hmget(filings, ...some))));
+      }
+      return states;
+    },
   };
 }

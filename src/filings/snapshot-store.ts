@@ -10,10 +10,9 @@ import { createCommitWriter, inBatches, type CommitResult } from './commit/commi
 import type { FilingCommit } from './detection/decide-commit.ts';
 import { decodeState, type FilingState } from './detection/filing-state.ts';
 import { createFilingIndex } from './lists/filing-index.ts';
-import { createReadStates, type ReadStates } from './read-states.ts';
+import { createStateReader, type ReadStates } from './read-states.ts';
 import { createRejectingAccounts } from './rejecting-accounts.ts';
 import { restoreCommits, type Restoration } from './restore-commits.ts';
-import { createUnreadableStates } from './unreadable-states.ts';
 
 /** The last seen state of every filing of an account. */
 export interface SnapshotStore {
@@ -83,7 +82,7 @@ export function createSnapshotStore(
   }: Partial<SnapshotOptions> = {},
 ): SnapshotStore {
   const log = createEventLog(redis, keys);
-  const read = createReadStates(redis, keys, createUnreadableStates(redis, keys, onUnreadable));
+  const { read } = createStateReader(redis, keys, onUnreadable);
   const index = createFilingIndex(redis, keys);
   const writer = createCommitWriter(redis, keys, journal, createRejectingAccounts(redis, keys));
   const compared = createBoundedMap<string, Compared>(rememberedMax);

@@ -34,7 +34,7 @@ export interface ScanQuery {
 
 /**
  * The filings of an account for people to look through; removed filings are not listed. A state that cannot
- * be read is set aside first, see `UnreadableStates`.
+ * be read is set aside first, see `ReadStates`.
  */
 export interface FilingListStore {
   /** A filing, removed or not; null when it was never seen. */
@@ -100,8 +100,8 @@ export function createFilingListStore(
         ? await redis.hscan(filings, cursor, 'COUNT', chunkSize)
         : await redis.hscan(filings, cursor, 'MATCH', glob, 'COUNT', matchedSize);
     // Ids and states take turns.
-    const [ids, texts] = [0, 1].map((side) => flat.filter((_, i) => i % 2 === side));
-    const known = await reader.decode(account, ids ?? [], texts ?? []);
+    const [ids = [], texts = []] = [0, 1].map((side) => flat.filter((_, i) => i % 2 === side));
+    const known = await reader.states(account, ids, texts);
     return {
       next,
       known: known.toSorted(([a], [b]) => (a < b ? -1 : 1)),

@@ -7,9 +7,9 @@ import {
   type OnUnreadable,
 } from '../../redis/unreadable-record.ts';
 import type { FilingDetails } from '../detection/filing-details.ts';
-import { decodeState, type FilingState } from '../detection/filing-state.ts';
+import type { FilingState } from '../detection/filing-state.ts';
 import { markOf, maySee, type SeenMark } from '../detection/seen-mark.ts';
-import { createUnreadableStates } from '../unreadable-states.ts';
+import { createStateReader } from '../read-states.ts';
 
 /**
  * A filing as last seen, with the details by which people recognise it; they are null while it is COMPLETED.
@@ -25,32 +25,30 @@ export interface ListedFiling {
 /** A filing and its state. */
 export type KnownFiling = readonly [id: string, state: FilingState];
 
+/** The stored details of filings, as text; filings without details are missing. */
+export type DetailTexts = ReadonlyMap<string, string>;
+
 /**
- * Reads the records of an account's filings for lists. A state that cannot be read is set aside,
- * details are left out.
+ * Reads the records of an account's filings for lists. A state that cannot be read is set aside, see
+ * `ReadStates`; details that cannot be read are left out.
  */
 export interface FilingReader {
-  /** Decodes stored states, in their order; those that cannot be shown are left out. */
-  decode(account: string, ids: readonly string[], texts: readonly (string | null)[]): Promise<KnownFiling[]>;
-  /** Reads the states of filings, in their order; those that cannot be shown are left out. */
-  states(account: string, ids: readonly string[]): Promise<KnownFiling[]>;
-  /** Details and marks of filings. */
-  listed(account: string, known: readonly KnownFiling[]): Promise<ListedFiling[]>;
-  /** The stored details of filings, as text; null where none are kept. */
-  detailTexts(account: string, ids: readonly string[]): Promise<(string | null)[]>;
-  /** As `listed`, with details that were read already. */
-  withDetails(
-    account: string,
-    known: readonly (readonly [...KnownFiling, details: string | null])[],
-  ): Promise<ListedFiling[]>;
+  /**
+   * The states of filings, in their order, from their `texts` where these were read. Filings that were never
+   * seen are left out.
+   */
+  states(account: string, ids: readonly string[], texts?: readonly string[]): Promise<KnownFiling[]>;
+  detailTexts(account: string, ids: readonly string[]): Promise<DetailTexts>;
+  /** Adds the marks of filings, and their details where these were not read. */
+  listed(account: string, known: readonly KnownFiling[], details?: DetailTexts): Promise<ListedFiling[]>;
 }
 
 /** A reader of the filings in Redis. */
 export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable): FilingReader {
-  const unreadable = createUnreadableStates(redis, keys, onUnreadable);
+  const stored = createStateReader(redis, keys, onUnreadable);
 
-  function readDetails(account: string, id: string, text: string | null): FilingDetails | null {
-    if (text === null) return null;
+  function readDetails(account: string, id: string, text: string | undefined): FilingDetails | null {
+    if (text === undefined) return null;
     const { details: key } = keys.account(account);
     const [details = null] = readOrLeaveOut(account, onUnreadable, () =>
       decodeRecord(key, id, text, (json) => parseShaped<FilingDetails>(json, {})),
@@ -58,8 +56,15 @@ export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable:
     return details;
   }
 
-  async function detailTexts(account: string, ids: readonly string[]): Promise<(string | null)[]> {
-    return ids.length === 0 ? [] : redis.hmget(keys.account(account).details, ...ids);
+  async function detailTexts(account: string, ids: readonly string[]): Promise<DetailTexts> {
+    if (ids.length === 0) return new Map();
+    const texts = await redis.hmget(keys.account(account).details, ...ids);
+    return new Map(
+      ids.flatMap((id, i): [string, string][] => {
+        const text = texts[i] ?? null;
+        return text === null ? [] : [[id, text]];
+      }),
+    );
   }
 
   // Only rejections have marks, so other lists cost nothing more.
@@ -75,42 +80,27 @@ export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable:
     );
   }
 
-  async function decode(account: string, ids: readonly string[], texts: readonly (string | null)[]) {
-    const known: KnownFiling[] = [];
-    for (const [i, id] of ids.entries()) {
-      const text = texts[i] ?? null;
-      // Null if the state was removed after it was listed.
-      const readable = text === null ? null : await unreadable.toReadable(account, id, text);
-      if (readable !== null) known.push([id, decodeState(readable)]);
-    }
-    return known;
-  }
-
-  const withDetails: FilingReader['withDetails'] = async (account, known) => {
-    const marks = await readMarks(
-      account,
-      known.map(([id, state]) => [id, state]),
-    );
-    return known.map(([id, state, details]) => {
-      return { id, state, details: readDetails(account, id, details), seen: marks.get(id) ?? null };
-    });
-  };
-
   return {
-    decode,
-    states: async (account, ids) =>
-      ids.length === 0 ? [] : decode(account, ids, await redis.hmget(keys.account(account).filings, ...ids)),
-    async listed(account, known) {
-      const texts = await detailTexts(
-        account,
-        known.map(([id]) => id),
-      );
-      return withDetails(
-        account,
-        known.map(([id, state], i) => [id, state, texts[i] ?? null]),
-      );
+    async states(account, ids, texts) {
+      const states = await (texts === undefined
+        ? stored.read(account, ids)
+        : stored.decode(account, ids, texts));
+      return ids.flatMap((id, i): KnownFiling[] => {
+        const { state } = states[i] ?? {};
+        return state === undefined ? [] : [[id, state]];
+      });
     },
     detailTexts,
-    withDetails,
+    async listed(account, known, details) {
+      const ids = known.map(([id]) => id);
+      const [texts, marks] = await Promise.all([
+        details ?? detailTexts(account, ids),
+        readMarks(account, known),
+      ]);
+      return known.map(([id, state]) => {
+        const read = readDetails(account, id, texts.get(id));
+        return { id, state, details: read, seen: marks.get(id) ?? null };
+      });
+    },
   };
 }

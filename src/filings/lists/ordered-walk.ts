@@ -99,18 +99,14 @@ export function createOrderedWalk(index: FilingIndex, reader: FilingReader): Ord
   async function wantedOf({ source, members }: Stretch, { mayWant, wants }: WalkQuery) {
     const { account, status } = source;
     const all = members.map(({ id }) => id);
-    const texts = await reader.detailTexts(account, all);
-    const details = new Map(all.map((id, i) => [id, texts[i] ?? null]));
+    const details = await reader.detailTexts(account, all);
     const ids = all.filter((id) => mayWant?.(id, details.get(id) ?? null) !== false);
     const rank = new Map(members.map((member) => [member.id, member.rank]));
     // A filing may have moved on since its member was read.
     const there = (await reader.states(account, ids)).filter(
       ([id, state]) => state.status === status && isInIndex(state) && rankOf(state.since) === rank.get(id),
     );
-    const listed = await reader.withDetails(
-      account,
-      there.map(([id, state]) => [id, state, details.get(id) ?? null]),
-    );
+    const listed = await reader.listed(account, there, details);
     const sourced = listed.map((filing): SourcedFiling => ({ ...filing, account }));
     return new Map(sourced.filter((one) => wants?.(one) !== false).map((one) => [one.id, one]));
   }
