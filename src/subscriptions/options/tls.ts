@@ -79,27 +79,29 @@ export type TlsInput = Static<typeof tlsInput>;
 
 // Maximum numbers of certificates, and maximum bits of an RSA key: a signature with 4096 bits takes five
 // milliseconds, of each new connection.
-const chainMax = 10;
-const authoritiesMax = 50;
+const certificatesMax = { cert: 10, ca: 50 } as const;
 const rsaBitsMax = 4_096;
 const keyTypes = new Set(['rsa', 'rsa-pss', 'ec', 'ed25519', 'ed448']);
 
 /**
  * What is wrong with `tls` in a request that its schema has accepted, one mistake of each part. `now` is in
- * milliseconds. No message repeats a text of the request, except the name of a certificate.
+ * milliseconds. No message repeats a text of the request.
  */
 export function tlsErrors(tls: TlsInput | undefined, now: number): FieldError[] {
   if (tls == null) return [];
   const { cert = null, key = null, ca = null } = tls;
   if (cert === null && key === null && ca === null)
     return [{ path: 'tls', message: 'is empty: give cert and key, or ca, or null for none' }];
-  const found = [...identityErrors(cert, key, now), ...authoritiesErrors(ca, now)];
+  const mistakes = {
+    cert: cert === null ? missing(key) : certificatesMistake(cert, 'cert', now),
+    key: key === null ? missing(cert) : keyMistake(key, cert),
+    ca: ca === null ? null : certificatesMistake(ca, 'ca', now),
+  };
+  const found = Object.entries(mistakes).flatMap(([part, message]) =>
+    message === null ? [] : [{ path: `tls.${part}`, message }],
+  );
   // Last, because OpenSSL says less about the same.
   return found.length > 0 ? found : contextErrors({ cert, key, ca });
-}
-
-function wrong(part: 'cert' | 'key' | 'ca', message: string): FieldError[] {
-  return [{ path: `tls.${part}`, message }];
 }
 
 // The errors of a subscription with `tls` whose URL is http: nothing would protect what it asks for.
@@ -108,35 +110,44 @@ function httpsErrors({ url, tls }: Pick<Subscription, 'url' | 'tls'>): FieldErro
   return [{ path: 'tls', message: 'needs a URL with https' }];
 }
 
-function identityErrors(cert: string | null, key: string | null, now: number): FieldError[] {
-  if (cert === null)
-    return key === null ? [] : wrong('cert', 'is missing: the key is used with its certificate only');
-  if (key === null) return wrong('key', 'is missing: give the private key of the certificate');
-  const chain = readPem(cert, chainMax, now);
-  if (typeof chain === 'string') return wrong('cert', chain);
-  const privateKey = readKey(key);
-  if (typeof privateKey === 'string') return wrong('key', privateKey);
-  if (chain[0]?.checkPrivateKey(privateKey) !== true)
-    return wrong('key', 'does not belong to the first certificate: give that first, then its issuers');
-  for (const [i, each] of chain.entries()) {
-    const issuer = chain[i + 1];
-    const from = each.validFromDate;
-    if (from.getTime() > now)
-      return wrong('cert', `holds ${named(each, i)}, which is not valid before ${from.toISOString()}`);
-    if (issuer !== undefined && !each.checkIssued(issuer))
-      return wrong('cert', `holds ${named(issuer, i + 1)} behind a certificate that it has not issued`);
-  }
-  return [];
+function missing(other: string | null): string | null {
+  return other === null ? null : 'is missing: a certificate and its private key go together';
 }
 
-function authoritiesErrors(ca: string | null, now: number): FieldError[] {
-  const found = ca === null ? [] : readPem(ca, authoritiesMax, now);
-  if (typeof found === 'string') return wrong('ca', found);
-  if (ca === null || found.some((each) => each.ca)) return [];
-  return wrong(
-    'ca',
-    'holds no certificate of an authority (basicConstraints CA:TRUE): give the one that issued the certificate of the endpoint',
-  );
+// Also of a text that was quoted once too often.
+const unreadable =
+  'cannot be read: it has to be PEM with newlines, not with a backslash and an n, and a key without a passphrase (openssl pkey -in KEY)';
+
+function certificatesMistake(text: string, part: 'cert' | 'ca', now: number): string | null {
+  const found = readCertificates(text) ?? [];
+  if (found.length === 0) return unreadable;
+  if (found.length > certificatesMax[part]) return `has more than ${certificatesMax[part]} certificates`;
+  const ended = found.findIndex(({ validToDate }) => validToDate.getTime() <= now);
+  if (ended >= 0)
+    return `holds a certificate that has expired, number ${ended + 1}: leave it out or replace it`;
+  if (part === 'ca')
+    return found.some((each) => each.ca) ? null : 'holds no authority (basicConstraints CA:TRUE)';
+  if (found.some(({ validFromDate }) => validFromDate.getTime() > now)) return 'is not valid yet';
+  const isChain = found.every((each, i) => i === 0 || found[i - 1]?.checkIssued(each));
+  return isChain ? null : 'is out of order: give the certificate first, and behind each one its issuer';
+}
+
+function keyMistake(text: string, cert: string | null): string | null {
+  const key = readKey(text);
+  if (key === null) return unreadable;
+  const isTooLarge = (key.asymmetricKeyDetails?.modulusLength ?? 0) > rsaBitsMax;
+  if (isTooLarge || !keyTypes.has(key.asymmetricKeyType ?? ''))
+    return `is neither RSA with at most ${rsaBitsMax} bits nor EC nor Ed25519`;
+  const [first] = readCertificates(cert ?? '') ?? [];
+  return first?.checkPrivateKey(key) === false ? 'does not belong to the first certificate' : null;
+}
+
+function readKey(text: string): KeyObject | null {
+  try {
+    return createPrivateKey(text);
+  } catch {
+    return null;
+  }
 }
 
 function contextErrors(identity: Omit<Tls, 'shown'>): FieldError[] {
@@ -144,48 +155,10 @@ function contextErrors(identity: Omit<Tls, 'shown'>): FieldError[] {
     openContext(identity);
     return [];
   } catch (error) {
-    const isWeak = /too small|too weak/.test(error instanceof Error ? error.message : '');
-    const tooWeak = 'is too weak for OpenSSL: use RSA with 2048 bits, EC or Ed25519, signed with SHA-256';
-    return wrong(identity.cert === null ? 'ca' : 'cert', isWeak ? tooWeak : 'is not accepted by OpenSSL');
+    const { reason = 'no reason given' } = error as { readonly reason?: string };
+    const message = `is not accepted by OpenSSL (${reason}): use RSA with 2048 bits, EC or Ed25519, signed with SHA-256`;
+    return [{ path: identity.cert === null ? 'tls.ca' : 'tls.cert', message }];
   }
-}
-
-// Also the text of a certificate or key that was quoted once too often.
-const unreadable = 'cannot be read: its lines have to end with newlines, not with a backslash and an n';
-
-// The certificates of a text that are all of use, or what is wrong with it.
-function readPem(text: string, max: number, now: number): X509Certificate[] | string {
-  if (/PRIVATE KEY-----/.test(text)) return 'holds a private key, which belongs in tls.key only';
-  const certificates = readCertificates(text);
-  if (certificates === null) return `holds a certificate that ${unreadable}`;
-  if (certificates.length === 0) return 'is not PEM: it has no line -----BEGIN CERTIFICATE-----';
-  if (certificates.length > max) return `has more than ${max} certificates`;
-  for (const [i, { validToDate: until }] of certificates.entries())
-    if (until.getTime() <= now) {
-      const which = named(certificates[i], i);
-      return `holds ${which}, which ended on ${until.toISOString().slice(0, 10)}: leave it out, or give its successor`;
-    }
-  return certificates;
-}
-
-function readKey(text: string): KeyObject | string {
-  if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text))
-    return 'is not PEM: it has no line -----BEGIN PRIVATE KEY-----';
-  if (text.includes('ENCRYPTED'))
-    return 'is encrypted with a passphrase: give it without (openssl pkey -in KEY); it is sealed here';
-  try {
-    const key = createPrivateKey(text);
-    if (!keyTypes.has(key.asymmetricKeyType ?? '')) return 'is neither RSA nor EC nor Ed25519';
-    const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
-    return bits > rsaBitsMax ? `has more than ${rsaBitsMax} bits` : key;
-  } catch {
-    return unreadable;
-  }
-}
-
-function named(each: X509Certificate | undefined, i: number): string {
-  const name = /(?:^|\n)CN=(.*)/.exec(each?.subject ?? '')?.[1];
-  return `certificate ${i + 1}${name === undefined ? '' : ` (${cutText(name, 100).toWellFormed()})`}`;
 }
 
 /** Number of certificates that a body brings, which need not be valid. */
@@ -244,11 +217,6 @@ function describeCertificate(of: X509Certificate): Certificate {
   };
 }
 
-/** The setting as the API shows it: without the key. */
-export function showTls({ tls }: Pick<Subscription, 'tls'>): { tls: Static<typeof tlsSchema> } {
-  return { tls: tls == null ? null : tls.shown };
-}
-
 /** The difference between connections to one origin: the client's certificate, and whom they trust. */
 export interface ConnectionIdentity {
   /**
@@ -285,5 +253,7 @@ export const tls = {
   errors: ({ tls: given }: { readonly tls?: TlsInput }, { now }) => tlsErrors(given, now),
   settingErrors: httpsErrors,
   stored: tlsOf,
-  show: showTls,
+  show: ({ tls: set }: Pick<Subscription, 'tls'>): { tls: Static<typeof tlsSchema> } => ({
+    tls: set?.shown ?? null,
+  }),
 } satisfies Option;

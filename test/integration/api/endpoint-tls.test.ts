@@ -81,26 +81,25 @@ describe.skipIf(skipWithout('openssl'))('tls of a subscription (skipped without 
       [{}, 'tls', /is empty/],
       [{ cert }, 'tls.key', /is missing/],
       [{ key }, 'tls.cert', /is missing/],
-      [{ cert: 'hello', key }, 'tls.cert', /is not PEM/],
+      [{ cert: 'hello', key }, 'tls.cert', /has to be PEM/],
       [{ cert: cert.replaceAll('\n', '\\n'), key }, 'tls.cert', /backslash/],
-      [{ cert: cert + key, key }, 'tls.cert', /belongs in tls.key/],
       [{ cert: cert.replace(/MII.{40}/, 'MII'), key }, 'tls.cert', /cannot be read/],
-      [{ cert, key: 'hello' }, 'tls.key', /is not PEM/],
+      [{ cert, key: 'hello' }, 'tls.key', /has to be PEM/],
       [{ cert, key: passphrase }, 'tls.key', /passphrase.*openssl pkey/],
       [{ cert, key: key.replace(/M.{30}/, 'M') }, 'tls.key', /cannot be read/],
       [{ cert, key: bob?.key }, 'tls.key', /does not belong/],
-      [{ cert: authority.cert + cert, key }, 'tls.key', /to the first certificate: give that first/],
-      [{ cert: cert + String(bob?.cert), key }, 'tls.cert', /2 \(bob\) behind a certificate/],
-      [{ ...weak }, 'tls.cert', /too weak/],
-      [{ ca: cert }, 'tls.ca', /no certificate of an authority/],
-      [{ ca: 'hello' }, 'tls.ca', /is not PEM/],
+      [{ cert: authority.cert + cert, key }, 'tls.cert tls.key', /out of order/],
+      [{ cert: cert + String(bob?.cert), key }, 'tls.cert', /out of order/],
+      [{ ...weak }, 'tls.cert', /OpenSSL .*too small/],
+      [{ ca: cert }, 'tls.ca', /no authority/],
+      [{ ca: 'hello' }, 'tls.ca', /has to be PEM/],
       [{ cert: 'x'.repeat(16_385), key }, 'tls.cert', /./],
       [{ passphrase: 'word' }, 'tls.passphrase', /./],
     ];
     for (const [tls, at, message] of cases) {
       const answer = await fixture.call('POST', path, { url, tls });
       const { errors } = answer.body as { errors: { path: string; message: string }[] };
-      expect([answer.status, errors.map((each) => each.path)]).toEqual([422, [at]]);
+      expect([answer.status, errors.map((each) => each.path).join(' ')]).toEqual([422, at]);
       expect(errors[0]?.message).toMatch(message);
       expect(answer.text).not.toContain(key.split('\n')[1]);
     }
@@ -110,14 +109,14 @@ describe.skipIf(skipWithout('openssl'))('tls of a subscription (skipped without 
     const tls = { ...alice, ca: authority.cert };
     expect(tlsErrors(tls, Date.now())).toEqual([]);
     expect(tlsErrors(tls, Date.now() - 2 * day)).toEqual([
-      { path: 'tls.cert', message: expect.stringMatching(/1 \(alice\), which is not valid before 20/) },
+      { path: 'tls.cert', message: expect.stringMatching(/is not valid yet/) },
     ]);
     expect(tlsErrors(tls, Date.now() + 366 * day)).toEqual([
-      { path: 'tls.cert', message: expect.stringMatching(/1 \(alice\), which ended on 20/) },
+      { path: 'tls.cert', message: expect.stringMatching(/expired, number 1/) },
     ]);
     expect(tlsErrors(tls, Date.now() + 3_660 * day)).toMatchObject([
       { path: 'tls.cert' },
-      { path: 'tls.ca', message: expect.stringMatching(/ended on .*leave it out/) },
+      { path: 'tls.ca', message: expect.stringMatching(/expired.*leave it out/) },
     ]);
   });
 });

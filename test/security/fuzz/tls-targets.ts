@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { identityOf, showTls, tlsErrors, tlsOf } from '../../../src/subscriptions/options/tls.ts';
+import { identityOf, tls as option, tlsErrors, tlsOf } from '../../../src/subscriptions/options/tls.ts';
 import type { FuzzTarget } from './fuzz.ts';
 
 const fixture = (name: string) =>
@@ -38,7 +38,7 @@ export const tlsTargets: readonly FuzzTarget[] = [
       if (taken == null) throw new Error('taken and not there');
       deepEqual(JSON.parse(JSON.stringify(taken)), taken, 'it can be stored');
       equal(identityOf(structuredClone(taken))?.digest, identityOf(taken)?.digest);
-      ok(!JSON.stringify(showTls({ tls: taken })).includes('-----'));
+      ok(!JSON.stringify(option.show({ tls: taken })).includes('-----'));
     },
   },
 ];
