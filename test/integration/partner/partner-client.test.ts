@@ -1,13 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import {
-  brotliCompressSync,
-  deflateSync,
-  gzipSync,
-  zstdCompressSync,
-  type InputType,
-} from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync, type InputType } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPartnerClient, type PartnerClient } from '../../../src/partner/partner-client.ts';
 import { createAnswerRoom, type AnswerRooms } from '../../../src/partner/answer-room.ts';
