@@ -69,11 +69,11 @@ describe.skipIf(helmIsMissing)(`values of the chart${why}`, () => {
       ['API_TOKEN', 'ENCRYPTION_KEY', 'REDIS_URL'],
     ],
   ])('need of the Secret with %s what the daemon needs', (_, options, keys) => {
-    const [deployment] = renderChart<Resource>('any', ...secret, ...options).filter(
-      ({ kind }) => kind === 'Deployment',
+    const resources = renderChart<Resource>('any', ...secret, ...options);
+    const pods = resources.flatMap(({ kind, spec }) =>
+      kind === 'Deployment' ? [spec?.template?.spec as { containers: { env: Variable[] }[] }] : [],
     );
-    const { containers } = deployment?.spec?.template?.spec as { containers: { env: Variable[] }[] };
-    const env = containers.flatMap((container) => container.env);
+    const env = pods.flatMap(({ containers }) => containers.flatMap((container) => container.env));
     const required = env.flatMap(({ valueFrom }) =>
       valueFrom?.secretKeyRef === undefined || valueFrom.secretKeyRef.optional
         ? []
