@@ -1,20 +1,20 @@
 import { documentsFor, type FilingState } from '../filings/filing-states.ts';
 import {
-  dateAsTimestamp,
   filingTypes,
   pairOf,
   withStatus,
   type Filing,
   type FilingStatus,
   type FilingType,
-  type UserFile,
 } from '../filings/filing.ts';
+import { newFiling } from '../filings/create-filing.ts';
+import { type CreateFilingInput } from '../filings/input-schema.ts';
 import { hexDigits, pick, pickWeighted, wholeNumber, type Random } from '../random.ts';
 import { type FilingStore } from '../filings/filing-store.ts';
 
 /** The given parts of a sample filing; all others are drawn at random. `states` may not be empty. */
 export interface SampleRequest {
-  readonly id?: string | undefined;
+  readonly id: string;
   readonly owner: string;
   readonly states: readonly FilingState[];
   readonly status: string;
@@ -55,11 +55,6 @@ export function sampleCreation(random: Random, status: string, nowMs: number): n
   return nowMs - Math.floor(random() * spanMs);
 }
 
-/** A new filing id; its form is the sandbox's own. */
-function sampleId(random: Random): string {
-  return `f_${hexDigits(random, 16)}`;
-}
-
 /** A rejection reason as states give them. */
 export function sampleRejectionReason(random: Random): string {
   return pick(random, rejectionReasons);
@@ -70,39 +65,39 @@ export function sampleRejectionReason(random: Random): string {
  * document.
  */
 export function sampleFiling(random: Random, request: SampleRequest): Filing {
-  const { owner, createdAtMs, nowMs, status } = request;
-  const id = request.id ?? sampleId(random);
+  const { id, owner, createdAtMs, nowMs, status } = request;
   const state = pick(random, request.states);
+  const submitted = newFiling(sampleInput(random, state, request), state, { id, owner, createdAtMs });
+  return withStatus(submitted, sampleSettlement(random, status, createdAtMs, nowMs), nowMs);
+}
+
+function sampleInput(
+  random: Random,
+  state: FilingState,
+  { id, owner, createdAtMs }: SampleRequest,
+): CreateFilingInput {
   const filingType = pickWeighted(random, typeWeights);
-  const endorsement = pairOf(filingType) === 'ed';
   const policyDate = sampleDate(random, createdAtMs);
-  const created: Filing = {
-    id,
+  return {
     filingType,
-    userId: owner,
     filingStateId: state.id,
-    filingState: { id: state.id, name: state.name, stateAbbr: state.stateAbbr },
     policyNumber: `SL-${state.stateAbbr}-${wholeNumber(random, 1_000_000, 9_999_999)}`,
     insuredsName: `${pick(random, insuredFirstWords)} ${pick(random, insuredSecondWords)} ${pick(random, companyForms)}`,
     carriersName: pick(random, carriers),
     policyEffectiveDate: policyDate,
     premium: wholeNumber(random, 50_000, 25_000_000) / 100,
-    status: 'UNPAID',
-    userFiles: sampleFiles(id, owner, state, filingType, new Date(createdAtMs).toISOString()),
-    createdAt: new Date(createdAtMs).toISOString(),
-    completedAt: null,
-    rejectionReason: null,
-    endorsementNumber: endorsement ? String(wholeNumber(random, 1, 9)) : null,
-    endorsementEffectiveDate: endorsement ? policyDate : null,
-    policyFee: random() < 0.5 ? wholeNumber(random, 5, 50) * 10 : null,
-    inspectionFee: random() < 0.2 ? 150 : null,
-    carriersFee: null,
-    lgtValue: null,
-    fmtValue: null,
-    declaredPaymentMethod: random() < 0.6 ? 'ACH' : null,
-    userNotes: null,
+    files: documentsFor(state, filingType).map(({ name }) => {
+      const fileName = `${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.pdf`;
+      return { name, fileName, filePath: `uploads/${owner}/${id}/${fileName}` };
+    }),
+    ...(pairOf(filingType) === 'ed' && {
+      endorsementNumber: String(wholeNumber(random, 1, 9)),
+      endorsementEffectiveDate: policyDate,
+    }),
+    ...(random() < 0.5 && { policyFee: wholeNumber(random, 5, 50) * 10 }),
+    ...(random() < 0.2 && { inspectionFee: 150 }),
+    ...(random() < 0.6 && { declaredPaymentMethod: 'ACH' }),
   };
-  return withStatus(created, sampleSettlement(random, status, createdAtMs, nowMs), nowMs);
 }
 
 function sampleSettlement(random: Random, status: string, createdAtMs: number, nowMs: number) {
@@ -115,22 +110,7 @@ function sampleSettlement(random: Random, status: string, createdAtMs: number, n
 }
 
 function sampleDate(random: Random, aroundMs: number): string {
-  const day = new Date(aroundMs - wholeNumber(random, -10, 45) * dayMs).toISOString().slice(0, 10);
-  return dateAsTimestamp(day);
-}
-
-function sampleFiles(
-  id: string,
-  owner: string,
-  state: FilingState,
-  type: FilingType,
-  at: string,
-): UserFile[] {
-  return documentsFor(state, type).map(({ name }, index) => {
-    const fileName = `${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.pdf`;
-    const filePath = `uploads/${owner}/${id}/${fileName}`;
-    return { id: `file_${id}_${index + 1}`, name, fileName, filePath, createdAt: at, updatedAt: at };
-  });
+  return new Date(aroundMs - wholeNumber(random, -10, 45) * dayMs).toISOString().slice(0, 10);
 }
 
 /** Words that sample filings are made of. All companies are invented. */
@@ -192,9 +172,10 @@ const rejectionReasons = [
   'Uploaded document is unreadable; scan it again',
 ] as const;
 
-/** A new filing id that no filing has; a seeded source may draw one a second time. */
+/** A new id, in the sandbox's own form, that no filing has; a seeded source may draw one a second time. */
 export function unusedId(store: Pick<FilingStore, 'get'>, random: Random): string {
-  let id = sampleId(random);
-  while (store.get(id) !== undefined) id = sampleId(random);
+  let id: string;
+  do id = `f_${hexDigits(random, 16)}`;
+  while (store.get(id) !== undefined);
   return id;
 }

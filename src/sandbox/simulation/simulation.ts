@@ -1,7 +1,7 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { type Filing, type StatusChange } from '../filings/filing.ts';
 import { type FilingView } from '../filings/filing-store.ts';
-import { pick, sampleIndexes, type Random } from '../random.ts';
+import { sampleIndexes, wholeNumber, type Random } from '../random.ts';
 import { sampleRejectionReason } from './sample-filings.ts';
 
 const Rate = Type.Number({ minimum: 0, maximum: 1 });
@@ -22,20 +22,15 @@ export const SimulationBody = Type.Object(
   { additionalProperties: false },
 );
 
+/** A simulation as it is asked for; `seed` makes its course repeatable. */
+export type SimulationRequest = Static<typeof SimulationBody>;
+
 /**
  * Settings of the course of filings. Each tick moves up to `changesPerTick` unsettled filings one step,
  * reopens a completed one with probability `reopenRate` and creates one with probability `createRate` while
- * there are fewer than `filingsMax`.
+ * there are fewer than `filingsMax`. `rejectRate` is the share of filings that end REJECTED.
  */
-export interface SimulationSettings {
-  readonly intervalMs: number;
-  readonly changesPerTick: number;
-  readonly createRate: number;
-  /** The share of filings that end REJECTED instead of COMPLETED. */
-  readonly rejectRate: number;
-  readonly reopenRate: number;
-  readonly filingsMax: number;
-}
+export type SimulationSettings = Required<Omit<SimulationRequest, 'enabled' | 'owner' | 'seed'>>;
 
 export const defaultSimulation: SimulationSettings = {
   intervalMs: 1_000,
@@ -83,31 +78,15 @@ function planAdvances(
   settings: SimulationSettings,
   random: Random,
 ): SimulationStep[] {
-  const unsettled = concatenated(['UNPAID', 'PAID', 'PENDING'].map((status) => filings(status)));
-  return sampleIndexes(random, unsettled.size, settings.changesPerTick).flatMap((index) => {
-    const filing = unsettled.at(index);
+  const unsettled = ['UNPAID', 'PAID', 'PENDING'].flatMap((status) => filings(status).slice(0, Infinity));
+  return sampleIndexes(random, unsettled.length, settings.changesPerTick).flatMap((index) => {
+    const filing = unsettled[index];
     const change = filing && nextChange(filing.status, settings.rejectRate, random);
     return filing && change ? [{ kind: 'change' as const, filing, change }] : [];
   });
 }
 
 function planReopening(completed: FilingView, random: Random): SimulationStep[] {
-  if (completed.size === 0) return [];
-  const index = pick(random, sampleIndexes(random, completed.size, 1));
-  const filing = completed.at(index);
+  const filing = completed.at(wholeNumber(random, 0, completed.size - 1));
   return filing === undefined ? [] : [{ kind: 'change', filing, change: { status: 'PENDING' } }];
-}
-
-function concatenated(views: readonly FilingView[]): Pick<FilingView, 'size' | 'at'> {
-  return {
-    size: views.reduce((sum, { size }) => sum + size, 0),
-    at(index) {
-      let rest = index;
-      for (const view of views) {
-        if (rest < view.size) return view.at(rest);
-        rest -= view.size;
-      }
-      return undefined;
-    },
-  };
 }

@@ -2,7 +2,13 @@ import { type Accounts, statesOf } from '../accounts.ts';
 import { type FilingStore } from '../filings/filing-store.ts';
 import { createRandom, type Random } from '../random.ts';
 import { sampleFiling, unusedId } from './sample-filings.ts';
-import { defaultSimulation, planTick, type SimulationSettings, type SimulationStep } from './simulation.ts';
+import {
+  defaultSimulation,
+  planTick,
+  type SimulationRequest,
+  type SimulationSettings,
+  type SimulationStep,
+} from './simulation.ts';
 import { withStatus } from '../filings/filing.ts';
 
 /** The state of the simulation: its settings, and its effects since they were set. */
@@ -12,13 +18,6 @@ export interface SimulationState extends SimulationSettings {
   readonly ticks: number;
   readonly created: number;
   readonly changed: number;
-}
-
-/** Settings of the simulation; missing ones get their defaults. `seed` makes the course repeatable. */
-interface SimulationRequest extends Partial<Record<keyof SimulationSettings, number | undefined>> {
-  readonly enabled: boolean;
-  readonly owner?: string | undefined;
-  readonly seed?: number | undefined;
 }
 
 /** Changes the filings of one account while it is enabled. */
@@ -38,7 +37,7 @@ interface SimulatorDeps {
 
 /** A simulator that is not enabled. */
 export function createSimulator(deps: SimulatorDeps): Simulator {
-  let course = startCourse(deps, {});
+  let course = startCourse(deps, { enabled: false });
   let timer: NodeJS.Timeout | undefined;
   const stop = (): void => {
     clearInterval(timer);
@@ -69,11 +68,11 @@ interface Course {
   changed: number;
 }
 
-function startCourse(deps: SimulatorDeps, request: Omit<SimulationRequest, 'enabled'>): Course {
-  const { owner, seed } = request;
+function startCourse(deps: SimulatorDeps, request: SimulationRequest): Course {
+  const { enabled: _, owner = deps.accounts.defaultOwner, seed, ...settings } = request;
   return {
-    owner: owner ?? deps.accounts.defaultOwner,
-    settings: withDefaults(request),
+    owner,
+    settings: { ...defaultSimulation, ...settings },
     random: seed === undefined ? deps.random : createRandom(seed),
     ticks: 0,
     created: 0,
@@ -100,15 +99,4 @@ function applyStep(deps: SimulatorDeps, step: SimulationStep, owner: string, ran
   const states = statesOf(deps.accounts.byOwner(owner));
   const id = unusedId(deps.store, random);
   deps.store.put(sampleFiling(random, { id, owner, states, status: 'UNPAID', createdAtMs: nowMs, nowMs }));
-}
-
-function withDefaults(wanted: Omit<SimulationRequest, 'enabled'>): SimulationSettings {
-  return {
-    intervalMs: wanted.intervalMs ?? defaultSimulation.intervalMs,
-    changesPerTick: wanted.changesPerTick ?? defaultSimulation.changesPerTick,
-    createRate: wanted.createRate ?? defaultSimulation.createRate,
-    rejectRate: wanted.rejectRate ?? defaultSimulation.rejectRate,
-    reopenRate: wanted.reopenRate ?? defaultSimulation.reopenRate,
-    filingsMax: wanted.filingsMax ?? defaultSimulation.filingsMax,
-  };
 }
