@@ -16,16 +16,21 @@ const Text = Type.String({ maxLength: textLengthMax, pattern: notBlank });
 const Money = Type.Number({ minimum: 0, maximum: moneyMax });
 const CalendarDate = Type.String({ format: 'date' });
 
-/** The body of `POST /partner/calculate`; the optional fees and values are a decision of the sandbox. */
-export const CalculateBody = Type.Object({
-  filingType: Type.Enum(filingTypes),
-  stateAbbr: Text,
-  premium: Money,
+// Fees and values of the policy in dollars.
+const fees = {
   policyFee: Type.Optional(Money),
   inspectionFee: Type.Optional(Money),
   carriersFee: Type.Optional(Money),
   lgtValue: Type.Optional(Money),
   fmtValue: Type.Optional(Money),
+};
+
+/** The body of `POST /partner/calculate`; the optional fees and values are a decision of the sandbox. */
+export const CalculateBody = Type.Object({
+  filingType: Type.Enum(filingTypes),
+  stateAbbr: Text,
+  premium: Money,
+  ...fees,
 });
 
 /** The body of `POST /partner/create-filing`; further fields are ignored. */
@@ -42,11 +47,7 @@ export const CreateFilingBody = Type.Object({
   }),
   endorsementNumber: Type.Optional(Text),
   endorsementEffectiveDate: Type.Optional(CalendarDate),
-  policyFee: Type.Optional(Money),
-  inspectionFee: Type.Optional(Money),
-  carriersFee: Type.Optional(Money),
-  lgtValue: Type.Optional(Money),
-  fmtValue: Type.Optional(Money),
+  ...fees,
   declaredPaymentMethod: Type.Optional(Type.Enum(paymentMethods)),
   userNotes: Type.Optional(Type.String({ maxLength: notesLengthMax })),
 });
@@ -59,3 +60,6 @@ export const UploadBody = Type.Object({
 
 /** A `create-filing` body that has the right fields and types. */
 export type CreateFilingInput = Static<typeof CreateFilingBody>;
+
+/** A `calculate` body that has the right fields and types; amounts are in dollars. */
+export type CalculateInput = Static<typeof CalculateBody>;

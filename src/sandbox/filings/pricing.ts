@@ -1,22 +1,8 @@
 import { Big } from 'big.js';
 import { moneyDecimals } from '../decisions.ts';
 import type { FilingType } from './filing.ts';
+import type { CalculateInput } from './input-schema.ts';
 import type { Rate, RateConfiguration, RateMode } from './rates.ts';
-
-/**
- * The input of a quote in dollars, none negative; fees and values that were not given are 0 or the state's
- * own.
- */
-export interface QuoteInput {
-  readonly filingType: FilingType;
-  readonly stateAbbr: string;
-  readonly premium: number;
-  readonly policyFee?: number;
-  readonly inspectionFee?: number;
-  readonly carriersFee?: number;
-  readonly lgtValue?: number;
-  readonly fmtValue?: number;
-}
 
 /**
  * One amount of a quote; a flat fee has no mode, no value and no base. `base` is the amount that a percentage
@@ -47,10 +33,8 @@ export interface Quote {
   readonly breakdown: readonly QuoteLine[];
 }
 
-interface Bases {
-  readonly withFees: Big;
-  readonly withFeesVia: Big;
-}
+/** The amount that a percentage applies to; null where the value is the amount itself. */
+type Bases = Readonly<Record<RateMode, Big | null>>;
 
 /**
  * Prices a policy in exact decimals (docs/sandbox.md#rates-and-quotes). `PERCENTAGE_WITH_FEES` is a
@@ -58,11 +42,12 @@ interface Bases {
  * that base; `MANUAL` is the amount itself. Each line is rounded to cents, half away from zero, and sums are
  * sums of rounded lines. A return premium has the same amounts with the opposite sign.
  */
-export function quotePolicy(rates: RateConfiguration, input: QuoteInput): Quote {
+export function quotePolicy(rates: RateConfiguration, input: CalculateInput): Quote {
   const flatFees = flatFeeLines(rates, input);
   const withFees = new Big(input.premium).plus(taxableFees(rates, input));
-  const stamping = line('stampingFee', 'fee', rates.stampingFee, { withFees, withFeesVia: withFees });
-  const bases = { withFees, withFeesVia: withFees.plus(stamping.amount) };
+  const unstamped = { PERCENTAGE_WITH_FEES: withFees, PERCENTAGE_WITH_FEES_VIA: withFees, MANUAL: null };
+  const stamping = line('stampingFee', 'fee', rates.stampingFee, unstamped);
+  const bases = { ...unstamped, PERCENTAGE_WITH_FEES_VIA: withFees.plus(stamping.amount) };
   const lines = [
     line('surplusLinesTax', 'tax', rates.surplusLinesTax, bases),
     line('lgt', 'tax', withManualValue(rates.lgt, input.lgtValue), bases),
@@ -74,7 +59,7 @@ export function quotePolicy(rates: RateConfiguration, input: QuoteInput): Quote 
   return toQuote(input, input.filingType === 'ENDORSEMENT_RETURN' ? lines.map(negated) : lines);
 }
 
-function flatFeeLines(rates: RateConfiguration, input: QuoteInput): QuoteLine[] {
+function flatFeeLines(rates: RateConfiguration, input: CalculateInput): QuoteLine[] {
   return [
     flatFee('carriersFee', rates.carriersFee ? input.carriersFee : 0),
     flatFee('policyFee', rates.policyFee ? input.policyFee : 0),
@@ -88,7 +73,7 @@ function flatFee(name: string, amount: number | undefined): QuoteLine {
 
 // The configuration has no flags for the inspection fee: it always applies, and it is taxed where the policy
 // fee is.
-function taxableFees(rates: RateConfiguration, input: QuoteInput): Big {
+function taxableFees(rates: RateConfiguration, input: CalculateInput): Big {
   const { carriersFee = 0, policyFee = 0, inspectionFee = 0 } = input;
   return new Big(0)
     .plus(rates.carriersFee && rates.carriersTaxable ? carriersFee : 0)
@@ -101,7 +86,7 @@ function withManualValue(rate: Rate, value: number | undefined): Rate {
 }
 
 function line(name: string, kind: QuoteLine['kind'], rate: Rate, bases: Bases): QuoteLine {
-  const base = baseOf(rate.mode, bases);
+  const base = bases[rate.mode];
   const amount = base === null ? new Big(rate.value) : base.times(rate.value).times('0.01');
   return {
     name,
@@ -113,15 +98,6 @@ function line(name: string, kind: QuoteLine['kind'], rate: Rate, bases: Bases): 
   };
 }
 
-function baseOf(mode: RateMode, bases: Bases): Big | null {
-  const byMode: Record<RateMode, Big | null> = {
-    PERCENTAGE_WITH_FEES: bases.withFees,
-    PERCENTAGE_WITH_FEES_VIA: bases.withFeesVia,
-    MANUAL: null,
-  };
-  return byMode[mode];
-}
-
 function toMoney(amount: Big): number {
   return amount.round(moneyDecimals, Big.roundHalfUp).toNumber();
 }
@@ -130,7 +106,7 @@ function negated(quoteLine: QuoteLine): QuoteLine {
   return { ...quoteLine, amount: quoteLine.amount === 0 ? 0 : -quoteLine.amount };
 }
 
-function toQuote(input: QuoteInput, breakdown: readonly QuoteLine[]): Quote {
+function toQuote(input: CalculateInput, breakdown: readonly QuoteLine[]): Quote {
   return {
     filingType: input.filingType,
     stateAbbr: input.stateAbbr,

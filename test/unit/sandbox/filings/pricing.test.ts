@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { quotePolicy } from '../../../../src/sandbox/filings/pricing.ts';
-import type { QuoteInput } from '../../../../src/sandbox/filings/pricing.ts';
+import type { CalculateInput } from '../../../../src/sandbox/filings/input-schema.ts';
 import type { RateConfiguration } from '../../../../src/sandbox/filings/rates.ts';
 
 const nothing = { mode: 'MANUAL', value: 0 } as const;
@@ -15,9 +15,9 @@ const rates: RateConfiguration = {
   policyFee: true,
   policyTaxable: true,
 };
-const input: QuoteInput = { filingType: 'NEW_BUSINESS', stateAbbr: 'TX', premium: 1000 };
+const input: CalculateInput = { filingType: 'NEW_BUSINESS', stateAbbr: 'TX', premium: 1000 };
 
-const quote = (changed: Partial<RateConfiguration>, given: Partial<QuoteInput> = {}) =>
+const quote = (changed: Partial<RateConfiguration>, given: Partial<CalculateInput> = {}) =>
   quotePolicy({ ...rates, ...changed }, { ...input, ...given });
 const amountOf = (result: ReturnType<typeof quote>, name: string) =>
   result.breakdown.find((line) => line.name === name)?.amount;
