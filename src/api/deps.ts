@@ -18,7 +18,7 @@ import type { ReplayProgress, ReplayRequest } from '../delivery/replay/replay.ts
 import type { Journal } from '../delivery/store/journal.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { FindEvents } from '../events/search/find-events.ts';
-import type { LogSections } from '../events/search/log-sections.ts';
+import type { SearchLog, SectionTypes } from '../events/search/log-sections.ts';
 import type { CountHistory } from '../filings/count-history.ts';
 import type { FilingListStore } from '../filings/lists/filing-list-store.ts';
 import type { RejectingAccounts } from '../filings/rejecting-accounts.ts';
@@ -58,7 +58,7 @@ export interface ApiDeps {
   readonly countHistory: Pick<CountHistory, 'read'>;
   readonly polling: PollingStore;
   readonly log: EventLog;
-  readonly sections: LogSections;
+  readonly sections: SearchLog<SectionTypes>;
   readonly findEvents: FindEvents;
   readonly subscriptions: SubscriptionStore;
   readonly publicKeys: PublishedKeys;

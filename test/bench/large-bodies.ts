@@ -8,7 +8,7 @@ import { createAccountDeliveryStore } from '../../src/delivery/store/account-sto
 import type { SubscriptionSettlement } from '../../src/delivery/store/settlement-text.ts';
 import { createJournal } from '../../src/delivery/store/journal.ts';
 import { createEventFinder } from '../../src/events/search/find-events.ts';
-import { createLogSections } from '../../src/events/search/log-sections.ts';
+import { createTypeSearch } from '../../src/events/search/log-sections.ts';
 import type { ReplayRequest } from '../../src/delivery/replay/replay.ts';
 import { createReplayStore } from '../../src/delivery/replay/replay-store.ts';
 import { createReplayer } from '../../src/delivery/replay/start-replay.ts';
@@ -105,7 +105,7 @@ async function appendToFiling(redis: Redis): Promise<void> {
 async function measure(redis: Redis, rig: DeliveryRig, watch: Watch): Promise<void> {
   const log = createEventLog(redis, keys);
   const outline = createEventLog(redis, keys).outlineAfter;
-  const sections = createLogSections(redis, keys, log);
+  const sections = createTypeSearch(redis, keys, log);
   const subscriptions = createSubscriptionStore(
     redis,
     keys,

@@ -1,9 +1,10 @@
 import type { EventLog, LogEntry, OutlinedEntry } from '../../events/event-log.ts';
 import { type Checkpoint, fitting, logBeginning } from '../../events/timeline.ts';
 import {
-  type LogSection,
-  type LogSections,
+  beforeSection,
   type SearchedLog,
+  type SearchLog,
+  type SectionTypes,
   sectionSize,
 } from '../../events/search/log-sections.ts';
 import { matchesType } from '../../subscriptions/matches-event.ts';
@@ -36,7 +37,7 @@ export interface EventScan {
 /** A log, and what is known of the sections of all logs. */
 export interface ScannedLog {
   readonly log: EventLog;
-  readonly sections: LogSections;
+  readonly sections: SearchLog<SectionTypes>;
 }
 
 /** The positions that a scan looks at: between the two, the newest first where `before` is given. */
@@ -177,53 +178,48 @@ async function scanTypes(
   { after, before, last: lastWanted }: ScannedRange,
   limit: number,
 ): Promise<OutlineScan> {
-  const searched = await sections.search(account);
+  const searched = await sections(account);
   const [oldest] = await log.outlineAfter(account, after.position, 1);
   const last = Math.min(lastWanted, (before?.position ?? Infinity) - 1, searched.head.position);
   const from = before ?? after;
   if (oldest === undefined || oldest.position > last) return { found: [], position: from, more: false };
   const [first, newestFirst] = [oldest.position, before !== null];
-  const { positions, reached } = await findPositions(
-    searched,
-    patterns,
-    { first, last, newestFirst },
-    limit + 1,
-  );
-  const found = (await log.outlineAt(account, positions)).filter((entry) => entry !== null);
+  const range = { first, last, newestFirst };
+  const { found, reached } = await findOfTypes(searched, log, account, patterns, range, limit + 1);
   const end = newestFirst ? first : last;
   if (found.length > limit) return { found, position: found[limit - 1] ?? from, more: true };
   const position = await checkpointAt(log, account, searched.head, reached);
   return { found, position, more: reached !== end };
 }
 
-// The positions of these types, and the last position that was examined.
-async function findPositions(
-  searched: SearchedLog,
+// The entries of these types, and the last position that was examined.
+async function findOfTypes(
+  searched: SearchedLog<SectionTypes>,
+  log: EventLog,
+  account: string,
   patterns: readonly string[],
   { first, last, newestFirst }: { first: number; last: number; newestFirst: boolean },
   count: number,
-): Promise<{ positions: number[]; reached: number }> {
-  const positions: number[] = [];
+): Promise<{ found: OutlinedEntry[]; reached: number }> {
+  const found: OutlinedEntry[] = [];
+  const isWanted = (type: string) => patterns.some((pattern) => matchesType(pattern, type));
   const end = newestFirst ? first : last;
   let reached = newestFirst ? last + 1 : first - 1;
   let read = 0;
-  while (reached !== end && read < readMax && positions.length < count) {
+  while (reached !== end && read < readMax && found.length < count) {
     const next = newestFirst ? reached - 1 : reached + 1;
-    const section = await searched.sectionAt(next);
-    const begin = next - ((next - 1) % sectionSize);
-    reached = newestFirst ? Math.max(first, begin) : Math.min(last, begin + sectionSize - 1);
-    read += section?.read ?? 0;
-    if (section !== null && !mayHold(section, patterns)) continue;
+    const section = await searched.learn(next);
+    const before = beforeSection(next);
+    reached = newestFirst ? Math.max(first, before + 1) : Math.min(last, before + sectionSize);
+    read += section.read;
+    if (!section.types.some(isWanted)) continue;
     const [from, to] = [Math.min(next, reached), Math.max(next, reached)];
-    const found = await searched.positionsOf(patterns, from, to);
-    positions.push(...(newestFirst ? found.toReversed() : found));
+    const entries = await log.outlineAfter(account, from - 1, to - from + 1);
+    const wanted = entries.filter(({ position, type }) => position <= to && isWanted(type));
+    found.push(...(newestFirst ? wanted.toReversed() : wanted));
     read += to - from + 1;
   }
-  return { positions: positions.slice(0, count), reached: positions[count - 1] ?? reached };
-}
-
-function mayHold({ kinds }: LogSection, patterns: readonly string[]): boolean {
-  return kinds === null || kinds.some(({ type }) => patterns.some((pattern) => matchesType(pattern, type)));
+  return { found: found.slice(0, count), reached: found[count - 1]?.position ?? reached };
 }
 
 async function checkpointAt(

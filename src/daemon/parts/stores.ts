@@ -12,7 +12,7 @@ import { createAccountDeliveryStore } from '../../delivery/store/account-store.t
 import { createJournal } from '../../delivery/store/journal.ts';
 import { createEventLog } from '../../events/event-log.ts';
 import { createEventFinder } from '../../events/search/find-events.ts';
-import { createLogSections } from '../../events/search/log-sections.ts';
+import { createTypeSearch } from '../../events/search/log-sections.ts';
 import { createCountHistory } from '../../filings/count-history.ts';
 import { createRejectingAccounts } from '../../filings/rejecting-accounts.ts';
 import { createSeenStore } from '../../filings/seen-store.ts';
@@ -74,7 +74,7 @@ export function createStores(
     findEvents: createEventFinder(redis, keys, log),
     blocks: createBlockStore(redis, keys),
     outline,
-    sections: createLogSections(redis, keys, log),
+    sections: createTypeSearch(redis, keys, log),
     lags: createLagReader({ log, outline, judged: { log, judge } }),
     judge,
   };

@@ -1,10 +1,8 @@
-import { setImmediate as othersFirst } from 'node:timers/promises';
-import { createBoundedMap, type BoundedMap } from '../../memory/bounded-map.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript } from '../../redis/scripts.ts';
 import type { EventLog, OutlinedEntry } from '../event-log.ts';
-import { createLogMemory, sectionSize } from './log-sections.ts';
+import { beforeSection, createSectionMemory } from './log-sections.ts';
 
 /** The events that were found by their ids. */
 export interface FoundEvents {
@@ -31,10 +29,7 @@ export type FindEvents = (
 // Maximum number of events that one search reads: about a second.
 const readMax = 500_000;
 // Maximum number of logs, and of sections of each: half a million events, of which four megabytes are kept.
-const logsMax = 8;
-const sectionsMax = 2_048;
-// Number of known sections after which other work of the process has its turn.
-const knownAtOnce = 200;
+const remembered = { logsMax: 8, sectionsMax: 2_048 };
 // Characters of an id that are remembered: those behind `evt_`.
 const [markFrom, markLength] = [4, 8];
 
@@ -53,6 +48,7 @@ interface Marks {
   /** Position of the first event. */
   readonly first: number;
   readonly text: string;
+  readonly read: number;
 }
 
 /** A search over one connection. */
@@ -61,38 +57,31 @@ export function createEventFinder(
   keys: Keys,
   log: Pick<EventLog, 'head' | 'commonWith' | 'positionsOf' | 'outlineAt' | 'outlineAfter'>,
 ): FindEvents {
-  const remembered = createLogMemory(log, logsMax, () => createBoundedMap<number, Marks>(sectionsMax));
-
   async function readMarks(account: string, first: number, last: number): Promise<Marks> {
     const reply = await marksScript.run(redis, [keys.account(account).events], [first, last]);
     const [position, text] = reply as [string, string];
-    return { first: Number(position), text };
+    return { first: Number(position), text, read: text.length / markLength };
   }
+
+  const sections = createSectionMemory(log, remembered, readMarks);
 
   async function searchLog(
     account: string,
     wanted: ReadonlySet<string>,
     isFound: (entry: OutlinedEntry) => boolean,
   ): Promise<FoundEvents> {
-    const head = await log.head(account);
-    const known: BoundedMap<number, Marks> = await remembered(account, head);
+    const { head, learn } = await sections(account);
     const [oldest] = await log.outlineAfter(account, 0, 1);
     const entries = new Map<string, OutlinedEntry>();
-    let [read, passed] = [0, 0];
+    let read = 0;
     for (let last = head.position; oldest !== undefined && last >= oldest.position;) {
       if (read >= readMax) return { entries, complete: false, read };
-      const number = Math.floor((last - 1) / sectionSize);
-      const isFull = last === (number + 1) * sectionSize;
-      let marks = isFull ? known.get(number) : undefined;
-      if (marks === undefined) {
-        marks = await readMarks(account, number * sectionSize + 1, last);
-        read += marks.text.length / markLength;
-        if (isFull) known.set(number, marks);
-      } else if ((passed += 1) % knownAtOnce === 0) await othersFirst();
+      const marks = await learn(last);
+      read += marks.read;
       for (const entry of await log.outlineAt(account, positionsIn(marks, wanted)))
         if (entry !== null && isFound(entry)) entries.set(entry.id, entry);
       if (entries.size === wanted.size) break;
-      last = number * sectionSize;
+      last = beforeSection(last);
     }
     return { entries, complete: true, read };
   }

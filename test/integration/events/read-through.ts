@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { scanEvents } from '../../../src/api/events/scan.ts';
 import { createEventLog } from '../../../src/events/event-log.ts';
-import { createLogSections } from '../../../src/events/search/log-sections.ts';
+import { createTypeSearch } from '../../../src/events/search/log-sections.ts';
 import { logBeginning, type Checkpoint } from '../../../src/events/timeline.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 
@@ -25,7 +25,7 @@ const patienceMs = 15_000;
 const redis = new Redis(url);
 const keys = createKeys(prefix);
 const log = createEventLog(redis, keys);
-const sections = createLogSections(redis, keys, log);
+const sections = createTypeSearch(redis, keys, log);
 
 /**
  * Reads the log from its beginning to its end, as drains or as the list of the API do; returns how many

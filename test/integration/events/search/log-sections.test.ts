@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { afterAll, expect, test } from 'vitest';
 import { scanEvents, scanNewestEvents, type EventFilter } from '../../../../src/api/events/scan.ts';
 import { createEventLog } from '../../../../src/events/event-log.ts';
-import { createLogSections, sectionSize } from '../../../../src/events/search/log-sections.ts';
+import { createTypeSearch, sectionSize } from '../../../../src/events/search/log-sections.ts';
 import { logBeginning, type Checkpoint } from '../../../../src/events/timeline.ts';
 import { createKeys } from '../../../../src/redis/keys.ts';
 import { createRandom } from '../../../../src/sandbox/random.ts';
@@ -22,7 +22,7 @@ function openLog(client: Redis, prefix: string, account: string) {
   const keys = createKeys(prefix);
   const key = keys.account(account);
   const log = createEventLog(client, keys);
-  const sections = createLogSections(client, keys, log);
+  const sections = createTypeSearch(client, keys, log);
   const written: { position: number; type: string }[] = [];
   return {
     key,
