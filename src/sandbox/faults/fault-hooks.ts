@@ -4,13 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Accounts } from '../accounts.ts';
 import { endpointOf } from '../server/endpoints.ts';
-import { errorBody } from '../errors.ts';
-import { noFault, type FaultOutcome, type FaultPlan } from './faults.ts';
+import { noFault, type FaultPlan } from './faults.ts';
 import { keyHeader } from '../server/scope-hooks.ts';
 import { type SandboxApp, type SandboxDeps } from '../sandbox-app.ts';
 import { Readable } from 'node:stream';
-
-const htmlPage = '<!DOCTYPE html><html><body><h1>We will be right back</h1></body></html>';
 
 const plans = new WeakMap<FastifyRequest, FaultPlan>();
 
@@ -38,8 +35,11 @@ export function addFaultHooks(
     reply.raw.once('close', () => deps.counter.ended());
     const plan = deps.injector.plan(facts);
     plans.set(request, plan);
-    if (plan.latencyMs > 0) await waitUnless(closing.signal, plan.latencyMs);
-    if (plan.outcome.kind !== 'hang') return answerInstead(plan.outcome, reply);
+    const { outcome, latencyMs } = plan;
+    if (latencyMs > 0) await waitUnless(closing.signal, latencyMs);
+    if (outcome.kind === 'answer')
+      return reply.code(outcome.status).headers(outcome.headers).send(outcome.body);
+    if (outcome.kind !== 'hang') return undefined;
     hanging.add(reply.raw);
     reply.raw.once('close', () => hanging.delete(reply.raw));
     return reply.hijack();
@@ -65,32 +65,6 @@ function ownerOf(request: FastifyRequest, accounts: Accounts): string | undefine
 
 async function waitUnless(signal: AbortSignal, ms: number): Promise<void> {
   await delay(ms, undefined, { signal }).catch(() => undefined);
-}
-
-function answerInstead(
-  outcome: Exclude<FaultOutcome, { kind: 'hang' }>,
-  reply: FastifyReply,
-): FastifyReply | undefined {
-  switch (outcome.kind) {
-    case 'html':
-      return reply.code(200).type('text/html').send(htmlPage);
-    case 'auth-failure':
-      return reply
-        .code(outcome.status)
-        .send(errorBody('PARTNER_KEY_INVALID', 'the partner key is not valid'));
-    case 'rate-limited':
-      reply.header('retry-after', outcome.retryAfter);
-      return reply.code(429).send(errorBody('RATE_LIMITED', 'too many requests'));
-    case 'error':
-      if (outcome.body === 'html') return reply.code(outcome.status).type('text/html').send(htmlPage);
-      return reply.code(outcome.status).send(errorBody('SERVICE_UNAVAILABLE', 'the service is out of order'));
-    case 'verbatim':
-      return reply.code(outcome.status).headers(outcome.headers).send(outcome.body);
-    case 'none':
-    case 'cut':
-    case 'drip':
-  }
-  return undefined;
 }
 
 const cutAfterMs = 20;
@@ -123,6 +97,6 @@ async function* drops(bytes: Buffer, bytesPerSecond: number, hurry: AbortSignal)
   for (let at = 0; at < bytes.length; at += size) {
     yield bytes.subarray(at, at + size);
     // oxlint-disable-next-line no-await-in-loop -- slowness is the point
-    await delay((size / bytesPerSecond) * 1_000, undefined, { signal: hurry }).catch(() => undefined);
+    await waitUnless(hurry, (size / bytesPerSecond) * 1_000);
   }
 }

@@ -1,3 +1,4 @@
+import { errorBody } from '../errors.ts';
 import { type Endpoint } from '../server/endpoints.ts';
 import { type Faults, type ListFaults } from './faults-schema.ts';
 import { pick, wholeNumber, type Random } from '../random.ts';
@@ -14,20 +15,15 @@ export interface FaultPlan {
 
 export type FaultOutcome =
   | { readonly kind: 'none' }
-  | { readonly kind: 'auth-failure'; readonly status: 401 | 403 }
-  | { readonly kind: 'rate-limited'; readonly retryAfter: string }
-  /** Never answered; ends when the connection does. */
-  | { readonly kind: 'hang' }
-  | { readonly kind: 'error'; readonly status: number; readonly body: 'json' | 'html' }
-  /** 200 with a page of HTML. */
-  | { readonly kind: 'html' }
   /** Exactly this instead of the response. */
   | {
-      readonly kind: 'verbatim';
+      readonly kind: 'answer';
       readonly status: number;
       readonly headers: Readonly<Record<string, string>>;
       readonly body: string;
     }
+  /** Never answered; ends when the connection does. */
+  | { readonly kind: 'hang' }
   /**
    * The first half of the response; then the connection is gone (`connection`) or the body simply ends
    * (`json`).
@@ -129,20 +125,40 @@ function drawLatency(latencyMs: Faults['latencyMs'], random: Random): number {
 }
 
 function drawOutcome(faults: Faults, retryAfter: string | undefined, random: Random): FaultOutcome {
-  if (faults.authFailure !== undefined) return { kind: 'auth-failure', status: faults.authFailure };
-  if (retryAfter !== undefined) return { kind: 'rate-limited', retryAfter };
+  if (faults.authFailure !== undefined) return refusal(faults.authFailure, 'PARTNER_KEY_INVALID');
+  if (retryAfter !== undefined) return refusal(429, 'RATE_LIMITED', { 'retry-after': retryAfter });
   if (random() < (faults.hangRate ?? 0)) return { kind: 'hang' };
   if (random() < (faults.errorRate ?? 0)) {
     const status = pick(random, faults.errorStatuses ?? defaultErrorStatuses);
-    return { kind: 'error', status, body: faults.errorBody ?? 'json' };
+    return faults.errorBody === 'html' ? htmlPage(status) : refusal(status, 'SERVICE_UNAVAILABLE');
   }
-  if (random() < (faults.htmlRate ?? 0)) return { kind: 'html' };
+  if (random() < (faults.htmlRate ?? 0)) return htmlPage(200);
   if (faults.answer !== undefined) {
     const { status = 200, headers = {}, body = '' } = faults.answer;
-    return { kind: 'verbatim', status, headers, body };
+    return { kind: 'answer', status, headers, body };
   }
   if (random() < (faults.cutRate ?? 0)) return { kind: 'cut', how: faults.cut ?? 'connection' };
   if (faults.dripBytesPerSecond !== undefined)
     return { kind: 'drip', bytesPerSecond: faults.dripBytesPerSecond };
   return { kind: 'none' };
+}
+
+const messages = {
+  PARTNER_KEY_INVALID: 'the partner key is not valid',
+  RATE_LIMITED: 'too many requests',
+  SERVICE_UNAVAILABLE: 'the service is out of order',
+};
+
+function refusal(
+  status: number,
+  code: keyof typeof messages,
+  more: Readonly<Record<string, string>> = {},
+): FaultOutcome {
+  const headers = { 'content-type': 'application/json; charset=utf-8', ...more };
+  return { kind: 'answer', status, headers, body: JSON.stringify(errorBody(code, messages[code])) };
+}
+
+function htmlPage(status: number): FaultOutcome {
+  const body = '<!DOCTYPE html><html><body><h1>We will be right back</h1></body></html>';
+  return { kind: 'answer', status, headers: { 'content-type': 'text/html' }, body };
 }

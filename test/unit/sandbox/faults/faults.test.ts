@@ -38,13 +38,19 @@ describe('which requests faults concern', () => {
 describe('what happens to a request', () => {
   it.each([
     [{}, { kind: 'none' }],
-    [{ errorRate: 1 }, { kind: 'error', status: 500, body: 'json' }],
+    [
+      { errorRate: 1 },
+      { kind: 'answer', status: 500, headers: { 'content-type': 'application/json; charset=utf-8' } },
+    ],
     [
       { errorRate: 1, errorStatuses: [418], errorBody: 'html' as const },
-      { kind: 'error', status: 418, body: 'html' },
+      { kind: 'answer', status: 418, headers: { 'content-type': 'text/html' } },
     ],
     [{ hangRate: 1, errorRate: 1 }, { kind: 'hang' }],
-    [{ htmlRate: 1, cutRate: 1 }, { kind: 'html' }],
+    [
+      { htmlRate: 1, cutRate: 1 },
+      { kind: 'answer', status: 200, headers: { 'content-type': 'text/html' } },
+    ],
     [{ cutRate: 1 }, { kind: 'cut', how: 'connection' }],
     [
       { cutRate: 1, cut: 'json' as const },
@@ -52,23 +58,24 @@ describe('what happens to a request', () => {
     ],
     [
       { authFailure: 403 as const, hangRate: 1 },
-      { kind: 'auth-failure', status: 403 },
+      { kind: 'answer', status: 403, headers: { 'content-type': 'application/json; charset=utf-8' } },
     ],
   ])('%o: %o', (faults, outcome) => {
-    expect(planFault(faults, undefined, always).outcome).toEqual(outcome);
+    expect(planFault(faults, undefined, always).outcome).toMatchObject(outcome);
   });
 
   it('an exceeded rate comes before errors', () => {
-    expect(planFault({ errorRate: 1 }, '7', always).outcome).toEqual({
-      kind: 'rate-limited',
-      retryAfter: '7',
+    expect(planFault({ errorRate: 1 }, '7', always).outcome).toMatchObject({
+      kind: 'answer',
+      status: 429,
+      headers: { 'retry-after': '7' },
     });
   });
 
   it('a rate of 0 never happens, and a rate is a probability', () => {
     expect(planFault({ errorRate: 0 }, undefined, always).outcome.kind).toBe('none');
     expect(planFault({ errorRate: 0.5 }, undefined, () => 0.5).outcome.kind).toBe('none');
-    expect(planFault({ errorRate: 0.5 }, undefined, () => 0.49).outcome.kind).toBe('error');
+    expect(planFault({ errorRate: 0.5 }, undefined, () => 0.49).outcome.kind).toBe('answer');
   });
 
   it('latency is fixed or drawn from a range', () => {
@@ -85,7 +92,7 @@ describe('the rate limit', () => {
     const next = () => injector.plan(facts).outcome;
     expect([next(), next()]).toEqual([{ kind: 'none' }, { kind: 'none' }]);
     nowMs += 1_500;
-    expect(next()).toEqual({ kind: 'rate-limited', retryAfter: '4' });
+    expect(next()).toMatchObject({ status: 429, headers: { 'retry-after': '4' } });
     nowMs += 3_500;
     expect(next()).toEqual({ kind: 'none' });
   });
