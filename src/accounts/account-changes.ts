@@ -81,17 +81,6 @@ export function createAccountChanges(redis: RedisClient, keys: Keys): AccountCha
   const empty = (account: string, vacancy: string) =>
     incarnations.empty(account, nextOf(vacancy), async () => (await textOf(account)) === vacancy);
 
-  // Writes an account in place of a record that cannot be read; the keys themselves name their incarnation.
-  // False: another process was quicker; null: a removal was under way, and nothing may be written to the
-  // keys.
-  async function overwrite(account: string, settings: PutAccount): Promise<boolean | null> {
-    const held = await redis.hgetBuffer(keys.accounts, account);
-    if (held === null || !(parse(account, held.toString()) instanceof Error)) return false;
-    const incarnation = await incarnations.current(account);
-    if (incarnation === null) return null;
-    return replace(account, held, { ...settings, incarnation, createdAt: settings.updatedAt });
-  }
-
   // False: another process was quicker.
   async function create(account: string, text: string | null, settings: PutAccount): Promise<boolean> {
     const vacancy = await vacate(account, text);
@@ -101,20 +90,25 @@ export function createAccountChanges(redis: RedisClient, keys: Keys): AccountCha
     return replace(account, vacancy, { ...settings, incarnation, createdAt: settings.updatedAt });
   }
 
+  // The record to write in place of a former one; null where the account has to be created: a removal was
+  // under way, or the keys are another incarnation's. Then a part of the cluster was set back, and what it
+  // holds is of neither.
+  function successor(former: ReturnType<typeof parse>, owner: string | null, settings: PutAccount) {
+    if (former === null || owner === null) return null;
+    // In place of a record that cannot be read: the keys themselves name their incarnation.
+    if (former instanceof Error) return { ...settings, incarnation: owner, createdAt: settings.updatedAt };
+    // An account whose record was written again while its keys named none has no incarnation.
+    const isOwner = owner === former.incarnation || owner === '' || former.incarnation === '';
+    return isOwner ? { ...former, ...settings } : null;
+  }
+
   async function tryPut(account: string, settings: PutAccount): Promise<'created' | 'replaced' | null> {
-    const text = await textOf(account);
+    // Bytes that are not text can only be compared as bytes.
+    const held = await redis.hgetBuffer(keys.accounts, account);
+    const text = held?.toString() ?? null;
     const former = text === null ? null : parse(account, text);
-    if (former instanceof Error) {
-      const isWritten = await overwrite(account, settings);
-      if (isWritten !== null) return isWritten ? 'replaced' : null;
-    } else if (
-      text !== null &&
-      former !== null &&
-      (await incarnations.isOpen(account, former.incarnation ?? ''))
-    )
-      return (await replace(account, text, { ...former, ...settings })) ? 'replaced' : null;
-    // Also where the keys are another incarnation's: a part of the cluster was set back, and what it holds is
-    // of neither.
+    const next = successor(former, await incarnations.current(account), settings);
+    if (next !== null) return (await replace(account, held, next)) ? 'replaced' : null;
     return (await create(account, text, settings)) ? 'created' : null;
   }
 

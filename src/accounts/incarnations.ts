@@ -20,11 +20,6 @@ export interface Incarnations {
   empty(account: string, next: string, isCurrent: () => Promise<boolean>): Promise<boolean>;
   /** Lets the incarnation write, once the keys are empty. Safe to repeat. */
   open(account: string, next: string): Promise<void>;
-  /**
-   * Whether the incarnation may write to the keys. '' is an account whose record was written again while its
-   * keys named none: any open keys belong to it.
-   */
-  isOpen(account: string, incarnation: string): Promise<boolean>;
   /** The incarnation that may write to the keys, '' where they do not say; null while they are closed. */
   current(account: string): Promise<string | null>;
   /** Lets the mark of a removed account expire after a day: all work on the account has ended by then. */
@@ -113,12 +108,6 @@ export function createIncarnations(redis: RedisClient, keys: Keys): Incarnations
     },
     async open(account, next) {
       await step(account, closed(next), opened(next));
-    },
-    async isOpen(account, incarnation) {
-      const found = await read(account);
-      return (
-        found === '' || found === opened(incarnation) || (incarnation === '' && found.startsWith('open '))
-      );
     },
     async current(account) {
       const found = await read(account);
