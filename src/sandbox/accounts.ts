@@ -13,14 +13,6 @@ export interface Account {
   readonly enabledStates: readonly string[];
 }
 
-/** The body of `GET /partner/me` (docs/partner.md#accounts). */
-export interface AccountBody {
-  readonly firstName: string | null;
-  readonly lastName: string | null;
-  readonly email: string;
-  readonly enabledStates: readonly string[];
-}
-
 /** The accounts behind the partner keys. */
 export interface Accounts {
   /** The account that a key opens, or undefined. */
@@ -48,10 +40,10 @@ export function createAccounts(keys: readonly PartnerKey[]): Accounts {
 }
 
 /**
- * The body of `GET /partner/me` for an account. The built-in second account has no names, as real accounts
+ * The body of `GET /partner/me` for an account (docs/partner.md#accounts). The built-in second account has no names, as real accounts
  * may.
  */
-export function accountBody(account: Account): AccountBody {
+export function accountBody(account: Account) {
   const named = account.owner !== secondOwner;
   return {
     firstName: named ? 'Sandy' : null,
@@ -60,6 +52,9 @@ export function accountBody(account: Account): AccountBody {
     enabledStates: account.enabledStates,
   };
 }
+
+/** What `accountBody` gives. */
+export type AccountBody = ReturnType<typeof accountBody>;
 
 /** The states that an account may file in. */
 export function statesOf(account: Account): FilingState[] {

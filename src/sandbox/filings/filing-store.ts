@@ -43,7 +43,7 @@ interface FilingRecord {
   readonly createdAtMs: number;
   /** Order of arrival, among filings of the same creation. */
   readonly arrival: number;
-  filing: Filing;
+  readonly filing: Filing;
   searchText: string | undefined;
 }
 
@@ -72,14 +72,8 @@ export function createFilingStore(): FilingStore {
     get: (id) => byId.get(id)?.filing,
     put(filing) {
       const known = byId.get(filing.id);
-      if (known === undefined) enter(toRecord(filing, arrivals++));
-      else if (staysInPlace(known.filing, filing)) {
-        known.filing = filing;
-        known.searchText = undefined;
-      } else {
-        leave(known);
-        enter(toRecord(filing, known.arrival));
-      }
+      if (known !== undefined) leave(known);
+      enter(toRecord(filing, known?.arrival ?? arrivals++));
     },
     addMany(filings) {
       const records = filings.map((filing) => toRecord(filing, arrivals++));
@@ -122,12 +116,6 @@ function listsOf({ userId, status }: Filing): string[] {
 
 function listKey(owner?: string, status?: string): string {
   return JSON.stringify([owner ?? null, status ?? null]);
-}
-
-function staysInPlace(before: Filing, after: Filing): boolean {
-  return (
-    before.userId === after.userId && before.status === after.status && before.createdAt === after.createdAt
-  );
 }
 
 function view(oldestFirst: readonly FilingRecord[]): FilingView {
