@@ -7,7 +7,8 @@ export interface AccountSlice {
   readonly accounts: readonly Account[];
   /** Records of removals under way, or interrupted ones. */
   readonly leaving: readonly { readonly account: string; readonly vacancy: string }[];
-  readonly unreadable: readonly UnreadableAccount[];
+  /** Number of records that cannot be read. */
+  readonly unreadable: number;
   /** Where the next part begins; '0' after the last one. */
   readonly next: string;
 }
@@ -40,15 +41,5 @@ export interface UnreadableAccount {
   readonly error: UnreadableRecordError;
 }
 
-/** Accounts by name. */
-export interface AccountPage {
-  readonly accounts: readonly Account[];
-  readonly unreadable: readonly UnreadableAccount[];
-  /** Whether more follow. */
-  readonly hasMore: boolean;
-}
-
-/** In the order of their names. */
-export function byName<T extends { readonly account: string }>(accounts: readonly T[]): T[] {
-  return accounts.toSorted((a, b) => (a.account < b.account ? -1 : 1));
-}
+/** An account, as far as it can be read. */
+export type AccountRecord = Account | UnreadableAccount;

@@ -16,8 +16,8 @@ import {
   type StoredAccount,
 } from './account.ts';
 import { createAccountChanges } from './account-changes.ts';
-import { accountsAtOnce, byName, eachSlice } from './account-slices.ts';
-import type { AccountPage, AccountSlice, UnreadableAccount } from './account-slices.ts';
+import { accountsAtOnce, eachSlice } from './account-slices.ts';
+import type { AccountRecord, AccountSlice } from './account-slices.ts';
 
 /**
  * A change would send the stored key to another origin than the one that it was given for; nothing was
@@ -38,9 +38,12 @@ export interface AccountStore {
    * The accounts whose names follow `after`, by name, with those that cannot be read; at most `limit`. Only
    * they are read.
    */
-  page(after: string, limit: number): Promise<AccountPage>;
-  /** These accounts, by name, and those of them that cannot be read. One that does not exist is left out. */
-  some(names: readonly string[]): Promise<Omit<AccountPage, 'hasMore'>>;
+  page(
+    after: string,
+    limit: number,
+  ): Promise<{ readonly records: readonly AccountRecord[]; readonly hasMore: boolean }>;
+  /** These accounts, in their order. One that does not exist is left out. */
+  some(names: readonly string[]): Promise<AccountRecord[]>;
   /** Number of records of accounts, with unreadable ones and removals under way. */
   count(): Promise<number>;
   /** Null when there is no such account. Throws UnreadableRecordError. */
@@ -128,30 +131,25 @@ export function createAccountStore({
     return { next, all };
   }
 
-  function sliceOf(all: readonly Found[]): Omit<AccountSlice, 'next'> {
-    const accounts: Account[] = [];
-    const leaving: { account: string; vacancy: string }[] = [];
-    const unreadable: UnreadableAccount[] = [];
-    for (const { account, text, found } of all) {
-      if (found === null) leaving.push({ account, vacancy: text });
-      else if (!(found instanceof Error)) accounts.push(toAccount(account, found));
-      else {
-        unreadable.push({ account, error: found });
-        onUnreadable(account, found, 'left_out');
-      }
-    }
-    return { accounts, leaving, unreadable };
-  }
-
-  function partedOf(all: readonly Found[]): Omit<AccountPage, 'hasMore'> {
-    const { accounts, unreadable } = sliceOf(all);
-    return { accounts: byName(accounts), unreadable: byName(unreadable) };
+  // Without those that are removed now.
+  function recordsOf(all: readonly Found[]): AccountRecord[] {
+    return all.flatMap(({ account, found }): AccountRecord[] => {
+      if (found === null) return [];
+      if (!(found instanceof Error)) return [toAccount(account, found)];
+      onUnreadable(account, found, 'left_out');
+      return [{ account, error: found }];
+    });
   }
 
   const store: AccountStore = {
     async slice(from, count) {
       const { next, all } = await scan(from, count);
-      return { ...sliceOf(all), next };
+      const records = recordsOf(all);
+      const accounts = records.filter((each): each is Account => !('error' in each));
+      const leaving = all.flatMap(({ account, text, found }) =>
+        found === null ? [{ account, vacancy: text }] : [],
+      );
+      return { accounts, leaving, unreadable: records.length - accounts.length, next };
     },
     count: () => redis.hlen(keys.accounts),
     async page(after, limit) {
@@ -164,9 +162,9 @@ export function createAccountStore({
         if (listed.length <= limit) break;
         from = listed.at(-1) ?? from;
       }
-      return { ...partedOf(found.slice(0, limit)), hasMore: found.length > limit };
+      return { records: recordsOf(found.slice(0, limit)), hasMore: found.length > limit };
     },
-    some: async (given) => partedOf(await readSome(given)),
+    some: async (given) => recordsOf(await readSome(given)),
     async get(account) {
       const found = await find(account);
       return found === null ? null : toAccount(account, found);

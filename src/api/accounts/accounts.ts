@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import { byName } from '../../accounts/account-slices.ts';
 import { thinSamples } from '../../filings/count-history.ts';
 import { standingDoubt } from '../../polling/beliefs/doubt.ts';
 import { tokenOf } from '../access/auth.ts';
@@ -20,12 +19,11 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
 
   app.get('/accounts', { config: { operatorOnly: true }, schema: listAccounts }, async (request, reply) =>
     sendPage(request, reply, 'accounts', async (after, limit) => {
-      const page = await accounts.page(after ?? '', limit);
-      const found = byName([...page.accounts, ...page.unreadable]);
-      const items = found.map(async (each) =>
+      const { records, hasMore } = await accounts.page(after ?? '', limit);
+      const items = records.map(async (each) =>
         'error' in each ? brokenView(deps, each) : accountView(deps, each),
       );
-      return { items: await Promise.all(items), next: page.hasMore ? (found.at(-1)?.account ?? null) : null };
+      return { items: await Promise.all(items), next: hasMore ? (records.at(-1)?.account ?? null) : null };
     }),
   );
 

@@ -1,5 +1,4 @@
-import type { AccountPage } from '../../accounts/account-slices.ts';
-import type { Account } from '../../accounts/account.ts';
+import type { AccountRecord } from '../../accounts/account-slices.ts';
 import { seenStatus } from '../../filings/detection/seen-mark.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { healthState, type HealthState, soundUntil } from '../../polling/health.ts';
@@ -27,8 +26,6 @@ export interface Coverage {
 }
 
 type CoveredDeps = Pick<ApiDeps, 'accounts' | 'unsound' | 'rejecting' | 'snapshot' | 'polling' | 'now'>;
-
-type Records = Omit<AccountPage, 'hasMore'>;
 
 /** An account that was looked at. */
 interface Looked extends CoveredAccount {
@@ -64,9 +61,8 @@ export async function coveredAccounts(deps: CoveredDeps, only: string | null): P
     }),
   );
   const page = await deps.accounts.page('', shownMax);
-  const others = <T extends { readonly account: string }>(records: readonly T[]) =>
-    records.filter(({ account }) => !looked.has(account)).slice(0, shownMax - looked.size);
-  const rest = await look(deps, { accounts: others(page.accounts), unreadable: others(page.unreadable) });
+  const others = page.records.filter(({ account }) => !looked.has(account));
+  const rest = await look(deps, others.slice(0, shownMax - looked.size));
   const all = [...suspects, ...rest];
   const hidden = new Set(all.flatMap(({ account, isReadable }) => (isReadable ? [] : [account])));
   const rejecting = (await deps.rejecting.all()).filter((account) => !hidden.has(account));
@@ -98,25 +94,24 @@ function coverage(looked: readonly Looked[], total: number, rejecting: readonly 
   };
 }
 
-async function oneAccount({ accounts }: CoveredDeps, account: string): Promise<Records> {
+async function oneAccount({ accounts }: CoveredDeps, account: string): Promise<AccountRecord[]> {
   const found = await accounts.some([account]);
-  if (found.accounts.length + found.unreadable.length === 0) throw notFound('account_not_found');
+  if (found.length === 0) throw notFound('account_not_found');
   return found;
 }
 
-async function look(deps: CoveredDeps, { accounts, unreadable }: Records): Promise<Looked[]> {
-  const looked = unreadable.map(({ account }) => unknown(account, false));
-  for (let from = 0; from < accounts.length; from += accountsAtOnce) {
-    const some = accounts.slice(from, from + accountsAtOnce);
+async function look(deps: CoveredDeps, records: readonly AccountRecord[]): Promise<Looked[]> {
+  const looked: Looked[] = [];
+  for (let from = 0; from < records.length; from += accountsAtOnce) {
+    const some = records.slice(from, from + accountsAtOnce);
     looked.push(...(await Promise.all(some.map((each) => lookAt(deps, each)))));
   }
   return looked;
 }
 
-async function lookAt(
-  { snapshot, polling, now }: CoveredDeps,
-  { account, pollIntervalMs, createdAt }: Account,
-): Promise<Looked> {
+async function lookAt({ snapshot, polling, now }: CoveredDeps, record: AccountRecord): Promise<Looked> {
+  if ('error' in record) return unknown(record.account, false);
+  const { account, pollIntervalMs, createdAt } = record;
   try {
     const [marks, rejections] = await Promise.all([
       polling.read(account),

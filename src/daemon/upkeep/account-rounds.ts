@@ -102,7 +102,7 @@ export function createAccountRounds(deps: AccountRoundsDeps): AccountRounds {
     for (const { account } of slice.accounts) await maintain(account);
     found = {
       accounts: found.accounts + slice.accounts.length,
-      others: found.others + slice.leaving.length + slice.unreadable.length,
+      others: found.others + slice.leaving.length + slice.unreadable,
       shortestMs: slice.accounts.reduce(
         (least, { pollIntervalMs }) => Math.min(least, pollIntervalMs),
         found.shortestMs,

@@ -31,7 +31,7 @@ function openStore(client: Redis, prefix: string) {
       const listed: string[] = [];
       for (let hasMore = true; hasMore;) {
         const page = await store.page(listed.at(-1) ?? '', limit);
-        listed.push(...page.accounts.map(({ account }) => account));
+        listed.push(...page.records.map(({ account }) => account));
         ({ hasMore } = page);
       }
       return listed;
@@ -73,7 +73,7 @@ test('a page costs as much beside two thousand accounts as beside twenty', async
     return rowsRead(client, () => store.page(name(10), 10));
   };
   const [few, many] = [await costOf(20), await costOf(2_000)];
-  expect(many.result.accounts).toHaveLength(9 + 1);
+  expect(many.result.records).toHaveLength(9 + 1);
   // A script and what it asks.
   expect(many.commands).toBe(few.commands);
   expect(many.commands).toBeLessThan(10);

@@ -142,7 +142,7 @@ test('what a crash has left of a removal goes at the next start, and the account
   await stalled;
 
   expect(await accounts.get('crashed')).toBeNull();
-  expect((await accounts.page('', 1_000)).accounts.map(({ account }) => account)).not.toContain('crashed');
+  expect((await accounts.page('', 1_000)).records.map(({ account }) => account)).not.toContain('crashed');
   expect(await keysOf('crashed')).toContain('filings');
   await accounts.finishRemovals();
   expect(await keysOf('crashed')).toEqual(['incarnation']);

@@ -148,7 +148,7 @@ test('a scrape waits for a short round over the accounts only, and one round ser
         const round = Promise.withResolvers<void>();
         held.push(round);
         await round.promise;
-        return { accounts: [], leaving: [], unreadable: [], next: '0' };
+        return { accounts: [], leaving: [], unreadable: 0, next: '0' };
       },
     },
   });
