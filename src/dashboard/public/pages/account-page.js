@@ -32,21 +32,14 @@ const refreshMs = 5000;
 export function AccountPage({ account: name }) {
   /** @type {Resource<Account>} */
   const reading = useResource(apiPath('accounts', name), refreshMs);
-  const { data, error, reload } = reading;
-  const isMissing = data === null && error?.status === 404;
+  const { data, reload } = reading;
   const show = (/** @type {Account} */ account) =>
     html`<${Known} account=${account} /><${Trends} account=${account} />
       <${Polling} account=${account} onPoll=${reload} />`;
   return html`<${AccountHeading} account=${name} at="" title=${name}
       >${data !== null && html`<${Health} account=${data} />`}<//
     >
-    ${
-      isMissing
-        ? html`<p class="empty" role="alert">
-            There is no account <${Text} value=${name} />. <a href=${href()}>All accounts</a>
-          </p>`
-        : whenRead(reading, 'the account', show)
-    }`;
+    ${whenRead(reading, 'the account', show)}`;
 }
 
 /** @param {{ account: Account }} props */
