@@ -63,10 +63,10 @@ const cutTextMax = 1_000;
  * whatever was read, the event can be stored and sent.
  */
 export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity): NewEvent {
-  const { account, filingId, after, before, document, heavyBytes, stalled } = change;
+  const { account, filingId, type, after, before, document, heavyBytes, stalled } = change;
   const written = JSON.stringify(document);
   const filingBytes = heavyBytes ?? (document === null ? 0 : Buffer.byteLength(written));
-  const rest = {
+  const { text, isCut } = dataText({
     account,
     filingId,
     status: after.status,
@@ -80,13 +80,8 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
     ...(stalled === undefined
       ? {}
       : { stalled: { status: after.status, since: isoTime(stalled.since), after: stalled.after } }),
-  };
-  const writtenRest = JSON.stringify(rest);
-  const isCut = Buffer.byteLength(writtenRest) > otherBytesMax;
+  });
   const isTooLarge = isCut || heavyBytes !== undefined || filingBytes > filingBytesMax;
-  const head = JSON.stringify({ type: change.type, timestamp: isoTime(change.notAfter) }).slice(0, -1);
-  const data = (isCut ? JSON.stringify(cutTexts(rest)) : writtenRest).slice(0, -1);
-  const filing = isTooLarge ? '"omitted":"too_large"' : `"filing":${written}`;
   return {
     id: contentId([
       account,
@@ -97,14 +92,26 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
       sideParts(after),
       ...(stalled === undefined ? [] : [stalled.since, stalled.after]),
     ]),
-    type: change.type,
+    type,
     filingId,
     state: stateAbbreviation(document),
     status: after.status,
-    // A heavy filing is written once. It stands last, where formats find it without parsing.
-    body: `${head},"data":${data},${filing}}}`,
+    body: bodyText(type, change.notAfter, text, isTooLarge ? '"omitted":"too_large"' : `"filing":${written}`),
     ...(isTooLarge ? { omittedBytes: filingBytes } : {}),
   };
+}
+
+// The members of `data` besides the filing, without the last brace; where they are too large, long texts are
+// cut.
+function dataText(members: object): { text: string; isCut: boolean } {
+  const whole = JSON.stringify(members);
+  const isCut = Buffer.byteLength(whole) > otherBytesMax;
+  return { text: (isCut ? JSON.stringify(cutTexts(members)) : whole).slice(0, -1), isCut };
+}
+
+// A heavy filing is written once. It stands last, where formats find it without parsing.
+function bodyText(type: string, at: number, data: string, filing: string): string {
+  return `${JSON.stringify({ type, timestamp: isoTime(at) }).slice(0, -1)},"data":${data},${filing}}}`;
 }
 
 /** A filing as it is, for one subscription that begins with what is. */
@@ -135,8 +142,9 @@ export function buildSnapshotEvent(
 ): NewEvent {
   const { status, sequence, rejectionReason, completedAt, readFrom, readAt } = state;
   const type = snapshotType;
-  const isKept = document !== null && bytesOf(document) <= filingBytesMax;
-  const rest = {
+  const written = JSON.stringify(document);
+  const isKept = document !== null && Buffer.byteLength(written) <= filingBytesMax;
+  const { text } = dataText({
     account,
     filingId,
     status,
@@ -147,19 +155,15 @@ export function buildSnapshotEvent(
     changed: [],
     observed: { notBefore: isoTime(readFrom), notAfter: isoTime(readAt) },
     inferred: false,
-  };
-  const isCut = Buffer.byteLength(JSON.stringify(rest)) > otherBytesMax;
-  const data = {
-    ...(isCut ? cutTexts(rest) : rest),
-    ...(isKept ? { filing: document } : { omitted: 'not_kept', details }),
-  };
+  });
+  const filing = isKept ? `"filing":${written}` : `"omitted":"not_kept","details":${JSON.stringify(details)}`;
   return {
     id: contentId([account, generation, filingId, sequence, 'snapshot', subscription]),
     type,
     filingId,
     state: stateAbbreviation(document) || (details?.stateAbbr ?? ''),
     status,
-    body: JSON.stringify({ type, timestamp: isoTime(readAt), data }),
+    body: bodyText(type, readAt, text, filing),
   };
 }
 
@@ -193,10 +197,6 @@ function cutTexts<T extends object>(members: T): T {
       : value,
   ]);
   return Object.fromEntries(cut) as T;
-}
-
-function bytesOf(document: FilingChange['document']): number {
-  return document === null ? 0 : Buffer.byteLength(JSON.stringify(document));
 }
 
 function sideParts(side: Side): readonly unknown[] {
