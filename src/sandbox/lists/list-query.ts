@@ -1,4 +1,4 @@
-import type { Problem } from '../errors.ts';
+import { SandboxError, type Problem } from '../errors.ts';
 
 /** The query of `GET /partner/filings`, defaults filled in. */
 interface ListQuery {
@@ -8,52 +8,41 @@ interface ListQuery {
   readonly q: string | undefined;
 }
 
-/** A valid query, or every problem of it. */
-export type ParsedListQuery =
-  | { readonly ok: true; readonly query: ListQuery }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
-
 /** The page size without `limit`, and its bounds (docs/partner.md#lists). */
 const limitBounds = { min: 1, max: 100, fallback: 20 };
 const offsetBounds = { min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0 };
 
 /**
- * Reads the query parameters of the filing list; a parameter given twice is an error, an unknown one is
- * ignored. `statuses` are the permitted ones; undefined permits any.
+ * Reads the query parameters of the filing list; an unknown one is ignored. `statuses` are the permitted
+ * ones; undefined permits any. Throws 400 with every problem, a parameter given twice among them.
  */
-export function parseListQuery(
+export function readListQuery(
   raw: Readonly<Record<string, unknown>>,
   statuses?: readonly string[],
-): ParsedListQuery {
-  const offset = parseWhole(raw['offset'], offsetBounds);
-  const limit = parseWhole(raw['limit'], limitBounds);
-  const status = parseStatus(raw['status'], statuses);
-  const q = parseText(raw['q']);
-  const fields = { offset, limit, status, q };
-  const problems = Object.entries(fields).flatMap(([field, parsed]) =>
-    parsed.ok ? [] : [{ field, message: parsed.message }],
-  );
-  if (!offset.ok || !limit.ok || !status.ok || !q.ok) return { ok: false, problems };
-  return { ok: true, query: { offset: offset.value, limit: limit.value, status: status.value, q: q.value } };
-}
-
-type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
-
-function parseWhole(raw: unknown, { min, max, fallback }: typeof limitBounds): Parsed<number> {
-  if (raw === undefined) return { ok: true, value: fallback };
-  const value = typeof raw === 'string' && /^\d{1,16}$/.test(raw) ? Number(raw) : Number.NaN;
-  if (value >= min && value <= max) return { ok: true, value };
-  return { ok: false, message: `must be a whole number from ${min} to ${max}` };
-}
-
-function parseStatus(raw: unknown, statuses: readonly string[] | undefined): Parsed<string | undefined> {
-  if (statuses === undefined || raw === undefined) return parseText(raw);
-  const known = statuses.find((status) => status === raw);
-  if (known !== undefined) return { ok: true, value: known };
-  return { ok: false, message: `must be one of ${statuses.join(', ')}` };
-}
-
-function parseText(raw: unknown): Parsed<string | undefined> {
-  if (raw === undefined || typeof raw === 'string') return { ok: true, value: raw };
-  return { ok: false, message: 'must be given once' };
+): ListQuery {
+  const problems: Problem[] = [];
+  const whole = (field: string, { min, max, fallback }: typeof limitBounds): number => {
+    const text = raw[field];
+    if (text === undefined) return fallback;
+    const value = typeof text === 'string' && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+    const isWithin = value >= min && value <= max;
+    if (!isWithin) problems.push({ field, message: `must be a whole number from ${min} to ${max}` });
+    return value;
+  };
+  const text = (field: string, permitted?: readonly string[]): string | undefined => {
+    const value = raw[field];
+    if (value === undefined) return undefined;
+    if (typeof value === 'string' && (permitted?.includes(value) ?? true)) return value;
+    const message = permitted ? `must be one of ${permitted.join(', ')}` : 'must be given once';
+    problems.push({ field, message });
+    return undefined;
+  };
+  const query = {
+    offset: whole('offset', offsetBounds),
+    limit: whole('limit', limitBounds),
+    status: text('status', statuses),
+    q: text('q'),
+  };
+  if (problems.length === 0) return query;
+  throw new SandboxError('INVALID_REQUEST', 'the request is not valid', problems);
 }

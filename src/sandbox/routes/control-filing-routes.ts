@@ -4,7 +4,7 @@ import { endpoints } from '../server/endpoints.ts';
 import { SandboxError, filingNotFound, invalidInput } from '../errors.ts';
 import { withStatus, type Filing } from '../filings/filing.ts';
 import { listPage } from '../lists/list-page.ts';
-import { parseListQuery } from '../lists/list-query.ts';
+import { readListQuery } from '../lists/list-query.ts';
 import { sampleFiling } from '../simulation/sample-filings.ts';
 import { type SandboxApp, type SandboxDeps } from '../sandbox-app.ts';
 
@@ -32,10 +32,9 @@ type Deps = Pick<SandboxDeps, 'accounts' | 'store' | 'now' | 'random'>;
  */
 export function addControlFilingRoutes(app: SandboxApp, deps: Deps): void {
   app.get('/filings', { schema: { querystring: ListQuery } }, (request) => {
-    const parsed = parseListQuery(request.query);
-    if (!parsed.ok) throw new SandboxError('INVALID_REQUEST', 'the request is not valid', parsed.problems);
-    const view = deps.store.select({ ...parsed.query, owner: request.query.owner });
-    return listPage(view, parsed.query, {}, deps.random);
+    const query = readListQuery(request.query);
+    const view = deps.store.select({ ...query, owner: request.query.owner });
+    return listPage(view, query, {}, deps.random);
   });
 
   app.delete('/filings', (_request, reply) => {

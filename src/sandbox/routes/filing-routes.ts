@@ -1,14 +1,14 @@
 import { type FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { filingProblems, newFiling } from '../filings/create-filing.ts';
-import { SandboxError, filingNotFound, invalidInput } from '../errors.ts';
+import { filingNotFound, invalidInput } from '../errors.ts';
 import { faultPlanOf } from '../faults/fault-hooks.ts';
 import { type Filing, filingStatuses } from '../filings/filing.ts';
 import { type FilingStore } from '../filings/filing-store.ts';
 import { findStateById } from '../filings/filing-states.ts';
 import { CreateFilingBody } from '../filings/input-schema.ts';
 import { listPage } from '../lists/list-page.ts';
-import { parseListQuery } from '../lists/list-query.ts';
+import { readListQuery } from '../lists/list-query.ts';
 import { accountOf, assertEnabled, type SandboxApp, type SandboxDeps } from '../sandbox-app.ts';
 import { unusedId } from '../simulation/sample-filings.ts';
 
@@ -36,11 +36,9 @@ export function addFilingRoutes(
   });
 
   app.get('/partner/filings', { schema: { querystring: AnyQuery } }, (request) => {
-    const parsed = parseListQuery(request.query, filingStatuses);
-    if (!parsed.ok) throw new SandboxError('INVALID_REQUEST', 'the request is not valid', parsed.problems);
-    const { status, q } = parsed.query;
-    const view = deps.store.select({ owner: accountOf(request).owner, status, q });
-    return listPage(view, parsed.query, faultPlanOf(request).list, deps.random);
+    const query = readListQuery(request.query, filingStatuses);
+    const view = deps.store.select({ ...query, owner: accountOf(request).owner });
+    return listPage(view, query, faultPlanOf(request).list, deps.random);
   });
 
   app.get('/partner/:id', { schema: { params: IdParams } }, (request) =>
