@@ -3,7 +3,7 @@ import { apiPath, useClient, useList, useResource } from '../data/api.js';
 import { replayRequest } from '../data/requests.js';
 import { Choice, DialogButton } from '../parts/forms.js';
 import { counted, fullTime, number, timeZone } from '../parts/format.js';
-import { Badge, Failure, Notice, Section, Table, Text, When } from '../parts/parts.js';
+import { Badge, Failure, ListTable, Notice, Section, Text, When } from '../parts/parts.js';
 import { useMayWrite } from '../session.js';
 
 /** @import { Replay, Subscription } from '../../api-types.ts' */
@@ -118,30 +118,31 @@ export function Replays({ path, turn }) {
   const [everyMs, setEveryMs] = useState(runningMs);
   const mayWrite = useMayWrite();
   /** @type {List<Replay>} */
-  const { data, error, showMore, reload } = useList(`${path}/replays?limit=10`, everyMs);
+  const list = useList(`${path}/replays?limit=10`, everyMs);
+  const { data, error, reload } = list;
   const isRunning = data?.items.some(({ state }) => state === 'running') ?? true;
   useEffect(() => setEveryMs(isRunning ? runningMs : idleMs), [isRunning]);
   useEffect(reload, [turn]);
-  if (data === null) return html`<${Failure} error=${error} what="read the replays" />`;
-  if (data.items.length === 0) return null;
+  if (data === null || data.items.length === 0)
+    return html`<${Failure} error=${error} what="read the replays" />`;
+  const row = (/** @type {Replay} */ replay) => ({
+    key: replay.id,
+    cells: [
+      html`<${When} at=${replay.createdAt} />`,
+      html`<${Text} value=${conditionsOf(replay)} />`,
+      html`<${Badge} word=${replay.state} tone=${replay.failed > 0 ? 'warn' : tones[replay.state]} />`,
+      html`<${Progress} replay=${replay} matched=${replay.matched} />`,
+      mayWrite && html`<${Cancel} path=${path} replay=${replay} onDone=${reload} />`,
+    ],
+  });
   return html`<${Section} title="Replays">
-    <${Failure} error=${error} what="read the replays again" />
-    <${Table}
+    <${ListTable}
+      of=${list}
+      what="the replays"
       caption="Replays, newest first"
       columns=${['Requested', 'Which', 'State', 'Progress', ...(mayWrite ? ['Action'] : [])]}
-      rows=${data.items.map((replay) => ({
-        key: replay.id,
-        cells: [
-          html`<${When} at=${replay.createdAt} />`,
-          html`<${Text} value=${conditionsOf(replay)} />`,
-          html`<${Badge} word=${replay.state} tone=${replay.failed > 0 ? 'warn' : tones[replay.state]} />`,
-          html`<${Progress} replay=${replay} matched=${replay.matched} />`,
-          mayWrite && html`<${Cancel} path=${path} replay=${replay} onDone=${reload} />`,
-        ],
-      }))}
+      rowsOf=${(/** @type {Replay[]} */ replays) => replays.map(row)}
       empty=""
-      more=${data.more}
-      onMore=${showMore}
     />
   <//>`;
 }

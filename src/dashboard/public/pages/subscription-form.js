@@ -9,7 +9,7 @@ import {
 } from '../data/requests.js';
 import { AccountHeading } from '../parts/account-parts.js';
 import { ActionButton, PageForm } from '../parts/forms.js';
-import { Notice, OnlyReading, SecretField, ShownOnce, whenRead } from '../parts/parts.js';
+import { Notice, OnlyReading, ShownOnce, whenRead } from '../parts/parts.js';
 import { href } from '../router.js';
 import { useMayWrite } from '../session.js';
 import { TestResult, Warnings } from '../subscriptions/state-advice.js';
@@ -39,7 +39,7 @@ export function NewSubscriptionPage({ account }) {
     ${
       made === null
         ? html`<${mayWrite ? NewForm : OnlyReading} account=${account} onMade=${setMade} />`
-        : html`<${Made} account=${account} subscription=${made} />`
+        : html`<${Saved} saved=${made} to=${href('accounts', account, 'subscriptions', made.id)} isNew />`
     }`;
 }
 
@@ -70,21 +70,6 @@ function NewForm({ account, onMade }) {
     ><${SubscriptionFields} account=${account} isNew />
     ${ping !== null && html`<${TestResult} ping=${ping} />`}
   <//>`;
-}
-
-/** @param {{ account: string, subscription: RegisteredSubscription }} props */
-function Made({ account, subscription: { id, secret, warnings } }) {
-  return html`<${Notice} tone="good">
-      <p>Events are sent to the endpoint from now on.</p>
-      <p>
-        <strong>The signing secret is shown only now.</strong> The receiver checks the signatures with it.
-      </p>
-    <//>
-    <${Warnings} warnings=${warnings} />
-    <${SecretField} label="Signing secret" value=${secret} />
-    <div class="buttons">
-      <a class="button" href=${href('accounts', account, 'subscriptions', id)}>Open the subscription</a>
-    </div>`;
 }
 
 function randomKey() {
@@ -139,7 +124,7 @@ export function EditSubscriptionPage({ account, id }) {
     ${
       changed === null
         ? whenRead(subscription, 'the subscription', show)
-        : html`<${Saved} changed=${changed} to=${to} />`
+        : html`<${Saved} saved=${changed} to=${to} />`
     }`;
 }
 
@@ -173,9 +158,15 @@ function EditForm({ path, subscription, to, onDone }) {
   <//>`;
 }
 
-/** @param {{ changed: ChangedSubscription, to: string }} props */
-function Saved({ changed: { dropped = [], secret, warnings }, to }) {
-  return html`${
+// What was saved, and what the receiver has to know of it.
+/**
+ * @param {{ saved: ChangedSubscription | RegisteredSubscription, to: string, isNew?: boolean }} props
+ */
+function Saved({ saved, to, isNew = false }) {
+  const { secret, warnings } = saved;
+  const dropped = 'dropped' in saved ? (saved.dropped ?? []) : [];
+  return html`${isNew && html`<${Notice} tone="good">Events are sent to the endpoint from now on.<//>`}
+    ${
       dropped.length > 0 &&
       html`<${Notice} tone="warn">
         <p>The subscription is saved. Because the URL leads to another host, these were dropped:</p>
@@ -192,6 +183,15 @@ function Saved({ changed: { dropped = [], secret, warnings }, to }) {
       <//>`
     }
     <${Warnings} warnings=${warnings} />
-    ${secret && html`<${ShownOnce} what="secret" label="New signing secret" value=${secret} />`}
+    ${
+      secret &&
+      html`<${ShownOnce}
+        what="secret"
+        label=${isNew ? 'Signing secret' : 'New signing secret'}
+        value=${secret}
+      >
+        The receiver checks the signatures with it.
+      <//>`
+    }
     <div class="buttons"><a class="button" href=${to}>Open the subscription</a></div>`;
 }
