@@ -59,12 +59,7 @@ export function limitErrors({ maxInFlight: asked }: DeliveryLimits, maxInFlight:
 
 /** The options `timeoutMs`, `retryMs`, `maxInFlight` and `rate`. */
 export const limits = {
-  input: {
-    timeoutMs: Type.Optional(settings.timeoutMs),
-    retryMs: Type.Optional(settings.retryMs),
-    maxInFlight: Type.Optional(settings.maxInFlight),
-    rate: Type.Optional(settings.rate),
-  },
+  input: Type.Partial(Type.Object(settings)).properties,
   shown: settings,
   errors: (body: DeliveryLimits, { maxInFlight }) => limitErrors(body, maxInFlight),
   stored: (body: DeliveryLimits) => given(body, 'timeoutMs', 'retryMs', 'maxInFlight', 'rate'),
