@@ -173,7 +173,7 @@ const shown = {
 export const tokenSchema = s.shared('Token', shown);
 
 /** Response of POST …/tokens. */
-export const newTokenSchema = s.shared('NewToken', {
+const newTokenSchema = s.shared('NewToken', {
   ...shown,
   token: s.string('Shown only now: send it as `Authorization: Bearer`.'),
   warnings: Type.Array(Type.String(), {
@@ -186,7 +186,7 @@ const inAccount = Type.Object(s.accountParams);
 const day = 86_400_000;
 
 /** Response of POST …/links. */
-export const linkSchema = s.shared('Link', {
+const linkSchema = s.shared('Link', {
   id: s.string('Id of its token: revoke it with DELETE …/tokens/{id}.', {
     examples: ['tok_9f86d081884c7d65'],
   }),
@@ -228,7 +228,7 @@ const createToken = {
     'Answers the text of the token once. A token of the account may make others, which end with it.',
   params: inAccount,
   body: tokenInputSchema,
-  response: { 201: s.answer('NewToken', 'The token with its text.') },
+  response: { 201: s.answer(newTokenSchema, 'The token with its text.') },
 };
 
 const listTokens = {
@@ -238,7 +238,10 @@ const listTokens = {
   params: inAccount,
   querystring: s.record(s.pageQuery),
   response: {
-    200: s.listOf('Token', 'Tokens and links, oldest first, expired ones included, never with their text.'),
+    200: s.listOf(
+      tokenSchema,
+      'Tokens and links, oldest first, expired ones included, never with their text.',
+    ),
   },
 };
 
@@ -272,5 +275,5 @@ const createLink = {
     'The link opens the page without a token, for one account. It stands in the list of tokens, where it is revoked. Its secret is behind the `#`, which browsers send to no server.',
   params: inAccount,
   body: linkInputSchema,
-  response: { 201: s.answer('Link', 'The link.') },
+  response: { 201: s.answer(linkSchema, 'The link.') },
 };

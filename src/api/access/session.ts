@@ -108,7 +108,7 @@ const getSession = {
   operationId: 'getSession',
   summary: 'What the token or session of this request opens',
   description: 'The account, the rights and their end.',
-  response: { 200: s.answer('Session', 'What it opens.') },
+  response: { 200: s.answer(sessionSchema, 'What it opens.') },
 };
 
 const createSession = {
@@ -118,7 +118,7 @@ const createSession = {
     'For the page. The session is a cookie out of reach of scripts; requests with it also need the header `x-filing-webhooks: page`. It ends after 12 hours without use, after 7 days, and with its token.',
   security: [],
   body: sessionInputSchema,
-  response: { 201: s.answer('Session', 'What the session opens.', { 'set-cookie': 'The session.' }) },
+  response: { 201: s.answer(sessionSchema, 'What the session opens.', { 'set-cookie': 'The session.' }) },
 };
 
 const deleteSession = {

@@ -5,7 +5,7 @@ import { tokenOf } from '../access/auth.ts';
 import { createLimit, defaultLimits } from '../access/limits.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import * as s from '../shared/schema.ts';
-import { accountView, brokenView, countsByStatus, inAccount, requireStored } from './view.ts';
+import { accountSchema, accountView, brokenView, countsByStatus, inAccount, requireStored } from './view.ts';
 import { headersOnly, sendPage } from '../shared/paging.ts';
 import { notFound, Problem } from '../shared/problem.ts';
 
@@ -121,7 +121,7 @@ const listAccounts = {
   summary: 'List accounts',
   description: 'By name.',
   querystring: s.record(s.pageQuery),
-  response: { 200: s.listOf('Account', 'Accounts by name.') },
+  response: { 200: s.listOf(accountSchema, 'Accounts by name.') },
 };
 
 const getAccount = {
@@ -129,7 +129,7 @@ const getAccount = {
   summary: 'Settings, counts and health of an account',
   description: 'Counts and health are as of the last complete poll.',
   params: inAccount,
-  response: { 200: s.answer('Account', 'The account.') },
+  response: { 200: s.answer(accountSchema, 'The account.') },
 };
 
 const getCounts = {
@@ -157,7 +157,7 @@ const acceptFindings = {
     'in order. Nothing is held back for that reason until the doubt has ended; afterwards the checks apply as before. Safe to repeat.',
   params: inAccount,
   response: {
-    202: s.answer('Account', 'Accepted; the poll starts as soon as a worker is free.'),
+    202: s.answer(accountSchema, 'Accepted; the poll starts as soon as a worker is free.'),
     409: s.conflict,
   },
 };

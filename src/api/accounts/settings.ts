@@ -6,6 +6,7 @@ import { cutText } from '../../json/cut-text.ts';
 import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import * as s from '../shared/schema.ts';
+import { savedAccountSchema } from './view.ts';
 import {
   accountView,
   baseUrl,
@@ -180,8 +181,8 @@ const putAccount = {
   params: newAccountParams,
   body: accountInputSchema,
   response: {
-    200: s.answer('SavedAccount', 'The account.'),
-    201: s.answer('SavedAccount', 'Created.', { location: 'Where it is.' }),
+    200: s.answer(savedAccountSchema, 'The account.'),
+    201: s.answer(savedAccountSchema, 'Created.', { location: 'Where it is.' }),
   },
 };
 
@@ -193,5 +194,5 @@ const patchAccount = {
     'needs `partnerKey` too, because a key is sent nowhere but to the origin that it was given for.',
   params: inAccount,
   body: accountPatchSchema,
-  response: { 200: s.answer('SavedAccount', 'The account.') },
+  response: { 200: s.answer(savedAccountSchema, 'The account.') },
 };

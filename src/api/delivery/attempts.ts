@@ -196,7 +196,7 @@ const attempt = {
 export const attemptSchema = s.shared('Attempt', attempt);
 
 const near = (side: string) =>
-  s.arrayOf('Attempt', {
+  s.arrayOf(attemptSchema, {
     description: `The nearest ${side} attempts of the same event for the same subscription, newest first; 20 at most.`,
   });
 
@@ -229,7 +229,7 @@ export const attemptDetailSchema = s.shared('AttemptDetail', {
 
 /** Response of a list of attempts. */
 const attemptList = s.listOf(
-  'Attempt',
+  attemptSchema,
   'Attempts, newest first; at least the latest 1 000 are kept. With filters a page may hold fewer than `limit`, or none, and still have a next one.',
 );
 
@@ -279,6 +279,6 @@ const getAttempt = {
     'The request is written once more from the event, as long as that is in the log. Values of custom headers are masked.',
   params: Type.Object({ ...s.accountParams, attempt: attemptIdSchema }),
   response: {
-    200: s.answer('AttemptDetail', 'The attempt, and those of the same event for the same subscription.'),
+    200: s.answer(attemptDetailSchema, 'The attempt, and those of the same event for the same subscription.'),
   },
 };

@@ -42,7 +42,7 @@ const listDeadLetters = {
   querystring: s.record(s.pageQuery),
   response: {
     200: s.listOf(
-      'DeadLetter',
+      deadLetterSchema,
       'Events that were given up, newest first. POST …/replay with deadLettersOnly delivers them again.',
     ),
   },

@@ -89,6 +89,6 @@ const listDeliveries = {
   params: eventParams,
   querystring: s.record({ ...s.pageQuery, ...eventQuery }),
   response: {
-    200: s.listOf('EventDelivery', 'One item for each subscription, the oldest first.'),
+    200: s.listOf(eventDeliverySchema, 'One item for each subscription, the oldest first.'),
   },
 };

@@ -239,7 +239,7 @@ const replayQuerySchema = s.record(
 );
 
 /** Response of POST …/replay?dryRun=true. */
-export const replayCountSchema = s.shared('ReplayCount', {
+const replayCountSchema = s.shared('ReplayCount', {
   matched: s.integer('Number of events that would be delivered again, counted as for a replay.'),
 });
 
@@ -283,7 +283,7 @@ export const replaySchema = s.shared('Replay', {
 
 /** Response of GET …/subscriptions/{id}/replays. */
 const replayListSchema = s.listOf(
-  'Replay',
+  replaySchema,
   'The latest 50 replays of the subscription, newest first; of more, the oldest that have ended are forgotten.',
 );
 
@@ -302,7 +302,7 @@ const subscriptionReplayParams = Type.Object({
 const getReplay = {
   summary: 'How far a replay has got',
   description: 'The counts follow the attempts of the replay. Fifty replays of a subscription are kept.',
-  response: { 200: s.answer('Replay', 'The progress of the replay.') },
+  response: { 200: s.answer(replaySchema, 'The progress of the replay.') },
 };
 
 const cancelReplay = {
@@ -323,7 +323,7 @@ const replayEvents = {
   querystring: replayQuerySchema,
   body: replayInputSchema,
   response: {
-    200: s.answer('ReplayCount', 'Only counted, with `dryRun=true`.'),
+    200: s.answer(replayCountSchema, 'Only counted, with `dryRun=true`.'),
     202: replayStartedSchema,
     409: s.conflict,
   },

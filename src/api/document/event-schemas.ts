@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox';
+import { Type } from 'typebox';
 import { type EventType, eventTypes } from '../../events/event-types.ts';
 import { certificateKinds } from '../../subscriptions/options/tls.ts';
 import { eventExample } from './event-examples.ts';
@@ -37,28 +37,6 @@ const responses = {
 /** The `webhooks` of the OpenAPI document: one callback per event type. */
 export function describeWebhooks() {
   return Object.fromEntries(types.map((type) => [type, { post: describeCallback(type) }]));
-}
-
-/**
- * The bodies of all callbacks by their `$id`, such as `FilingRejectedEvent`; `Event`, which is any of them;
- * and `LoggedEvent`, the same with its id. `type` distinguishes them.
- */
-export function describeEvents(): readonly TSchema[] {
-  const mapping = types.map((type) => [type, `#/components/schemas/${schemaName(type)}`]);
-  return [
-    ...types.map((type) => bodySchema(type)),
-    Type.Unsafe({
-      $id: 'Event',
-      description: 'The body of any callback. Later versions may send further types.',
-      oneOf: types.map((type) => ({ $ref: `${schemaName(type)}#` })),
-      discriminator: { propertyName: 'type', mapping: Object.fromEntries(mapping) as object },
-    }),
-    Type.Unsafe({
-      $id: 'LoggedEvent',
-      description: 'An event of the log: the body of its callbacks and its id.',
-      allOf: [{ $ref: 'Event#' }, Type.Object({ id: eventId }, { additionalProperties: true })],
-    }),
-  ];
 }
 
 const types = Object.keys(eventTypes) as EventType[];
@@ -241,3 +219,21 @@ const dataSchemas = {
   fellBehind: fellBehindData,
   ping: pingData,
 };
+
+/** The body of any callback; `type` distinguishes them. */
+export const eventSchema = Type.Unsafe<unknown>({
+  $id: 'Event',
+  description: 'The body of any callback. Later versions may send further types.',
+  oneOf: types.map((type) => bodySchema(type)),
+  discriminator: {
+    propertyName: 'type',
+    mapping: Object.fromEntries(types.map((type) => [type, `#/components/schemas/${schemaName(type)}`])),
+  },
+});
+
+/** An event of the log. */
+export const loggedEventSchema = Type.Unsafe<unknown>({
+  $id: 'LoggedEvent',
+  description: 'An event of the log: the body of its callbacks and its id.',
+  allOf: [eventSchema, Type.Object({ id: eventId }, { additionalProperties: true })],
+});

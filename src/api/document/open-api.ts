@@ -1,46 +1,9 @@
 import swagger from '@fastify/swagger';
 import type { FastifySchema, RouteOptions } from 'fastify';
-import type { TSchema } from 'typebox';
-import { sessionSchema } from '../access/session.ts';
-import { accountSchema, savedAccountSchema } from '../accounts/view.ts';
-import { replayCountSchema, replaySchema } from '../delivery/replays.ts';
-import { attemptDetailSchema, attemptSchema } from '../delivery/attempts.ts';
-import { deadLetterSchema } from '../delivery/dead-letters.ts';
-import { eventDeliverySchema } from '../delivery/event-deliveries.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { boardAccountSchema, rejectionSchema } from '../filings/rejections.ts';
-import { filingSchema } from '../filings/view.ts';
-import { describeEvents, describeWebhooks } from './event-schemas.ts';
-import { publicKeySetSchema } from '../subscriptions/public-keys.ts';
-import { changedSchema, registeredSchema, subscriptionSchema } from '../subscriptions/schema.ts';
-import { linkSchema, newTokenSchema, tokenSchema } from '../tokens.ts';
-import { type ApiDocument, finishDocument } from './finish-document.ts';
+import { describeWebhooks } from './event-schemas.ts';
+import { type ApiDocument, finishDocument, mapValues } from './finish-document.ts';
 import { type DocumentedStatus, problems, problemSchema } from '../shared/schema.ts';
-
-/** Schemas that several responses share, by their `$id`. */
-const sharedSchemas: readonly TSchema[] = [
-  problemSchema,
-  accountSchema,
-  savedAccountSchema,
-  tokenSchema,
-  newTokenSchema,
-  linkSchema,
-  sessionSchema,
-  subscriptionSchema,
-  registeredSchema,
-  changedSchema,
-  publicKeySetSchema,
-  attemptSchema,
-  attemptDetailSchema,
-  deadLetterSchema,
-  ...describeEvents(),
-  eventDeliverySchema,
-  replaySchema,
-  replayCountSchema,
-  filingSchema,
-  rejectionSchema,
-  boardAccountSchema,
-];
 
 const description = `Watches the filings of partner accounts and sends a webhook when a filing's status changes.
 
@@ -96,8 +59,11 @@ export async function addOpenApi(
   app: Api,
   { version, publicUrl }: Pick<ApiDeps, 'version' | 'publicUrl'>,
 ): Promise<void> {
-  for (const schema of sharedSchemas) app.addSchema(schema);
   const optionalBodies = new Set<string | undefined>();
+  app.addSchema(problemSchema);
+  app.addHook('onRoute', (route) => {
+    route.schema = { ...route.schema, response: byReference(app, route.schema?.response) };
+  });
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -138,6 +104,17 @@ export async function addOpenApi(
         typeof json['$id'] === 'string' ? json['$id'] : `def-${i}`,
     },
   });
+}
+
+// A copy in which schemas with an `$id` are references to schemas of the instance, which it gets here.
+function byReference(app: Api, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => byReference(app, item));
+  if (typeof value !== 'object' || value === null) return value;
+  const { $id, ...fields } = value as Record<string, unknown>;
+  const copy = mapValues(fields, (field) => byReference(app, field));
+  if (typeof $id !== 'string') return copy;
+  if (app.getSchema($id) === undefined) app.addSchema({ ...copy, $id });
+  return { $ref: `${$id}#` };
 }
 
 // The schema of a route with its tag and with the errors of every such route; routes that need no token name

@@ -9,6 +9,7 @@ import { ownerOf, seesType, typesSeen } from '../access/own-subscriptions.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { checkpointCursor, decodeCheckpoint, eventsJson, sendJson } from './json.ts';
 import { type LogStretch, scanEvents, type ScannedLog, scanNewestEvents } from './scan.ts';
+import { eventSchema, loggedEventSchema } from '../document/event-schemas.ts';
 import * as s from '../shared/schema.ts';
 import { headersOnly, pageLimit } from '../shared/paging.ts';
 import { parseTypes, typesPattern } from '../shared/patterns.ts';
@@ -133,7 +134,7 @@ const eventListSchema = Type.Unsafe<Buffer>(
   s.described(
     'Events, oldest first unless `order` says otherwise. Events older than EVENT_RETENTION_MS may be gone.',
     {
-      items: s.arrayOf('LoggedEvent'),
+      items: s.arrayOf(loggedEventSchema),
       nextCursor: s.stringOrNull(
         'For the next page; null at the end of the list. With filters a page may hold fewer events than `limit`, or none, and still have a next one.',
       ),
@@ -159,5 +160,5 @@ const getEvent = {
   description: 'As in the list of events.',
   params: eventParams,
   querystring: s.record(eventQuery),
-  response: { 200: s.answer('Event', 'The event, byte for byte as its callbacks have it.') },
+  response: { 200: s.answer(eventSchema, 'The event, byte for byte as its callbacks have it.') },
 };

@@ -9,7 +9,8 @@ import { eventsJson } from '../events/json.ts';
 import { scanNewestEvents } from '../events/scan.ts';
 import { chooseList, cursorKindOf, listPage, type ListQuery } from './search.ts';
 import { type CsvColumn, csvColumns, csvExtraColumns, sendTable, wantsCsv } from './table.ts';
-import { filingFields, filingView } from './view.ts';
+import { filingFields, filingSchema, filingView } from './view.ts';
+import { loggedEventSchema } from '../document/event-schemas.ts';
 import * as s from '../shared/schema.ts';
 import { decodeCursor, encodeCursor, headersOnly, pageLimit } from '../shared/paging.ts';
 import { linePattern, statusPattern } from '../shared/patterns.ts';
@@ -181,7 +182,7 @@ const filingParams = Type.Object({
 const filingWithEventsSchema = Type.Unsafe<Buffer>(
   s.described('The filing and its events.', {
     ...filingFields,
-    events: s.arrayOf('LoggedEvent', {
+    events: s.arrayOf(loggedEventSchema, {
       description:
         'Its latest events still in the log, at most 100, oldest first; GET …/events?filingId= gives all.',
     }),
@@ -190,7 +191,7 @@ const filingWithEventsSchema = Type.Unsafe<Buffer>(
 
 /** Response of GET …/filings. */
 export const filingListSchema = s.listWith(
-  'Filing',
+  filingSchema,
   'Filings without removed ones. A page may be shorter than `limit` and still have a next one. In lists of COMPLETED and of all ' +
     'filings, one that changes meanwhile may appear twice.',
   s.optional({
@@ -249,7 +250,7 @@ const markFilingSeen = {
     'The note belongs to the present rejection: the next event of the filing makes it unseen. A note that is there is replaced.',
   params: filingParams,
   body: seenInputSchema,
-  response: { 200: s.answer('Filing', 'The filing.'), 409: s.conflict },
+  response: { 200: s.answer(filingSchema, 'The filing.'), 409: s.conflict },
 };
 
 const unmarkFilingSeen = {

@@ -271,7 +271,7 @@ const group = <T extends string>(field: T, description: string) =>
 
 /** Response of GET /v1/rejections. */
 export const boardSchema = s.listWith(
-  'Rejection',
+  rejectionSchema,
   'Rejections of all accounts that the token may see. A page may be shorter than `limit` and still have a next one.',
   {
     total: s.integer('Number of rejections that the filters select, over all pages.'),
@@ -280,7 +280,7 @@ export const boardSchema = s.listWith(
     groupsComplete: s.boolean(
       'False where there are more rejections than are counted one by one: groups, and `total` with a filter, are then of the first 5 000 only.',
     ),
-    accounts: s.arrayOf('BoardAccount', {
+    accounts: s.arrayOf(boardAccountSchema, {
       description: 'How far the accounts can be believed: those that are not `ok` first, at most 200.',
     }),
     accountsTotal: s.integer('Number of accounts that the board covers.'),

@@ -46,12 +46,19 @@ export function createInstance(
     onConstructorPoisoning: 'error',
     return503OnClosing: false,
     routerOptions: { maxParamLength: paramLengthMax },
+    // Not by `setValidatorCompiler`: a scope to which a schema is added later would have Fastify's own.
+    schemaController: {
+      compilersFactory: {
+        // Typed for Ajv, whose schemas may be booleans; those of routes are objects.
+        buildValidator: () => compileValidator as never,
+        // Responses are built field by field; their schemas are the documentation, and a test compares the
+        // two.
+        buildSerializer: () => () => JSON.stringify,
+      },
+    },
     frameworkErrors: sendError,
     clientErrorHandler: answerBrokenConnection,
   }).withTypeProvider<TypeBoxTypeProvider>();
-  app.setValidatorCompiler(compileValidator);
-  // Responses are built field by field; their schemas are the documentation, and a test compares the two.
-  app.setSerializerCompiler(() => JSON.stringify);
   app.setErrorHandler(sendError);
   app.setNotFoundHandler(() => undefined); // hooks do not run without one
   app.addHook('preParsing', refuseWithoutRoute);

@@ -50,23 +50,27 @@ export const pageQuery = {
   ),
 };
 
-/** An array of objects of the shared schema with this id (see `addOpenApi`). */
+/** An array of what this schema describes; only the document has the schema, types do not. */
 export function arrayOf(
-  id: string,
+  schema: TSchema,
   options: { readonly description?: string; readonly maxItems?: number } = {},
 ) {
-  return Type.Array(Type.Unsafe({ $ref: `${id}#` }), options);
+  return Type.Array(Type.Unsafe<unknown>(schema), options);
 }
 
-/** The response of a list of such objects. */
-export function listOf(id: string, description: string) {
-  return listWith(id, description, {});
+/** The response of a list. */
+export function listOf(schema: TSchema, description: string) {
+  return listWith(schema, description, {});
 }
 
 /** The response of a list; `more` are fields that only this one has. */
-export function listWith<More extends Record<string, TSchema>>(id: string, description: string, more: More) {
+export function listWith<More extends Record<string, TSchema>>(
+  schema: TSchema,
+  description: string,
+  more: More,
+) {
   const nextCursor = stringOrNull('For the next page; null at the end of the list.');
-  return record({ ...more, items: arrayOf(id), nextCursor }, { description });
+  return record({ ...more, items: arrayOf(schema), nextCursor }, { description });
 }
 
 /** The account in a path. */
@@ -142,18 +146,15 @@ const retryAfter = { type: 'string', description: 'Seconds to wait, where waitin
 /** The response 409 of a route that has one. */
 export const conflict = problemAnswer(409);
 
-/**
- * A response whose body is the shared schema with this id (see `addOpenApi`), with the headers that it may
- * have.
- */
-export function answer(id: string, description: string, headers: Readonly<Record<string, string>> = {}) {
+/** A response with this body, and the headers that it may have. */
+export function answer(schema: TSchema, description: string, headers: Readonly<Record<string, string>> = {}) {
   const described = Object.entries(headers).map(([name, text]) => [
     name,
     { type: 'string', description: text },
   ]);
   return {
     description,
-    content: { 'application/json': { schema: { $ref: `${id}#` } } },
+    content: { 'application/json': { schema } },
     ...(described.length === 0 ? {} : { headers: Object.fromEntries(described) as object }),
   };
 }

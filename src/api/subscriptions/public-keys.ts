@@ -62,7 +62,7 @@ function rethrowHidden(error: unknown): never {
 }
 
 /** The public keys of subscriptions. */
-export const publicKeySetSchema = record(
+const publicKeySetSchema = record(
   {
     keys: Type.Array(
       record({
@@ -98,7 +98,7 @@ const getPublicKeys = {
         etag: { type: 'string', description: 'For `If-None-Match`.' },
         'cache-control': { type: 'string', description: 'How long the keys may be kept.' },
       },
-      content: { [keySetType]: { schema: { $ref: 'PublicKeySet#' } } },
+      content: { [keySetType]: { schema: publicKeySetSchema } },
     },
     304: { type: 'null', description: 'The keys are still those of `If-None-Match`.' },
     ...openProblems(404, 422, 503),

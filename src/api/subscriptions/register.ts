@@ -13,7 +13,7 @@ import { requireSeenTypes } from '../access/own-subscriptions.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { wakeSoon } from './find.ts';
 import { createInputCheck, dearBody, fingerprint, newSubscription, requireSnapshots } from './input.ts';
-import { inAccount, idempotencyHeaders, subscriptionInputSchema } from './schema.ts';
+import { inAccount, idempotencyHeaders, registeredSchema, subscriptionInputSchema } from './schema.ts';
 import { registeredView } from './view.ts';
 import { readWarnings } from './warnings.ts';
 import * as s from '../shared/schema.ts';
@@ -91,7 +91,7 @@ const createSubscription = {
   headers: idempotencyHeaders,
   body: subscriptionInputSchema,
   response: {
-    201: s.answer('RegisteredSubscription', 'Registered, now or by the request that had this key first.', {
+    201: s.answer(registeredSchema, 'Registered, now or by the request that had this key first.', {
       location: 'Where it is.',
       'idempotency-replayed': '`true` when the key came before with the same request.',
     }),

@@ -30,7 +30,14 @@ import * as s from '../shared/schema.ts';
 import { changeSubscription, requireSubscription, requireVerified, wakeSoon } from './find.ts';
 import { applyPatch, createInputCheck, dearBody, requireSnapshots } from './input.ts';
 import { leaveBehind, type LeftBehind, lostErrors } from './leave-behind.ts';
-import { inAccount, secretSchema, subscriptionParams, subscriptionPatchSchema } from './schema.ts';
+import {
+  changedSchema,
+  inAccount,
+  secretSchema,
+  subscriptionParams,
+  subscriptionPatchSchema,
+  subscriptionSchema,
+} from './schema.ts';
 import { showSubscriptions } from './view.ts';
 import { readWarnings } from './warnings.ts';
 import { sendPage } from '../shared/paging.ts';
@@ -220,7 +227,7 @@ const listSubscriptions = {
   description: "Oldest first, with the state of each one's delivery, and never with a secret.",
   params: inAccount,
   querystring: s.record(s.pageQuery),
-  response: { 200: s.listOf('Subscription', 'Subscriptions, oldest first.') },
+  response: { 200: s.listOf(subscriptionSchema, 'Subscriptions, oldest first.') },
 };
 
 const getSubscription = {
@@ -228,7 +235,7 @@ const getSubscription = {
   summary: 'A subscription and the state of its delivery',
   description: 'Never with a secret. `lag` counts the pending deliveries.',
   params: subscriptionParams,
-  response: { 200: s.answer('Subscription', 'The subscription.') },
+  response: { 200: s.answer(subscriptionSchema, 'The subscription.') },
 };
 
 const updateSubscription = {
@@ -243,7 +250,7 @@ const updateSubscription = {
   params: subscriptionParams,
   body: subscriptionPatchSchema,
   response: {
-    200: s.answer('ChangedSubscription', 'The subscription, and what it did not take along.'),
+    200: s.answer(changedSchema, 'The subscription, and what it did not take along.'),
     409: s.conflict,
   },
 };
@@ -274,7 +281,7 @@ const resumeSubscription = {
     'Ends the pause of an endpoint that is back, and makes retries due at once. Attempts that were made still count. A disabled subscription is enabled with PATCH instead.',
   params: subscriptionParams,
   response: {
-    200: s.answer('Subscription', 'The subscription, whose events are tried now.'),
+    200: s.answer(subscriptionSchema, 'The subscription, whose events are tried now.'),
     409: s.conflict,
   },
 };
