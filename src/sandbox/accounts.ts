@@ -40,8 +40,8 @@ export function createAccounts(keys: readonly PartnerKey[]): Accounts {
 }
 
 /**
- * The body of `GET /partner/me` for an account (docs/partner.md#accounts). The built-in second account has no names, as real accounts
- * may.
+ * The body of `GET /partner/me` for an account (docs/partner.md#accounts). The built-in second account has no
+ * names, as real accounts may.
  */
 export function accountBody(account: Account) {
   const named = account.owner !== secondOwner;
@@ -53,7 +53,7 @@ export function accountBody(account: Account) {
   };
 }
 
-/** What `accountBody` gives. */
+/** The body of `GET /partner/me`. */
 export type AccountBody = ReturnType<typeof accountBody>;
 
 /** The states that an account may file in. */

@@ -158,7 +158,7 @@ function EditForm({ path, subscription, to, onDone }) {
   <//>`;
 }
 
-// What was saved, and what the receiver has to know of it.
+// A subscription that was saved, with the news for its receiver.
 /**
  * @param {{ saved: ChangedSubscription | RegisteredSubscription, to: string, isNew?: boolean }} props
  */
