@@ -3,7 +3,8 @@ import PQueue from 'p-queue';
 import { createConnectionPool, type PooledRequest } from './connections/connection-pool.ts';
 import { createCallbackConnector } from './connections/connector.ts';
 import type { EgressPolicy } from '../egress/address-policy.ts';
-import { checkCallbackUrl } from '../egress/url-policy.ts';
+import { checkCallbackUrl, type UrlRules } from '../egress/url-policy.ts';
+import { createBoundedMap } from '../memory/bounded-map.ts';
 import { createCounts } from '../memory/counts.ts';
 import { createHostLookup, type HostLookup } from '../names/host-lookup.ts';
 import { ProxyError } from '../proxy/proxy-error.ts';
@@ -105,7 +106,8 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
   });
   const opening = new PQueue({ concurrency: openingMax });
   const waiting = createCounts();
-  const underWay = new Set<Abortable>();
+  const targetOf = rememberTargets(options);
+  const underWay: Abortable[] = [];
   let isOver = false;
 
   const ways: ExchangeWays<PostedRequest> = {
@@ -141,18 +143,17 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
       const { url, headers, body, account = '', identity, timeoutMs: own } = asked;
       const { timeoutMsMax = Infinity, excerptBytesMax } = asked;
       if (isOver) return Promise.resolve(failedBeforehand('aborted'));
-      const checked = checkCallbackUrl(url, options);
-      if (!checked.ok) return Promise.resolve(failedBeforehand('blocked_address'));
-      const { origin, pathname, search, protocol } = checked.url;
-      const isTls = protocol === 'https:';
+      const target = targetOf(url);
+      if (target === null) return Promise.resolve(failedBeforehand('blocked_address'));
+      const { origin, path, isTls } = target;
       if (identity !== undefined && !isTls) return Promise.resolve(failedBeforehand('tls_error'));
       const request: PostedRequest = {
         origin,
-        path: pathname + search,
+        path,
         account,
         identity,
         method: 'POST',
-        headers: { 'user-agent': userAgent, 'content-type': 'application/json', ...headers },
+        headers: headerList(userAgent, headers),
         body,
         timeoutMs: Math.min(own ?? timeoutMs, timeoutMsMax),
         excerptBytesMax,
@@ -164,7 +165,7 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
     },
     abortAll() {
       isOver = true;
-      for (const exchange of underWay) exchange.abort();
+      for (const exchange of underWay.slice()) exchange.abort();
     },
     close: pool.destroy,
   };
@@ -172,6 +173,15 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
 
 /** A request with the bounds of its exchange. */
 interface PostedRequest extends PooledRequest, ExchangeRequest {}
+
+/** Names and values by turns, as undici takes them with the least work. */
+function headerList(userAgent: string, headers: CallbackRequest['headers']): string[] {
+  const { 'content-type': type = 'application/json' } = headers;
+  const list = ['user-agent', headers['user-agent'] ?? userAgent, 'content-type', type];
+  for (const name in headers)
+    if (name !== 'user-agent' && name !== 'content-type') list.push(name, headers[name] ?? '');
+  return list;
+}
 
 /**
  * The result of a callback as it is to be understood where the proxy may be at fault for it. Without a
@@ -184,4 +194,26 @@ async function blameProxy(tunnels: Tunnels, url: string, result: CallbackResult)
   const late = code === 'timeout' && !sent ? new ProxyError('silent') : null;
   const error = code === 'connection_reset' ? await tunnels.check() : late;
   return error === null ? result : { kind: 'failure', ...failureOf(error, false), durationMs };
+}
+
+/** The destination of a URL; null when it may not be called. */
+type Target = { readonly origin: string; readonly path: string; readonly isTls: boolean } | null;
+
+const targetsMax = 20_000;
+
+/** Judges each URL once: the verdict on a text never changes, and judging costs as much as signing. */
+function rememberTargets(rules: UrlRules): (text: string) => Target {
+  const known = createBoundedMap<string, Target>(targetsMax);
+  return (text) => {
+    const judged = known.get(text);
+    if (judged !== undefined) return judged;
+    const checked = checkCallbackUrl(text, rules);
+    const target = checked.ok ? toTarget(checked.url) : null;
+    known.set(text, target);
+    return target;
+  };
+}
+
+function toTarget({ origin, pathname, search, protocol }: URL): Target {
+  return { origin, path: pathname + search, isTls: protocol === 'https:' };
 }

@@ -44,8 +44,8 @@ export const guards: readonly Mutation[] = [
   {
     name: 'a URL is judged when it is registered, not when it is called',
     file: 'src/callbacks/callback-client.ts',
-    find: 'checkCallbackUrl(url, options)',
-    replace: 'checkCallbackUrl(url, { allowHttp: true, policy: { isAllowed: () => true } })',
+    find: 'checkCallbackUrl(text, rules)',
+    replace: 'checkCallbackUrl(text, { allowHttp: true, policy: { isAllowed: () => true } })',
     project: 'integration',
     test: 'test/integration/callbacks/egress.test.ts',
     title: '',
