@@ -22,7 +22,6 @@ type Waits = 'nobody' | 'own' | 'all';
 
 const nobodyWaits = { wrongType: 'nobody', garbage: 'nobody' } as const;
 const allWait = { wrongType: 'all', garbage: 'all' } as const;
-const ownWaits = { wrongType: 'own', garbage: 'own' } as const;
 const texts = [
   'garbage',
   '[1,"P",null',
@@ -93,7 +92,8 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
 };
 
 export const subscriptionCases: Record<keyof SubscriptionKeys, Case> = {
-  state: { garbage: spoilFields, waits: ownWaits },
+  // The next settlement writes what a level subscription has of it.
+  state: { garbage: spoilFields, waits: { wrongType: 'own', garbage: 'nobody' } },
   // Of a level subscription the deliverer reads neither of these.
   lanes: { garbage: addField, waits: nobodyWaits, silent: byApi },
   attempts: { garbage: addEntry, waits: { wrongType: 'own', garbage: 'nobody' } },
