@@ -70,9 +70,7 @@ export async function readEverything(reads: PollReads, deps: ReadDeps): Promise<
   // Neither the next poll nor another sweep reads behind a cut.
   const isWhole = end === 'cut' || (end !== 'broken' && isEveryKnown);
   const isTimely = !reads.tally.overtaken;
-  // A list that ends before all that the service has may hide filings that are older than this poll.
-  const isAll = (unexplained(pass) ?? 0) === 0;
-  const stoodStill = isAll && isSteady(position) && quarantined.size === 0;
+  const stoodStill = isSteady(position) && quarantined.size === 0;
   return {
     whole: isWhole,
     earned: {
