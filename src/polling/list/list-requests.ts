@@ -5,15 +5,23 @@ import { consequence, PartnerError } from '../../partner/partner-error.ts';
 /** A page, or why it cannot be read: the scan decides what that means for the list. */
 export type Answer = PageAnswer | PartnerError;
 
-/**
- * The requests of one scan, for the list of a status or for the whole one. They reject with PartnerError when
- * a failure is about the whole account.
- */
+/** The requests of one scan. They reject with PartnerError when a failure is about the whole account. */
+export interface ListRequests {
+  page(offset: number): Promise<Answer>;
+  /** A part of a page that could not be read, requested once. */
+  part(offset: number, limit: number): Promise<Answer>;
+  /** Asks once for a page of one record, which is not kept. */
+  look(offset: number): Promise<PartnerPage | PartnerError>;
+  /** Number of parts and looks so far. */
+  parts(): number;
+}
+
+/** Requests for the list of a status, or for the whole one. */
 export function createListRequests(
   listing: Pick<PartnerClient, 'listFilings'>,
   list: Pick<ListQuery, 'status' | 'isSweep'>,
   signal: AbortSignal,
-) {
+): ListRequests {
   let parts = 0;
 
   async function ask(query: ListQuery): Promise<Answer> {
@@ -25,22 +33,19 @@ export function createListRequests(
     }
   }
 
-  /** A part of a page that could not be read, requested once. */
   function part(offset: number, limit: number): Promise<Answer> {
     parts += 1;
     return ask({ offset, limit, once: true });
   }
 
   return {
-    page: (offset: number): Promise<Answer> => ask({ offset, limit: pageSize }),
+    page: (offset) => ask({ offset, limit: pageSize }),
     part,
-    /** Asks once for a page of one record, which is not kept. */
-    async look(offset: number): Promise<PartnerPage | PartnerError> {
+    async look(offset) {
       const answer = await part(offset, 1);
       discard(answer);
       return answer instanceof PartnerError ? answer : answer.page;
     },
-    /** Number of parts and looks so far. */
     parts: () => parts,
   };
 }

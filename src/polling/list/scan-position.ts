@@ -56,6 +56,8 @@ export function startPosition() {
     totalMax: null as number | null,
     /** The lowest total that the service gave with a page that was not empty. */
     totalMin: null as number | null,
+    /** True once two pages gave different totals. */
+    totalMoved: false,
   };
 }
 
@@ -79,6 +81,7 @@ export function advance(position: ScanPosition, page: PartnerPage, fresh: number
       page.total === null || page.length === 0
         ? position.totalMin
         : Math.min(page.total, position.totalMin ?? Infinity),
+    totalMoved: position.totalMoved || (total !== null && page.total !== null && page.total !== total),
   };
 }
 
@@ -147,8 +150,8 @@ function repeatedEnd({ distinct, firstLength }: ScanPosition): ScanEnd {
  * not on it did not exist.
  */
 export function isSteady(position: ScanPosition): boolean {
-  const { rows, distinct, total, totalMin, totalMax } = position;
-  return rows === total && distinct === rows && totalMax === total && (totalMin ?? total) === total;
+  const { rows, distinct, total, totalMoved } = position;
+  return !totalMoved && rows === total && distinct === rows;
 }
 
 /**
