@@ -22,20 +22,21 @@ const neededMax = 64;
 const noDifference: CountDifference = { explained: 0, polls: 0, needed: neededMin };
 
 /**
- * Whether to search a list now for the difference that one poll found, the service's count less ours. A null
- * difference (the service's count is not reliable) changes nothing.
+ * Whether to search a list now for the difference that one poll found, the service's count less ours;
+ * `atOnce` where a search is cheap. A null difference (the service's count is not reliable) changes nothing.
  */
 export function isSearchDue(
   differences: CountDifferences,
   status: string,
   difference: number | null,
+  atOnce: boolean,
 ): boolean {
   if (difference === null) return false;
   const memory = difference === 0 ? noDifference : (differences.get(status) ?? noDifference);
   const isNews = difference !== memory.explained;
   const polls = isNews ? memory.polls + 1 : 0;
   differences.set(status, { ...memory, polls });
-  return isNews && polls >= memory.needed;
+  return isNews && (polls >= memory.needed || (atOnce && memory.needed === neededMin));
 }
 
 /**

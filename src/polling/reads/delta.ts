@@ -117,9 +117,9 @@ async function compareCounts(reads: PollReads, deps: ReadDeps): Promise<'none' |
   const [all, counted] = await allEnded([reads.countOf(), reads.countOf(countedStatus)]);
   const known = await lookForBorn(reads, deps, { all, counts: await deps.snapshot.counts(reads.account) });
   const unknown = unknownFilings(reads, known);
-  if (isSearchDue(deps.differences, '', unknown)) return 'sweep';
+  if (isSearchDue(deps.differences, '', unknown, false)) return 'sweep';
   const moved = differenceIn(countedStatus, counted, known.counts);
-  if (isSearchDue(deps.differences, countedStatus, moved)) {
+  if (isSearchDue(deps.differences, countedStatus, moved, false)) {
     const { events } = reads.tally;
     const left = await searchList(reads, deps, countedStatus);
     concludeListSearch(deps.differences, countedStatus, left, reads.tally.events > events);

@@ -9,11 +9,11 @@ import {
 describe('a difference in counts', () => {
   it('is searched for at its second sight, and after that means nothing', () => {
     const differences: CountDifferences = new Map();
-    expect(isSearchDue(differences, '', 2)).toBe(false);
-    expect(isSearchDue(differences, '', 3)).toBe(true);
+    expect(isSearchDue(differences, '', 2, false)).toBe(false);
+    expect(isSearchDue(differences, '', 3, false)).toBe(true);
     concludeListSearch(differences, '', 3, false);
-    for (let poll = 0; poll < 9; poll += 1) expect(isSearchDue(differences, '', 3)).toBe(false);
-    expect([4, 4, 4, 4].map((other) => isSearchDue(differences, '', other))).toEqual([
+    for (let poll = 0; poll < 9; poll += 1) expect(isSearchDue(differences, '', 3, true)).toBe(false);
+    expect([4, 4, 4, 4].map((other) => isSearchDue(differences, '', other, false))).toEqual([
       false,
       false,
       false,
@@ -23,7 +23,7 @@ describe('a difference in counts', () => {
 
   it('that goes away is forgotten', () => {
     for (const forget of [
-      (differences: CountDifferences) => void isSearchDue(differences, '', 0),
+      (differences: CountDifferences) => void isSearchDue(differences, '', 0, false),
       (differences: CountDifferences) => concludeListSearch(differences, '', 0, false),
     ]) {
       const differences: CountDifferences = new Map([['', { explained: 5, polls: 3, needed: 32 }]]);
@@ -43,12 +43,12 @@ describe('a difference in counts', () => {
     expect(differences.get('')).toEqual({ explained: 9, polls: 0, needed: 2 });
   });
 
-  it('is kept by list, and passed over without a count', () => {
+  it('is kept by list, searched for at once where that is cheap, and passed over without a count', () => {
     const differences = new Map();
-    expect(isSearchDue(differences, '', null)).toBe(false);
-    expect(isSearchDue(differences, '', 1)).toBe(false);
-    expect(isSearchDue(differences, 'REJECTED', 1)).toBe(false);
-    expect(isSearchDue(differences, '', 1)).toBe(true);
+    expect(isSearchDue(differences, '', null, true)).toBe(false);
+    expect(isSearchDue(differences, '', 1, false)).toBe(false);
+    expect(isSearchDue(differences, 'REJECTED', 1, true)).toBe(true);
+    expect(isSearchDue(differences, '', 1, false)).toBe(true);
     concludeListSearch(differences, '', null, true);
     expect(isExplained(differences, '', 1)).toBe(false);
     concludeListSearch(differences, '', 1, false);
@@ -57,5 +57,7 @@ describe('a difference in counts', () => {
       isExplained(differences, '', 2),
       isExplained(differences, '', null),
     ]).toEqual([true, false, true]);
+    // Patience after a search in vain goes before cheapness.
+    expect(isSearchDue(differences, '', 2, true)).toBe(false);
   });
 });
