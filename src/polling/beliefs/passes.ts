@@ -1,6 +1,6 @@
 import type { ScanEnd } from '../list/scan-position.ts';
 
-/** The result of one poll's pass over the whole list. */
+/** The result of one pass over the whole list. */
 export interface Pass {
   readonly end: ScanEnd;
   /** The service's count less the known filings; null when its count is not reliable. */
@@ -9,7 +9,7 @@ export interface Pass {
   readonly unlistedCount: number;
   /** Of the difference, the records that cannot be read as filings. */
   readonly unreadable: number;
-  /** Filings that this poll saw for the first time ever. */
+  /** Filings that this pass saw for the first time ever. */
   readonly added: number;
   /**
    * Share of the rows served that repeated others, and so of the list that was not shown: 0 for a stable
@@ -17,10 +17,38 @@ export interface Pass {
    */
   readonly repeatShare: number;
   /**
-   * Maximum number of known filings that this poll's lists have not shown. Filings removed meanwhile may have
+   * Maximum number of known filings that no pass of this poll has shown. Filings removed meanwhile may have
    * been shown.
    */
   readonly unseen: number;
+  readonly pages: number;
+}
+
+/** The facts beside the last pass that decide about another one. */
+export interface PassHistory {
+  readonly passes: number;
+  /** Filings unseen before the last pass; Infinity before the first. */
+  readonly unseenBefore: number;
+  readonly baselined: boolean;
+  /** Whether filings that the service counts and that are not known are to be searched for. */
+  readonly searching: boolean;
+}
+
+const passesMax = 60;
+// Maximum share of repeated rows in a list that moves while it is read. A higher share means that the list
+// has no order.
+const stableShareMax = 0.005;
+// Maximum share of the unseen filings that a pass may leave for another pass to be worthwhile.
+const unseenShrinkMin = 0.9;
+
+/** Whether to read the whole list once more in the same poll. */
+export function isAnotherPassWorthwhile(pass: Pass, history: PassHistory): boolean {
+  const { passes, unseenBefore, baselined, searching } = history;
+  if (pass.end === 'broken' || pass.end === 'cut' || passes >= passesMax) return false;
+  if (pass.unseen > pass.pages && pass.unseen < unseenBefore * unseenShrinkMin) return true;
+  if (!baselined) return pass.added > 0 && unexplained(pass) !== 0;
+  const extraMax = pass.repeatShare > stableShareMax ? looksNeeded(pass.repeatShare) : 1;
+  return searching && (unexplained(pass) ?? 0) > 0 && passes <= extraMax;
 }
 
 /** Filings still to be found: the service's count less what is known or unreadable. Null without a count. */
@@ -28,18 +56,15 @@ export function unexplained({ difference, unreadable }: Pass): number | null {
   return difference === null ? null : difference - unreadable;
 }
 
-// Maximum share of repeated rows in a list that moves while it is read. A higher share means that the list
-// has no order.
-const stableShareMax = 0.005;
 const looksMin = 3;
 const looksMax = 40;
 const oddsMax = 1e-5;
-// Minimum share of repeated rows assumed of an unstable list. By chance a pass may repeat far fewer rows
-// than it overlooks.
+// Minimum share of repeated rows assumed of an unstable list. By chance a single pass may repeat far fewer
+// rows than it overlooks.
 const unstableShareMin = 0.4;
 
 /**
- * Number of polls in a row without a new filing after which no filing is left to find, although the
+ * Number of passes or polls in a row without a new filing after which no filing is left to find, although the
  * counts differ. One of them overlooks a filing with a probability of its share of repeated rows; all of them
  * do so with less than 1 in 100 000. At least three, because a list may be cut short for a while.
  */

@@ -4,8 +4,14 @@ import { pageSize } from '../../partner/filing-schema.ts';
 import { knownStatuses } from '../../partner/filing-statuses.ts';
 import { isUnreadable } from '../../redis/unreadable-record.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
-import { concludeListSearch, isExplained } from '../beliefs/count-differences.ts';
-import { baselineVerdict, stillUnlisted, unexplained, type Pass } from '../beliefs/passes.ts';
+import { concludeListSearch, isSearchDue, type CountDifferences } from '../beliefs/count-differences.ts';
+import {
+  baselineVerdict,
+  isAnotherPassWorthwhile,
+  stillUnlisted,
+  unexplained,
+  type Pass,
+} from '../beliefs/passes.ts';
 import { createIdSet, type IdSet } from '../list/id-set.ts';
 import type { ScanResult } from '../list/list-scan.ts';
 import { unlessFailed } from '../list/refused-lists.ts';
@@ -26,43 +32,40 @@ export interface ReadOutcome {
 const unlistedReadsMin = 700;
 // Maximum number of unreadable records that are looked up in the snapshot.
 const namesMax = 1000;
-// Maximum number of pages of a list that is read before filings created meanwhile are looked for.
-const briefPages = 40;
+// Maximum number of pages of a list that is cheap to read once more.
+const cheapPages = 40;
 
 /**
- * Reads everything: the whole list, then each known filing that was not on it. An account without a baseline
- * gets it from these reads.
+ * Reads everything: the whole list, as often as its order requires, then each known filing that was not on
+ * it. An account without a baseline gets it from these reads.
  */
 export async function readEverything(reads: PollReads, deps: ReadDeps): Promise<ReadOutcome> {
   const { marks, startedAt } = reads.input;
-  const scan = await reads.readList({});
-  const { position, end, quarantined } = scan;
-  reads.findings.expect(end === 'broken' || end === 'cut' ? position.rows : Infinity);
-  await reads.weigh();
-  await lookAtEnds(reads, deps, scan);
-  const { unseen } = await judge(reads, deps, scan);
-  const isLacking = end === 'cut' || unseen > pageSize;
+  const passes = await readPasses(reads, deps);
+  const { position, end } = passes.scan;
+  const isLacking = end === 'cut' || passes.unseen > pageSize;
   const isMadeUp =
     (isLacking || !marks.baselined) &&
     !reads.verdict().list &&
     (await readListsByStatus(reads, deps, isLacking ? 'all' : position.total));
   const readsMax = Math.max(unlistedReadsMin, 2 * position.pages);
   const unlisted =
-    end !== 'cut' && unseen === 0 && quarantined.size === 0
+    end !== 'cut' && passes.unseen === 0 && passes.unreadable.size === 0
       ? { count: 0, sample: [] }
       : await sampleUnlisted(deps, reads.account, reads.shown, readsMax);
   const missed = reads.missed.due().filter((id) => !reads.shown.has(id));
   const single = [...new Set([...unlisted.sample, ...missed])];
   await reads.readFilings(single);
+  const isMore = isLacking || !marks.baselined || single.length > 0 || reads.findings.births() > 0;
   await reads.conclude();
 
-  const pass = await judge(reads, deps, scan);
+  const pass = isMore ? await judge(reads, deps, passes.scan, passes) : passes.pass;
   const isAccounted = unexplained(pass) === 0;
   const { gaps } = reads.tally;
   const isNamed = [...gaps].some(([status, gap]) => status !== '' && gap !== '');
   if (end === 'cut' && (isNamed || (isMadeUp && (unexplained(pass) ?? 1) <= 0))) gaps.delete('');
-  if (isAccounted || !isExplained(deps.differences, '', pass.difference))
-    concludeListSearch(deps.differences, '', pass.difference, pass.added > 0 || isAccounted);
+  if (passes.searched || isAccounted)
+    concludeListSearch(deps.differences, '', pass.difference, passes.found || isAccounted);
   const verdict = marks.baselined
     ? { baselined: true, pollsWithoutNews: 0, unlistedCount: stillUnlisted(pass, marks.hidden) }
     : baselineVerdict(pass, { pollsWithoutNews: marks.dryPolls, unlistedCount: marks.hidden });
@@ -70,7 +73,7 @@ export async function readEverything(reads: PollReads, deps: ReadDeps): Promise<
   // Neither the next poll nor another sweep reads behind a cut.
   const isWhole = end === 'cut' || (end !== 'broken' && isEveryKnown);
   const isTimely = !reads.tally.overtaken;
-  const stoodStill = isSteady(position) && quarantined.size === 0;
+  const stoodStill = passes.count === 1 && isSteady(position) && passes.unreadable.size === 0;
   return {
     whole: isWhole,
     earned: {
@@ -88,11 +91,59 @@ export async function readEverything(reads: PollReads, deps: ReadDeps): Promise<
   };
 }
 
-// Filings created while a long list was read stand at one of its ends.
+/** The result of all passes of one poll. */
+interface Passes {
+  /** Records on any of them that cannot be read, by id or digest. */
+  readonly unreadable: ReadonlySet<string>;
+  readonly count: number;
+  /** The last one, and what it says. */
+  readonly scan: ScanResult;
+  readonly pass: Pass;
+  readonly added: number;
+  /** Known filings that none of them showed. */
+  readonly unseen: number;
+  /** Whether the passes searched for filings that only the service's count shows. */
+  readonly searched: boolean;
+  /** Whether passes after the first found new filings. */
+  readonly found: boolean;
+}
+
+async function readPasses(reads: PollReads, deps: ReadDeps): Promise<Passes> {
+  const { baselined } = reads.input.marks;
+  const unreadable = new Set<string>();
+  let unseenBefore = Infinity;
+  let searched = false;
+  let addedAtFirst = 0;
+  for (let count = 1; ; count += 1) {
+    const addedBefore = reads.tally.added;
+    const scan = await reads.readList({});
+    for (const name of scan.quarantined) unreadable.add(name);
+    const { rows } = scan.position;
+    reads.findings.expect(scan.end === 'broken' || scan.end === 'cut' ? rows : Infinity);
+    await reads.weigh();
+    await lookAtEnds(reads, deps, scan, unreadable.size);
+    const added = reads.tally.added - addedBefore;
+    const pass = await judge(reads, deps, scan, { unreadable, added });
+    if (count === 1) {
+      addedAtFirst = reads.tally.added;
+      searched = baselined && isSearchWanted(deps.differences, pass);
+    }
+    const history = { passes: count, unseenBefore, baselined, searching: searched };
+    const expected = { ...pass, unseen: pass.unseen - scan.leftOut.length };
+    if (reads.verdict().list || !isAnotherPassWorthwhile(expected, history)) {
+      const found = reads.tally.added > addedAtFirst;
+      return { unreadable, count, scan, pass, added, unseen: pass.unseen, searched, found };
+    }
+    unseenBefore = pass.unseen;
+  }
+}
+
+// Filings created while a long list was read stand at one of its ends; reading both ends saves another pass.
 async function lookAtEnds(
   reads: PollReads,
   { snapshot }: ReadDeps,
-  { position, end, quarantined }: ScanResult,
+  { position, end }: ScanResult,
+  unreadable: number,
 ): Promise<void> {
   const total = reliableTotal(position);
   if (
@@ -100,11 +151,11 @@ async function lookAtEnds(
     end === 'cut' ||
     total === null ||
     reads.verdict().list ||
-    position.pages <= briefPages
+    position.pages <= cheapPages
   )
     return;
   const known = (await snapshot.known(reads.account)) + reads.findings.births();
-  if (total > known + quarantined.size) await readFirstAndLastPage(reads, total);
+  if (total > known + unreadable) await readFirstAndLastPage(reads, total);
 }
 
 /**
@@ -145,10 +196,16 @@ async function readListsByStatus(
   return isWhole;
 }
 
+function isSearchWanted(differences: CountDifferences, pass: Pass): boolean {
+  if ((unexplained(pass) ?? 0) === 0) return false;
+  return isSearchDue(differences, '', pass.difference, pass.pages <= cheapPages);
+}
+
 async function judge(
   reads: PollReads,
   { snapshot, polling }: ReadDeps,
-  { position, end, quarantined }: ScanResult,
+  scan: ScanResult,
+  { unreadable, added }: Pick<Passes, 'unreadable' | 'added'>,
 ): Promise<Pass> {
   const { account, input, missed, shown } = reads;
   const { tally, isLong = false, marks } = { ...reads, ...input };
@@ -160,22 +217,23 @@ async function judge(
   // This poll may have shown filings that this or another poll has removed since.
   const removed = Math.max(0, removals - input.marks.removals);
   // A record that can no longer be read may be a known filing.
-  const states = await snapshot.read(account, [...quarantined].slice(0, namesMax));
+  const states = await snapshot.read(account, [...unreadable].slice(0, namesMax));
   const unreadableNew = states.filter((state) => state === null).length;
-  const { rows, distinct, totalMin, leftOut } = position;
-  const total = reliableTotal(position);
+  const { rows, distinct, pages, totalMin, leftOut } = scan.position;
+  const total = reliableTotal(scan.position);
   const present = known - missed.gone();
   const difference = total === null ? null : total - present;
   // Of the records that are left out, some may be known filings.
   const leftOutNew = Math.min(leftOut, Math.max(0, (difference ?? 0) - unreadableNew));
   return {
-    end,
+    end: scan.end,
     difference,
     unlistedCount: total === null ? 0 : Math.max(0, (totalMin ?? total) - present),
     unreadable: unreadableNew + leftOutNew,
-    added: tally.added,
+    added,
     repeatShare: rows === 0 ? 0 : 1 - distinct / rows,
     unseen: Math.max(0, known + removed + unreadableNew - shown.size),
+    pages,
   };
 }
 

@@ -2,11 +2,13 @@ import { describe, expect, it } from 'vitest';
 import {
   baselineVerdict,
   looksNeeded,
+  isAnotherPassWorthwhile,
   stillUnlisted,
   type Pass,
+  type PassHistory,
 } from '../../../../src/polling/beliefs/passes.ts';
 
-describe('a pass over the list', () => {
+describe('another pass over the list', () => {
   const pass: Pass = {
     end: 'complete',
     difference: 0,
@@ -15,7 +17,49 @@ describe('a pass over the list', () => {
     added: 0,
     repeatShare: 0,
     unseen: 0,
+    pages: 10,
   };
+  const history: PassHistory = { passes: 1, unseenBefore: Infinity, baselined: true, searching: false };
+
+  it.each<[string, Partial<Pass>, Partial<PassHistory>, boolean]>([
+    ['everything was seen', {}, {}, false],
+    ['few were not seen: they are read one by one', { unseen: 10 }, {}, false],
+    ['many were not seen', { unseen: 11 }, {}, true],
+    ['passes hardly help', { unseen: 95 }, { passes: 2, unseenBefore: 100 }, false],
+    ['passes help', { unseen: 50 }, { passes: 2, unseenBefore: 100 }, true],
+    ['the list is broken', { unseen: 500, end: 'broken' }, {}, false],
+    ['the list is cut', { unseen: 500, end: 'cut' }, {}, false],
+    ['there were enough', { unseen: 50 }, { passes: 60, unseenBefore: 100 }, false],
+    ['somebody is searched for', { difference: 1 }, { searching: true }, true],
+    ['what is searched for cannot be read', { difference: 1, unreadable: 1 }, { searching: true }, false],
+    ['there are fewer than known', { difference: -1 }, { searching: true }, false],
+    ['a stable order has been searched', { difference: 1 }, { searching: true, passes: 2 }, false],
+    [
+      'an unstable one has been searched',
+      { difference: 1, repeatShare: 0.3 },
+      { searching: true, passes: 2 },
+      true,
+    ],
+    [
+      'an unstable one has been searched enough',
+      { difference: 1, repeatShare: 0.3 },
+      { searching: true, passes: 14 },
+      false,
+    ],
+    ['nobody is searched for', { difference: 1 }, {}, false],
+    ['a baseline grows', { difference: 5, added: 3 }, { baselined: false }, true],
+    ['a baseline grows without a count', { difference: null, added: 3 }, { baselined: false }, true],
+    ['a baseline is dry', { difference: 5 }, { baselined: false }, false],
+    ['a baseline is complete', { added: 3 }, { baselined: false }, false],
+    [
+      'a baseline lacks what cannot be read',
+      { difference: 2, unreadable: 2, added: 3 },
+      { baselined: false },
+      false,
+    ],
+  ])('when %s (%j, %j): %j', (_title, more, past, expected) => {
+    expect(isAnotherPassWorthwhile({ ...pass, ...more }, { ...history, ...past })).toBe(expected);
+  });
 
   it.each<[string, Partial<Pass>, number, object]>([
     ['the counts agree', {}, 0, { baselined: true, pollsWithoutNews: 0 }],
