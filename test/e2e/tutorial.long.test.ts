@@ -25,7 +25,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'filing-webhooks-tutorial-'));
   for (const name of ['package.json', 'node_modules']) await symlink(join(root, name), join(folder, name));
   // The command line reads the .env beside its own sources.
-  await cp(join(root, 'src'), join(folder, 'src'), { recursive: true });
+  for (const path of ['src', 'docs/problems.md'])
+    await cp(join(root, path), join(folder, path), { recursive: true });
   const [daemon, sandbox, receiver] = await Promise.all([freePort(), freePort(), freePort()]);
   env = {
     PATH: process.env['PATH'],
