@@ -73,7 +73,9 @@ export async function readEverything(reads: PollReads, deps: ReadDeps): Promise<
   // Neither the next poll nor another sweep reads behind a cut.
   const isWhole = end === 'cut' || (end !== 'broken' && isEveryKnown);
   const isTimely = !reads.tally.overtaken;
-  const stoodStill = passes.count === 1 && isSteady(position) && passes.unreadable.size === 0;
+  // A list that ends before all that the service has may hide filings that are older than this poll.
+  const isAll = (unexplained(pass) ?? 0) === 0;
+  const stoodStill = isAll && passes.count === 1 && isSteady(position) && passes.unreadable.size === 0;
   return {
     whole: isWhole,
     earned: {
