@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createKeys } from '../../src/redis/keys.ts';
 import { storedAccount } from '../support/redis/stored-account.ts';
 import { startCollector, type Collector } from '../support/receivers/collector.ts';
@@ -107,11 +107,13 @@ describe('a subscription', () => {
     const reason = 'A stored secret was sealed with key "lost".';
     const block = { reason, since: Date.now(), times: 1, nextAt: Date.now() + 3_600_000 };
     const keys = createKeys(stage.redis.prefix).account('default');
-    await storedAccount(stage.redis.connect(), keys)
-      .of(id)
-      .setState({ blocked: JSON.stringify(block) });
+    const stored = storedAccount(stage.redis.connect(), keys).of(id);
     await using tab = await visit(id);
-    await tab.page.getByText(`Nothing can be sent: ${reason}`).waitFor();
+    // A settlement under way writes the state, too.
+    await vi.waitFor(async () => {
+      await stored.setState({ blocked: JSON.stringify(block) });
+      await tab.page.getByText(`Nothing can be sent: ${reason}`).waitFor({ timeout: 4_000 });
+    }, 20_000);
     await tab.page.getByText('failing', { exact: true }).waitFor();
     expect(tab.problems).toEqual([]);
   });
