@@ -19,8 +19,12 @@ const refuse = (list, why) => wrong.push(...list.slice(0, 5).map((path) => `${pa
 
 const top = new Set(ours.map(({ path }) => path.split('/')[1]));
 refuse(
-  [...top].filter((name) => !['node_modules', 'package.json', 'src'].includes(name)),
+  [...top].filter((name) => !['docs', 'node_modules', 'package.json', 'src'].includes(name)),
   'not in /app of the image',
+);
+refuse(
+  ours.map(({ path }) => path).filter((path) => /^app\/docs\/(?!problems\.md$)/.test(path)),
+  'not what the daemon serves of docs',
 );
 refuse(
   ours
@@ -73,6 +77,6 @@ if (secret !== null) wrong.push(`${secret[0]}: a secret in the history or the en
 
 for (const sentence of wrong) console.error(`image: ${sentence}`);
 console.log(
-  `image: ${installed.length} packages and ${ours.filter(({ path }) => path.startsWith('app/src/')).length} files of src, nothing else in /app`,
+  `image: ${installed.length} packages and ${ours.filter(({ path }) => path.startsWith('app/src/')).length} files of src, the pages of errors, nothing else in /app`,
 );
 process.exitCode = wrong.length === 0 ? 0 : 1;
