@@ -123,7 +123,7 @@ export function baseUrlFrom(text: string, from: string): string {
   return urlFrom(text, from).replace(/(?<!\/)\/+$/, '');
 }
 
-/** Writes a result: as JSON where the user asked for that, otherwise as text. */
+/** Writes a result: as JSON if the user asked for it, otherwise as text. */
 export function write(input: Input, context: Context, result: unknown, text: string): void {
   context.out(input.flag('json') ? JSON.stringify(result) : text);
 }

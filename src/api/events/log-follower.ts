@@ -88,7 +88,7 @@ export function createLogFollower(log: EventLog, followMs: number, max: Listener
 
   async function keepLooking(tail: Tail): Promise<void> {
     while (tails.get(tail.account) === tail) {
-      // Each look begins where the one before ended.
+      // Each look continues the one before.
       const isBehind = await look(log, tail).catch(() => false);
       if (!isBehind) await delay(followMs, undefined, { ref: false });
     }

@@ -67,7 +67,7 @@ interface InEffect extends ReadySubscription {
   readonly endpointVersion: number;
 }
 
-/** The fields as they were last written; null where that is not known. */
+/** The fields as they were last written, or null if that is not known. */
 interface Written {
   readonly progress: ProgressFields;
   readonly endpoint: EndpointFields | null;

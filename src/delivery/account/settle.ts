@@ -14,7 +14,7 @@ export interface SettleDeps {
 
 /** Milliseconds after which a subscription that holds the level is stored as one that lags. */
 export const holdMsMax = 1_000;
-// Milliseconds between two looks at all that may hold the level, where they are many.
+// Milliseconds between two looks at all members that may hold the level, if there are many.
 const lookMs = 100;
 // Maximum number of subscriptions, and of attempts, of one settle: a few milliseconds of Redis.
 const settledAtOnce = 100;

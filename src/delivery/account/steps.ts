@@ -47,7 +47,7 @@ export class Steps {
   readonly #account: OpenAccount;
   readonly #refresh: (id: string) => Promise<void>;
 
-  /** `refresh` reads the record of a subscription anew. */
+  /** `refresh` reads the record of a subscription again. */
   constructor(deps: StepDeps, account: OpenAccount, refresh: (id: string) => Promise<void>) {
     this.#deps = deps;
     this.#account = account;
@@ -79,7 +79,7 @@ export class Steps {
       return false;
     }
     this.#read(member, queue);
-    // Together with the next result where one is to come, and with what is being read.
+    // Together with the next result if one is to come, and with what is being read.
     if (queue.isDirty() && isIdle && !member.isBusy) touched.add(member);
     const waitsForRead = member.isBusy && !queue.fillsPlaces();
     if (!waitsForRead) {
@@ -186,7 +186,7 @@ export class Steps {
     return heldUntil;
   }
 
-  // Lets it sleep where it is paused or waits for a retry alone.
+  // Lets it sleep if it is paused or waits only for a retry.
   #sleepsOn(member: Member): boolean {
     const { delivery, position, lags } = member;
     const at = this.#deps.now();

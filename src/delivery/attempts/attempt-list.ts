@@ -150,13 +150,13 @@ function placeOf({ id, subscription }: Pick<AttemptOf, 'id' | 'subscription'>): 
   return place(ms, number, subscription);
 }
 
-// Where the attempts of a subscription behind a place begin, as XREVRANGE takes it.
+// The start of a subscription's attempts behind a place, in the form of XREVRANGE.
 function boundBehind(at: Place, subscription: string): string {
   const [id = '', other = ''] = at.split(' ');
   return `${subscription < other ? '' : '('}${id.split('-').map(Number).join('-')}`;
 }
 
-// The place of the next attempt, found or not yet; '' where there is none.
+// The place of the next attempt, found or not yet; '' if there is none.
 function topOf({ found: [first], unread }: Source): Place {
   return first === undefined ? (unread ?? '') : placeOf(first);
 }
