@@ -1,4 +1,3 @@
-import type { LogLevel, Role } from './value-parsers.ts';
 import {
   findMisspelt,
   quotesProblem,
@@ -7,84 +6,10 @@ import {
   type MisspeltVariable,
 } from './environment.ts';
 import { variables, type Variable } from './variables.ts';
-import type { NoProxy } from '../proxy/no-proxy.ts';
-import type { ProxyAddress } from '../proxy/proxy-address.ts';
-import type { EncryptionKey } from '../secrets/seal.ts';
 import type { TracingSettings } from '../tracing/tracing.ts';
 
 /** The settings of the operator. Times are milliseconds. */
-export type Config = {
-  readonly redis: {
-    readonly url: string;
-    readonly prefix: string;
-    readonly unsafe: boolean;
-    readonly waitReplicas: number;
-  };
-  readonly http: { readonly host: string; readonly port: number };
-  /** Port that serves health and metrics, beside the API or without it; null for none. */
-  readonly metricsPort: number | null;
-  /** Whether each account has metrics of its own; `auto` decides by their number. */
-  readonly metricsPerAccount: 'auto' | 'true' | 'false';
-  /** Networks of the proxies whose `X-Forwarded-For` is trusted. */
-  readonly trustedProxies: readonly string[];
-  /** Address of the page as others open it, without a slash at its end; null where it is not known. */
-  readonly publicUrl: string | null;
-  /** Origins whose pages may show the page in a frame. */
-  readonly frameAncestors: readonly string[];
-  readonly apiToken: string;
-  /** Newest first, at least one, ids unique. */
-  readonly encryptionKeys: readonly EncryptionKey[];
-  /**
-   * The account `default`; null when the environment does not describe one. `baseUrl` has no slash at its
-   * end.
-   */
-  readonly defaultAccount: { readonly baseUrl: string; readonly partnerKey: string } | null;
-  readonly polling: {
-    readonly pollIntervalMs: number;
-    readonly sweepIntervalMs: number;
-    /** Time between two looks at an account; 0 for none, null for a share of its poll interval. */
-    readonly lookMs: number | null;
-    readonly maxRps: number;
-    /** Requests a second to one partner host, over all accounts and processes; null for no such bound. */
-    readonly totalRps: number | null;
-    readonly concurrency: number;
-    readonly timeoutMs: number;
-  };
-  readonly delivery: {
-    readonly timeoutMs: number;
-    /** Delays after the 1st, 2nd … failed attempt, before jitter; at least one. */
-    readonly retryMs: readonly number[];
-    readonly maxInFlight: number;
-    readonly allowCidrs: readonly string[];
-    readonly allowHttp: boolean;
-    readonly disableAfterMs: number;
-    /** Which attempts keep more than their outcome. */
-    readonly attemptDetails: 'none' | 'failures' | 'all';
-  };
-  readonly proxies: {
-    /** The forward proxy for callbacks and all else that goes to receivers; null for none. */
-    readonly egress: ProxyAddress | null;
-    /** Whether that proxy resolves names. */
-    readonly egressResolves: boolean;
-    /** The forward proxy for polls; null for none. */
-    readonly partner: ProxyAddress | null;
-    readonly noProxy: NoProxy;
-  };
-  /** Whether endpoints must be verified before anything is sent, and the hosts of which that is not asked. */
-  readonly verification: { readonly required: boolean; readonly exemptHosts: readonly string[] };
-  /** Maximum bytes of a filing, as JSON, that its events carry. */
-  readonly filingBytesMax: number;
-  readonly eventRetentionMs: number;
-  /** Maximum bytes of the events in the log of an account. */
-  readonly logBytesMax: number;
-  /** Maximum bytes of the attempts and dead letters of an account; a third of them is for dead letters. */
-  readonly attemptsBytesMax: number;
-  /** At least one. */
-  readonly roles: ReadonlySet<Role>;
-  readonly logLevel: LogLevel;
-  /** Destination of traces; null for none. */
-  readonly tracing: TracingSettings | null;
-};
+export type Config = ReturnType<typeof arrange>;
 
 /** The configuration, or all its problems, one line each. No line contains a given value. */
 export type ConfigResult =
@@ -147,7 +72,8 @@ function findMissingHalf(env: Environment): string | null {
   return `${hasUrl ? key : url} is not set although ${hasUrl ? url : key} is; set both, or neither and create accounts over the API`;
 }
 
-function arrange(values: Values): Config {
+function arrange(values: Values) {
+  const { PARTNER_BASE_URL: baseUrl, PARTNER_KEY: partnerKey } = values;
   return {
     redis: {
       url: values.REDIS_URL,
@@ -156,64 +82,82 @@ function arrange(values: Values): Config {
       waitReplicas: values.REDIS_WAIT_REPLICAS,
     },
     http: { host: values.HOST, port: values.PORT },
+    /** Port that serves health and metrics, beside the API or without it; null for none. */
     metricsPort: values.METRICS_PORT,
+    /** Whether each account has metrics of its own; `auto` decides by their number. */
     metricsPerAccount: values.METRICS_PER_ACCOUNT,
+    /** Networks of the proxies whose `X-Forwarded-For` is trusted. */
     trustedProxies: values.TRUSTED_PROXIES ?? [],
-    publicUrl: values.PUBLIC_URL?.replace(/(?<!\/)\/+$/, '') ?? null,
+    /** Address of the page as others open it, without a slash at its end; null where it is not known. */
+    publicUrl: values.PUBLIC_URL,
+    /** Origins whose pages may show the page in a frame. */
     frameAncestors: values.FRAME_ANCESTORS ?? [],
     apiToken: values.API_TOKEN,
+    /** Newest first, at least one, ids unique. */
     encryptionKeys: values.ENCRYPTION_KEY,
-    defaultAccount: accountOf(values),
+    /**
+     * The account `default`; null when the environment does not describe one. `baseUrl` has no slash at its
+     * end.
+     */
+    defaultAccount: baseUrl === null || partnerKey === null ? null : { baseUrl, partnerKey },
     polling: {
       pollIntervalMs: values.POLL_INTERVAL_MS,
       sweepIntervalMs: values.SWEEP_INTERVAL_MS,
+      /** Time between two looks at an account; 0 for none, null for a share of its poll interval. */
       lookMs: values.REJECTION_LOOK_MS,
       maxRps: values.PARTNER_MAX_RPS,
-      totalRps: values.PARTNER_TOTAL_RPS ?? null,
+      /** Requests a second to one partner host, over all accounts and processes; null for no such bound. */
+      totalRps: values.PARTNER_TOTAL_RPS,
       concurrency: values.PARTNER_CONCURRENCY,
       timeoutMs: values.PARTNER_TIMEOUT_MS,
     },
     delivery: {
       timeoutMs: values.DELIVERY_TIMEOUT_MS,
+      /** Delays after the 1st, 2nd … failed attempt, before jitter; at least one. */
       retryMs: values.DELIVERY_RETRY_MS,
       maxInFlight: values.DELIVERY_MAX_IN_FLIGHT,
       allowCidrs: values.DELIVERY_ALLOW_CIDRS ?? [],
       allowHttp: values.DELIVERY_ALLOW_HTTP,
       disableAfterMs: values.DELIVERY_DISABLE_AFTER_MS,
+      /** Which attempts keep more than their outcome. */
       attemptDetails: values.DELIVERY_ATTEMPT_DETAILS,
     },
     proxies: {
+      /** The forward proxy for callbacks and all else that goes to receivers; null for none. */
       egress: values.EGRESS_PROXY,
+      /** Whether that proxy resolves names. */
       egressResolves: values.EGRESS_PROXY_RESOLVES,
+      /** The forward proxy for polls; null for none. */
       partner: values.PARTNER_PROXY,
       noProxy: values.NO_PROXY ?? [],
     },
+    /** Whether endpoints must be verified before anything is sent, and the hosts that need not be. */
     verification: {
       required: values.REQUIRE_VERIFICATION,
       exemptHosts: values.VERIFICATION_EXEMPT_HOSTS ?? [],
     },
+    /** Maximum bytes of a filing, as JSON, that its events carry. */
     filingBytesMax: values.FILING_MAX_BYTES,
     eventRetentionMs: values.EVENT_RETENTION_MS,
+    /** Maximum bytes of the events in the log of an account. */
     logBytesMax: values.LOG_MAX_BYTES,
+    /** Maximum bytes of the attempts and dead letters of an account; a third of them is for dead letters. */
     attemptsBytesMax: values.ATTEMPTS_MAX_BYTES,
+    /** At least one. */
     roles: values.ROLES,
     logLevel: values.LOG_LEVEL,
+    /** Destination of traces; null for none. */
     tracing: tracingOf(values),
-  };
-}
-
-function accountOf(values: Values): Config['defaultAccount'] {
-  const { PARTNER_BASE_URL: baseUrl, PARTNER_KEY: partnerKey } = values;
-  return baseUrl === null || partnerKey === null ? null : { baseUrl, partnerKey };
+  } as const;
 }
 
 // OpenTelemetry appends the path of the signal to the address.
-function tracingOf(values: Values): Config['tracing'] {
+function tracingOf(values: Values): TracingSettings | null {
   const base = values.OTEL_EXPORTER_OTLP_ENDPOINT;
   const ratio = ratioOf(values);
   if (base === null || ratio === 0) return null;
   return {
-    url: `${base.replace(/(?<!\/)\/+$/, '')}/v1/traces`,
+    url: `${base}/v1/traces`,
     headers: values.OTEL_EXPORTER_OTLP_HEADERS ?? {},
     serviceName: values.OTEL_SERVICE_NAME,
     ratio,

@@ -13,14 +13,8 @@ type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false
 /** Parses the text of one variable; the text is never empty and has no space around it. */
 export type ValueParser<T> = (text: string) => Parsed<T>;
 
-/** The parts that a process can run. */
-export type Role = 'api' | 'poll' | 'deliver';
-
-/** pino's levels, and `silent`. */
-export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
-
-const roles: readonly Role[] = ['api', 'poll', 'deliver'];
-const logLevels: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+// The parts that a process can run.
+const roles = ['api', 'poll', 'deliver'] as const;
 
 const right = <T>(value: T): Parsed<T> => ({ ok: true, value });
 const wrong = (problem: string): Parsed<never> => ({ ok: false, problem });
@@ -63,7 +57,7 @@ export const boolean: ValueParser<boolean> = (text) =>
   text === 'true' || text === 'false' ? right(text === 'true') : wrong('must be true or false');
 
 /** One of the given words. */
-function oneOf<T extends string>(words: readonly T[]): ValueParser<T> {
+export function oneOf<const T extends string>(words: readonly T[]): ValueParser<T> {
   return (text) => {
     const word = words.find((candidate) => candidate === text);
     return word === undefined ? wrong(`must be one of ${words.join(', ')}`) : right(word);
@@ -75,19 +69,10 @@ export function matching(pattern: RegExp, problem: string): ValueParser<string> 
   return (text) => (pattern.test(text) ? right(text) : wrong(problem));
 }
 
-/** The least severe level that is logged. */
-export const logLevel = oneOf(logLevels);
-
-/** Which attempts keep more than their outcome. */
-export const attemptDetails = oneOf(['none', 'failures', 'all'] as const);
-
-/** Whether each account has metrics of its own. */
-export const perAccount = oneOf(['auto', 'true', 'false'] as const);
-
 const roleList = listOf(oneOf(roles), `one or more of ${roles.join(', ')}`);
 
 /** Some of the roles, with commas between. */
-export const roleSet: ValueParser<ReadonlySet<Role>> = (text) => {
+export const roleSet: ValueParser<ReadonlySet<(typeof roles)[number]>> = (text) => {
   const parsed = roleList(text);
   return parsed.ok ? right(new Set(parsed.value)) : parsed;
 };
@@ -110,19 +95,16 @@ export const proxyAddress: ValueParser<ProxyAddress> = parseProxyAddress;
 /** The hosts that pass by the proxies; entries that cannot be read are left out. */
 export const noProxy: ValueParser<NoProxy> = (text) => right(parseNoProxy(text));
 
-/** An http or https address, called as it is; no credentials, query or fragment. */
-export const endpoint: ValueParser<string> = (text) => {
+/**
+ * An http or https address to which paths can be appended, without credentials, query and fragment; slashes
+ * at its end are dropped.
+ */
+export const baseUrl: ValueParser<string> = (text) => {
   const url = URL.parse(text);
   const fits = url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === '';
   return fits && !/[?#]/.test(text)
-    ? right(url.href)
+    ? right(url.href.replace(/(?<!\/)\/+$/, ''))
     : wrong('must be an address that starts with https:// or http://, without user, query and fragment');
-};
-
-/** An address to which paths can be appended: as `endpoint`, and slashes at its end are dropped. */
-export const baseUrl: ValueParser<string> = (text) => {
-  const parsed = endpoint(text);
-  return parsed.ok ? right(parsed.value.replace(/(?<!\/)\/+$/, '')) : parsed;
 };
 
 /** Origins such as `https://a.example.com:8443`, with commas between; no wildcards. */
@@ -163,16 +145,6 @@ export const share: ValueParser<number> = (text) => {
   const value = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
   return value <= 1 ? right(value) : wrong('must be a number from 0 to 1');
 };
-
-/** The samplers of OpenTelemetry that are supported. */
-export const sampler = oneOf([
-  'always_on',
-  'always_off',
-  'traceidratio',
-  'parentbased_always_on',
-  'parentbased_always_off',
-  'parentbased_traceidratio',
-]);
 
 /**
  * IPv4 and IPv6 ranges in CIDR form, with commas between. Exactly as strict as the parts that use the ranges:
