@@ -110,6 +110,8 @@ class AccountData(_AccountData, total=False):
 class AccountAuthFailedEvent(TypedDict):
     """The partner service refuses the key of the account."""
 
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
     type: Literal["account.auth_failed"]
     # When the change was seen.
     timestamp: str
@@ -136,6 +138,8 @@ class AccountCertificateExpiringEvent(TypedDict):
     more when it has ended.
     """
 
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
     type: Literal["account.certificate_expiring"]
     # When the change was seen.
     timestamp: str
@@ -147,6 +151,8 @@ class AccountDoubtfulEvent(TypedDict):
     operator accepts it.
     """
 
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
     type: Literal["account.doubtful"]
     # When the change was seen.
     timestamp: str
@@ -156,6 +162,8 @@ class AccountDoubtfulEvent(TypedDict):
 class AccountRecoveredEvent(TypedDict):
     """Polls complete again, and nothing is held back."""
 
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
     type: Literal["account.recovered"]
     # When the change was seen.
     timestamp: str
@@ -165,6 +173,8 @@ class AccountRecoveredEvent(TypedDict):
 class AccountStaleEvent(TypedDict):
     """For several poll intervals no poll could be completed."""
 
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
     type: Literal["account.stale"]
     # When the change was seen.
     timestamp: str
@@ -244,6 +254,8 @@ class FilingCompletedEvent(TypedDict):
     proves an unseen round trip.
     """
 
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
     type: Literal["filing.completed"]
     # When the change was seen.
     timestamp: str
@@ -253,6 +265,8 @@ class FilingCompletedEvent(TypedDict):
 class FilingCreatedEvent(TypedDict):
     """A filing was first seen, after the baseline; `previousStatus` is null."""
 
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
     type: Literal["filing.created"]
     # When the change was seen.
     timestamp: str
@@ -262,6 +276,8 @@ class FilingCreatedEvent(TypedDict):
 class FilingPaidEvent(TypedDict):
     """The status became PAID."""
 
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
     type: Literal["filing.paid"]
     # When the change was seen.
     timestamp: str
@@ -271,6 +287,8 @@ class FilingPaidEvent(TypedDict):
 class FilingPendingEvent(TypedDict):
     """The status became PENDING."""
 
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
     type: Literal["filing.pending"]
     # When the change was seen.
     timestamp: str
@@ -280,6 +298,8 @@ class FilingPendingEvent(TypedDict):
 class FilingRejectedEvent(TypedDict):
     """The status became REJECTED; or `rejectionReason` moved while it was."""
 
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
     type: Literal["filing.rejected"]
     # When the change was seen.
     timestamp: str
@@ -289,6 +309,8 @@ class FilingRejectedEvent(TypedDict):
 class FilingRemovedEvent(TypedDict):
     """The partner service no longer knows the filing: it answered 404 on two polls."""
 
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
     type: Literal["filing.removed"]
     # When the change was seen.
     timestamp: str
@@ -298,6 +320,8 @@ class FilingRemovedEvent(TypedDict):
 class FilingReopenedEvent(TypedDict):
     """COMPLETED became PENDING (in place of `filing.pending`)."""
 
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
     type: Literal["filing.reopened"]
     # When the change was seen.
     timestamp: str
@@ -307,6 +331,8 @@ class FilingReopenedEvent(TypedDict):
 class FilingRestoredEvent(TypedDict):
     """The partner service knows a removed filing again."""
 
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
     type: Literal["filing.restored"]
     # When the change was seen.
     timestamp: str
@@ -316,6 +342,8 @@ class FilingRestoredEvent(TypedDict):
 class FilingSnapshotEvent(TypedDict):
     """A subscription with `from: "state"` begins: the filing as it is, once for each. It is in no log."""
 
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
     type: Literal["filing.snapshot"]
     # When the change was seen.
     timestamp: str
@@ -371,6 +399,8 @@ class FilingStalledEvent(TypedDict):
     limit.
     """
 
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
     type: Literal["filing.stalled"]
     # When the change was seen.
     timestamp: str
@@ -380,6 +410,8 @@ class FilingStalledEvent(TypedDict):
 class FilingStatusChangedEvent(TypedDict):
     """The status became a value that this version does not know; it is passed on verbatim."""
 
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
     type: Literal["filing.status_changed"]
     # When the change was seen.
     timestamp: str
@@ -389,6 +421,8 @@ class FilingStatusChangedEvent(TypedDict):
 class FilingUnpaidEvent(TypedDict):
     """The status became UNPAID."""
 
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
     type: Literal["filing.unpaid"]
     # When the change was seen.
     timestamp: str
@@ -403,6 +437,8 @@ class PingData(TypedDict):
 class PingEvent(TypedDict):
     """A test call; it is in no log."""
 
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
     type: Literal["ping"]
     # When the change was seen.
     timestamp: str
@@ -420,6 +456,8 @@ class SubscriptionDisabledData(TypedDict):
 class SubscriptionDisabledEvent(TypedDict):
     """A subscription was disabled: its endpoint answered 410 or failed for too long, or it has expired."""
 
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
     type: Literal["subscription.disabled"]
     # When the change was seen.
     timestamp: str
@@ -438,6 +476,8 @@ class SubscriptionFellBehindData(TypedDict):
 class SubscriptionFellBehindEvent(TypedDict):
     """Events were trimmed from the log for their age before a subscription got them."""
 
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
     type: Literal["subscription.fell_behind"]
     # When the change was seen.
     timestamp: str

@@ -15,8 +15,9 @@ export interface PingDeps extends SendCallbackDeps {
 export async function sendPing(deps: PingDeps, subscription: Subscription): Promise<Sent> {
   const { account, id } = subscription;
   const timestamp = new Date(deps.wallClock()).toISOString();
-  const body = JSON.stringify({ type: 'ping', timestamp, data: { account, subscription: id } });
-  const name = { id: `evt_${randomBytes(16).toString('hex')}`, type: 'ping', filingId: '', position: 0 };
+  const event = `evt_${randomBytes(16).toString('hex')}`;
+  const body = JSON.stringify({ id: event, type: 'ping', timestamp, data: { account, subscription: id } });
+  const name = { id: event, type: 'ping', filingId: '', position: 0 };
   const entry = { ...name, body: Buffer.from(body) };
   const sent = await createCallbackSender(deps, subscription)(entry);
   const now = deps.now();

@@ -82,21 +82,23 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
       : { stalled: { status: after.status, since: isoTime(stalled.since), after: stalled.after } }),
   });
   const isTooLarge = isCut || heavyBytes !== undefined || filingBytes > filingBytesMax;
+  const id = contentId([
+    account,
+    change.generation,
+    filingId,
+    change.sequence,
+    before && sideParts(before),
+    sideParts(after),
+    ...(stalled === undefined ? [] : [stalled.since, stalled.after]),
+  ]);
+  const filing = isTooLarge ? '"omitted":"too_large"' : `"filing":${written}`;
   return {
-    id: contentId([
-      account,
-      change.generation,
-      filingId,
-      change.sequence,
-      before && sideParts(before),
-      sideParts(after),
-      ...(stalled === undefined ? [] : [stalled.since, stalled.after]),
-    ]),
+    id,
     type,
     filingId,
     state: stateAbbreviation(document),
     status: after.status,
-    body: bodyText(type, change.notAfter, text, isTooLarge ? '"omitted":"too_large"' : `"filing":${written}`),
+    body: bodyText({ id, type, at: change.notAfter }, text, filing),
     ...(isTooLarge ? { omittedBytes: filingBytes } : {}),
   };
 }
@@ -110,8 +112,20 @@ function dataText(members: object): { text: string; isCut: boolean } {
 }
 
 // A heavy filing is written once. It stands last, where formats find it without parsing.
-function bodyText(type: string, at: number, data: string, filing: string): string {
-  return `${JSON.stringify({ type, timestamp: isoTime(at) }).slice(0, -1)},"data":${data},${filing}}}`;
+function bodyText(named: NamedEvent, data: string, filing: string): string {
+  return `${JSON.stringify(envelope(named)).slice(0, -1)},"data":${data},${filing}}}`;
+}
+
+interface NamedEvent {
+  readonly id: string;
+  readonly type: string;
+  /** Milliseconds on Redis's clock. */
+  readonly at: number;
+}
+
+// The members of a body before `data`.
+function envelope({ id, type, at }: NamedEvent): object {
+  return { id, type, timestamp: isoTime(at) };
 }
 
 /** A filing as it is, for one subscription that begins with what is. */
@@ -157,13 +171,14 @@ export function buildSnapshotEvent(
     inferred: false,
   });
   const filing = isKept ? `"filing":${written}` : `"omitted":"not_kept","details":${JSON.stringify(details)}`;
+  const id = contentId([account, generation, filingId, sequence, 'snapshot', subscription]);
   return {
-    id: contentId([account, generation, filingId, sequence, 'snapshot', subscription]),
+    id,
     type,
     filingId,
     state: stateAbbreviation(document) || (details?.stateAbbr ?? ''),
     status,
-    body: bodyText(type, readAt, text, filing),
+    body: bodyText({ id, type, at: readAt }, text, filing),
   };
 }
 
@@ -178,13 +193,14 @@ export function buildOperationalEvent(
   at: number,
   details: Readonly<Record<string, unknown>>,
 ): NewEvent {
+  const id = contentId([account, type, occasion]);
   return {
-    id: contentId([account, type, occasion]),
+    id,
     type,
     filingId: '',
     state: '',
     status: '',
-    body: JSON.stringify({ type, timestamp: isoTime(at), data: { account, ...cutTexts(details) } }),
+    body: JSON.stringify({ ...envelope({ id, type, at }), data: { account, ...cutTexts(details) } }),
   };
 }
 

@@ -15,7 +15,7 @@ export interface Schema {
 /** The schema of a whole event. */
 export interface EventSchema extends Schema {
   readonly title: string;
-  readonly properties: Readonly<Record<'type' | 'timestamp' | 'data', Schema>>;
+  readonly properties: Readonly<Record<'id' | 'type' | 'timestamp' | 'data', Schema>>;
 }
 
 interface Event {
@@ -91,7 +91,7 @@ function printEvent(
   shared: string,
   common: Readonly<Record<string, Schema>>,
 ): string {
-  const { data, timestamp } = schema.properties;
+  const { id, data, timestamp } = schema.properties;
   const own = Object.fromEntries(Object.entries(data.properties ?? {}).filter(([name]) => !(name in common)));
   const hasOwn = Object.keys(own).length > 0;
   const name = hasOwn ? schema.title.replace(/Event$/, 'Data') : shared;
@@ -101,6 +101,7 @@ function printEvent(
   export interface ${name} extends ${shared} ${printObject({ ...data, properties: own })}\n\n`
       : ''
   }${comment(schema)}export interface ${schema.title} {
+    ${comment(id)}readonly id: string;
     readonly type: '${type}';
     ${comment(timestamp)}readonly timestamp: string;
     readonly data: ${name};

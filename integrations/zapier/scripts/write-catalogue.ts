@@ -80,7 +80,7 @@ function read(): Catalogue {
     .map((file) => JSON.parse(readFileSync(new URL(file, schemas), 'utf8')) as Schema)
     .filter((schema) => !notOffered.has(schema.properties?.['type']?.const ?? 'ping'))
     .map((schema, i) => {
-      const own = fieldsOf(schema, '');
+      const own = fieldsOf(schema, '').filter(([key]) => key !== 'id');
       for (const [key, field] of own) {
         if (fields[key] !== undefined && !isDeepStrictEqual(fields[key], field))
           throw new Error(`${key} differs between event types: give it one field`);
@@ -93,8 +93,8 @@ function read(): Catalogue {
         description: schema.description ?? '',
         fields: keys.toSorted((a, b) => place(a) - place(b)),
         sample: {
-          id: `evt_${(i + 1).toString(16).padStart(32, '0')}`,
           ...(schema.examples?.[0] as { type: string }),
+          id: `evt_${(i + 1).toString(16).padStart(32, '0')}`,
         },
       };
     });

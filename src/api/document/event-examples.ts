@@ -51,6 +51,7 @@ export function eventExample(type: EventType): object | null {
   const [previousStatus, status, sequence, more = {}] = move;
   const seenAt = '2026-11-21T10:00:03.120Z';
   return {
+    id: 'evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f',
     type,
     timestamp: seenAt,
     data: {

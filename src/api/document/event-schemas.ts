@@ -41,7 +41,7 @@ export function describeWebhooks() {
 
 const types = Object.keys(eventTypes) as EventType[];
 
-const eventId = s.string('The `webhook-id` of its callbacks.', {
+const eventId = s.string('Id of the event: the `webhook-id` of its callbacks.', {
   examples: ['evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f'],
 });
 
@@ -81,6 +81,7 @@ export function bodySchema(type: EventType) {
   const example = eventExample(type);
   return Type.Object(
     {
+      id: eventId,
       type: Type.Unsafe<EventType>({ type: 'string', const: type }),
       timestamp: s.time('When the change was seen.'),
       data: dataSchemas[data],
@@ -229,11 +230,4 @@ export const eventSchema = Type.Unsafe<unknown>({
     propertyName: 'type',
     mapping: Object.fromEntries(types.map((type) => [type, `#/components/schemas/${schemaName(type)}`])),
   },
-});
-
-/** An event of the log. */
-export const loggedEventSchema = Type.Unsafe<unknown>({
-  $id: 'LoggedEvent',
-  description: 'An event of the log: the body of its callbacks and its id.',
-  allOf: [eventSchema, Type.Object({ id: eventId }, { additionalProperties: true })],
 });

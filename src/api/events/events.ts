@@ -7,9 +7,9 @@ import { instantMs, instantSchema } from '../../json/instant.ts';
 import type { Dear } from '../access/dear-requests.ts';
 import { ownerOf, seesType, typesSeen } from '../access/own-subscriptions.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { checkpointCursor, decodeCheckpoint, eventsJson, sendJson } from './json.ts';
+import { checkpointCursor, decodeCheckpoint, sendJson } from './json.ts';
 import { type LogStretch, scanEvents, type ScannedLog, scanNewestEvents } from './scan.ts';
-import { eventSchema, loggedEventSchema } from '../document/event-schemas.ts';
+import { eventSchema } from '../document/event-schemas.ts';
 import * as s from '../shared/schema.ts';
 import { headersOnly, pageLimit } from '../shared/paging.ts';
 import { parseTypes, typesPattern } from '../shared/patterns.ts';
@@ -43,7 +43,7 @@ export function addEventRoutes(app: Api, deps: ApiDeps): void {
     const [entry] = await log.load(account, [found]);
     if (entry == null) throw notFound('event_not_found');
     void reply.type('application/json; charset=utf-8');
-    return reply.send(Buffer.concat(eventsJson([entry])));
+    return reply.send(entry.body);
   });
 }
 
@@ -134,7 +134,7 @@ const eventListSchema = Type.Unsafe<Buffer>(
   s.described(
     'Events, oldest first unless `order` says otherwise. Events older than EVENT_RETENTION_MS may be gone.',
     {
-      items: s.arrayOf(loggedEventSchema),
+      items: s.arrayOf(eventSchema),
       nextCursor: s.stringOrNull(
         'For the next page; null at the end of the list. With filters a page may hold fewer events than `limit`, or none, and still have a next one.',
       ),

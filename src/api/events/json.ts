@@ -7,23 +7,11 @@ import { type CursorKind, type CursorPath, decodeCursor, encodeCursor } from '..
 const comma = Buffer.from(',');
 
 /**
- * An event as one line of JSON: the stored body, byte for byte, with the event's id in front. Parsing the
- * body and writing it again would change numbers that doubles cannot hold.
+ * Events as the items of a JSON array, without its brackets: the stored bodies, byte for byte. Parsing one
+ * and writing it again would change numbers that doubles cannot hold.
  */
-export function eventJson({ id, body }: Pick<LogEntry, 'id' | 'body'>): string {
-  return `{"id":${JSON.stringify(id)},${body.toString().slice(1)}`;
-}
-
-/**
- * As `eventJson`, but in bytes: the body of an event may have a quarter of a megabyte, and is only copied.
- */
-function eventParts({ id, body }: Pick<LogEntry, 'id' | 'body'>): readonly Buffer[] {
-  return [Buffer.from(`{"id":${JSON.stringify(id)},`), body.subarray(1)];
-}
-
-/** Events as the items of a JSON array, without its brackets. */
-export function eventsJson(entries: readonly Pick<LogEntry, 'id' | 'body'>[]): readonly Buffer[] {
-  return entries.flatMap((entry, i) => (i === 0 ? eventParts(entry) : [comma, ...eventParts(entry)]));
+export function eventsJson(entries: readonly Pick<LogEntry, 'body'>[]): readonly Buffer[] {
+  return entries.flatMap(({ body }, i) => (i === 0 ? [body] : [comma, body]));
 }
 
 /** Answers an object with these fields, and events as they were stored in a list after them. */
@@ -31,7 +19,7 @@ export function sendJson(
   reply: FastifyReply,
   fields: object,
   list: string,
-  entries: readonly Pick<LogEntry, 'id' | 'body'>[],
+  entries: readonly Pick<LogEntry, 'body'>[],
 ): FastifyReply {
   const head = Buffer.from(`${JSON.stringify(fields).slice(0, -1)},"${list}":[`);
   const body = Buffer.concat([head, ...eventsJson(entries), Buffer.from(']}')]);

@@ -8,7 +8,7 @@ import { type Api, defaultTiming, type ApiDeps, type ApiLimits } from '../deps.t
 import type { LogEntry } from '../../events/event-log.ts';
 import { isSameCheckpoint, logBeginning, type Checkpoint } from '../../events/timeline.ts';
 import { typesSeen } from '../access/own-subscriptions.ts';
-import { checkpointCursor, decodeCheckpoint, eventJson } from './json.ts';
+import { checkpointCursor, decodeCheckpoint } from './json.ts';
 import { matchesFilter } from './scan.ts';
 import type { EventFilter } from './scan.ts';
 import { eventFilters } from './events.ts';
@@ -127,7 +127,7 @@ function eventBlock(entry: LogEntry): Buffer {
   const known = blocks.get(entry);
   if (known !== undefined) return known;
   const block = Buffer.from(
-    `id: ${checkpointCursor(entry)}\nevent: ${entry.type}\ndata: ${eventJson(entry)}\n\n`,
+    `id: ${checkpointCursor(entry)}\nevent: ${entry.type}\ndata: ${entry.body.toString()}\n\n`,
   );
   blocks.set(entry, block);
   return block;

@@ -10,7 +10,7 @@ import { scanNewestEvents } from '../events/scan.ts';
 import { chooseList, cursorKindOf, listPage, type ListQuery } from './search.ts';
 import { type CsvColumn, csvColumns, csvExtraColumns, sendTable, wantsCsv } from './table.ts';
 import { filingFields, filingSchema, filingView } from './view.ts';
-import { loggedEventSchema } from '../document/event-schemas.ts';
+import { eventSchema } from '../document/event-schemas.ts';
 import * as s from '../shared/schema.ts';
 import { decodeCursor, encodeCursor, headersOnly, pageLimit } from '../shared/paging.ts';
 import { linePattern, statusPattern } from '../shared/patterns.ts';
@@ -182,7 +182,7 @@ const filingParams = Type.Object({
 const filingWithEventsSchema = Type.Unsafe<Buffer>(
   s.described('The filing and its events.', {
     ...filingFields,
-    events: s.arrayOf(loggedEventSchema, {
+    events: s.arrayOf(eventSchema, {
       description:
         'Its latest events still in the log, at most 100, oldest first; GET …/events?filingId= gives all.',
     }),

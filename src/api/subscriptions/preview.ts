@@ -5,7 +5,7 @@ import { ownerOf } from '../access/own-subscriptions.ts';
 import type { ApiDeps, Api } from '../deps.ts';
 import { sendJson } from '../events/json.ts';
 import { createInputCheck } from './input.ts';
-import { loggedEventSchema } from '../document/event-schemas.ts';
+import { eventSchema } from '../document/event-schemas.ts';
 import { eventTypesSchema, statesSchema, statusesSchema } from './schema.ts';
 import { accountParams, arrayOf, described, integer, optional, record } from '../shared/schema.ts';
 
@@ -69,7 +69,7 @@ const previewSchema = Type.Unsafe<Buffer>(
     undecided: integer(
       'Number of these events on which `filter` cannot decide. A subscription gets them besides those that match.',
     ),
-    samples: arrayOf(loggedEventSchema, {
+    samples: arrayOf(eventSchema, {
       description: 'Up to five of the events that match, the latest first.',
     }),
   }),

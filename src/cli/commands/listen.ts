@@ -4,7 +4,7 @@ import { apiOptions, createApiClient } from '../daemon/api-client.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { atMost, receiverUrl, type Command, type Input } from '../command.ts';
 import { eventLine } from '../events/event-line.ts';
-import { type FollowedEvent, callbackBody } from '../events/follow-events.ts';
+import type { FollowedEvent } from '../events/follow-events.ts';
 import { followingOptions, showEvents } from '../events/following-options.ts';
 import { readKey } from '../events/callback-keys.ts';
 import { type KeyObject } from 'node:crypto';
@@ -93,7 +93,7 @@ async function forwardEvent(
   key: KeyObject,
   signal: AbortSignal,
 ): Promise<Forwarded> {
-  const body = Buffer.from(callbackBody(event));
+  const body = Buffer.from(event.json);
   const startedAt = performance.now();
   try {
     const response = await fetch(to, {

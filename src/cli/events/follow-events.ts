@@ -8,7 +8,7 @@ export interface FollowedEvent {
   readonly id: string;
   /** The position behind this event; a stream can begin there. */
   readonly cursor: string;
-  /** The event as the API writes it: the body with the id in front. */
+  /** The body of its callbacks, byte for byte. */
   readonly json: string;
 }
 
@@ -66,11 +66,6 @@ export async function* followEvents(
     waitMs = Math.min(retryMs.most, Math.max(retryMs.first, waitMs * 2));
     // oxlint-enable no-await-in-loop
   }
-}
-
-/** The body of the callback, byte for byte: the API's text of the event without the id in front. */
-export function callbackBody({ id, json }: FollowedEvent): string {
-  return `{${json.slice(`{"id":${JSON.stringify(id)},`.length)}`;
 }
 
 function openStream(

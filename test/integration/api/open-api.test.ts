@@ -98,6 +98,7 @@ function realBody(type: string, filingBytesMax: number): string {
   const details = { lastCompletePollAt: null, lastError: 'timeout' };
   if (type === 'ping')
     return JSON.stringify({
+      id: 'evt_1',
       type,
       timestamp: new Date().toISOString(),
       data: { account: 'a', subscription: 'sub_1' },

@@ -22,8 +22,9 @@ async function logOf(account: string, filings: readonly object[]): Promise<strin
   const keys = api.keys.account(account);
   const written = [keys.head, keys.events, keys.bodies, keys.filingEvents];
   const all = filings.flatMap((filing, i) => {
-    const { type, body } = eventWith(filing as Record<string, unknown>);
-    return [`evt_${i}`, type, `f${i}`, 'TX', 'PENDING', Date.now(), body];
+    const { id, type, body } = eventWith(filing as Record<string, unknown>);
+    const own = `evt_${i}`;
+    return [own, type, `f${i}`, 'TX', 'PENDING', Date.now(), body.replace(id, own)];
   });
   for (let i = 0; i < all.length; i += 7 * 200)
     // In the order of the log.

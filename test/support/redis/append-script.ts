@@ -36,6 +36,7 @@ export async function appendEvent(
 /** A short event of a filing. */
 export function paidEvent(filingId: string): NewEvent {
   const type = 'filing.paid';
-  const body = JSON.stringify({ type, timestamp: '2026-11-21T10:00:03.120Z', data: { filingId } });
-  return { id: `evt_${filingId}`, type, filingId, state: '', status: 'PAID', body };
+  const id = `evt_${filingId}`;
+  const body = JSON.stringify({ id, type, timestamp: '2026-11-21T10:00:03.120Z', data: { filingId } });
+  return { id, type, filingId, state: '', status: 'PAID', body };
 }

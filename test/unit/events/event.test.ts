@@ -29,6 +29,7 @@ describe('buildFilingEvent', () => {
   it('has the fields of docs/webhooks.md', () => {
     const event = buildFilingEvent(change);
     expect(JSON.parse(event.body)).toEqual({
+      id: event.id,
       type: 'filing.rejected',
       timestamp: '2026-11-21T10:00:03.120Z',
       data: {

@@ -60,6 +60,8 @@ export interface AccountAuthFailedData extends AccountEventData {
 
 /** The partner service refuses the key of the account. */
 export interface AccountAuthFailedEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
   readonly type: 'account.auth_failed';
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
@@ -83,6 +85,8 @@ export interface AccountCertificateExpiringData extends AccountEventData {
 
 /** A certificate of a subscription, or of the authorities that it trusts, ends within 30 days; and once more when it has ended. */
 export interface AccountCertificateExpiringEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
   readonly type: 'account.certificate_expiring';
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
@@ -121,6 +125,8 @@ export interface AccountDoubtfulData extends AccountEventData {
 
 /** What polls find is not believed to be the account's own, and is held back until it is, or until the operator accepts it. */
 export interface AccountDoubtfulEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
   readonly type: 'account.doubtful';
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
@@ -159,6 +165,8 @@ export interface AccountRecoveredData extends AccountEventData {
 
 /** Polls complete again, and nothing is held back. */
 export interface AccountRecoveredEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
   readonly type: 'account.recovered';
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
@@ -197,6 +205,8 @@ export interface AccountStaleData extends AccountEventData {
 
 /** For several poll intervals no poll could be completed. */
 export interface AccountStaleEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
   readonly type: 'account.stale';
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
@@ -253,6 +263,8 @@ export interface FilingEventData {
 
 /** The status became COMPLETED; or `completedAt` moved while it was, and `inferred` says whether that proves an unseen round trip. */
 export interface FilingCompletedEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
   readonly type: 'filing.completed';
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
@@ -261,6 +273,8 @@ export interface FilingCompletedEvent {
 
 /** A filing was first seen, after the baseline; `previousStatus` is null. */
 export interface FilingCreatedEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
   readonly type: 'filing.created';
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
@@ -269,6 +283,8 @@ export interface FilingCreatedEvent {
 
 /** The status became PAID. */
 export interface FilingPaidEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
   readonly type: 'filing.paid';
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
@@ -277,6 +293,8 @@ export interface FilingPaidEvent {
 
 /** The status became PENDING. */
 export interface FilingPendingEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
   readonly type: 'filing.pending';
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
@@ -285,6 +303,8 @@ export interface FilingPendingEvent {
 
 /** The status became REJECTED; or `rejectionReason` moved while it was. */
 export interface FilingRejectedEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
   readonly type: 'filing.rejected';
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
@@ -293,6 +313,8 @@ export interface FilingRejectedEvent {
 
 /** The partner service no longer knows the filing: it answered 404 on two polls. */
 export interface FilingRemovedEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
   readonly type: 'filing.removed';
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
@@ -301,6 +323,8 @@ export interface FilingRemovedEvent {
 
 /** COMPLETED became PENDING (in place of `filing.pending`). */
 export interface FilingReopenedEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
   readonly type: 'filing.reopened';
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
@@ -309,6 +333,8 @@ export interface FilingReopenedEvent {
 
 /** The partner service knows a removed filing again. */
 export interface FilingRestoredEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
   readonly type: 'filing.restored';
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
@@ -317,6 +343,8 @@ export interface FilingRestoredEvent {
 
 /** A subscription with `from: "state"` begins: the filing as it is, once for each. It is in no log. */
 export interface FilingSnapshotEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
   readonly type: 'filing.snapshot';
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
@@ -338,6 +366,8 @@ export interface FilingStalledData extends FilingEventData {
 
 /** A filing has been in its status for longer than the account's `stalledAfter` allows; once per stay and limit. */
 export interface FilingStalledEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
   readonly type: 'filing.stalled';
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
@@ -346,6 +376,8 @@ export interface FilingStalledEvent {
 
 /** The status became a value that this version does not know; it is passed on verbatim. */
 export interface FilingStatusChangedEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
   readonly type: 'filing.status_changed';
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
@@ -354,6 +386,8 @@ export interface FilingStatusChangedEvent {
 
 /** The status became UNPAID. */
 export interface FilingUnpaidEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
   readonly type: 'filing.unpaid';
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
@@ -384,6 +418,8 @@ export interface PingEventData {
 
 /** A test call; it is in no log. */
 export interface PingEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
   readonly type: 'ping';
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
@@ -406,6 +442,8 @@ export interface SubscriptionDisabledData extends SubscriptionEventData {
 
 /** A subscription was disabled: its endpoint answered 410 or failed for too long, or it has expired. */
 export interface SubscriptionDisabledEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
   readonly type: 'subscription.disabled';
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
@@ -420,6 +458,8 @@ export interface SubscriptionFellBehindData extends SubscriptionEventData {
 
 /** Events were trimmed from the log for their age before a subscription got them. */
 export interface SubscriptionFellBehindEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
   readonly type: 'subscription.fell_behind';
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
