@@ -8,7 +8,7 @@ import { runUpkeep, upkeepRounds } from './upkeep/upkeep-rounds.ts';
 import { putDefaultAccount } from './upkeep/default-account.ts';
 import { createMetrics } from '../monitoring/metrics.ts';
 import { createPatientStart } from './patient-start.ts';
-import { failureOf } from '../redis/unreadable-record.ts';
+import { unlessUnreadable } from '../redis/unreadable-record.ts';
 import type { Part } from './stop-parts.ts';
 
 /**
@@ -80,7 +80,7 @@ async function forEach(
 
 async function wakeAll({ stores, waker }: Parts): Promise<void> {
   for await (const { accounts } of eachSlice(stores.accounts.slice))
-    await forEach(accounts, ({ account }) => failureOf(() => waker.wake(account)));
+    await forEach(accounts, ({ account }) => unlessUnreadable(() => waker.wake(account)));
 }
 
 async function scheduleAll({ stores, pollQueue, waker }: Parts): Promise<void> {
@@ -89,6 +89,6 @@ async function scheduleAll({ stores, pollQueue, waker }: Parts): Promise<void> {
     await forEach(await pollQueue.outdated(accounts), ({ account, pollIntervalMs }) =>
       pollQueue.schedule(account, pollIntervalMs),
     );
-    await forEach(accounts, ({ account }) => failureOf(() => waker.wakeIfDue(account)));
+    await forEach(accounts, ({ account }) => unlessUnreadable(() => waker.wakeIfDue(account)));
   }
 }

@@ -1,4 +1,4 @@
-import { toUnreadable } from '../redis/unreadable-record.ts';
+import { unlessUnreadable } from '../redis/unreadable-record.ts';
 import { isExpired } from '../subscriptions/options/expires-at.ts';
 import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
 import { expiredReason, type Subscription } from '../subscriptions/subscription.ts';
@@ -55,11 +55,6 @@ export function createEndExpired(deps: EndExpiredDeps): EndExpired {
 
   return async (account, id) => {
     if (!deps.isClockRight()) return false;
-    try {
-      return await end(account, id);
-    } catch (error) {
-      if (toUnreadable(error) === null) throw error;
-      return false;
-    }
+    return (await unlessUnreadable(() => end(account, id))) ?? false;
   };
 }

@@ -7,7 +7,7 @@ import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import { createPatientClient } from '../partner/patient-client.ts';
 import type { Clock } from '../redis/clock.ts';
-import { failureOf, type ReportStanding } from '../redis/unreadable-record.ts';
+import { unlessUnreadable, type ReportStanding } from '../redis/unreadable-record.ts';
 import type { DoubtLimits } from './beliefs/weigh.ts';
 import { largeAccountFilings } from './schedule/plan.ts';
 import { leased, pollAccount, type MeasuredPoll } from './poll.ts';
@@ -108,7 +108,7 @@ export function createAccountPoller(deps: AccountPollerDeps): Poll {
           const unreadable = await deps.reportStanding(job.account, error);
           if (unreadable === null) throw error;
           // The marks may be what cannot be read: the API names them then.
-          await failureOf(() => notes.unpolled(account, unreadable));
+          await unlessUnreadable(() => notes.unpolled(account, unreadable));
           return 'polled';
         }
       },
@@ -200,7 +200,7 @@ export function createAccountPoller(deps: AccountPollerDeps): Poll {
 
   async function handOn(account: string, events: readonly RecordedEvent[]): Promise<void> {
     deps.onEvents(account, events);
-    await failureOf(() => deps.wakeMatching(account, events));
+    await unlessUnreadable(() => deps.wakeMatching(account, events));
   }
 
   // The wait that a failure asks for is not age.

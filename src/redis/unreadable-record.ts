@@ -112,18 +112,13 @@ export function toUnreadable(error: unknown): UnreadableRecordError | null {
   return new UnreadableRecordError(keysOf(error).join(', ') || 'unknown', null, reason);
 }
 
-/**
- * The UnreadableRecordError with which the work failed; null when it succeeded. Rejects with other
- * failures.
- */
-export async function failureOf(work: () => Promise<unknown>): Promise<UnreadableRecordError | null> {
+/** The result of `work`; null when it meets a record that cannot be read. Rejects with other failures. */
+export async function unlessUnreadable<T>(work: () => Promise<T>): Promise<T | null> {
   try {
-    await work();
-    return null;
+    return await work();
   } catch (error) {
-    const unreadable = toUnreadable(error);
-    if (unreadable === null) throw error;
-    return unreadable;
+    if (toUnreadable(error) === null) throw error;
+    return null;
   }
 }
 

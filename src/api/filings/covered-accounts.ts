@@ -2,7 +2,7 @@ import type { AccountRecord } from '../../accounts/account-slices.ts';
 import { seenStatus } from '../../filings/detection/seen-mark.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { healthState, type HealthState, soundUntil } from '../../polling/health.ts';
-import { toUnreadable } from '../../redis/unreadable-record.ts';
+import { unlessUnreadable } from '../../redis/unreadable-record.ts';
 import type { ApiDeps } from '../deps.ts';
 import { notFound } from '../shared/problem.ts';
 
@@ -112,26 +112,22 @@ async function look(deps: CoveredDeps, records: readonly AccountRecord[]): Promi
 async function lookAt({ snapshot, polling, now }: CoveredDeps, record: AccountRecord): Promise<Looked> {
   if ('error' in record) return unknown(record.account, false);
   const { account, pollIntervalMs, createdAt } = record;
-  try {
-    const [marks, rejections] = await Promise.all([
-      polling.read(account),
-      rejectionsOf({ snapshot }, account),
-    ]);
-    // Until a poll has read everything, other rejections are not known.
-    if (!marks.baselined || marks.lastCompletePollAt === 0) return unknown(account, true);
-    const at = now();
-    return {
-      account,
-      health: healthState(marks, pollIntervalMs, createdAt, at),
-      asOf: isoOrNull(marks.lastCompletePollAt),
-      rejections,
-      soundUntil: soundUntil(marks, pollIntervalMs, createdAt, at),
-      isReadable: true,
-    };
-  } catch (error) {
-    if (toUnreadable(error) === null) throw error;
-    return unknown(account, false);
-  }
+  const read = await unlessUnreadable(() =>
+    Promise.all([polling.read(account), rejectionsOf({ snapshot }, account)]),
+  );
+  if (read === null) return unknown(account, false);
+  const [marks, rejections] = read;
+  // Until a poll has read everything, other rejections are not known.
+  if (!marks.baselined || marks.lastCompletePollAt === 0) return unknown(account, true);
+  const at = now();
+  return {
+    account,
+    health: healthState(marks, pollIntervalMs, createdAt, at),
+    asOf: isoOrNull(marks.lastCompletePollAt),
+    rejections,
+    soundUntil: soundUntil(marks, pollIntervalMs, createdAt, at),
+    isReadable: true,
+  };
 }
 
 async function rejectionsOf({ snapshot }: Pick<ApiDeps, 'snapshot'>, account: string): Promise<number> {
@@ -140,12 +136,7 @@ async function rejectionsOf({ snapshot }: Pick<ApiDeps, 'snapshot'>, account: st
 
 // None where they cannot be read.
 async function knownRejections(deps: Pick<ApiDeps, 'snapshot'>, account: string): Promise<number> {
-  try {
-    return await rejectionsOf(deps, account);
-  } catch (error) {
-    if (toUnreadable(error) === null) throw error;
-    return 0;
-  }
+  return (await unlessUnreadable(() => rejectionsOf(deps, account))) ?? 0;
 }
 
 function unknown(account: string, isReadable: boolean): Looked {

@@ -89,10 +89,7 @@ export function createPollingParts(config: Config, deps: PollingPartsDeps, closi
           onLook: observer.onLook,
           onError,
         });
-  const keepAwake = createPaced(wakeEveryMs, async (account) => {
-    await waker.wakeIfDue(account);
-    return true;
-  });
+  const keepAwake = createPaced(wakeEveryMs, waker.wakeIfDue);
 
   // Runs after each poll, and every `pollUpkeepMs` during a long one.
   async function upkeep(account: string): Promise<void> {

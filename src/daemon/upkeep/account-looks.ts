@@ -2,18 +2,11 @@ import type { Logger } from 'pino';
 import type { Waker } from '../../delivery/wake.ts';
 import type { EventLog } from '../../events/event-log.ts';
 import type { RejectingAccounts } from '../../filings/rejecting-accounts.ts';
-import { createBoundedMap } from '../../memory/bounded-map.ts';
 import type { Metrics } from '../../monitoring/metrics.ts';
-import { failureOf } from '../../redis/unreadable-record.ts';
+import { createPaced } from '../../polling/schedule/paced.ts';
+import { unlessUnreadable } from '../../redis/unreadable-record.ts';
 import type { CertificateWarnings } from '../../subscriptions/certificate-warnings.ts';
 import { clocksContradict, oldestKept, type RetentionInput } from './retention.ts';
-
-/** A part of the upkeep of one account. */
-export interface AccountLook {
-  /** Milliseconds between two looks of this process at an account. */
-  readonly everyMs: number;
-  readonly look: (account: string) => Promise<unknown>;
-}
 
 export interface AccountLooksDeps {
   readonly log: Pick<EventLog, 'trim'>;
@@ -29,15 +22,14 @@ export interface AccountLooksDeps {
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-// Maximum number of accounts whose last look is remembered, about a hundred bytes each.
-const rememberedMax = 100_000;
 const minuteMs = 60_000;
 
 /**
- * Each part of the upkeep of an account: the removal of old events, warnings of certificates that end, and
- * what the indexes over all accounts have lost of it.
+ * The upkeep of an account: the removal of old events, warnings of certificates that end, and what the
+ * indexes over all accounts have lost of it. Each part is done with the first call for an account and again
+ * after its time. An unreadable record is passed over: the polls of its account report it.
  */
-export function createAccountLooks(deps: AccountLooksDeps) {
+export function createAccountLooks(deps: AccountLooksDeps): (account: string) => Promise<void> {
   const { log, logBytesMax, certificates, waker, publicKeys, rejecting, retention, metrics, logger } = deps;
 
   // Removes events that were kept long enough, and the oldest of a log that has too many bytes.
@@ -58,32 +50,15 @@ export function createAccountLooks(deps: AccountLooksDeps) {
     if (warnings.length > 0) await waker.wake(account);
   }
 
-  return {
-    trim: { everyMs: Math.min(minuteMs, retention().retentionMs), look: trim },
-    warn: { everyMs: 10 * minuteMs, look: warn },
-    publicKeys: { everyMs: 60 * minuteMs, look: publicKeys.mend },
-    rejecting: {
-      everyMs: 10 * minuteMs,
-      look: (account: string) => rejecting.mend(account, retention().now),
-    },
-  } satisfies Readonly<Record<string, AccountLook>>;
-}
-
-/**
- * Takes each look at an account with the first call, and again after its time. `now` is monotonic, in
- * milliseconds. An unreadable record is skipped: the polls of its account report it.
- */
-export function createPacedLooks(
-  looks: readonly AccountLook[],
-  now: () => number,
-): (account: string) => Promise<void> {
-  const all = looks.map((each) => ({ ...each, lookedAt: createBoundedMap<string, number>(rememberedMax) }));
+  const paced = (everyMs: number, look: (account: string) => Promise<unknown>) =>
+    createPaced(everyMs, (account) => unlessUnreadable(() => look(account)));
+  const looks = [
+    paced(Math.min(minuteMs, retention().retentionMs), trim),
+    paced(10 * minuteMs, warn),
+    paced(60 * minuteMs, publicKeys.mend),
+    paced(10 * minuteMs, (account) => rejecting.mend(account, retention().now)),
+  ];
   return async (account) => {
-    const at = now();
-    for (const { everyMs, look, lookedAt } of all) {
-      if (at < (lookedAt.get(account) ?? -Infinity) + everyMs) continue;
-      lookedAt.set(account, at);
-      await failureOf(() => look(account));
-    }
+    for (const look of looks) await look(account);
   };
 }

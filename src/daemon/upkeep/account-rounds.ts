@@ -6,7 +6,7 @@ import type { WorkWatch } from '../../monitoring/work-watch.ts';
 import type { PollQueue } from '../../polling/schedule/poll-queue.ts';
 import { isPollMissing } from '../../polling/schedule/poll-schedule.ts';
 import type { PollingStore } from '../../polling/store/polling-store.ts';
-import { toUnreadable } from '../../redis/unreadable-record.ts';
+import { unlessUnreadable } from '../../redis/unreadable-record.ts';
 
 /** Upkeep of all accounts at a bounded cost per call, however many accounts there are. */
 export interface AccountRounds {
@@ -57,12 +57,8 @@ export function createAccountRounds(deps: AccountRoundsDeps): AccountRounds {
 
   // The mark that polls leave decides, as clocks may differ. Only polls set marks aside that cannot be read.
   async function isMissing({ account, pollIntervalMs }: Account): Promise<boolean> {
-    try {
-      return isPollMissing(await polling.read(account), pollIntervalMs, now());
-    } catch (error) {
-      if (toUnreadable(error) === null) throw error;
-      return true;
-    }
+    const marks = await unlessUnreadable(() => polling.read(account));
+    return marks === null || isPollMissing(marks, pollIntervalMs, now());
   }
 
   // Returns the accounts that were scheduled anew.
@@ -84,18 +80,14 @@ export function createAccountRounds(deps: AccountRoundsDeps): AccountRounds {
     return repair(await pollQueue.suspects(late.filter((account) => account !== null)));
   }
 
-  async function findLate(name: string): Promise<Account | null> {
-    try {
+  // One that cannot be read is reported with its slice.
+  const findLate = (name: string) =>
+    unlessUnreadable(async () => {
       const account = await accounts.get(name);
       // A removal was interrupted between the account and its schedule.
       if (account === null) await pollQueue.unschedule(name);
       return account;
-    } catch (error) {
-      // One that cannot be read is reported with its slice.
-      if (toUnreadable(error) === null) throw error;
-      return null;
-    }
-  }
+    });
 
   async function visit(slice: AccountSlice): Promise<string[]> {
     const repaired = await repair(await pollQueue.suspects(slice.accounts));

@@ -3,7 +3,7 @@ import { eachName } from '../../accounts/account-slices.ts';
 import type { AccountStore } from '../../accounts/account-store.ts';
 import type { DeliverQueue } from '../../delivery/deliver-queue.ts';
 import type { PollQueue } from '../../polling/schedule/poll-queue.ts';
-import { toUnreadable } from '../../redis/unreadable-record.ts';
+import { unlessUnreadable } from '../../redis/unreadable-record.ts';
 
 export interface ReleaseDeps {
   readonly accounts: Pick<AccountStore, 'slice'>;
@@ -19,18 +19,10 @@ export interface ReleaseDeps {
  */
 export async function releaseLost({ logger, ...deps }: ReleaseDeps): Promise<void> {
   for await (const account of eachName(deps.accounts.slice)) {
-    const polls = await readable(() => deps.pollQueue.release(account));
-    const released = polls + (await readable(() => deps.deliverQueue.release(account)));
+    // The polls of an account report what cannot be read, and nothing is delivered before it is restored.
+    const polls = await unlessUnreadable(() => deps.pollQueue.release(account));
+    const deliveries = await unlessUnreadable(() => deps.deliverQueue.release(account));
+    const released = (polls ?? 0) + (deliveries ?? 0);
     if (released > 0) logger.warn({ account, released }, 'queue.released');
-  }
-}
-
-// The polls of an account report what cannot be read, and nothing is delivered before it is restored.
-async function readable(release: () => Promise<number>): Promise<number> {
-  try {
-    return await release();
-  } catch (error) {
-    if (toUnreadable(error) === null) throw error;
-    return 0;
   }
 }

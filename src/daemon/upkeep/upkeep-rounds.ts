@@ -2,9 +2,9 @@ import { listenForCommits } from '../../filings/commit/commit-journal.ts';
 import { SnapshotLostError } from '../../filings/commit/commit-writer.ts';
 import type { Config } from '../../config/config.ts';
 import { clockStepMsMin, synchroniseEveryMs } from '../../redis/clock.ts';
-import { failureOf } from '../../redis/unreadable-record.ts';
+import { unlessUnreadable } from '../../redis/unreadable-record.ts';
 import type { Parts } from '../parts.ts';
-import { createAccountLooks, createPacedLooks } from './account-looks.ts';
+import { createAccountLooks } from './account-looks.ts';
 import { createAccountRounds } from './account-rounds.ts';
 import { clocksContradict } from './retention.ts';
 
@@ -32,13 +32,12 @@ export async function upkeepRounds(config: Config, parts: Parts): Promise<readon
   ];
   if (!config.roles.has('poll')) return rounds;
   const listen = await listenForCommits(parts.connections.listening(), parts.keys, parts.journal);
-  const looks = createAccountLooks({
+  const maintain = createAccountLooks({
     ...config,
     ...parts,
     ...parts.stores,
     retention: () => parts.retentionAt(parts.clock.now()),
   });
-  const maintain = createPacedLooks(Object.values(looks), () => performance.now());
   const accounts = createAccountRounds({ ...parts, ...parts.stores, maintain, now: parts.clock.now });
   return [
     ...rounds,
@@ -98,7 +97,7 @@ function watchClock({ clock, retentionAt, logger }: Parts): () => Promise<void> 
 // Restores own commits that Redis has lost, also where another process polls the account.
 async function restoreLost({ stores: { snapshot, polling }, clock }: Parts): Promise<void> {
   for (const account of snapshot.committedSince(clock.now() - caughtUpMs)) {
-    await failureOf(async () => {
+    await unlessUnreadable(async () => {
       const { generation } = await polling.read(account);
       await snapshot.catchUp(account, generation, clock.now()).catch((error: unknown) => {
         if (!(error instanceof SnapshotLostError)) throw error;

@@ -6,7 +6,7 @@ import type { FilingListStore } from '../../filings/lists/filing-list-store.ts';
 import { isKnownStatus, knownStatuses } from '../../partner/filing-statuses.ts';
 import { healthState, type HealthState } from '../../polling/health.ts';
 import type { PollingStore } from '../../polling/store/polling-store.ts';
-import { toUnreadable } from '../../redis/unreadable-record.ts';
+import { unlessUnreadable } from '../../redis/unreadable-record.ts';
 import type { CertificateWarnings } from '../../subscriptions/certificate-warnings.ts';
 import type { ReadLags } from '../../subscriptions/lag.ts';
 import { notBefore, type WaitReason } from '../../subscriptions/not-before.ts';
@@ -67,7 +67,10 @@ const sliceSize = 100;
 // Maximum number of unknown statuses that keep their name.
 const otherStatusesMax = 20;
 
-/** Reads the facts of an account; null where a record of its polling or filings cannot be read. */
+/**
+ * Reads the facts of an account; null where a record of its polling or filings cannot be read. One of another
+ * kind leaves out only the series that come from it.
+ */
 export async function readAccountFacts(
   deps: AccountFactsDeps,
   { account, pollIntervalMs, createdAt }: Account,
@@ -92,19 +95,6 @@ export async function readAccountFacts(
       certificateEnd,
     };
   });
-}
-
-/**
- * Resolves with what `read` does, or with null where that meets a record that cannot be read: an account has
- * no series from such a record, and the other accounts do.
- */
-export async function unlessUnreadable<T>(read: () => Promise<T>): Promise<T | null> {
-  try {
-    return await read();
-  } catch (error) {
-    if (toUnreadable(error) === null) throw error;
-    return null;
-  }
 }
 
 /**

@@ -4,14 +4,10 @@ import type { PollingStore } from '../../polling/store/polling-store.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import { checkDurability } from '../../redis/durability/check-durability.ts';
 import type { StoreWatch } from '../../redis/durability/store-watch.ts';
+import { unlessUnreadable } from '../../redis/unreadable-record.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Readiness } from '../readiness.ts';
-import {
-  readAccountFacts,
-  unlessUnreadable,
-  type AccountFacts,
-  type AccountFactsDeps,
-} from './account-facts.ts';
+import { readAccountFacts, type AccountFacts, type AccountFactsDeps } from './account-facts.ts';
 import { showGauges, whoIsNamed, type PerAccount } from './show-gauges.ts';
 
 export interface GaugesDeps extends AccountFactsDeps {

@@ -3,13 +3,10 @@ import { createBoundedMap } from '../../memory/bounded-map.ts';
 // Maximum number of accounts whose last call is remembered; others may be called more often.
 const rememberedMax = 100_000;
 
-/**
- * Calls `work` for an account unless the last call for it began less than `everyMs` ago, did not fail and
- * resolved with true; then nothing happens.
- */
+/** Calls `work` for an account unless the last call for it began less than `everyMs` ago and did not fail. */
 export function createPaced(
   everyMs: number,
-  work: (account: string) => Promise<boolean>,
+  work: (account: string) => Promise<unknown>,
 ): (account: string) => Promise<void> {
   // On the monotonic clock.
   const begunAt = createBoundedMap<string, number>(rememberedMax);
@@ -19,7 +16,7 @@ export function createPaced(
     if (last !== undefined && now - last < everyMs) return;
     begunAt.set(account, now);
     try {
-      if (!(await work(account))) begunAt.delete(account);
+      await work(account);
     } catch (error) {
       begunAt.delete(account);
       throw error;

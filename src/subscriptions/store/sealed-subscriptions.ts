@@ -2,7 +2,7 @@ import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { replaceField, scanReadableHash } from '../../redis/hash-fields.ts';
 import { escapeGlob, scanKeys } from '../../redis/scan-keys.ts';
-import { readOrLeaveOut, toUnreadable } from '../../redis/unreadable-record.ts';
+import { readOrLeaveOut, unlessUnreadable } from '../../redis/unreadable-record.ts';
 import { defineScript } from '../../redis/scripts.ts';
 import { privateSettingsPlace, registrationPlace } from '../../secrets/seal-place.ts';
 import { keyIdOf } from '../../secrets/seal.ts';
@@ -57,9 +57,7 @@ async function* listOfAccount(redis: RedisClient, keys: Keys, account: string): 
 
 async function readRemembered(redis: RedisClient, key: string): Promise<SealedRecord[]> {
   const [, account, digest] = /^[^{]*\{([^{}]+)\}:idempotency:(.+)$/.exec(key) ?? [];
-  const text = await redis
-    .get(key)
-    .catch((error: unknown) => (toUnreadable(error) === null ? Promise.reject(error) : null));
+  const text = await unlessUnreadable(() => redis.get(key));
   if (account === undefined || digest === undefined || text === null) return [];
   // Another text than a seal holds no secret.
   if (keyIdOf(text) === '') return [];
