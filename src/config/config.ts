@@ -5,6 +5,7 @@ import {
   type Environment,
   type MisspeltVariable,
 } from './environment.ts';
+import { findUnheeded, isTracingOff, otelVariables, type UnheededVariable } from './otel-environment.ts';
 import { variables, type Variable } from './variables.ts';
 import type { TracingSettings } from '../tracing/tracing.ts';
 
@@ -13,7 +14,12 @@ export type Config = ReturnType<typeof arrange>;
 
 /** The configuration, or all its problems, one line each. No line contains a given value. */
 export type ConfigResult =
-  | { readonly ok: true; readonly config: Config; readonly misspelt: readonly MisspeltVariable[] }
+  | {
+      readonly ok: true;
+      readonly config: Config;
+      readonly misspelt: readonly MisspeltVariable[];
+      readonly unheeded: readonly UnheededVariable[];
+    }
   | { readonly ok: false; readonly problems: readonly string[] };
 
 type Name = keyof typeof variables;
@@ -30,15 +36,16 @@ type Values = {
 /**
  * Reads all variables of `env` and reports every problem at once; pure. An empty variable counts as not set,
  * space around a value is dropped, and unknown variables are ignored. `misspelt` names those of them that
- * differ from a known one by a few characters.
+ * differ from a known one by a few characters, `unheeded` those of OpenTelemetry that change nothing.
  */
 export function loadConfig(env: Environment): ConfigResult {
   const { values, problems } = readVariables(env);
   const missingHalf = findMissingHalf(env);
   if (missingHalf !== null) problems.push(missingHalf);
-  return problems.length === 0
-    ? { ok: true, config: arrange(values), misspelt: findMisspelt(env) }
-    : { ok: false, problems };
+  if (problems.length > 0) return { ok: false, problems };
+  const misspelt = findMisspelt(env);
+  const unheeded = findUnheeded(env).filter(({ name }) => misspelt.every((each) => each.name !== name));
+  return { ok: true, config: arrange(values, env), misspelt, unheeded };
 }
 
 function readVariables(env: Environment): { values: Values; problems: string[] } {
@@ -72,7 +79,7 @@ function findMissingHalf(env: Environment): string | null {
   return `${hasUrl ? key : url} is not set although ${hasUrl ? url : key} is; set both, or neither and create accounts over the API`;
 }
 
-function arrange(values: Values) {
+function arrange(values: Values, env: Environment) {
   const { PARTNER_BASE_URL: baseUrl, PARTNER_KEY: partnerKey } = values;
   return {
     redis: {
@@ -147,21 +154,15 @@ function arrange(values: Values) {
     roles: values.ROLES,
     logLevel: values.LOG_LEVEL,
     /** Destination of traces; null for none. */
-    tracing: tracingOf(values),
+    tracing: tracingOf(values, env),
   } as const;
 }
 
-// OpenTelemetry appends the path of the signal to the address.
-function tracingOf(values: Values): TracingSettings | null {
-  const base = values.OTEL_EXPORTER_OTLP_ENDPOINT;
+function tracingOf(values: Values, env: Environment): TracingSettings | null {
+  const collector = values.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? values.OTEL_EXPORTER_OTLP_ENDPOINT;
   const ratio = ratioOf(values);
-  if (base === null || ratio === 0) return null;
-  return {
-    url: `${base}/v1/traces`,
-    headers: values.OTEL_EXPORTER_OTLP_HEADERS ?? {},
-    serviceName: values.OTEL_SERVICE_NAME,
-    ratio,
-  };
+  if (collector === null || ratio === 0 || isTracingOff(env)) return null;
+  return { environment: otelVariables(env), ratio };
 }
 
 function ratioOf({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: share }: Values): number {

@@ -119,17 +119,14 @@ export const hostPatterns = listOf((text) => {
   return /^(?:\*\.)?[a-z\d](?:[a-z\d.-]{0,250}[a-z\d])?$/.test(name) ? right(name) : none;
 }, 'host names, without scheme and port, *.example.com for all below one,');
 
-const headers = listOf((text) => {
-  const [, name, value = ''] = /^([!#$%&'*+.^_`|~\w-]+)=([\x21-\x7e]*)$/.exec(text) ?? [];
-  const plain = decoded(value);
-  return name !== undefined && /^[\x20-\x7e]+$/.test(plain) ? right([name, plain] as const) : none;
+/**
+ * Headers as OpenTelemetry writes them: `name=value`, with commas between and values percent-encoded. Its
+ * exporter reads them, and would cut off a value at a semicolon.
+ */
+export const headerList = listOf((text) => {
+  const [, value = ''] = /^[!#$%&'*+.^_`|~\w-]+=([\x21-\x3a\x3c-\x7e]*)$/.exec(text) ?? [];
+  return /^[\x20-\x7e]+$/.test(decoded(value)) ? right(text) : none;
 }, 'name=value, the values percent-encoded,');
-
-/** Headers as OpenTelemetry writes them: `name=value`, with commas between and values percent-encoded. */
-export const headerList: ValueParser<Readonly<Record<string, string>>> = (text) => {
-  const parsed = headers(text);
-  return parsed.ok ? right(Object.fromEntries(parsed.value)) : parsed;
-};
 
 // Empty when a % does not begin a percent-encoding.
 function decoded(text: string): string {

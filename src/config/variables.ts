@@ -84,11 +84,16 @@ export const variables = {
   LOG_LEVEL: withDefault(parsers.oneOf(logLevels), 'info'),
   // Names and meaning are OpenTelemetry's.
   OTEL_EXPORTER_OTLP_ENDPOINT: optional(parsers.baseUrl, 'http://127.0.0.1:4318'),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optional(parsers.baseUrl, 'http://127.0.0.1:4318/v1/traces'),
   OTEL_EXPORTER_OTLP_HEADERS: optional(parsers.headerList, 'api-key=the-key-of-your-collector'),
   OTEL_SERVICE_NAME: withDefault(
     parsers.matching(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters'),
     'filing-webhooks',
     'filing-webhooks-staging',
+  ),
+  OTEL_RESOURCE_ATTRIBUTES: optional(
+    parsers.matching(/^[^=]+=/, 'must be name=value with commas between, the values percent-encoded'),
+    'deployment.environment.name=staging',
   ),
   OTEL_TRACES_SAMPLER: withDefault(parsers.oneOf(samplers), 'parentbased_always_on', 'traceidratio'),
   OTEL_TRACES_SAMPLER_ARG: withDefault(parsers.share, '1', '0.1'),

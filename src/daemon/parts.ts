@@ -163,9 +163,5 @@ async function startTracing(
 ): Promise<Tracing> {
   if (tracing === null) return noTracing;
   const { createOtlpTracing } = await import('../tracing/otlp-tracing.ts');
-  return createOtlpTracing(tracing, {
-    version,
-    now: Date.now,
-    onError: (error) => onError(new Error(`traces are not sent: ${error.message}`)),
-  });
+  return createOtlpTracing(tracing, { version, now: Date.now, onError });
 }

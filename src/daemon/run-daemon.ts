@@ -22,13 +22,18 @@ type Loaded = Extract<ConfigResult, { readonly ok: true }>;
  * Runs the daemon until `stop` aborts; an uncaught exception aborts `stop` too. Resolves to the exit code of
  * the process, which is 0 also for a stop before the start was over.
  */
-export async function runDaemon({ config, misspelt }: Loaded, stop: AbortController): Promise<number> {
+export async function runDaemon(
+  { config, misspelt, unheeded }: Loaded,
+  stop: AbortController,
+): Promise<number> {
   const lines = createLogStream(process.stdout, {
     onLost: (lost, reason) => logger.warn({ lines: lost, reason }, 'log.lines_lost'),
   });
   process.once('exit', lines.flush);
   const logger = pino({ level: config.logLevel }, lines);
   for (const { name, meant } of misspelt) logger.warn({ variable: name, meant }, 'config.unknown_variable');
+  for (const { name, heeded } of unheeded)
+    logger.warn({ variable: name, heeded }, 'config.unheeded_variable');
   const exitCode = await runWith(config, stop, logger, lines.lost);
   await lines.end();
   return exitCode;

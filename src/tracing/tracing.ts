@@ -2,12 +2,10 @@ import type { AttemptReport } from '../delivery/settlement.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
 import type { PollReport } from '../polling/pollers.ts';
 
-/** The destination of traces and the share that is sent. */
+/** How traces are sent. */
 export interface TracingSettings {
-  /** Endpoint for OTLP over HTTP in JSON, with its path. */
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly serviceName: string;
+  /** OpenTelemetry's variables, from which its libraries take the collector and the resource. */
+  readonly environment: Readonly<Record<string, string>>;
   /** The share of traces that is sent, 0 to 1. The trace's id decides for all its spans. */
   readonly ratio: number;
 }

@@ -97,7 +97,7 @@ test('the poll that saw a change and every attempt to deliver it are one trace, 
     parentSpanId: '',
     failed: false,
     attributes: of,
-    service: 'filings',
+    resource: { 'service.name': 'filings' },
   });
   const attempt = { name: 'callback', parentSpanId: detected?.spanId };
   const told = { ...of, 'filing_webhooks.subscription': subscription, 'server.address': '127.0.0.1' };
@@ -140,12 +140,16 @@ test('the poll that saw a change and every attempt to deliver it are one trace, 
   expectNone(secrets, (secret) => collector.text().includes(secret), 'secrets');
 });
 
-test('a collector that cannot be reached changes nothing for receivers, is told of, and does not keep the process', async () => {
+test('a collector that cannot be reached changes nothing for receivers, is told of like a setting without effect, and does not keep the process', async () => {
   await using daemon = await startDaemonProcess({
     ...newDeployment(),
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
     OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
   });
+  expect(daemon.logs.filter(({ msg }) => msg === 'config.unheeded_variable')).toMatchObject([
+    { variable: 'OTEL_EXPORTER_OTLP_PROTOCOL', heeded: ['http/json'] },
+  ]);
   await deliverOne(daemon, 'f_refused');
   await vi.waitFor(() => {
     const errors = daemon.logs.filter(({ msg }) => msg === 'background.error');

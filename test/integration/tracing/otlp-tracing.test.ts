@@ -1,28 +1,35 @@
 import { createHash } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { AttemptReport } from '../../../src/delivery/settlement.ts';
 import type { PollReport } from '../../../src/polling/pollers.ts';
 import { createOtlpTracing } from '../../../src/tracing/otlp-tracing.ts';
 import type { Tracing } from '../../../src/tracing/tracing.ts';
+import { createTestAuthority } from '../../support/receivers/certificates.ts';
 import { startTraceCollector, type TraceCollector } from '../../support/receivers/trace-collector.ts';
 
 let collector: TraceCollector;
+const errors: string[] = [];
 
 beforeEach(async () => {
+  errors.length = 0;
   collector = await startTraceCollector();
 });
 
 afterEach(() => collector[Symbol.asyncDispose]());
 
-function createTracing(ratio = 1): Tracing {
-  const settings = { url: `${collector.url}/v1/traces`, headers: {}, serviceName: 'test', ratio };
-  return createOtlpTracing(settings, {
-    version: '0.0.0-test',
-    now: Date.now,
-    onError(error) {
-      throw error;
-    },
-  });
+afterEach(() => {
+  for (const name of Object.keys(process.env)) if (name.startsWith('OTEL_')) delete process.env[name];
+});
+
+function createTracing(ratio = 1, variables: Readonly<Record<string, string>> = {}): Tracing {
+  const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...variables };
+  const onError = (error: Error) => void errors.push(error.message);
+  return createOtlpTracing({ environment, ratio }, { version: '0.0.0-test', now: Date.now, onError });
 }
 
 const ids = Array.from({ length: 200 }, (_, n) => {
@@ -151,4 +158,80 @@ test('an event without a poll or a drain under way is traced without a link', as
     { name: 'detect', links: [] },
     { name: 'callback', links: [], attributes: { 'server.address': 'hooks.example.com' } },
   ]);
+});
+
+describe("OpenTelemetry's own variables", () => {
+  /** Sends one span with these variables, and waits until it has arrived or was given up. */
+  async function sendOne(variables: Readonly<Record<string, string>>): Promise<void> {
+    const tracing = createTracing(1, variables);
+    tracing.attemptReported(attemptOf(ids[0] ?? ''));
+    await tracing.close();
+  }
+
+  test('name the resource; the daemon names what they leave out', async () => {
+    await sendOne({ OTEL_RESOURCE_ATTRIBUTES: 'service.name=a,deployment.environment.name=of%20ours' });
+    expect(collector.spans[0]?.resource).toMatchObject({
+      'service.name': 'a',
+      'service.version': '0.0.0-test',
+      'deployment.environment.name': 'of ours',
+    });
+    await sendOne({ OTEL_SERVICE_NAME: 'filings' });
+    expect(collector.spans[1]?.resource).toMatchObject({ 'service.name': 'filings' });
+    expect(errors).toEqual([]);
+  });
+
+  test('give headers and compression, those of the traces before those of all signals', async () => {
+    await sendOne({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-team=a%20team,x-key=all',
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'x-key=traces',
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+    });
+    expect(collector.spans).toHaveLength(1);
+    expect(collector.requests).toMatchObject([
+      { 'x-team': 'a team', 'x-key': 'traces', 'content-encoding': 'gzip' },
+    ]);
+  });
+
+  test('name the authority of the collector; without it no trace is sent', async () => {
+    await using authority = await createTestAuthority();
+    await using tls = await startTraceCollector(await authority.issue('collector'));
+    const file = join(await mkdtemp(join(tmpdir(), 'filing-webhooks-otel-')), 'ca.pem');
+    onTestFinished(() => rm(dirname(file), { recursive: true }));
+    await writeFile(file, authority.cert);
+    const trusting = { OTEL_EXPORTER_OTLP_ENDPOINT: tls.url, OTEL_EXPORTER_OTLP_CERTIFICATE: file };
+    await sendOne(trusting);
+    expect(tls.spans).toHaveLength(1);
+    await sendOne({ ...trusting, OTEL_EXPORTER_OTLP_CERTIFICATE: `${file}.missing` });
+    expect(tls.spans).toHaveLength(1);
+    expect(errors).toEqual([
+      'OpenTelemetry: Failed to read root certificate file',
+      expect.stringMatching(/^traces are not sent: .*certificate/),
+    ]);
+  });
+
+  test('end an attempt to send', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void silent.close());
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    await sendOne({
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_TIMEOUT: '50',
+    });
+    expect(errors).toEqual([expect.stringMatching(/^traces are not sent: .*time/i)]);
+  });
+
+  test('are named when they are wrong', async () => {
+    await sendOne({
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'br',
+      OTEL_EXPORTER_OTLP_TIMEOUT: 'soon',
+      OTEL_RESOURCE_ATTRIBUTES: 'team=a=b',
+    });
+    const named = ['COMPRESSION', 'TIMEOUT', 'RESOURCE_ATTRIBUTES'];
+    expect(named.filter((name) => errors.some((error) => error.includes(name)))).toEqual(named);
+    expect(errors).toHaveLength(3);
+    expect(collector.spans).toHaveLength(1);
+  });
 });

@@ -1,6 +1,9 @@
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { createGunzip } from 'node:zlib';
+import type { Issued } from './certificates.ts';
 
 /** A span as it was sent, its attributes as plain values. */
 export interface CollectedSpan {
@@ -9,7 +12,8 @@ export interface CollectedSpan {
   /** Empty for the first span of a trace. */
   readonly parentSpanId: string;
   readonly name: string;
-  readonly service: unknown;
+  /** The attributes of the process. */
+  readonly resource: Readonly<Record<string, unknown>>;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
   readonly failed: boolean;
@@ -53,12 +57,13 @@ interface Sent {
   }[];
 }
 
-/** Starts one on a free port. */
-export async function startTraceCollector(): Promise<TraceCollector> {
+/** Starts one on a free port; with a certificate it takes TLS. */
+export async function startTraceCollector(certificate?: Issued): Promise<TraceCollector> {
   const sent: Sent[] = [];
   const requests: Record<string, unknown>[] = [];
-  const server = createServer((request, response) => {
-    json(request).then(
+  const take: RequestListener = (request, response) => {
+    const isZipped = request.headers['content-encoding'] === 'gzip';
+    json(isZipped ? request.pipe(createGunzip()) : request).then(
       (body) => {
         if (request.url === '/v1/traces') sent.push(body as Sent);
         requests.push(request.headers);
@@ -66,10 +71,11 @@ export async function startTraceCollector(): Promise<TraceCollector> {
       },
       () => response.writeHead(400).end(),
     );
-  });
+  };
+  const server = certificate === undefined ? createServer(take) : createTlsServer(certificate, take);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     get spans() {
       return sent.flatMap(spansOf);
     },
@@ -88,7 +94,7 @@ function spansOf({ resourceSpans }: Sent): CollectedSpan[] {
       spans.map((span) => ({
         ...span,
         parentSpanId: span.parentSpanId ?? '',
-        service: plain(resource.attributes)['service.name'],
+        resource: plain(resource.attributes),
         attributes: plain(span.attributes),
         links: span.links ?? [],
         failed: span.status.code === 2,

@@ -102,12 +102,10 @@ describe('right values', () => {
     [{ ROLES: 'deliver, poll,poll' }, { roles: new Set(['deliver', 'poll'] as const) }],
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
     [
-      { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.com/otlp/' },
+      { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ' https://collector.example.com/otlp ', OTEL_BSP_X: ' ' },
       {
         tracing: {
-          url: 'https://collector.example.com/otlp/v1/traces',
-          headers: {},
-          serviceName: 'filing-webhooks',
+          environment: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://collector.example.com/otlp' },
           ratio: 1,
         },
       },
@@ -115,19 +113,10 @@ describe('right values', () => {
     [
       {
         OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.com',
-        OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%20key, x-team=ops',
-        OTEL_SERVICE_NAME: 'filings of ours',
         OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
         OTEL_TRACES_SAMPLER_ARG: '0.25',
       },
-      {
-        tracing: {
-          url: 'https://collector.example.com/v1/traces',
-          headers: { 'api-key': 'a key', 'x-team': 'ops' },
-          serviceName: 'filings of ours',
-          ratio: 0.25,
-        },
-      },
+      { tracing: { environment: { OTEL_TRACES_SAMPLER_ARG: '0.25' }, ratio: 0.25 } },
     ],
     [{ FILING_MAX_BYTES: '1024' }, { filingBytesMax: 1024 }],
     [{ EVENT_RETENTION_MS: '50' }, { eventRetentionMs: 50 }],
@@ -153,6 +142,9 @@ describe('right values', () => {
   test.each([
     { OTEL_TRACES_SAMPLER: 'always_off' },
     { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' },
+    { OTEL_SDK_DISABLED: 'TRUE' },
+    { OTEL_TRACES_EXPORTER: 'none' },
+    { OTEL_TRACES_EXPORTER: 'console' },
   ])('%j ends tracing', (env) => {
     const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
     expect(configOf(endpoint).tracing).not.toBeNull();
@@ -352,8 +344,10 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   ROLES: ['all', 'api,', 'api;poll', 'API', 'api,worker'],
   LOG_LEVEL: ['verbose', 'INFO', '30'],
   OTEL_EXPORTER_OTLP_ENDPOINT: wrongEndpoints,
-  OTEL_EXPORTER_OTLP_HEADERS: ['a', '=a', 'a=', 'a=b,', 'a b=c', 'a=b c', 'a=%', 'a=%0d%0ab'],
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: wrongEndpoints,
+  OTEL_EXPORTER_OTLP_HEADERS: ['a', '=a', 'a=', 'a=b,', 'a b=c', 'a=b c', 'a=b;c', 'a=%', 'a=%0d%0ab'],
   OTEL_SERVICE_NAME: ['ä', 'x'.repeat(256)],
+  OTEL_RESOURCE_ATTRIBUTES: ['staging', '=staging'],
   OTEL_TRACES_SAMPLER: ['xray', 'always', 'ALWAYS_ON'],
   OTEL_TRACES_SAMPLER_ARG: ['-0.1', '1.1', '2', '1e-3', 'half', '.', '10%'],
 };
@@ -382,6 +376,25 @@ describe('a wrong value', () => {
   test.each(Object.entries(variables))('%s: the example is a right value', (_name, { example, parse }) => {
     expect(example.startsWith('$(openssl') || parse(example).ok).toBe(true);
   });
+});
+
+test.each<[Record<string, string>, { name: string; heeded: string[] }[]]>([
+  [{ OTEL_BSP_SCHEDULE_DELAY: '5000' }, [{ name: 'OTEL_BSP_SCHEDULE_DELAY', heeded: [] }]],
+  [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, [{ name: 'OTEL_EXPORTER_OTLP_PROTOCOL', heeded: ['http/json'] }]],
+  [{ OTEL_EXPORTER_OTLP_METRICS_TIMEOUT: '1' }, [{ name: 'OTEL_EXPORTER_OTLP_METRICS_TIMEOUT', heeded: [] }]],
+  [{ OTEL_TRACES_EXPORTER: 'otlp, zipkin' }, [{ name: 'OTEL_TRACES_EXPORTER', heeded: ['otlp', 'none'] }]],
+  [{ OTEL_SDK_DISABLED: 'yes' }, [{ name: 'OTEL_SDK_DISABLED', heeded: ['true', 'false'] }]],
+  [{ OTEL_METRICS_EXPORTER: 'none', OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'HTTP/JSON' }, []],
+  [{ OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY: '/key.pem', OTEL_EXPORTER_OTLP_TIMEOUT: '500' }, []],
+  [{ OTEL_BSP_SCHEDULE_DELAY: '5000', OTEL_SDK_DISABLED: 'true' }, []],
+  [{ OTEL_BSP_SCHEDULE_DELAY: ' ', OTHER_BSP_SCHEDULE_DELAY: '1' }, []],
+])('%j: variables of OpenTelemetry that change nothing are named', (env, unheeded) => {
+  expect(loadConfig({ ...needed, ...env })).toMatchObject({ misspelt: [], unheeded });
+});
+
+test('a misspelt variable of OpenTelemetry is named once', () => {
+  const [name, meant] = ['OTEL_SERVICE_NAEM', 'OTEL_SERVICE_NAME'];
+  expect(loadConfig({ ...needed, [name]: 'x' })).toMatchObject({ misspelt: [{ name, meant }], unheeded: [] });
 });
 
 describe('what must be set', () => {
