@@ -143,11 +143,12 @@ export async function createApiFixture(
       account,
       filings.map(({ id }) => id),
     );
+    const at = Date.now();
     await deps.snapshot.commit(
       account,
       generation,
-      filings.map((filing, i) => toCommit(account, filing, known[i] ?? null)),
-      Date.now(),
+      filings.map((filing, i) => toCommit(account, filing, known[i] ?? null, at)),
+      at,
     );
   }
 
@@ -177,10 +178,14 @@ export interface PutFiling {
   readonly details?: Partial<FilingDetails>;
 }
 
-function toCommit(account: string, filing: PutFiling, previous: StoredState | null): FilingCommit {
+function toCommit(
+  account: string,
+  filing: PutFiling,
+  previous: StoredState | null,
+  at: number,
+): FilingCommit {
   const { id, status, type, removed = false, rejectionReason = null, document = { id, status } } = filing;
   const sequence = (previous?.state.sequence ?? 0) + (type === undefined ? 0 : 1);
-  const at = Date.now();
   const after = { status, completedAt: null, rejectionReason, removed };
   const event =
     type === undefined
