@@ -158,7 +158,7 @@ export function createAccountPoller(deps: AccountPollerDeps): Poll {
     const isNew = !polled.has(connection);
     const stalled = polled.get(connection) ?? createStalledSearch(deps);
     polled.set(connection, stalled);
-    if (isNew) await deps.polling.notePolled({ ...account, at: account.createdAt }, { onlyFirst: true });
+    if (isNew) await deps.polling.noteUnpolled({ account: account.account, at: account.createdAt });
     const startedAt = performance.now();
     let requests = 0;
     const client = connection.client.counting(() => (requests += 1));
@@ -218,7 +218,7 @@ export function createAccountPoller(deps: AccountPollerDeps): Poll {
     const { outcome } = poll;
     await tellHealth(account, outcome, marks);
     if (isNothingRead(outcome)) return;
-    await deps.polling.notePolled({ ...account, at: timeOf(poll) });
+    deps.polling.notePolled({ account: account.account, at: timeOf(poll) });
     deps.onPoll({ ...poll, account: account.account });
   }
 }

@@ -9,8 +9,13 @@ export interface PolledAt {
 
 /** When each account was last polled, in the order of these times: the oldest is found without the others. */
 export interface PollTimes {
-  /** Notes the poll of an account; with `onlyFirst` not where one is noted. */
-  notePolled(polled: PolledAt, options?: { readonly onlyFirst?: boolean }): Promise<void>;
+  /** Notes an account that has not been polled yet, unless a time is noted of it. */
+  noteUnpolled(unpolled: PolledAt): Promise<void>;
+  /**
+   * Notes the poll of an account within a second, together with those of other accounts. A note that cannot
+   * be written is lost: the account's next poll brings another.
+   */
+  notePolled(polled: PolledAt): void;
   /** Forgets an account that is gone. */
   forgetPolled(account: string): Promise<void>;
   /**
@@ -20,19 +25,32 @@ export interface PollTimes {
   oldestPolled(): Promise<PolledAt | null>;
 }
 
+// Milliseconds in which notes of polls are gathered.
+const gatherMs = 1_000;
 // Accounts that are looked at together, and how often.
 const lookedAt = 20;
 const looksMax = 20;
 
 /** The times in one sorted set of the deployment. A crash leaves the time of the poll before. */
 export function createPollTimes(redis: RedisClient, keys: Pick<Keys, 'polled' | 'accounts'>): PollTimes {
+  const gathered = new Map<string, number>();
+
+  function write(): void {
+    const times = [...gathered].flatMap(([account, at]) => [String(at), account]);
+    gathered.clear();
+    if (times.length > 0) redis.zadd(keys.polled, ...times).catch(() => undefined);
+  }
+
   return {
-    async notePolled({ account, at }, { onlyFirst = false } = {}) {
-      const score = String(at);
-      if (onlyFirst) await redis.zadd(keys.polled, 'NX', score, account);
-      else await redis.zadd(keys.polled, score, account);
+    async noteUnpolled({ account, at }) {
+      await redis.zadd(keys.polled, 'NX', String(at), account);
+    },
+    notePolled({ account, at }) {
+      if (gathered.size === 0) setTimeout(write, gatherMs).unref();
+      gathered.set(account, at);
     },
     async forgetPolled(account) {
+      gathered.delete(account);
       await redis.zrem(keys.polled, account);
     },
     async oldestPolled() {
