@@ -37,6 +37,11 @@ export interface PollWorkerDeps {
   readonly onError: (error: Error) => void;
 }
 
+interface RunningPoll {
+  readonly account: string;
+  readonly stop: AbortController;
+}
+
 const leaseMs = 5_000;
 // Milliseconds. If a job's worker is gone, or never received the reply with the job, the job starts again
 // after both at the latest. An early start does no harm.
@@ -49,8 +54,14 @@ const askAgainMs = 250;
  * skipped.
  */
 export function createPollWorker(deps: PollWorkerDeps): PollWorker {
-  const running = new Set<AbortController>();
+  const running = new Map<PollLease, RunningPoll>();
   let closing = false;
+
+  // A lost lease does no harm, because the time spans of reads put overlapping polls in order.
+  function keepLeases(): void {
+    for (const [lease, { account }] of running)
+      if (lease.isHeld) deps.polling.lease(account, lease.mode, lease.holder, leaseMs).catch(deps.onError);
+  }
 
   async function process({
     id = '',
@@ -70,21 +81,17 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
     const { account } = job;
     const { mode, holder } = lease;
     const stop = new AbortController();
-    running.add(stop);
+    running.set(lease, { account, stop });
     if (closing) stop.abort();
-    // A lost lease does no harm, because the time spans of reads put overlapping polls in order.
-    const keep = setInterval(() => {
-      if (lease.isHeld) deps.polling.lease(account, mode, holder, leaseMs).catch(deps.onError);
-    }, leaseMs / 3);
     try {
       return await deps.poll(job, stop.signal, lease);
     } finally {
-      running.delete(stop);
-      clearInterval(keep);
+      running.delete(lease);
       if (lease.isHeld) await deps.polling.release(account, mode, holder);
     }
   }
 
+  const keeping = setInterval(keepLeases, leaseMs / 3);
   const worker = createJobWorker<PollJob>({
     queue: pollQueueName,
     connection: deps.connection,
@@ -99,8 +106,9 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
   return {
     async close() {
       closing = true;
-      for (const stop of running) stop.abort();
+      for (const { stop } of running.values()) stop.abort();
       await worker.close();
+      clearInterval(keeping);
     },
   };
 }
