@@ -1,9 +1,8 @@
-import type { Account, KeyedAccount } from '../accounts/account.ts';
 import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
 import type { PartnerError } from '../partner/partner-error.ts';
 import type { Clock } from '../redis/clock.ts';
 import { healthState, staleAfterMs, type PollNews } from './health.ts';
-import type { PartnerConnection } from './partner-connections.ts';
+import type { PolledAccount } from './poll.ts';
 import { describeError } from './poll-outcome.ts';
 import type { MarksUpdate, PollingMarks } from './store/marks.ts';
 import type { PollingStore } from './store/polling-store.ts';
@@ -16,13 +15,13 @@ import { meanwhile } from './upkeep.ts';
 export interface PollNotes {
   /**
    * Reads, and notes from time to time that the poll is late: its account is not to look healthy until it
-   * ends. No note is left behind when the reads have ended.
+   * ends. No note is left behind when the reads have ended. `waitedForTurnMs` as in `RequestBudget`.
    */
-  whileReading<T>(account: KeyedAccount, connection: PartnerConnection, read: () => Promise<T>): Promise<T>;
+  whileReading<T>(account: PolledAccount, waitedForTurnMs: () => number, read: () => Promise<T>): Promise<T>;
   /** Notes why the poll rests, and for how many milliseconds; short rests are left out. */
-  rest(account: KeyedAccount, refusal: PartnerError, waitMs: number): Promise<void>;
+  rest(account: PolledAccount, refusal: PartnerError, waitMs: number): Promise<void>;
   /** Notes why the account is not polled at all; it becomes stale as any other. */
-  unpolled(account: Account, reason: Error): Promise<void>;
+  unpolled(account: PolledAccount, reason: Error): Promise<void>;
 }
 
 export interface PollNotesDeps {
@@ -32,7 +31,7 @@ export interface PollNotesDeps {
   readonly upkeepMs: number;
   /** A note that failed while a poll goes on. */
   readonly onError: (error: Error) => void;
-  readonly reportHealth: (account: Account, news: PollNews, marks: PollingMarks) => Promise<void>;
+  readonly reportHealth: (account: PolledAccount, news: PollNews, marks: PollingMarks) => Promise<void>;
 }
 
 // Milliseconds of a rest from which on it is noted; shorter ones belong to finding the pace.
@@ -48,7 +47,7 @@ export function createPollNotes({
 }: PollNotesDeps): PollNotes {
   // The notes that `update` decides on from the marks; then reports the health where that is asked for.
   async function note(
-    account: Account,
+    account: PolledAccount,
     update: (marks: PollingMarks) => MarksUpdate | null,
     isReported = true,
   ): Promise<void> {
@@ -66,7 +65,7 @@ export function createPollNotes({
 
   // Why a poll that goes on is late; null where its account is not stale for that.
   function lateness(
-    { pollIntervalMs, createdAt }: Account,
+    { pollIntervalMs, createdAt }: PolledAccount,
     marks: PollingMarks,
     waitedMs: number,
     takenMs: number,
@@ -79,7 +78,7 @@ export function createPollNotes({
   }
 
   return {
-    whileReading(account, { budget: { waitedForTurnMs } }, read) {
+    whileReading(account, waitedForTurnMs, read) {
       const waitedBefore = waitedForTurnMs();
       const begunAt = performance.now();
       const everyMs = Math.min(upkeepMs, staleAfterMs(account.pollIntervalMs));

@@ -26,13 +26,16 @@ export interface PolledAccount {
   readonly createdAt: number;
 }
 
-/** How a poll came about. */
+/** How a poll came about, and how it asks the service. */
 export interface PollRequest {
   readonly mode: PollMode;
   /** A user asked for the poll; it does not wait for a backoff to pass. */
   readonly asked: boolean;
   /** The first poll with these settings: the refusal of a former key does not count. */
   readonly newSettings: boolean;
+  readonly client: PollInput['client'];
+  /** Requests sent by this client so far, retries included. */
+  readonly requestsSent: () => number;
   /** Taken where the poll begins, and ended with its marks; left out: the poll needs none. */
   readonly lease?: PollLease;
 }
@@ -54,8 +57,6 @@ export interface MeasuredPoll {
 }
 
 export interface PollAccountDeps extends ReadDeps {
-  /** Requests sent by the account's client so far, retries included. */
-  readonly requestsSent: () => number;
   /** Milliseconds so far in which the account's requests waited for their turn at the host. */
   readonly waitedForTurnMs: () => number;
   /** Finds filings that stay in a status for too long. */
@@ -68,14 +69,14 @@ export interface PollAccountDeps extends ReadDeps {
    * Does the reads of a poll, and notes meanwhile that they take long. When they have ended nothing of that
    * is written any more.
    */
-  readonly whileReading: <T>(read: () => Promise<T>) => Promise<T>;
+  readonly whileReading: <T>(account: PolledAccount, read: () => Promise<T>) => Promise<T>;
   /** The account's records that could not be read since the last call, in words; empty without any. */
   readonly unreadable: (account: string) => string;
   /**
    * Begins a sweep of the account in a job of its own, beside which its delta polls go on. Left out: a poll
    * that finds a sweep due makes it.
    */
-  readonly beginSweep?: (asked: boolean) => Promise<void>;
+  readonly beginSweep?: (account: string, asked: boolean) => Promise<void>;
 }
 
 /**
@@ -105,17 +106,20 @@ export async function pollAccount(
   const choice = await choosePlan(deps, account, request, marks, counts, startedAt);
   if (typeof choice === 'string') return { outcome: { kind: choice }, marks };
 
-  const write = marksWriter(deps, account.account, marks, request.lease);
+  const write = marksWriter(deps, account.account, marks, request);
   const known = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const stays = await findStalled(deps, account, marks, startedAt);
   const isKnownLarge = isLarge(counts, deps.largeFrom);
   const isLong = isKnownLarge || !marks.baselined;
   // Delta polls go on beside it, and find out by themselves whether the service answers them.
   const isBesideDeltas = request.mode === 'sweep' && marks.baselined && isKnownLarge;
-  const input = { account, marks, known, missedReads, stays, startedAt, isLong, signal };
+  const { client } = request;
+  const input = { account, client, marks, known, missedReads, stays, startedAt, isLong, signal };
   const scheduled = request.asked ? {} : { scheduledPollAt: startedAt };
   try {
-    const { mode, reads, read } = await deps.whileReading(() => readByPlan(deps, input, choice.plan));
+    const { mode, reads, read } = await deps.whileReading(account, () =>
+      readByPlan(deps, input, choice.plan),
+    );
     const after = await write({ ...marksAfter(reads, read, deps.now()), ...scheduled });
     return { outcome: outcomeOf(mode, reads, read), marks: after };
   } catch (error) {
@@ -203,7 +207,7 @@ async function choosePlan(
     const release = tryTakePlace();
     return release === null ? 'no_place' : { plan, release };
   }
-  await beginSweep(asked || newSettings);
+  await beginSweep(account.account, asked || newSettings);
   return isKnown ? { plan: 'delta', release: () => undefined } : 'left_to_sweep';
 }
 
@@ -229,10 +233,10 @@ async function readAndConclude(
   deps: PollAccountDeps,
   plan: PollPlan,
 ): Promise<PlannedRead> {
-  const { marks, account, startedAt, known, signal } = reads.input;
+  const { client, marks, account, startedAt, known, signal } = reads.input;
   const isDue = startedAt - marks.identityAt >= account.sweepIntervalMs || standingDoubt(marks) !== null;
   const ask = async () => {
-    const digest = await readIdentity(deps.client, signal);
+    const digest = await readIdentity(client, signal);
     const isFirst = marks.identity === '' || !marks.baselined || known < doubtedFrom;
     reads.findings.noteAccount(digest);
     return { identityAt: startedAt, ...(digest !== null && isFirst ? { identity: digest } : {}) };
@@ -253,19 +257,18 @@ async function readAndConclude(
 
 /** Writes marks together with the number of requests so far, and returns all of them. */
 function marksWriter(
-  { polling, requestsSent, waitedForTurnMs, unreadable }: PollAccountDeps,
+  { polling, waitedForTurnMs, unreadable }: PollAccountDeps,
   account: string,
   { generation, budgetWaitMs }: PollingMarks,
-  lease: PollLease | undefined,
+  { requestsSent, lease }: PollRequest,
 ): (update: MarksUpdate) => Promise<PollingMarks> {
-  const sentBefore = requestsSent();
   const waitedBefore = waitedForTurnMs();
   const waited = () => {
     const now = Math.round(waitedForTurnMs() - waitedBefore);
     return now === budgetWaitMs ? {} : { budgetWaitMs: now };
   };
   return async (update) => {
-    const requestsLastPoll = requestsSent() - sentBefore;
+    const requestsLastPoll = requestsSent();
     const lastError = update.lastError === '' ? unreadable(account) : update.lastError;
     const said = lastError === undefined ? {} : { lastError };
     return polling.write(

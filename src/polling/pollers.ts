@@ -1,8 +1,6 @@
-import type { Account, KeyedAccount } from '../accounts/account.ts';
+import type { KeyedAccount } from '../accounts/account.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
-import type { UnsoundAccounts } from '../accounts/unsound-accounts.ts';
 import type { FilingListStore } from '../filings/lists/filing-list-store.ts';
-import type { RecordedEvent } from '../filings/observe-filings.ts';
 import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import { createPatientClient } from '../partner/patient-client.ts';
@@ -10,31 +8,23 @@ import type { Clock } from '../redis/clock.ts';
 import { unlessUnreadable, type ReportStanding } from '../redis/unreadable-record.ts';
 import type { DoubtLimits } from './beliefs/weigh.ts';
 import { largeAccountFilings } from './schedule/plan.ts';
-import { leased, pollAccount, type MeasuredPoll } from './poll.ts';
+import { leased, pollAccount, type PollAccountDeps } from './poll.ts';
 import type { Looks } from './looks.ts';
-import { createPollNotes } from './poll-notes.ts';
-import type { PollOutcome } from './poll-outcome.ts';
+import { createPollNotes, type PollNotes } from './poll-notes.ts';
+import { createPollReports, type PollReportsDeps } from './poll-reports.ts';
 import type { PollJob } from './schedule/poll-queue.ts';
 import type { Poll, PollEnd } from './schedule/poll-worker.ts';
 import type { PollLease } from './store/lease-store.ts';
-import type { PollingMarks } from './store/marks.ts';
 import type { PollingStore } from './store/polling-store.ts';
 import type { PartnerConnection, PartnerConnections } from './partner-connections.ts';
-import { reportHealth, type PollNews } from './health.ts';
-import { createStalledSearch, type StalledSearch } from './schedule/stalled-filings.ts';
+import { createStalledSearch } from './schedule/stalled-filings.ts';
 import { isSealError } from './service-search.ts';
 import { withUpkeep } from './upkeep.ts';
 
-/** One poll with its measurements, for logs and metrics. */
-export interface PollReport extends MeasuredPoll {
-  readonly account: string;
-}
-
-export interface AccountPollerDeps {
+export interface AccountPollerDeps extends PollReportsDeps {
   readonly accounts: AccountStore;
   readonly snapshot: SnapshotStore;
   readonly polling: PollingStore;
-  readonly unsound: Pick<UnsoundAccounts, 'noteAgain'>;
   readonly filings: Pick<FilingListStore, 'walk'>;
   readonly clock: Clock;
   readonly random: () => number;
@@ -43,13 +33,6 @@ export interface AccountPollerDeps {
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
   readonly doubtLimits: DoubtLimits;
-  /** Called when events are in the log. */
-  readonly onEvents: (account: string, events: readonly RecordedEvent[]) => void;
-  /**
-   * Wakes the subscriptions that want these events. A subscription's unreadable record does not keep a poll
-   * from detecting changes.
-   */
-  readonly wakeMatching: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
   /**
    * Called after every poll, however it ended, and every `upkeepMs` during a poll, because a sweep may take
    * many minutes.
@@ -60,7 +43,6 @@ export interface AccountPollerDeps {
   readonly onError: (error: Error) => void;
   /** Records left out of a list, as no filings or unreadable: their number, and the names of a few. */
   readonly onQuarantined: (account: string, records: number, examples: readonly string[]) => void;
-  readonly onPoll: (report: PollReport) => void;
   /** Called when a record cannot be read without which the account is not polled. */
   readonly reportStanding: ReportStanding;
   /** The account's records that could not be read since the last call, in words; empty without any. */
@@ -84,20 +66,21 @@ const clockAgeMs = 250;
 
 /** Polls accounts by name, with one client and request budget per account. */
 export function createAccountPoller(deps: AccountPollerDeps): Poll {
-  const { partners } = deps;
-  // For each that has been polled with since it was made: which filings that stay were looked at.
-  const polled = new WeakMap<PartnerConnection, StalledSearch>();
+  const { clock, looks, partners, polling, upkeepMs, onError } = deps;
+  const reports = createPollReports(deps);
+  const notes = createPollNotes({ ...deps, reportHealth: reports.health });
+  const known = createKnownAccounts(deps, notes);
+  // The dependencies that all polls of an account share, from its first poll over this connection on.
+  const shared = new WeakMap<PartnerConnection, PollAccountDeps>();
   const tryTakePlace = createPlaces(largeReadsMax);
-  const notes = createPollNotes({ ...deps, reportHealth: tellHealth });
 
   return async (job, signal, lease) => {
-    const [account] = await Promise.all([findAccount(job.account), deps.clock.synchronise(clockAgeMs)]);
+    const [account] = await Promise.all([known.find(job.account), clock.synchronise(clockAgeMs)]);
     if (account instanceof Error) return 'polled';
     if (account === null) {
-      await forget(job.account);
+      await known.forget(job.account);
       return 'polled';
     }
-    const { upkeepMs, onError } = deps;
     return withUpkeep(
       () => deps.upkeep(job.account),
       { everyMs: upkeepMs, onError },
@@ -115,118 +98,95 @@ export function createAccountPoller(deps: AccountPollerDeps): Poll {
     );
   };
 
-  async function findAccount(name: string): Promise<KeyedAccount | Error | null> {
-    try {
-      return await deps.accounts.getKeyed(name);
-    } catch (error) {
-      if (isSealError(error)) await noteSealed(name, error);
-      const unreadable = await deps.reportStanding(name, error);
-      if (unreadable === null) throw error;
-      return unreadable;
-    }
-  }
-
-  async function noteSealed(name: string, error: Error): Promise<void> {
-    const account = await deps.accounts.get(name);
-    if (account !== null) await notes.unpolled(account, error);
-  }
-
   async function pollKnown(account: KeyedAccount, job: PollJob, ...rest: Rest): Promise<PollEnd> {
     try {
       return await pollAndReport(account, job, ...rest);
     } catch (error) {
       if (!(error instanceof SnapshotLostError)) throw error;
       // The account was removed, or emptied and begun anew, while it was polled: the reads are void.
-      if (!(await deps.accounts.exists(job.account))) await forget(job.account);
+      if (!(await deps.accounts.exists(job.account))) await known.forget(job.account);
       return 'polled';
     }
   }
 
-  async function forget(account: string): Promise<void> {
-    partners.forget(account);
-    deps.looks?.stop(account);
-    await deps.polling.forgetPolled(account);
-    await deps.onUnknownAccount(account);
-  }
-
   async function pollAndReport(
     account: KeyedAccount,
-    job: PollJob,
+    { mode, asked }: PollJob,
     ...[signal, lease]: Rest
   ): Promise<PollEnd> {
     const connection = partners.of(account);
-    const isNew = !polled.has(connection);
-    const stalled = polled.get(connection) ?? createStalledSearch(deps);
-    polled.set(connection, stalled);
-    if (isNew) await deps.polling.noteUnpolled({ account: account.account, at: account.createdAt });
+    const former = shared.get(connection);
+    const pollDeps = former ?? share(connection);
+    if (former === undefined) await polling.noteUnpolled({ account: account.account, at: account.createdAt });
     const startedAt = performance.now();
     let requests = 0;
-    const client = connection.client.counting(() => (requests += 1));
+    const counting = connection.client.counting(() => (requests += 1));
     // A sweep goes on beside the polls by delta, and the looks between them.
-    const watched = job.mode === 'delta' ? deps.looks?.poll(account, connection) : undefined;
-    const now = deps.clock.now;
-    const request = { mode: job.mode, asked: job.asked, newSettings: isNew };
-    const ended = await pollAccount(
-      {
-        ...deps,
-        ...connection,
-        stalled,
-        requestsSent: () => requests,
-        waitedForTurnMs: connection.budget.waitedForTurnMs,
-        handOn,
-        client: createPatientClient({
-          ...deps,
-          ...connection,
-          client: watched?.watching(client) ?? client,
-          onRest: (refusal, ms) => notes.rest(account, refusal, ms),
-        }),
-        now,
-        tryTakePlace,
-        largeFrom: largeAccountFilings,
-        whileReading: (read) => notes.whileReading(account, connection, read),
-        beginSweep: (asked) => deps.beginSweep(account.account, asked),
-      },
-      account,
-      lease === undefined ? request : { ...request, lease },
-      signal,
-    );
+    const watched = mode === 'delta' ? looks?.poll(account, connection) : undefined;
+    const client = createPatientClient({
+      client: watched?.watching(counting) ?? counting,
+      budget: connection.budget,
+      random: deps.random,
+      onRest: (refusal, ms) => notes.rest(account, refusal, ms),
+    });
+    const request = { mode, asked, newSettings: former === undefined, client, requestsSent: () => requests };
+    const leasing = lease === undefined ? request : { ...request, lease };
+    const ended = await pollAccount(pollDeps, account, leasing, signal);
     if (ended === leased) return leased;
     const { outcome, marks } = ended;
-    const durationMs = performance.now() - startedAt;
-    await report(account, { outcome, durationMs, requests }, marks);
-    watched?.ended(ended, job.asked);
+    await reports.ended(account, { outcome, durationMs: performance.now() - startedAt, requests }, marks);
+    watched?.ended(ended, asked);
     return outcome.kind === 'no_place' ? 'no_place' : 'polled';
   }
 
-  async function handOn(account: string, events: readonly RecordedEvent[]): Promise<void> {
-    deps.onEvents(account, events);
-    await unlessUnreadable(() => deps.wakeMatching(account, events));
-  }
-
-  // The wait that a failure asks for is not age.
-  function timeOf({ outcome, durationMs }: MeasuredPoll): number {
-    const now = deps.clock.now();
-    return Math.round(outcome.kind === 'failed' ? now + outcome.retryInMs : now - durationMs);
-  }
-
-  async function tellHealth(account: Account, news: PollNews, marks: PollingMarks): Promise<void> {
-    const reported = await reportHealth({ ...deps, now: deps.clock.now }, account, news, marks);
-    if (reported !== null) await handOn(account.account, [reported]);
-  }
-
-  async function report(account: KeyedAccount, poll: MeasuredPoll, marks: PollingMarks): Promise<void> {
-    const { outcome } = poll;
-    await tellHealth(account, outcome, marks);
-    if (isNothingRead(outcome)) return;
-    deps.polling.notePolled({ account: account.account, at: timeOf(poll) });
-    deps.onPoll({ ...poll, account: account.account });
+  function share(connection: PartnerConnection): PollAccountDeps {
+    const { waitedForTurnMs } = connection.budget;
+    const made: PollAccountDeps = {
+      ...deps,
+      ...connection,
+      waitedForTurnMs,
+      stalled: createStalledSearch(deps),
+      handOn: reports.handOn,
+      now: clock.now,
+      tryTakePlace,
+      largeFrom: largeAccountFilings,
+      whileReading: (account, read) => notes.whileReading(account, waitedForTurnMs, read),
+    };
+    shared.set(connection, made);
+    return made;
   }
 }
 
 type Rest = readonly [signal: AbortSignal, lease?: PollLease];
 
-function isNothingRead({ kind }: PollOutcome): boolean {
-  return kind === 'backing_off' || kind === 'early' || kind === 'no_place' || kind === 'left_to_sweep';
+/** Finds the accounts of jobs, and lets go of those that are gone. */
+function createKnownAccounts(deps: AccountPollerDeps, notes: Pick<PollNotes, 'unpolled'>) {
+  const { accounts } = deps;
+
+  async function noteSealed(name: string, error: Error): Promise<void> {
+    const account = await accounts.get(name);
+    if (account !== null) await notes.unpolled(account, error);
+  }
+
+  return {
+    /** Null: the account is gone. An error, which was reported: its record cannot be read. */
+    async find(name: string): Promise<KeyedAccount | Error | null> {
+      try {
+        return await accounts.getKeyed(name);
+      } catch (error) {
+        if (isSealError(error)) await noteSealed(name, error);
+        const unreadable = await deps.reportStanding(name, error);
+        if (unreadable === null) throw error;
+        return unreadable;
+      }
+    },
+    async forget(account: string): Promise<void> {
+      deps.partners.forget(account);
+      deps.looks?.stop(account);
+      await deps.polling.forgetPolled(account);
+      await deps.onUnknownAccount(account);
+    },
+  };
 }
 
 function createPlaces(max: number): () => (() => void) | null {

@@ -1,6 +1,6 @@
 import type { AttemptReport } from '../delivery/settlement.ts';
 import type { RecordedEvent } from '../filings/observe-filings.ts';
-import type { PollReport } from '../polling/pollers.ts';
+import type { PollReport } from '../polling/poll-reports.ts';
 
 /** How traces are sent. */
 export interface TracingSettings {

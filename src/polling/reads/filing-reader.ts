@@ -1,4 +1,3 @@
-import type { PartnerClient } from '../../partner/partner-client.ts';
 import { aboutFilings, consequence, PartnerError } from '../../partner/partner-error.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
 import { isRetryDue, isSecondAbsence, missedByAbsence, missedByFailure } from '../beliefs/missed-reads.ts';
@@ -33,11 +32,6 @@ interface Absence {
   readonly notBefore: number;
 }
 
-export interface FilingReaderDeps {
-  readonly client: Pick<PartnerClient, 'getFiling' | 'checkAccount'>;
-  readonly now: () => number;
-}
-
 // Maximum number of filings requested side by side.
 const readsAtOnce = 8;
 const failuresInARowMax = 5;
@@ -47,8 +41,8 @@ const removedAtOnce = 8;
 
 /** A reader for one poll. */
 export function createFilingReader(
-  { client, now }: FilingReaderDeps,
-  { account: { pollIntervalMs }, startedAt, signal }: PollInput,
+  now: () => number,
+  { account: { pollIntervalMs }, client, startedAt, signal }: PollInput,
   findings: Findings,
   missed: MissedRecord,
 ): FilingReader {

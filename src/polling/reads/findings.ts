@@ -107,9 +107,9 @@ const commitLength = 1_024;
 export function createFindings(
   deps: Pick<
     ReadDeps,
-    'client' | 'snapshot' | 'polling' | 'clock' | 'filingBytesMax' | 'bodies' | 'handOn' | 'doubtLimits'
+    'snapshot' | 'polling' | 'clock' | 'filingBytesMax' | 'bodies' | 'handOn' | 'doubtLimits'
   >,
-  { account: { account }, marks, known, stays, startedAt, signal }: PollInput,
+  { account: { account }, client, marks, known, stays, startedAt, signal }: PollInput,
   missed: MissedRecord,
 ): Findings {
   const { snapshot } = deps;
@@ -196,7 +196,7 @@ export function createFindings(
   async function weighAll(): Promise<Verdict> {
     const verdict = weigh(evidence(), deps.doubtLimits);
     if (seen !== undefined || (!verdict.list && isPlain(evidence()))) return verdict;
-    seen = await readIdentity(deps.client, signal);
+    seen = await readIdentity(client, signal);
     return weigh(evidence(), deps.doubtLimits);
   }
 
@@ -244,7 +244,7 @@ export function createFindings(
   // Those of the filings never seen before that the baseline has left out.
   async function findHidden(found: readonly Waiting[]): Promise<ReadonlySet<string>> {
     if (marks.hidden === 0 || found.length === 0) return new Set();
-    const total = await unlessFailed(deps.client.countFilings(signal));
+    const total = await unlessFailed(client.countFilings(signal));
     const [stored, { hidden }] = await Promise.all([snapshot.known(account), deps.polling.read(account)]);
     const grownBy = total === null ? null : total - (stored - missed.gone()) - hidden;
     const dated = found.map(({ commit: { id }, createdAt }) => ({ id, createdAt }));

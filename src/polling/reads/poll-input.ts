@@ -12,7 +12,6 @@ import type { BodyAllowance } from '../../filings/body-allowance.ts';
 
 /** The dependencies of the reads of all polls of an account. */
 export interface ReadDeps {
-  readonly client: Omit<PartnerClient, 'counting'>;
   readonly snapshot: SnapshotStore;
   readonly polling: PollingStore;
   readonly differences: CountDifferences;
@@ -40,6 +39,7 @@ export interface PollInput {
     readonly pollIntervalMs: number;
     readonly sweepIntervalMs: number;
   };
+  readonly client: Omit<PartnerClient, 'counting'>;
   readonly marks: PollingMarks;
   /** Number of known filings, removed ones left out, before the poll. */
   readonly known: number;

@@ -68,12 +68,12 @@ const settledMax = 100;
 /** Prepares the reads of one poll of an account. */
 export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
   const { account } = input.account;
-  const { signal, isLong = false } = input;
+  const { client, signal, isLong = false } = input;
   const shown = createIdSet();
   const missed = createMissedRecord(deps, input);
   const findings = createFindings(deps, input, missed);
   const { tally } = findings;
-  const reader = createFilingReader(deps, input, findings, missed);
+  const reader = createFilingReader(deps.now, input, findings, missed);
   let verdict: Verdict = believed;
   let settled = 0;
   let scans = 0;
@@ -88,7 +88,7 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
 
   async function readPage(offset: number, limit: number, status?: string): Promise<PageRead> {
     const query = { offset, limit, ...(status === undefined ? {} : { status }) };
-    const answer = await deps.client.listFilings(query, signal);
+    const answer = await client.listFilings(query, signal);
     const { total, length, filings, quarantined } = answer.page;
     const rows = splitRepeatedRows(filings, (id) => shown.add(id, 0) === 'new');
     for (const name of quarantined) shown.add(name, 0);
@@ -124,7 +124,7 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
     async readList(request) {
       const isSweep = isLong && request.status === undefined;
       scans += 1;
-      const scan = scanList({ listing: deps.client, shown, part: scans, signal }, { ...request, isSweep });
+      const scan = scanList({ listing: client, shown, part: scans, signal }, { ...request, isSweep });
       const work = createPageWork();
       try {
         for await (const page of scan.pages())

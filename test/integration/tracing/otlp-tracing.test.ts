@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { AttemptReport } from '../../../src/delivery/settlement.ts';
-import type { PollReport } from '../../../src/polling/pollers.ts';
+import type { PollReport } from '../../../src/polling/poll-reports.ts';
 import { createOtlpTracing } from '../../../src/tracing/otlp-tracing.ts';
 import type { Tracing } from '../../../src/tracing/tracing.ts';
 import { createTestAuthority } from '../../support/receivers/certificates.ts';

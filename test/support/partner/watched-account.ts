@@ -10,7 +10,7 @@ import { createPartnerClient } from '../../../src/partner/partner-client.ts';
 import { createPatientClient } from '../../../src/partner/patient-client.ts';
 import { createRequestBudget } from '../../../src/partner/request-budget.ts';
 import { defaultDoubtLimits, type DoubtLimits } from '../../../src/polling/beliefs/weigh.ts';
-import { leased, pollAccount } from '../../../src/polling/poll.ts';
+import { leased, pollAccount, type PolledAccount } from '../../../src/polling/poll.ts';
 import { createBodyAllowance } from '../../../src/filings/body-allowance.ts';
 import type { PollOutcome } from '../../../src/polling/poll-outcome.ts';
 import { createStalledSearch } from '../../../src/polling/schedule/stalled-filings.ts';
@@ -130,8 +130,8 @@ export async function watchAccount(
     random: () => 0,
     onRequest: () => undefined,
   });
+  const { beginSweep } = options;
   const deps = {
-    client,
     snapshot,
     polling,
     now: clock.now,
@@ -144,8 +144,10 @@ export async function watchAccount(
     filingBytesMax: options.filingBytesMax ?? 262_144,
     doubtLimits: { ...defaultDoubtLimits, ...options.doubtLimits },
     tryTakePlace: options.tryTakePlace ?? (() => () => undefined),
-    ...(options.beginSweep === undefined ? {} : { beginSweep: options.beginSweep }),
-    whileReading: <T>(read: () => Promise<T>) => read(),
+    ...(beginSweep === undefined
+      ? {}
+      : { beginSweep: (_account: string, asked: boolean) => beginSweep(asked) }),
+    whileReading: <T>(_account: PolledAccount, read: () => Promise<T>) => read(),
     waitedForTurnMs: budget.waitedForTurnMs,
     handOn: async (_account: string, events: readonly RecordedEvent[]) => void handed.push(...events),
     onQuarantined: (_account: string, records: number) => void quarantined.push(records),
@@ -163,7 +165,6 @@ export async function watchAccount(
     log,
     clock,
     async poll(mode = 'delta', { signal, scheduled = false, newSettings = false } = {}) {
-      const request = { mode, asked: !scheduled, newSettings };
       let sent = 0;
       const counting = client.counting(() => (sent += 1));
       const patient =
@@ -171,9 +172,9 @@ export async function watchAccount(
           ? counting
           : createPatientClient({ client: counting, budget, random, onRest: async () => undefined });
       const ended = await pollAccount(
-        { ...deps, client: patient, requestsSent: () => sent },
+        deps,
         account,
-        request,
+        { mode, asked: !scheduled, newSettings, client: patient, requestsSent: () => sent },
         signal ?? new AbortController().signal,
       );
       if (ended === leased) throw new Error('no lease is asked for');

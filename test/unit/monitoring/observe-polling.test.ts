@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { beforeEach, expect, test } from 'vitest';
 import { createMetrics } from '../../../src/monitoring/metrics.ts';
 import { observePolling } from '../../../src/monitoring/observe-polling.ts';
-import type { PollReport } from '../../../src/polling/pollers.ts';
+import type { PollReport } from '../../../src/polling/poll-reports.ts';
 
 const metrics = createMetrics();
 const lines: Record<string, unknown>[] = [];

@@ -1,0 +1,81 @@
+import type { UnsoundAccounts } from '../accounts/unsound-accounts.ts';
+import type { RecordedEvent } from '../filings/observe-filings.ts';
+import type { Clock } from '../redis/clock.ts';
+import { unlessUnreadable } from '../redis/unreadable-record.ts';
+import { reportHealth, type PollNews } from './health.ts';
+import type { MeasuredPoll, PolledAccount } from './poll.ts';
+import type { PollOutcome } from './poll-outcome.ts';
+import type { PollingMarks } from './store/marks.ts';
+import type { PollingStore } from './store/polling-store.ts';
+
+/** One poll with its measurements, for logs and metrics. */
+export interface PollReport extends MeasuredPoll {
+  readonly account: string;
+}
+
+/** Reports what polls have found, and how they ended; all reject when Redis does. */
+export interface PollReports {
+  /** Reports events that are in the log, and wakes the subscriptions that want them. */
+  handOn(account: string, events: readonly RecordedEvent[]): Promise<void>;
+  /** Reports how the account is after the poll, or while it goes on; `marks` are the ones of that moment. */
+  health(account: PolledAccount, news: PollNews, marks: PollingMarks): Promise<void>;
+  /** Reports a poll that has ended, one that read nothing by its health alone. */
+  ended(account: PolledAccount, poll: MeasuredPoll, marks: PollingMarks): Promise<void>;
+}
+
+export interface PollReportsDeps {
+  readonly polling: Pick<PollingStore, 'appendEvent' | 'notePolled'>;
+  readonly unsound: Pick<UnsoundAccounts, 'noteAgain'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Called when events are in the log. */
+  readonly onEvents: (account: string, events: readonly RecordedEvent[]) => void;
+  /**
+   * Wakes the subscriptions that want these events. A subscription's unreadable record does not keep a poll
+   * from detecting changes.
+   */
+  readonly wakeMatching: (account: string, events: readonly RecordedEvent[]) => Promise<void>;
+  readonly onPoll: (report: PollReport) => void;
+}
+
+/** The reports of all polls of a process. */
+export function createPollReports({
+  polling,
+  unsound,
+  clock: { now },
+  onEvents,
+  wakeMatching,
+  onPoll,
+}: PollReportsDeps): PollReports {
+  const healthDeps = { polling, unsound, now };
+
+  async function handOn(account: string, events: readonly RecordedEvent[]): Promise<void> {
+    onEvents(account, events);
+    await unlessUnreadable(() => wakeMatching(account, events));
+  }
+
+  async function health(account: PolledAccount, news: PollNews, marks: PollingMarks): Promise<void> {
+    const reported = await reportHealth(healthDeps, account, news, marks);
+    if (reported !== null) await handOn(account.account, [reported]);
+  }
+
+  // The wait that a failure asks for is not age.
+  function timeOf({ outcome, durationMs }: MeasuredPoll): number {
+    return Math.round(outcome.kind === 'failed' ? now() + outcome.retryInMs : now() - durationMs);
+  }
+
+  return {
+    handOn,
+    health,
+    async ended(polled, poll, marks) {
+      const { account } = polled;
+      await health(polled, poll.outcome, marks);
+      if (isNothingRead(poll.outcome)) return;
+      polling.notePolled({ account, at: timeOf(poll) });
+      onPoll({ ...poll, account });
+    },
+  };
+}
+
+function isNothingRead({ kind }: PollOutcome): boolean {
+  return kind === 'backing_off' || kind === 'early' || kind === 'no_place' || kind === 'left_to_sweep';
+}
