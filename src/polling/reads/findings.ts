@@ -1,19 +1,18 @@
 import { detectChange } from '../../filings/detection/detect-change.ts';
 import type { FilingCommit, Observation } from '../../filings/detection/decide-commit.ts';
-import { isSameInstant } from '../../filings/detection/same-instant.ts';
-import { observeFilings, toRecorded, type Step } from '../../filings/observe-filings.ts';
-import { createdAtOf, type PartnerFiling } from '../../partner/filing-schema.ts';
-import { isSettled } from '../../partner/filing-statuses.ts';
+import { observeFilings, type ObservationContext, type Step } from '../../filings/observe-filings.ts';
+import type { PartnerFiling } from '../../partner/filing-schema.ts';
 import type { PartnerError } from '../../partner/partner-error.ts';
 import type { ReadSpan } from '../../partner/read-span.ts';
-import { hiddenFilings } from '../beliefs/hidden-filings.ts';
+import type { Doubt } from '../beliefs/doubt.ts';
 import { notBefore } from '../beliefs/not-before.ts';
-import { readIdentity, standingDoubt, type Doubt } from '../beliefs/doubt.ts';
-import { canBeDoubted, weigh, type Evidence, type Verdict } from '../beliefs/weigh.ts';
-import { unlessFailed } from '../list/refused-lists.ts';
+import type { Evidence, Verdict } from '../beliefs/weigh.ts';
 import type { PageRows } from '../list/repeated-rows.ts';
+import { createConclusion, type ConclusionDeps } from './conclusion.ts';
+import { gatherEvidence } from './evidence.ts';
 import type { MissedRecord } from './missed-record.ts';
 import type { PollInput, ReadDeps } from './poll-input.ts';
+import { createWaitingCommits, isBirth } from './waiting-commits.ts';
 
 /**
  * The findings of one poll. A change of a known filing is committed when it is read. Filings
@@ -91,164 +90,41 @@ function startTally() {
   };
 }
 
-/** A commit that waits. */
-interface Waiting {
-  readonly commit: FilingCommit;
-  /** When the filing was created according to itself, milliseconds; NaN where it does not say. */
-  readonly createdAt: number;
-}
-
-// Maximum characters of the events that wait. The next poll finds the rest again.
-const waitingMax = 8 * 1024 * 1024;
-// Number of characters that a commit without a large event takes.
-const commitLength = 1_024;
-
 /** No findings yet. */
 export function createFindings(
-  deps: Pick<
-    ReadDeps,
-    'snapshot' | 'polling' | 'clock' | 'filingBytesMax' | 'bodies' | 'handOn' | 'doubtLimits'
-  >,
-  { account: { account }, client, marks, known, stays, startedAt, signal }: PollInput,
+  deps: ConclusionDeps & Pick<ReadDeps, 'filingBytesMax' | 'bodies'>,
+  input: PollInput,
   missed: MissedRecord,
 ): Findings {
-  const { snapshot } = deps;
-  const { generation, baselined, identity } = marks;
-  const standing = standingDoubt(marks);
+  const { account } = input.account;
   const tally = startTally();
-  const goneAtFirst = missed.gone();
-  const counted = { shown: 0, unknown: 0, timed: 0, moved: 0 };
-  const waiting = new Map<string, Waiting>();
+  const evidence = gatherEvidence(input, missed);
+  const waiting = createWaitingCommits();
+  const conclusion = createConclusion(deps, input, missed, { tally, evidence, waiting });
+  const context = contextOf(deps.filingBytesMax, input, missed);
   const underWay = new Set<Promise<unknown>>();
-  let waitingLength = 0;
-  let births = 0;
-  let expected = 0;
-  // Undefined until the service was asked.
-  let seen: string | null | undefined;
-
-  const isOther = () =>
-    canBeDoubted({ baselined, known }) && seen != null && identity !== '' && seen !== identity;
-  const evidence = (): Evidence => {
-    const gone = missed.gone();
-    const goneBefore = Math.min(goneAtFirst, gone);
-    return { known, expected, ...counted, gone, goneBefore, isOther: isOther(), baselined, standing };
-  };
 
   async function compare(observations: readonly Observation[], span: ReadSpan, options: Observing) {
-    const context = {
-      account,
-      generation,
-      filingBytesMax: deps.filingBytesMax,
-      stayLimit: stays.limitOf,
-      announces: () => baselined,
-      waits: (commit: FilingCommit) => baselined && isWeighed(commit),
-      notBefore:
-        options.notBefore ??
-        ((id, previous, document) => notBefore(marks, missed.get(id), previous, document)),
-    } satisfies Parameters<typeof observeFilings>[1];
     // A later read of a filing replaces what waits of it.
-    for (const { id } of observations) forget(id);
-    const observed = await observeFilings(deps, context, observations, span);
+    for (const { id } of observations) {
+      const former = waiting.remove(id);
+      if (former !== undefined) evidence.discount(former);
+      if (former !== undefined && isBirth(former)) tally.added -= 1;
+    }
+    const earliest = options.notBefore ?? context.notBefore;
+    const observed = await observeFilings(deps, { ...context, notBefore: earliest }, observations, span);
     tally.events += observed.events.length;
-    tally.added += observed.added;
-    tally.overtaken ||= observed.overtakenBy < startedAt;
-    count(observations, observed.waiting, options.isListed === true);
+    tally.added += observed.added + evidence.count(observations, observed.waiting, options.isListed === true);
+    tally.overtaken ||= observed.overtakenBy < input.startedAt;
     if (observed.events.length > 0) await deps.handOn(account, observed.events);
     await missed.forget(observations.filter(({ filing }) => filing !== null).map(({ id }) => id));
     for (const step of observed.waiting) await keep(step);
   }
 
-  function count(observations: readonly Observation[], steps: readonly Step[], isListed: boolean): void {
-    const weighed = new Map(steps.map(({ observation, commit }) => [observation.id, isBirth(commit)]));
-    for (const { id, filing } of observations) {
-      const isNew = weighed.get(id) === true;
-      const isMoved = weighed.get(id) === false;
-      if (isNew) births += 1;
-      if (isListed) counted[isNew ? 'unknown' : 'shown'] += 1;
-      if (isMoved) counted.moved += 1;
-      if (isMoved || (!isNew && filing !== null && isTimed(filing))) counted.timed += 1;
-      if (isNew) tally.added += 1;
-    }
-  }
-
-  function forget(id: string): void {
-    const former = waiting.get(id);
-    if (former === undefined) return;
-    waiting.delete(id);
-    waitingLength -= lengthOf(former.commit);
-    if (isBirth(former.commit)) {
-      births -= 1;
-      tally.added -= 1;
-    } else {
-      counted.moved -= 1;
-      counted.timed -= 1;
-    }
-  }
-
-  async function keep({ observation: { filing }, commit }: Step): Promise<void> {
-    const length = lengthOf(commit);
-    if (waitingLength + length > waitingMax) await concludeEarly();
-    if (waitingLength + length > waitingMax) return void (tally.dropped += 1);
-    waiting.set(commit.id, { commit, createdAt: createdAtOf(filing) });
-    waitingLength += length;
-  }
-
-  async function weighAll(): Promise<Verdict> {
-    const verdict = weigh(evidence(), deps.doubtLimits);
-    if (seen !== undefined || (!verdict.list && isPlain(evidence()))) return verdict;
-    seen = await readIdentity(client, signal);
-    return weigh(evidence(), deps.doubtLimits);
-  }
-
-  // Where nothing could be doubted, or the list shows itself to be the account's own.
-  async function concludeEarly(): Promise<void> {
-    if (isPlain(evidence())) await commitBelieved({ ...(await weighAll()), times: true });
-  }
-
-  async function commitBelieved({ list, times }: Verdict): Promise<void> {
-    const believed = [...waiting.values()].filter(({ commit }) => (isBirth(commit) ? !list : !times));
-    for (const { commit } of believed) forgetWritten(commit);
-    if (believed.length === 0) return;
-    await deps.clock.synchronise();
-    const hidden = await findHidden(believed.filter(({ commit }) => isBirth(commit)));
-    const refused = await write(
-      believed.map(({ commit }) => (hidden.has(commit.id) ? withoutEvent(commit) : commit)),
-    );
-    // The baseline leaves out no more filings: these are announced.
-    await write(believed.map(({ commit }) => commit).filter(({ id }) => refused.has(id)));
-  }
-
-  function forgetWritten(commit: FilingCommit): void {
-    waiting.delete(commit.id);
-    waitingLength -= lengthOf(commit);
-    if (isBirth(commit)) births -= 1;
-  }
-
-  // A filing that another process has changed since is left to the next poll. Returns the ids that are to be
-  // announced.
-  async function write(commits: readonly FilingCommit[]): Promise<ReadonlySet<string>> {
-    const refused = new Set<string>();
-    if (commits.length === 0) return refused;
-    const results = await snapshot.commit(account, generation, commits, deps.clock.now());
-    const events = commits.flatMap(({ id, event }, i) => {
-      const result = results[i];
-      if (result?.kind === 'baselined') refused.add(id);
-      const position = result?.kind === 'written' ? result.position : null;
-      return event === null || position === null ? [] : toRecorded(event, position);
-    });
-    tally.events += events.length;
-    if (events.length > 0) await deps.handOn(account, events);
-    return refused;
-  }
-
-  // Those of the filings never seen before that the baseline has left out.
-  async function findHidden(found: readonly Waiting[]): Promise<ReadonlySet<string>> {
-    if (marks.hidden === 0 || found.length === 0) return new Set();
-    const total = await unlessFailed(client.countFilings(signal));
-    const [stored, { hidden }] = await Promise.all([snapshot.known(account), deps.polling.read(account)]);
-    const grownBy = total === null ? null : total - (stored - missed.gone()) - hidden;
-    const dated = found.map(({ commit: { id }, createdAt }) => ({ id, createdAt }));
-    return hiddenFilings(dated, { baselinedAt: marks.baselinedAt, counted: grownBy });
+  async function keep(step: Step): Promise<void> {
+    if (waiting.add(step)) return;
+    await conclusion.concludeEarly();
+    if (!waiting.add(step)) tally.dropped += 1;
   }
 
   async function observe(
@@ -256,7 +132,7 @@ export function createFindings(
     span: ReadSpan,
     options: Observing = {},
   ): Promise<void> {
-    if (isOther() || observations.length === 0) return;
+    if (evidence.isOther() || observations.length === 0) return;
     const work = compare(observations, span, options);
     underWay.add(work);
     try {
@@ -269,9 +145,9 @@ export function createFindings(
   async function contradicted(repeated: readonly PartnerFiling[], span: ReadSpan): Promise<string[]> {
     // The snapshot has to hold the filings of earlier pages by then.
     await Promise.allSettled(underWay);
-    const states = await snapshot.read(account, idsOf(repeated));
+    const states = await deps.snapshot.read(account, idsOf(repeated));
     const contrary = repeated.filter((filing, i) => {
-      const before = waiting.get(filing.id)?.commit.next ?? states[i]?.state ?? null;
+      const before = waiting.get(filing.id)?.next ?? states[i]?.state ?? null;
       const { kind } = detectChange(before, filing, span, false);
       return kind === 'change' || kind === 'silent';
     });
@@ -286,48 +162,34 @@ export function createFindings(
       await observe(observations, span, { isListed: true });
       return repeated.length === 0 ? [] : contradicted(repeated, span);
     },
-    expect: (shown) => void (expected = Math.min(known, shown)),
-    noteAccount: (digest) => void (seen = digest),
-    isOther,
-    evidence,
-    weigh: weighAll,
-    async conclude() {
-      const verdict = await weighAll();
-      await commitBelieved(verdict);
-      births = 0;
-      return verdict;
-    },
-    concludeEarly,
-    births: () => births,
-    doubtOf({ reason }) {
-      if (reason === null) return null;
-      const { shown, unknown, gone, moved } = evidence();
-      return { reason, known, shown, unknown, gone, moved, identity: isOther() ? (seen ?? '') : '' };
-    },
+    expect: evidence.expect,
+    noteAccount: evidence.noteAccount,
+    isOther: evidence.isOther,
+    evidence: evidence.present,
+    births: evidence.births,
+    ...conclusion,
   };
 }
 
-const isBirth = ({ previous }: FilingCommit) => previous === null;
+function contextOf(
+  filingBytesMax: number,
+  { account: { account }, marks, stays }: PollInput,
+  missed: Pick<MissedRecord, 'get'>,
+): ObservationContext {
+  const { generation, baselined } = marks;
+  return {
+    account,
+    generation,
+    filingBytesMax,
+    stayLimit: stays.limitOf,
+    announces: () => baselined,
+    waits: (commit) => baselined && isWeighed(commit),
+    notBefore: (id, previous, document) => notBefore(marks, missed.get(id), previous, document),
+  };
+}
 
 function isWeighed(commit: FilingCommit): boolean {
   return isBirth(commit) || commit.movesTime === true;
-}
-
-// The lists have shown enough known filings, or too few are known to doubt anything.
-function isPlain(found: Evidence): boolean {
-  return !canBeDoubted(found) || found.standing?.accepted === true || found.unknown <= found.shown;
-}
-
-function isTimed({ status, completedAt }: PartnerFiling): boolean {
-  return isSettled(status) && !isSameInstant(completedAt, null);
-}
-
-function lengthOf({ event }: FilingCommit): number {
-  return commitLength + (event?.body.length ?? 0);
-}
-
-function withoutEvent(commit: FilingCommit): FilingCommit {
-  return { ...commit, event: null, next: { ...commit.next, sequence: 0 } };
 }
 
 function idsOf(filings: readonly PartnerFiling[]): string[] {

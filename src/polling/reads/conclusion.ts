@@ -1,0 +1,111 @@
+import type { FilingCommit } from '../../filings/detection/decide-commit.ts';
+import { toRecorded } from '../../filings/observe-filings.ts';
+import { readIdentity } from '../beliefs/doubt.ts';
+import { hiddenFilings } from '../beliefs/hidden-filings.ts';
+import { canBeDoubted, weigh, type Evidence, type Verdict } from '../beliefs/weigh.ts';
+import { unlessFailed } from '../list/refused-lists.ts';
+import type { GatheredEvidence } from './evidence.ts';
+import type { Findings, Tally } from './findings.ts';
+import type { MissedRecord } from './missed-record.ts';
+import type { PollInput, ReadDeps } from './poll-input.ts';
+import { isBirth, type WaitingCommit, type WaitingCommits } from './waiting-commits.ts';
+
+export type ConclusionDeps = Pick<ReadDeps, 'snapshot' | 'polling' | 'clock' | 'handOn' | 'doubtLimits'>;
+
+/** The findings of a poll that are weighed at its end. */
+interface Weighed {
+  readonly tally: Tally;
+  readonly evidence: GatheredEvidence;
+  readonly waiting: WaitingCommits;
+}
+
+/** Weighs what a poll has found, and commits what waits as far as it is believed; see `Findings`. */
+export function createConclusion(
+  deps: ConclusionDeps,
+  input: PollInput,
+  missed: Pick<MissedRecord, 'gone'>,
+  { tally, evidence, waiting }: Weighed,
+): Pick<Findings, 'weigh' | 'conclude' | 'concludeEarly' | 'doubtOf'> {
+  const { client, marks, signal } = input;
+  const { account } = input.account;
+
+  async function weighAll(): Promise<Verdict> {
+    const found = evidence.present();
+    const verdict = weigh(found, deps.doubtLimits);
+    if (evidence.seenAccount() !== undefined || (!verdict.list && isPlain(found))) return verdict;
+    evidence.noteAccount(await readIdentity(client, signal));
+    return weigh(evidence.present(), deps.doubtLimits);
+  }
+
+  async function commitBelieved({ list, times }: Verdict): Promise<void> {
+    const believed = waiting.take((commit) => (isBirth(commit) ? !list : !times));
+    const commits = believed.map(({ commit }) => commit);
+    const births = believed.filter(({ commit }) => isBirth(commit));
+    births.forEach(evidence.endBirth);
+    if (commits.length === 0) return;
+    await deps.clock.synchronise();
+    const hidden = await findHidden(births);
+    const refused = await write(commits.map((one) => (hidden.has(one.id) ? withoutEvent(one) : one)));
+    // The baseline leaves out no more filings: these are announced.
+    await write(commits.filter(({ id }) => refused.has(id)));
+  }
+
+  // A filing that another process has changed since is left to the next poll. Returns the ids that are to be
+  // announced.
+  async function write(commits: readonly FilingCommit[]): Promise<ReadonlySet<string>> {
+    const refused = new Set<string>();
+    if (commits.length === 0) return refused;
+    const results = await deps.snapshot.commit(account, marks.generation, commits, deps.clock.now());
+    const events = commits.flatMap(({ id, event }, i) => {
+      const result = results[i];
+      if (result?.kind === 'baselined') refused.add(id);
+      const position = result?.kind === 'written' ? result.position : null;
+      return event === null || position === null ? [] : toRecorded(event, position);
+    });
+    tally.events += events.length;
+    if (events.length > 0) await deps.handOn(account, events);
+    return refused;
+  }
+
+  // Those of the filings never seen before that the baseline has left out.
+  async function findHidden(born: readonly WaitingCommit[]): Promise<ReadonlySet<string>> {
+    if (marks.hidden === 0 || born.length === 0) return new Set();
+    const total = await unlessFailed(client.countFilings(signal));
+    const [stored, { hidden }] = await Promise.all([
+      deps.snapshot.known(account),
+      deps.polling.read(account),
+    ]);
+    const grownBy = total === null ? null : total - (stored - missed.gone()) - hidden;
+    const dated = born.map(({ commit: { id }, createdAt }) => ({ id, createdAt }));
+    return hiddenFilings(dated, { baselinedAt: marks.baselinedAt, counted: grownBy });
+  }
+
+  return {
+    weigh: weighAll,
+    async conclude() {
+      const verdict = await weighAll();
+      await commitBelieved(verdict);
+      evidence.endBirths();
+      return verdict;
+    },
+    // Where nothing could be doubted, or the list shows itself to be the account's own.
+    async concludeEarly() {
+      if (isPlain(evidence.present())) await commitBelieved({ ...(await weighAll()), times: true });
+    },
+    doubtOf({ reason }) {
+      if (reason === null) return null;
+      const { known, shown, unknown, gone, moved, isOther } = evidence.present();
+      const identity = isOther ? (evidence.seenAccount() ?? '') : '';
+      return { reason, known, shown, unknown, gone, moved, identity };
+    },
+  };
+}
+
+// The lists have shown enough known filings, or too few are known to doubt anything.
+function isPlain(found: Evidence): boolean {
+  return !canBeDoubted(found) || found.standing?.accepted === true || found.unknown <= found.shown;
+}
+
+function withoutEvent(commit: FilingCommit): FilingCommit {
+  return { ...commit, event: null, next: { ...commit.next, sequence: 0 } };
+}

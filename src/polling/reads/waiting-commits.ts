@@ -1,0 +1,66 @@
+import type { FilingCommit } from '../../filings/detection/decide-commit.ts';
+import type { Step } from '../../filings/observe-filings.ts';
+import { createdAtOf } from '../../partner/filing-schema.ts';
+
+/** A commit that waits. */
+export interface WaitingCommit {
+  readonly commit: FilingCommit;
+  /** When the filing was created according to itself, milliseconds; NaN where it does not say. */
+  readonly createdAt: number;
+}
+
+/** The commits of a poll that wait for its end, at most one of a filing and 8 MiB of events. */
+export interface WaitingCommits {
+  /** False, with nothing kept, when there is no room. */
+  add(step: Step): boolean;
+  get(id: string): FilingCommit | undefined;
+  /** Removes the commit of a filing and returns it; undefined when none waits. */
+  remove(id: string): FilingCommit | undefined;
+  /** Removes the commits that `isWanted` names and returns them, in the order in which they came. */
+  take(isWanted: (commit: FilingCommit) => boolean): readonly WaitingCommit[];
+}
+
+// Maximum characters of the events that wait. The next poll finds the rest again.
+const waitingMax = 8 * 1024 * 1024;
+// Number of characters that a commit without a large event takes.
+const commitLength = 1_024;
+
+/** No commits yet. */
+export function createWaitingCommits(): WaitingCommits {
+  const waiting = new Map<string, WaitingCommit>();
+  let length = 0;
+
+  function remove(id: string): FilingCommit | undefined {
+    const commit = waiting.get(id)?.commit;
+    if (commit === undefined) return undefined;
+    waiting.delete(id);
+    length -= lengthOf(commit);
+    return commit;
+  }
+
+  return {
+    add({ observation: { filing }, commit }) {
+      const more = lengthOf(commit);
+      if (length + more > waitingMax) return false;
+      waiting.set(commit.id, { commit, createdAt: createdAtOf(filing) });
+      length += more;
+      return true;
+    },
+    get: (id) => waiting.get(id)?.commit,
+    remove,
+    take(isWanted) {
+      const wanted = [...waiting.values()].filter(({ commit }) => isWanted(commit));
+      for (const { commit } of wanted) remove(commit.id);
+      return wanted;
+    },
+  };
+}
+
+/** Whether a commit is of a filing never seen before. */
+export function isBirth({ previous }: FilingCommit): boolean {
+  return previous === null;
+}
+
+function lengthOf({ event }: FilingCommit): number {
+  return commitLength + (event?.body.length ?? 0);
+}
