@@ -91,6 +91,28 @@ export function firstBlock(subscription: Subscription): Block | null {
 }
 
 /**
+ * The health of an endpoint that never failed: the part of a delivery state that outcomes change. Times are
+ * milliseconds on Redis's clock; 0 means never or none.
+ */
+export const neverFailed = {
+  /** Failed attempts in a row, over all filings. */
+  failures: 0,
+  /** The first few filings of those failures: several filings mean that the endpoint is down. */
+  failedFilings: [] as readonly string[],
+  /** Time of the first of those failures. */
+  failingSince: 0,
+  lastSuccessAt: 0,
+  /** Time at which the newest acknowledged callback was sent; the endpoint worked then. */
+  workedAt: 0,
+  /** Nothing is sent before this time. */
+  pausedUntil: 0,
+  /** Failed probes since the pause began; 0 without a pause because of failures. */
+  probes: 0,
+  /** Why nothing was sent at the last attempt, for want of a token; empty otherwise. */
+  obstacle: '',
+};
+
+/**
  * The delivery state of a subscription that was never called: each field, with what it is while its hash does
  * not have it. Times are milliseconds on Redis's clock; 0 means never or none.
  */
@@ -113,21 +135,7 @@ export const neverCalled = {
   enabled: true,
   /** Why it is disabled; empty while enabled. */
   disabledReason: '',
-  /** Failed attempts in a row, over all filings. */
-  failures: 0,
-  /** The first few filings of those failures: several filings mean that the endpoint is down. */
-  failedFilings: [] as readonly string[],
-  /** Time of the first of those failures. */
-  failingSince: 0,
-  lastSuccessAt: 0,
-  /** Time at which the newest acknowledged callback was sent. */
-  workedAt: 0,
-  /** Nothing is sent before this time. */
-  pausedUntil: 0,
-  /** Failed probes since the pause began; 0 without a pause because of failures. */
-  probes: 0,
-  /** Why nothing was sent at the last attempt, for want of a token; empty otherwise. */
-  obstacle: '',
+  ...neverFailed,
   /** Events waiting in lanes. */
   parked: 0,
   /** When the next retry or probe is due; 0 when there is none. */

@@ -1,22 +1,10 @@
 import { jitter } from '../../waiting/jitter.ts';
 import { retryAfterMaxMs } from '../../waiting/retry-after.ts';
 import type { CallbackOutcome } from '../../callbacks/outcome.ts';
+import { neverFailed } from '../../subscriptions/subscription.ts';
 
 /** The part of a subscription's delivery state that outcomes change. Times are milliseconds, 0 = none. */
 export type EndpointHealth = Readonly<typeof neverFailed>;
-
-const neverFailed = {
-  failures: 0,
-  failedFilings: [] as readonly string[],
-  failingSince: 0,
-  lastSuccessAt: 0,
-  /** When the newest accepted callback was sent; the endpoint worked at that time. */
-  workedAt: 0,
-  pausedUntil: 0,
-  probes: 0,
-  /** Why nothing was sent at the last attempt, for want of a token; empty otherwise. */
-  obstacle: '',
-};
 
 /**
  * One attempt as evidence of the endpoint's health. `probe` is true when it was sent to find out whether a
