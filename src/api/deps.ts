@@ -14,7 +14,7 @@ import type { AttemptList } from '../delivery/attempts/attempt-list.ts';
 import type { ReadDelivery } from '../delivery/attempts/event-deliveries.ts';
 import type { EndExpired } from '../delivery/expiry.ts';
 import type { Verified } from '../delivery/ownership.ts';
-import type { ReplayProgress, ReplayRequest } from '../delivery/replay/replay.ts';
+import type { Replayer } from '../delivery/replay/start-replay.ts';
 import type { Journal } from '../delivery/store/journal.ts';
 import type { EventLog } from '../events/event-log.ts';
 import type { FindEvents } from '../events/search/find-events.ts';
@@ -66,6 +66,7 @@ export interface ApiDeps {
   readonly attempts: AttemptList;
   readonly readAttempt: ReadAttempt;
   readonly readDelivery: ReadDelivery;
+  readonly replayer: Replayer;
   readonly lags: ReadLags;
   /** Judges events by the filters of subscriptions. */
   readonly judge: FilterJudge;
@@ -149,34 +150,6 @@ export interface ApiHooks {
   verify(settings: string, subscription: Subscription): Promise<Verified>;
   /** Sends one `ping` and returns its outcome. */
   ping(subscription: Subscription): Promise<Sent>;
-  /**
-   * Starts to deliver events again; `matched` is their number. Events that the request names and that are of
-   * types that the caller does not see are unknown. The id holds no dot. Throws ReplayRefusedError.
-   */
-  replay(
-    account: string,
-    subscription: string,
-    request: ReplayRequest,
-    isSeen?: (type: string) => boolean,
-  ): Promise<{ id: string; matched: number }>;
-  /**
-   * Begins to send the filings as they are, each once; returns the id of the replay that does. An unfinished
-   * one goes on. Throws ReplayRefusedError.
-   */
-  snapshot(account: string, subscription: string): Promise<string>;
-  /** Null when there is no such replay. */
-  replayProgress(account: string, subscription: string, id: string): Promise<ReplayProgress | null>;
-  /** Number of events that `replay` would deliver again. Throws ReplayRefusedError. */
-  replayCount(
-    account: string,
-    subscription: string,
-    request: ReplayRequest,
-    isSeen?: (type: string) => boolean,
-  ): Promise<number>;
-  /** The replays that are kept of a subscription, the latest first. */
-  replayList(account: string, subscription: string): Promise<readonly ReplayProgress[]>;
-  /** Ends a replay; false when there is no such replay. */
-  replayCancel(account: string, subscription: string, id: string): Promise<boolean>;
 }
 
 /** Limits on requests and connections; each process counts by itself. Tests lower them. */

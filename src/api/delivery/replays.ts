@@ -18,6 +18,7 @@ import { invalidRequest, notFound, Problem } from '../shared/problem.ts';
 
 /** The routes that deliver events again. */
 export function addReplayRoutes(app: Api, deps: ApiDeps): void {
+  const { replayer } = deps;
   app.post(
     '/subscriptions/:id/replay',
     {
@@ -26,15 +27,15 @@ export function addReplayRoutes(app: Api, deps: ApiDeps): void {
       schema: replayEvents,
     },
     async (caller, reply) => {
-      const { params, query, body } = caller;
-      const { account, id } = params;
-      const request = toRequest(body);
-      const isSeen = (type: string) => seesType(caller, type);
-      if (query.dryRun === 'true') {
+      const { account, id } = caller.params;
+      const request = toRequest(caller.body);
+      const asked = [account, id, request, (type: string) => seesType(caller, type)] as const;
+      await requireSubscription(deps, account, id);
+      if (caller.query.dryRun === 'true') {
         void reply.code(200);
-        return { matched: await countReplay(deps, account, id, request, isSeen) };
+        return { matched: await orProblem(replayer.count(...asked), request) };
       }
-      const started = await startReplay(deps, account, id, request, isSeen);
+      const started = await orProblem(replayer.start(...asked), request);
       const replay = replayId(started.id, id);
       void reply
         .code(202)
@@ -47,7 +48,7 @@ export function addReplayRoutes(app: Api, deps: ApiDeps): void {
     const { account, id } = request.params;
     await requireSubscription(deps, account, id);
     return sendPage(request, reply, 'replays', async (last, limit) => {
-      const kept = await deps.hooks.replayList(account, id);
+      const kept = await replayer.list(account, id);
       // At the end of the list if the last one is forgotten meanwhile: those behind it are older.
       const from = last === null ? 0 : kept.findIndex((replay) => replay.id === last) + 1;
       const page = last !== null && from === 0 ? [] : kept.slice(from, from + limit);
@@ -66,16 +67,14 @@ export function addReplayRoutes(app: Api, deps: ApiDeps): void {
   ] as const) {
     const progress = { ...getReplay, operationId: `get${name}`, params };
     app.get(`${path}/replays/:replay`, { schema: progress }, async (request) => {
-      const { subscription, id } = await splitReplay(deps, request.params);
-      const found = await deps.hooks.replayProgress(request.params.account, subscription, id);
+      const [account, subscription, id] = splitReplay(request.params);
+      const found = await replayer.progress(account, subscription, id);
       if (found === null) throw notFound('replay_not_found');
       return replayView(found, subscription);
     });
     const cancelled = { ...cancelReplay, operationId: `cancel${name}`, params };
     app.delete(`${path}/replays/:replay`, { schema: cancelled }, async (request, reply) => {
-      const { subscription, id } = await splitReplay(deps, request.params);
-      if (!(await deps.hooks.replayCancel(request.params.account, subscription, id)))
-        throw notFound('replay_not_found');
+      if (!(await replayer.cancel(...splitReplay(request.params)))) throw notFound('replay_not_found');
       return reply.code(204).send(null);
     });
   }
@@ -99,12 +98,11 @@ interface ReplayParams {
   readonly replay: string;
 }
 
-// The parts of a replay's id; throws the problem 404 where there is no such subscription.
-async function splitReplay({ subscriptions }: ApiDeps, { account, id: expected, replay }: ReplayParams) {
+// What a path names; throws the problem 404 where the replay is of another subscription.
+function splitReplay({ account, id: expected, replay }: ReplayParams) {
   const [id = '', subscription = ''] = replay.split('.', 2);
   if (expected !== undefined && expected !== subscription) throw notFound('replay_not_found');
-  if ((await subscriptions.get(account, subscription)) === null) throw notFound('replay_not_found');
-  return { id, subscription };
+  return [account, subscription, id] as const;
 }
 
 function replayView(found: ReplayProgress, subscription: string) {
@@ -135,41 +133,10 @@ function replayId(id: string, subscription: string): string {
 /** Milliseconds that the start of a replay may take: it searches up to half a million events of the log. */
 export const replaySearchMs = 60_000;
 
-/**
- * Starts a replay of a subscription. Throws a Problem if there is no such subscription, too many of its
- * replays wait, or events that it names are not in the log, or of types for which `isSeen` is false.
- */
-export function startReplay(
-  deps: Pick<ApiDeps, 'subscriptions' | 'hooks' | 'now'>,
-  account: string,
-  id: string,
-  request: ReplayRequest,
-  isSeen?: (type: string) => boolean,
-): Promise<{ id: string; matched: number }> {
-  return orProblem(deps, account, id, request, () => deps.hooks.replay(account, id, request, isSeen));
-}
-
-/** Number of events that such a replay would deliver again; starts nothing. Throws as `startReplay`. */
-function countReplay(
-  deps: Pick<ApiDeps, 'subscriptions' | 'hooks' | 'now'>,
-  account: string,
-  id: string,
-  request: ReplayRequest,
-  isSeen?: (type: string) => boolean,
-): Promise<number> {
-  return orProblem(deps, account, id, request, () => deps.hooks.replayCount(account, id, request, isSeen));
-}
-
-async function orProblem<T>(
-  deps: Pick<ApiDeps, 'subscriptions' | 'hooks' | 'now'>,
-  account: string,
-  id: string,
-  request: ReplayRequest,
-  work: () => Promise<T>,
-): Promise<T> {
-  await requireSubscription(deps, account, id);
+/** The result of a replayer. Throws the Problem where it refuses the request, which has no conditions by default. */
+export async function orProblem<T>(result: Promise<T>, request = requestOfAll): Promise<T> {
   try {
-    return await work();
+    return await result;
   } catch (error) {
     throw error instanceof ReplayRefusedError ? problemOf(error, request) : error;
   }
@@ -191,19 +158,6 @@ function problemOf({ reason, eventIds: ids }: ReplayRefusedError, request: Repla
   return invalidRequest(
     ids.map((id) => ({ path: `eventIds.${eventIds.indexOf(id)}`, message: `${id} is ${text}` })),
   );
-}
-
-/** Starts to send each filing as it is. Throws a Problem as `startReplay` does. */
-export async function startSnapshot(
-  { hooks }: Pick<ApiDeps, 'hooks'>,
-  account: string,
-  id: string,
-): Promise<void> {
-  try {
-    await hooks.snapshot(account, id);
-  } catch (error) {
-    throw error instanceof ReplayRefusedError ? problemOf(error, requestOfAll) : error;
-  }
 }
 
 /** Body of POST …/replay. */

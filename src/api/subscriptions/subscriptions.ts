@@ -24,7 +24,7 @@ import { isCalledOtherwise, type Subscription } from '../../subscriptions/subscr
 import { tokenOf } from '../access/auth.ts';
 import type { Dear } from '../access/dear-requests.ts';
 import { ownerOf, requireSeenTypes } from '../access/own-subscriptions.ts';
-import { replaySearchMs, startReplay, startSnapshot } from '../delivery/replays.ts';
+import { orProblem, replaySearchMs } from '../delivery/replays.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import * as s from '../shared/schema.ts';
 import { changeSubscription, requireSubscription, requireVerified, wakeSoon } from './find.ts';
@@ -190,9 +190,9 @@ async function beginFrom(
 ): Promise<SubscriptionRecord> {
   const { account, id, from: former = 'now' } = record.subscription;
   if (from === undefined) return record;
-  if (from === 'state') await startSnapshot(deps, account, id);
+  if (from === 'state') await orProblem(deps.replayer.snapshot(account, id));
   if (from === former) return record;
-  if (from === 'earliest') await startReplay(deps, account, id, requestOfAll);
+  if (from === 'earliest') await orProblem(deps.replayer.start(account, id, requestOfAll));
   return changeSubscription(deps, account, id, ({ subscription }) => ({
     subscription: { ...subscription, from },
     release: false,

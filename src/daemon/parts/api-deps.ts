@@ -20,13 +20,6 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
   const policy = parts.egress;
   const checkUrl = (text: string) => checkCallbackUrl(text, { allowHttp: config.delivery.allowHttp, policy });
   const lookup = overrides.lookup ?? parts.lookup;
-  const replayer = createReplayer({
-    ...stores,
-    known: stores.snapshot.known,
-    wake: waker.wake,
-    countMax: overrides.replayCountMax ?? replayCountMax,
-    now: clock.now,
-  });
   const verifier = parts.verifierOver(stores, connections.failFast());
   return {
     ...stores,
@@ -48,6 +41,13 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       return resolveCallbackHost(checked.url, deps);
     },
     waitsFor: parts.waitsFor,
+    replayer: createReplayer({
+      ...stores,
+      known: stores.snapshot.known,
+      wake: waker.wake,
+      countMax: overrides.replayCountMax ?? replayCountMax,
+      now: clock.now,
+    }),
     trustedProxies: config.trustedProxies,
     async storeProblem() {
       await watch.check();
@@ -79,12 +79,6 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       ping: parts.ping,
       verify: verifier.now,
       endExpired: parts.endExpiredOver(stores, connections.failFast()),
-      replay: replayer.start,
-      replayProgress: replayer.progress,
-      snapshot: replayer.snapshot,
-      replayCount: replayer.count,
-      replayList: replayer.list,
-      replayCancel: replayer.cancel,
     },
   };
 }

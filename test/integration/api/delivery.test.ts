@@ -214,11 +214,11 @@ test('a replay passes its conditions on and answers where its progress is', asyn
 });
 
 test('a replay up to the start of 1970 shows that condition', async () => {
-  const [running] = await api.deps.hooks.replayList('one', id);
+  const [running] = await api.deps.replayer.list('one', id);
   if (running === undefined) throw new Error('The fixture has no replay');
   const ofEpoch = { ...running, request: { ...running.request, after: -1_000, before: 0 } };
   const shown = await createApiFixture(redis.connect(), redis.prefix, {
-    hooks: { ...api.deps.hooks, replayProgress: async () => ofEpoch },
+    replayer: { ...api.deps.replayer, progress: async () => ofEpoch },
   });
   expect(await shown.ok('GET', `${one}/replays/rpl_1.${id}`)).toMatchObject({
     conditions: { after: '1969-12-31T23:59:59.000Z', before: '1970-01-01T00:00:00.000Z' },
@@ -228,9 +228,9 @@ test('a replay up to the start of 1970 shows that condition', async () => {
 
 test('an event that is not of the filing in filingId is refused as such', async () => {
   const refusing = await createApiFixture(redis.connect(), redis.prefix, {
-    hooks: {
-      ...api.deps.hooks,
-      replay: () => Promise.reject(new ReplayRefusedError('unknown_events', ['evt_1'])),
+    replayer: {
+      ...api.deps.replayer,
+      start: () => Promise.reject(new ReplayRefusedError('unknown_events', ['evt_1'])),
     },
   });
   const messages = [];
@@ -272,7 +272,7 @@ test.each([
   ['no_subscription', 404, 'subscription_not_found'],
 ] as const)('a replay that is refused (%s) answers %i', async (reason, status, code) => {
   const refusing = await createApiFixture(redis.connect(), redis.prefix, {
-    hooks: { ...api.deps.hooks, replay: () => Promise.reject(new ReplayRefusedError(reason)) },
+    replayer: { ...api.deps.replayer, start: () => Promise.reject(new ReplayRefusedError(reason)) },
   });
   const answer = await refusing.call('POST', `${one}/replay`);
   expect([answer.status, answer.body['code']]).toEqual([status, code]);

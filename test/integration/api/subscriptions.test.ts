@@ -234,9 +234,9 @@ test('a change of "from" to "earliest" replays the log, and nothing twice', asyn
 test('a change of "from" whose replay cannot begin may be asked for again', async () => {
   let tries = 0;
   const busy = await createApiFixture(redis.connect(), redis.prefix, {
-    hooks: {
-      ...api.deps.hooks,
-      async replay() {
+    replayer: {
+      ...api.deps.replayer,
+      async start() {
         tries += 1;
         if (tries === 1) throw new ReplayRefusedError('too_many');
         return { id: 'rpl_1', matched: 0 };

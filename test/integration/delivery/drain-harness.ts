@@ -138,7 +138,7 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
   const { stores, deliverQueue, callbacks, waker, deliverers, ping, startDelivery } = product.parts;
   const { subscriptions, log, journal } = stores;
   const keys = product.parts.keys.account(account);
-  const { hooks } = createApiDeps(config, product.parts, overrides);
+  const { replayer } = createApiDeps(config, product.parts, overrides);
   const sequences = new Map<string, number>();
   const workers: Part[] = [];
   const never = new AbortController().signal;
@@ -175,16 +175,9 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
     waker,
     deliverers,
     ping,
-    replayer: {
-      start: hooks.replay,
-      progress: hooks.replayProgress,
-      count: hooks.replayCount,
-      snapshot: hooks.snapshot,
-      list: async (of, id) => [...(await hooks.replayList(of, id))],
-      cancel: hooks.replayCancel,
-    },
+    replayer,
     snapshot: product.parts.stores.snapshot,
-    startSnapshot: (id) => hooks.snapshot(account, id),
+    startSnapshot: (id) => replayer.snapshot(account, id),
     reports,
     expired,
     disabled,

@@ -3,6 +3,7 @@ import { createApi } from '../../../src/api/api.ts';
 import type { ApiDeps, ApiHooks } from '../../../src/api/deps.ts';
 import { createApiDeps } from '../../../src/daemon/parts/api-deps.ts';
 import type { ReplayProgress } from '../../../src/delivery/replay/replay.ts';
+import type { Replayer } from '../../../src/delivery/replay/start-replay.ts';
 import type { Overrides } from '../../../src/daemon/parts/overrides.ts';
 import { buildFilingEvent } from '../../../src/events/event.ts';
 import { isInIndex } from '../../../src/filings/detection/age-rank.ts';
@@ -70,6 +71,7 @@ export async function createApiFixture(
     storeProblem: async () => null,
     metrics: new Registry(),
     hooks: notingHooks(calls),
+    replayer: notingReplayer(calls),
     ...(typeof overrides === 'function' ? overrides(made) : overrides),
   };
   const app = await createApi(deps);
@@ -242,7 +244,13 @@ function notingHooks(calls: unknown[][]): ApiHooks {
       const outcome = { kind: 'retry', code: 'http_error', sent: true, reason } as const;
       return { kind: 'asked', asked: { refusal: reason, outcome, statusCode: 500, durationMs: 12 } };
     },
-    async replay(account, id, request) {
+  };
+}
+
+/** A replayer that only notes how it was called. */
+function notingReplayer(calls: unknown[][]): Replayer {
+  return {
+    async start(account, id, request) {
       calls.push(['replay', account, id, request]);
       return { id: 'rpl_1', matched: 3 };
     },
@@ -250,10 +258,11 @@ function notingHooks(calls: unknown[][]): ApiHooks {
       calls.push(['snapshot', account, id]);
       return 'rpl_2';
     },
-    replayProgress: async (_account, _id, replay) => (replay === 'rpl_1' ? runningReplay : null),
-    replayCount: async () => 3,
-    replayList: async () => [runningReplay],
-    async replayCancel(account, id, replay) {
+    progress: async (_account, id, replay) =>
+      replay === 'rpl_1' && id !== 'sub_other' ? runningReplay : null,
+    count: async () => 3,
+    list: async () => [runningReplay],
+    async cancel(account, id, replay) {
       calls.push(['replayCancel', account, id, replay]);
       return replay === 'rpl_1';
     },
