@@ -7,14 +7,9 @@ import { type CursorKind, type CursorPath, decodeCursor, encodeCursor } from '..
 const comma = Buffer.from(',');
 
 /**
- * Events as the items of a JSON array, without its brackets: the stored bodies, byte for byte. Parsing one
- * and writing it again would change numbers that doubles cannot hold.
+ * Answers an object with these fields, and in a list after them the bodies of events, byte for byte as they
+ * were stored. Parsing one and writing it again would change numbers that doubles cannot hold.
  */
-export function eventsJson(entries: readonly Pick<LogEntry, 'body'>[]): readonly Buffer[] {
-  return entries.flatMap(({ body }, i) => (i === 0 ? [body] : [comma, body]));
-}
-
-/** Answers an object with these fields, and events as they were stored in a list after them. */
 export function sendJson(
   reply: FastifyReply,
   fields: object,
@@ -22,8 +17,9 @@ export function sendJson(
   entries: readonly Pick<LogEntry, 'body'>[],
 ): FastifyReply {
   const head = Buffer.from(`${JSON.stringify(fields).slice(0, -1)},"${list}":[`);
-  const body = Buffer.concat([head, ...eventsJson(entries), Buffer.from(']}')]);
-  return reply.type('application/json; charset=utf-8').send(body);
+  const events = entries.flatMap(({ body }, i) => (i === 0 ? [body] : [comma, body]));
+  const text = Buffer.concat([head, ...events, Buffer.from(']}')]);
+  return reply.type('application/json; charset=utf-8').send(text);
 }
 
 /** The cursor after a checkpoint of the log, in a list of events. */

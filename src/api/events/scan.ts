@@ -116,17 +116,23 @@ async function scanRange(
   const from = before ?? after;
   const isWithin = (position: number) =>
     position > after.position && position < (before?.position ?? Infinity) && position <= last;
-  if (filingId !== null) {
+  if (filingId === null && types !== null)
+    return load(log, account, fitPage(await scanTypes(searched, account, types, range, limit), limit));
+  let outlined: readonly (OutlinedEntry | null)[];
+  let more = false;
+  if (filingId === null) {
+    const read = before === null ? log.outlineAfter : log.outlineBefore;
+    outlined = await read(account, from.position, limit + 1);
+  } else {
+    // A filing's events are found by their positions, without reading the log between them.
     const positions = (await log.positionsOf(account, filingId)).filter(isWithin);
     const inOrder = before === null ? positions : positions.toReversed();
-    return load(log, account, await findAt(log, account, inOrder, filter, limit, from));
+    outlined = await log.outlineAt(account, inOrder.slice(0, limit));
+    more = positions.length > limit;
   }
-  if (types !== null)
-    return load(log, account, fitPage(await scanTypes(searched, account, types, range, limit), limit));
-  const read = before === null ? log.outlineAfter : log.outlineBefore;
-  const outlined = await read(account, from.position, limit + 1);
-  const found = outlined.filter(({ position }) => isWithin(position));
-  return load(log, account, fitPage({ found, position: found.at(-1) ?? from, more: false }, limit));
+  const found = outlined.filter((entry) => entry !== null).filter(({ position }) => isWithin(position));
+  const page = fitPage({ found, position: found.at(-1) ?? from, more }, limit);
+  return load(log, account, { ...page, found: page.found.filter((entry) => matchesFilter(filter, entry)) });
 }
 
 // After a set-back the last shared entry has not been listed yet; otherwise the entry at the cursor has.
@@ -141,21 +147,6 @@ function fitPage({ found, position, more }: OutlineScan, limit: number): Outline
   return page.length < found.length
     ? { found: page, position: page.at(-1) ?? position, more: true }
     : { found, position, more };
-}
-
-// A filing's events are found by their positions, without reading the log between them.
-async function findAt(
-  log: EventLog,
-  account: string,
-  positions: readonly number[],
-  filter: EventFilter,
-  limit: number,
-  from: Checkpoint,
-): Promise<OutlineScan> {
-  const looked = (await log.outlineAt(account, positions.slice(0, limit))).filter((entry) => entry !== null);
-  const page = fitting(looked, pageBytesMax);
-  const more = positions.length > limit || page.length < looked.length;
-  return { found: page.filter((entry) => matchesFilter(filter, entry)), position: page.at(-1) ?? from, more };
 }
 
 async function load(log: EventLog, account: string, { found, ...rest }: OutlineScan): Promise<EventScan> {

@@ -5,7 +5,7 @@ import { isKnownStatus } from '../../partner/filing-statuses.ts';
 import { unknownWord } from '../../words/near-name.ts';
 import { type Dear, exportMs } from '../access/dear-requests.ts';
 import type { Api, ApiDeps } from '../deps.ts';
-import { eventsJson } from '../events/json.ts';
+import { sendJson } from '../events/json.ts';
 import { scanNewestEvents } from '../events/scan.ts';
 import { chooseList, cursorKindOf, listPage, type ListQuery } from './search.ts';
 import { type CsvColumn, csvColumns, csvExtraColumns, sendTable, wantsCsv } from './table.ts';
@@ -60,10 +60,7 @@ export function addFilingRoutes(app: Api, deps: ApiDeps): void {
     if (filing === null) throw notFound('filing_not_found');
     const filter = { types: null, filingId };
     const found = await scanNewestEvents({ log, sections }, account, null, filter, eventsMax);
-    void reply.type('application/json; charset=utf-8');
-    const head = Buffer.from(`${JSON.stringify(filingView(filing)).slice(0, -1)},"events":[`);
-    const events = eventsJson(found.entries.toReversed());
-    return reply.send(Buffer.concat([head, ...events, Buffer.from(']}')]));
+    return sendJson(reply, filingView(filing), 'events', found.entries.toReversed());
   });
 
   const path = '/filings/:filingId/seen';

@@ -8,21 +8,7 @@ import { pageLimit } from './paging.ts';
 import { statePattern, unknownState } from './patterns.ts';
 import { invalidRequest, listedMax, problemCodes } from './problem.ts';
 
-export {
-  boolean,
-  described,
-  optional,
-  shared,
-  integer,
-  integerOrNull,
-  nullable,
-  oneOf,
-  record,
-  string,
-  stringOrNull,
-  time,
-  timeOrNull,
-} from '../../json/schema-parts.ts';
+export * from '../../json/schema-parts.ts';
 
 /** The abbreviation of a state in a request; a name such as Texas is refused, because no filing has it. */
 export const stateSchema = (options: { description?: string; examples?: string[] } = {}) =>
