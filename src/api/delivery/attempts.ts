@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { outcomeKinds } from '../../callbacks/outcome.ts';
 import type { AttemptRequest } from '../../delivery/attempts/attempt-detail.ts';
@@ -14,52 +14,26 @@ import type { Api, ApiDeps } from '../deps.ts';
 import { requireSubscription } from '../subscriptions/find.ts';
 import { subscriptionParams } from '../subscriptions/schema.ts';
 import * as s from '../shared/schema.ts';
-import { sendPage } from '../shared/paging.ts';
+import { type ListRequest, sendPage } from '../shared/paging.ts';
 import { subscriptionIdPattern } from '../shared/patterns.ts';
 import { notFound } from '../shared/problem.ts';
 
 /** The routes that show attempts. */
 export function addAttemptRoutes(app: Api, deps: ApiDeps): void {
-  const { attempts, subscriptions } = deps;
-
-  app.get(
-    '/subscriptions/:id/attempts',
-    { config: { dear: kindOfList }, schema: listAttempts },
-    async (request, reply) => {
-      const { account, id } = request.params;
-      const filter = filterOf({ ...request.query, subscription: id });
-      await requireSubscription(deps, account, id);
-      return sendPage(request, reply, 'attempts', async (after, limit) => {
-        const { items, next } = await attempts.list(account, filter, after, limit);
-        const shown = items.map((each) => attemptView(each, id, seesReceivers(request)));
-        // The cursor names the subscription only where several are listed.
-        return { items: shown, next: next?.split(' ', 1)[0] ?? null };
-      });
-    },
-  );
-
-  app.get('/attempts', { config: { dear: 'scans' }, schema: listAccountAttempts }, async (request, reply) => {
-    const { account } = request.params;
-    const filter = filterOf(request.query);
-    if (filter.subscription !== null) {
-      await requireOwn(deps, request, account, filter.subscription);
-      await requireSubscription(deps, account, filter.subscription);
-    }
-    return sendPage(request, reply, 'account-attempts', async (after, limit) => {
-      const owner = ownerOf(request);
-      const among = owner === null ? null : await subscriptions.idsMadeBy(account, owner);
-      const { items, next } = await attempts.list(account, { ...filter, among }, after, limit);
-      return {
-        items: items.map((each) => attemptView(each, each.subscription, seesReceivers(request))),
-        next,
-      };
-    });
+  const ofSubscription = { config: { dear: kindOfList }, schema: listAttempts };
+  app.get('/subscriptions/:id/attempts', ofSubscription, async (request, reply) => {
+    const { account, id } = request.params;
+    return sendAttempts(deps, request, reply, account, filterOf({ ...request.query, subscription: id }));
   });
+
+  app.get('/attempts', { config: { dear: 'scans' }, schema: listAccountAttempts }, async (request, reply) =>
+    sendAttempts(deps, request, reply, request.params.account, filterOf(request.query)),
+  );
 
   app.get('/attempts/:attempt', { config: { dear: 'scans' }, schema: getAttempt }, async (request) => {
     const { account, attempt: name } = request.params;
     const [id = '', subscription = ''] = name.replace(/^att_/, '').split('.', 2);
-    const known = await subscriptions.get(account, subscription);
+    const known = await deps.subscriptions.get(account, subscription);
     const detail = known === null ? null : await deps.readAttempt(account, subscription, id);
     if (detail === null) throw notFound('attempt_not_found');
     const isSeeing = seesReceivers(request);
@@ -74,6 +48,27 @@ export function addAttemptRoutes(app: Api, deps: ApiDeps): void {
       earlier: detail.earlier.map(view),
       later: detail.later.map(view),
     };
+  });
+}
+
+async function sendAttempts(
+  deps: ApiDeps,
+  request: FastifyRequest & ListRequest,
+  reply: FastifyReply,
+  account: string,
+  filter: AttemptFilter,
+) {
+  const { subscription } = filter;
+  if (subscription !== null) {
+    await requireOwn(deps, request, account, subscription);
+    await requireSubscription(deps, account, subscription);
+  }
+  return sendPage(request, reply, 'attempts', async (after, limit) => {
+    const owner = ownerOf(request);
+    const among = owner === null ? null : await deps.subscriptions.idsMadeBy(account, owner);
+    const { items, next } = await deps.attempts.list(account, { ...filter, among }, after, limit);
+    const isSeeing = seesReceivers(request);
+    return { items: items.map((each) => attemptView(each, each.subscription, isSeeing)), next };
   });
 }
 

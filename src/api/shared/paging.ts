@@ -14,7 +14,6 @@ export type CursorKind =
   | 'tokens'
   | 'subscriptions'
   | 'attempts'
-  | 'account-attempts'
   | 'replays'
   | 'deliveries'
   | 'dead-letters'
@@ -29,8 +28,7 @@ const checkpoint = /^\d{1,15}(?: [0-9a-f]{48})?$/;
 // The form of positions in lists where Redis or arithmetic would fail on other texts. Positions in other
 // lists are texts to compare with.
 const positions: Readonly<Partial<Record<CursorKind, RegExp>>> = {
-  attempts: /^\d{1,15}-\d{1,15}$/,
-  'account-attempts': /^\d{1,15}-\d{1,15} sub_[0-9A-Za-z]{1,64}$/,
+  attempts: /^\d{1,15}-\d{1,15} sub_[0-9A-Za-z]{1,64}$/,
   deliveries: /^\d{15} [^]/,
   'dead-letters': /^\d{1,15}-\d{1,15}$/,
   events: checkpoint,
@@ -113,23 +111,28 @@ export interface Part<T> {
   readonly next: string | null;
 }
 
+interface Page<T> {
+  readonly items: T[];
+  readonly nextCursor: string | null;
+}
+
 /** A request for a list. */
-type ListRequest = Pick<FastifyRequest, 'method'> & {
+export type ListRequest = Pick<FastifyRequest, 'method'> & {
   readonly query: { readonly limit?: number; readonly cursor?: string };
 };
 
 /**
- * Answers a page of a list; `read` gets the position after which it begins, null for the first page. HEAD
- * gets the headers, and nothing is read.
+ * Answers a page of a list; `read` gets the position after which it begins, null for the first page, and
+ * returns the part and other fields of the answer. HEAD gets the headers, and nothing is read.
  */
-export async function sendPage<T>(
+export async function sendPage<T, More extends object>(
   { method, query: { limit = pageLimit, cursor } }: ListRequest,
   reply: FastifyReply,
   kind: CursorKind,
-  read: (after: string | null, limit: number) => Promise<Part<T>>,
-): Promise<{ items: T[]; nextCursor: string | null } | FastifyReply> {
+  read: (after: string | null, limit: number) => Promise<Part<T> & More>,
+): Promise<FastifyReply | (Omit<Part<T> & More, 'items' | 'next'> & Page<T>)> {
   const after = decodeCursor(kind, cursor);
   if (method === 'HEAD') return headersOnly(reply);
-  const { items, next } = await read(after, limit);
-  return { items: [...items], nextCursor: next === null ? null : encodeCursor(kind, next) };
+  const { items, next, ...more } = await read(after, limit);
+  return { ...more, items: [...items], nextCursor: next === null ? null : encodeCursor(kind, next) };
 }

@@ -108,7 +108,7 @@ export function createAttemptList(
       const having = membersOf(filter);
       const isFiltered = Object.keys(having).length > 0 || filter.after !== null || filter.before !== null;
       const to = filter.after === null ? '-' : String(Math.max(0, filter.after - writtenWithinMs));
-      const sources = await open(account, filter, startOf(filter, after));
+      const sources = await open(account, filter, after ?? startOf(filter));
       const wanted = limit + 1;
       const atOnce = isFiltered ? readAtOnce : Math.max(4, Math.ceil((2 * wanted) / sources.length));
       const items: AttemptOf[] = [];
@@ -161,10 +161,8 @@ function topOf({ found: [first], unread }: Source): Place {
   return first === undefined ? (unread ?? '') : placeOf(first);
 }
 
-function startOf({ before, subscription }: AttemptFilter, after: string | null): Place {
-  const only = subscription ?? '';
-  if (after !== null) return after.includes(' ') ? after : `${after} ${only}`;
-  return place(before === null ? newestMs : before + writtenWithinMs, 0, only);
+function startOf({ before, subscription }: AttemptFilter): Place {
+  return place(before === null ? newestMs : before + writtenWithinMs, 0, subscription ?? '');
 }
 
 function membersOf({ eventId, filingId, outcome }: AttemptFilter): Partial<ListedAttempt> {

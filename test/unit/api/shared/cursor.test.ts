@@ -46,7 +46,7 @@ test.each([
 
 test.each([
   ['events', '0'],
-  ['attempts', '1767225600000-3'],
+  ['attempts', '1767225600000-3 sub_1'],
   ['dead-letters', '1767225600000-0'],
   ['subscriptions', '001767225600000 sub_1'],
   ['filings:', '0'],
