@@ -1,4 +1,3 @@
-import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import { whileItLasts } from '../../subscriptions/options/expires-at.ts';
 import { hideUrlPath } from '../../subscriptions/options/url.ts';
 import { seesReceivers } from '../access/auth.ts';
@@ -24,28 +23,20 @@ export function addEventDeliveryRoute(app: Api, deps: ApiDeps): void {
       decodeCursor('deliveries', cursor); // before the log is searched
       const entry = await requireEvent(deps, request, account, event, filingId);
       return sendPage(request, reply, 'deliveries', async (after) => {
-        const { subscriptions: page, next } = await subscriptions.list(
-          account,
-          after,
-          size,
-          ownerOf(request),
-        );
-        const ids = page.map(({ subscription: { id } }) => id);
-        const states = await subscriptions.deliveries(account, ids);
+        const { records, next } = await subscriptions.list(account, after, size, ownerOf(request));
         const items = [];
-        for (const [i, listed] of page.entries()) {
-          const { id, url } = listed.subscription;
-          const stored = { ...listed, delivery: states[i] ?? parseDeliveryState({}) };
+        for (const record of records) {
+          const { id, url, description } = record.subscription;
           // One after the other: each may read thousands of records.
-          const found = await readDelivery(account, stored, entry);
+          const found = await readDelivery(account, record, entry);
           const { lastAttempt } = found;
           items.push(
             s.show(eventDeliverySchema, {
               ...found,
               subscription: id,
-              description: listed.subscription.description,
+              description,
               url: seesReceivers(request) ? url : hideUrlPath(url),
-              enabled: whileItLasts(stored.delivery, listed.subscription, now()).enabled,
+              enabled: whileItLasts(record.delivery, record.subscription, now()).enabled,
               lastStatusCode: lastAttempt?.statusCode ?? null,
               lastReason: lastAttempt?.reason ?? null,
               lastAttempt: lastAttempt === null ? null : attemptId(lastAttempt.id, id),

@@ -2,7 +2,6 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { requestOfAll } from '../../delivery/replay/replay.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
-import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import { settingErrors } from '../../subscriptions/options/all-options.ts';
 import { isExpired } from '../../subscriptions/options/expires-at.ts';
 import {
@@ -58,24 +57,14 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
   app.get('/subscriptions', listed, async (request, reply) =>
     sendPage(request, reply, 'subscriptions', async (after, limit) => {
       const { account } = request.params;
-      const { subscriptions: found, next } = await subscriptions.list(
-        account,
-        after,
-        limit,
-        ownerOf(request),
-      );
+      const { records, next } = await subscriptions.list(account, after, limit, ownerOf(request));
       const page = [];
-      for (const read of found) {
-        const { subscription } = read;
+      for (const record of records) {
+        const { subscription } = record;
         if (!isExpired(subscription, now()) || !(await hooks.endExpired(account, subscription.id)))
-          page.push(read);
+          page.push(record);
       }
-      const states = await subscriptions.deliveries(
-        account,
-        page.map(({ subscription: { id } }) => id),
-      );
-      const records = page.map((read, i) => ({ ...read, delivery: states[i] ?? parseDeliveryState({}) }));
-      return { items: await showSubscriptions(deps, request, records), next };
+      return { items: await showSubscriptions(deps, request, page), next };
     }),
   );
 

@@ -11,7 +11,7 @@ import type { ReadSubscription, SubscriptionRecord, Wanted } from './stored-subs
 
 /** A page of subscriptions; `next` is null at the end of the list. */
 export interface SubscriptionPage {
-  readonly subscriptions: ReadSubscription[];
+  readonly records: SubscriptionRecord[];
   readonly next: string | null;
 }
 
@@ -22,8 +22,8 @@ export interface SubscriptionReads {
    */
   get(account: string, id: string): Promise<(SubscriptionRecord & { readonly text: string }) | null>;
   /**
-   * A page of an account's subscriptions, oldest first; `after` is the `next` of the page before. Only those
-   * of the page are read. Unreadable ones have nothing but their id and the reason. A page may be shorter
+   * A page of an account's subscriptions with their delivery states, oldest first; `after` is the `next` of
+   * the page before. Only those of the page are read. Unreadable ones have nothing but their id and the reason. A page may be shorter
    * than `limit` where some are removed during the call. Throws RangeError when `after` is no such text. With
    * a `maker` only those of this token, which manages only its own.
    */
@@ -96,6 +96,13 @@ export function createSubscriptionReads(
     }
   }
 
+  async function deliveries(account: string, ids: readonly string[]): Promise<DeliveryState[]> {
+    if (ids.length === 0) return [];
+    const level = readLevel(redis, keys, account);
+    const states = ids.map((id) => delivery(account, id));
+    return Promise.all(states.map(async (each) => withLevel(await each, await level)));
+  }
+
   return {
     async get(account, id) {
       const { state } = keys.account(account).subscription(id);
@@ -124,7 +131,13 @@ export function createSubscriptionReads(
         // One that was removed in between has no text.
         if (text !== null) subscriptions.push(listed(account, idOf(ageKey), text));
       }
-      return { subscriptions, next: found.length > limit ? (page.at(-1) ?? null) : null };
+      const ids = subscriptions.map(({ subscription: { id } }) => id);
+      const states = await deliveries(account, ids);
+      const records = subscriptions.map((read, i) => ({
+        ...read,
+        delivery: states[i] ?? parseDeliveryState({}),
+      }));
+      return { records, next: found.length > limit ? (page.at(-1) ?? null) : null };
     },
     async isMadeBy(account, id, token) {
       const [text = null] = await textsOf(account, [id]);
@@ -141,12 +154,7 @@ export function createSubscriptionReads(
         }),
       );
     },
-    async deliveries(account, ids) {
-      if (ids.length === 0) return [];
-      const level = readLevel(redis, keys, account);
-      const states = ids.map((id) => delivery(account, id));
-      return Promise.all(states.map(async (each) => withLevel(await each, await level)));
-    },
+    deliveries,
   };
 }
 

@@ -54,7 +54,7 @@ function openStore(client: Redis, prefix: string, account: string) {
       do {
         // Each page begins where the one before ended.
         const page: Awaited<ReturnType<typeof store.list>> = await store.list(account, after, limit);
-        listed.push(...page.subscriptions.map(({ subscription: { id } }) => id));
+        listed.push(...page.records.map(({ subscription: { id } }) => id));
         after = page.next;
       } while (after !== null);
       return listed;
@@ -84,7 +84,7 @@ test('a place in the list stays one when its subscription is removed', async () 
   const { next } = await opened.store.list('place', null, 2);
   await opened.remove('b');
   const rest = await opened.store.list('place', next, 2);
-  expect(rest.subscriptions.map(({ subscription: { id } }) => id)).toEqual(['c', 'd']);
+  expect(rest.records.map(({ subscription: { id } }) => id)).toEqual(['c', 'd']);
 });
 
 test('a record that cannot be read keeps its place, and is passed over once it is removed', async () => {
@@ -103,7 +103,7 @@ test('a page of hundreds of large subscriptions reads those of the page', async 
   for (let i = 0; i < 300; i += 1) await opened.create(`sub_${i}`, i, 'd'.repeat(5_000));
   const first = await opened.store.list('large', null, 1);
   const page = await rowsRead(client, () => opened.store.list('large', first.next, 1));
-  expect(page.result.subscriptions.map(({ subscription: { id } }) => id)).toEqual(['sub_1']);
+  expect(page.result.records.map(({ subscription: { id } }) => id)).toEqual(['sub_1']);
   expect(page.commands).toBeLessThan(20);
   expect(page.bytes).toBeLessThan(8_000);
   client.disconnect();
