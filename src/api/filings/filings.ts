@@ -12,7 +12,7 @@ import { type CsvColumn, csvColumns, csvExtraColumns, sendTable, wantsCsv } from
 import { filingFields, filingSchema, filingView } from './view.ts';
 import { eventSchema } from '../document/event-schemas.ts';
 import * as s from '../shared/schema.ts';
-import { decodeCursor, encodeCursor, headersOnly, pageLimit } from '../shared/paging.ts';
+import { sendPage } from '../shared/paging.ts';
 import { linePattern, statusPattern } from '../shared/patterns.ts';
 import { notFound, Problem } from '../shared/problem.ts';
 
@@ -27,31 +27,22 @@ export function addFilingRoutes(app: Api, deps: ApiDeps): void {
     '/filings',
     { config: { dear: kindOfList }, schema: listFilings, handlerTimeout: exportMs },
     async (request, reply) => {
-      const { method, query, headers } = request;
+      const { query } = request;
       const { account } = request.params;
-      const { limit = pageLimit, cursor } = query;
       const choice = chooseList(query, await statusesShown(deps, account, query));
-      void reply.header('vary', 'accept');
-      if (wantsCsv(headers.accept))
-        return sendTable(
-          method,
-          reply,
-          { name: 'filings', columns: parseColumns(query.columns) },
-          async (after) => {
-            const page = await listPage(deps, account, choice, after, tableFilings);
-            if (page.searched?.service === 'unavailable') throw tableLacks(page.searched.detail);
-            return { filings: page.filings.map((filing) => ({ ...filing, account })), next: page.next };
-          },
-        );
-      const kind = cursorKindOf(choice);
-      const after = decodeCursor(kind, cursor);
-      if (method === 'HEAD') return headersOnly(reply);
-      const page = await listPage(deps, account, choice, after, limit);
-      return {
-        items: page.filings.map(filingView),
-        nextCursor: page.next === null ? null : encodeCursor(kind, page.next),
-        ...(query.q === undefined || page.searched === undefined ? {} : { searched: page.searched }),
-      };
+      const table = { name: 'filings', columns: parseColumns(query.columns) };
+      const inTable = sendTable(request, reply, table, async (after) => {
+        const page = await listPage(deps, account, choice, after, tableFilings);
+        if (page.searched?.service === 'unavailable') throw tableLacks(page.searched.detail);
+        return { filings: page.filings.map((filing) => ({ ...filing, account })), next: page.next };
+      });
+      if (inTable !== null) return inTable;
+      return sendPage(request, reply, cursorKindOf(choice), async (after, limit) => {
+        const page = await listPage(deps, account, choice, after, limit);
+        const searched = query.q === undefined ? undefined : page.searched;
+        const items = page.filings.map(filingView);
+        return { items, next: page.next, ...(searched === undefined ? {} : { searched }) };
+      });
     },
   );
 

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { type TInteger, type TString, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { accountNamePattern } from '../../accounts/account.ts';
 import type { AgeOrder } from '../../filings/detection/age-rank.ts';
 import { seenStatus } from '../../filings/detection/seen-mark.ts';
@@ -15,7 +15,7 @@ import { countRejections, type Coverage, coveredAccounts } from './covered-accou
 import { filingView, seenShown } from './view.ts';
 import { sendTable, wantsCsv } from './table.ts';
 import * as s from '../shared/schema.ts';
-import { type CursorKind, decodeCursor, encodeCursor, headersOnly, pageLimit } from '../shared/paging.ts';
+import { type CursorKind, sendPage } from '../shared/paging.ts';
 import { notFound } from '../shared/problem.ts';
 
 const tableColumns = [
@@ -41,69 +41,53 @@ const boardMs = 2_000;
 // Number of rejections that a table reads at once.
 const tableFilings = 500;
 
-/** The groups of a choice of rejections, over all its pages. */
-interface Counted {
-  readonly groups: Groups;
-  readonly isComplete: boolean;
-}
-
-interface BoardQuery {
-  readonly account?: string | undefined;
-  readonly state?: string | undefined;
-  readonly reason?: string | undefined;
-  readonly seen?: 'true' | 'false' | undefined;
-  readonly order?: AgeOrder | undefined;
-}
-
 /**
  * The board of rejections over all accounts that a token may see. Groups that took long to count are kept for
  * ten times as long.
  */
 export function addRejectionRoutes(app: Api, deps: ApiDeps): void {
-  const counted = createCostlyResults<Counted>(() => performance.now());
+  const counted = createCostlyResults<Awaited<ReturnType<typeof countGroups>>>(() => performance.now());
   app.get(
     '/rejections',
     { config: { anyToken: true, dear: kindOfBoard }, schema: listRejections, handlerTimeout: exportMs },
     async (request, reply) => {
-      const { method, query, headers } = request;
-      const { order = 'oldest', limit = pageLimit } = query;
+      const { query } = request;
+      const { order = 'oldest' } = query;
       const only = accountOf(request, query.account);
       const filter = filterOf(query);
       const kind: CursorKind = `rejections:${JSON.stringify([only, filter, order])}`;
-      void reply.header('vary', 'accept');
-      if (wantsCsv(headers.accept)) {
-        let coverage: Coverage | undefined;
-        return sendTable(method, reply, { name: 'rejections', columns: tableColumns }, async (after) => {
-          coverage ??= await coveredAccounts(deps, only);
-          return walk(deps, coverage, filter, { order, after, limit: tableFilings });
-        });
-      }
-      const after = decodeCursor(kind, query.cursor);
-      if (method === 'HEAD') return headersOnly(reply);
-      const coverage = await coveredAccounts(deps, only);
-      const page = await walk(deps, coverage, filter, { order, after, limit });
-      const { groups, isComplete } = await counted(kind, async () => {
-        const found = await walk(deps, coverage, filter, { order, after: null, limit: countedMax });
-        const isFiltered = Object.values(filter).some((value) => value !== null);
-        const ofFound = groupRejections(found.filings);
-        if (isFiltered || found.next === null) return { groups: ofFound, isComplete: found.next === null };
-        const listed = await countRejections(deps, coverage.rejecting);
-        const total = Math.max(ofFound.total, listed);
-        return { groups: { ...ofFound, total }, isComplete: false };
+      let whole: Coverage | undefined;
+      const table = { name: 'rejections', columns: tableColumns };
+      const inTable = sendTable(request, reply, table, async (after) => {
+        whole ??= await coveredAccounts(deps, only);
+        return walk(deps, whole, filter, { order, after, limit: tableFilings });
       });
-      const { total, byReason, byState } = groups;
-      return {
-        items: page.filings.map(rejectionView),
-        nextCursor: page.next === null ? null : encodeCursor(kind, page.next),
-        total,
-        byReason: [...byReason],
-        byState: [...byState],
-        groupsComplete: isComplete,
-        accounts: [...coverage.shown],
-        accountsTotal: coverage.total,
-      };
+      if (inTable !== null) return inTable;
+      return sendPage(request, reply, kind, async (after, limit) => {
+        const coverage = await coveredAccounts(deps, only);
+        const page = await walk(deps, coverage, filter, { order, after, limit });
+        const groups = await counted(kind, () => countGroups(deps, coverage, filter, order));
+        return {
+          items: page.filings.map(rejectionView),
+          next: page.next,
+          ...groups,
+          accounts: [...coverage.shown],
+          accountsTotal: coverage.total,
+        };
+      });
     },
   );
+}
+
+// The groups of a choice of rejections, over all its pages.
+async function countGroups(deps: ApiDeps, coverage: Coverage, filter: BoardFilter, order: AgeOrder) {
+  const found = await walk(deps, coverage, filter, { order, after: null, limit: countedMax });
+  const groups = groupRejections(found.filings);
+  const groupsComplete = found.next === null;
+  if (groupsComplete || Object.values(filter).some((value) => value !== null))
+    return { ...groups, groupsComplete };
+  const listed = await countRejections(deps, coverage.rejecting);
+  return { ...groups, total: Math.max(groups.total, listed), groupsComplete };
 }
 
 function walk(
@@ -132,7 +116,7 @@ function accountOf(request: FastifyRequest, asked: string | undefined): string |
   return account;
 }
 
-function filterOf({ state, reason, seen }: BoardQuery): BoardFilter {
+function filterOf({ state, reason, seen }: Static<typeof rejectionsQuerySchema>): BoardFilter {
   return {
     state: state === undefined ? null : folded(state),
     reason: reason === undefined ? null : folded(reason.trim()),
@@ -158,13 +142,6 @@ interface BoardFilter {
   readonly seen: boolean | null;
 }
 
-/** How often each reason and each state occurs among rejections, the most frequent first. */
-interface Groups {
-  readonly total: number;
-  readonly byReason: readonly { readonly reason: string | null; readonly count: number }[];
-  readonly byState: readonly { readonly state: string | null; readonly count: number }[];
-}
-
 // Maximum number of groups that are shown.
 const groupsMax = 50;
 // Maximum characters of a reason that tell groups apart.
@@ -177,8 +154,11 @@ function isSelected({ state, details, seen }: SourcedFiling, filter: BoardFilter
   return filter.reason === null || folded(reasonOf(state.rejectionReason) ?? '') === filter.reason;
 }
 
-/** The groups of these rejections, each with the first of its spellings; pure. */
-function groupRejections(rejections: readonly SourcedFiling[]): Groups {
+/**
+ * How often each reason and each state occurs among rejections, the most frequent first, each in the first of
+ * its spellings; pure.
+ */
+function groupRejections(rejections: readonly SourcedFiling[]) {
   const reasons = rejections.map(({ state }) => reasonOf(state.rejectionReason));
   const states = rejections.map(({ details }) => details?.stateAbbr ?? null);
   return {
@@ -260,14 +240,7 @@ export const boardAccountSchema = s.shared('BoardAccount', {
   ),
 });
 
-const group = <T extends string>(field: T, description: string) =>
-  Type.Array(
-    s.record({
-      [field]: s.stringOrNull('Null = none is known.'),
-      count: Type.Integer(),
-    } as Record<T, ReturnType<typeof s.nullable<TString>>> & { count: TInteger }),
-    { description },
-  );
+const noneKnown = s.stringOrNull('Null = none is known.');
 
 /** Response of GET /v1/rejections. */
 export const boardSchema = s.listWith(
@@ -275,8 +248,12 @@ export const boardSchema = s.listWith(
   'Rejections of all accounts that the token may see. A page may be shorter than `limit` and still have a next one.',
   {
     total: s.integer('Number of rejections that the filters select, over all pages.'),
-    byReason: group('reason', 'The most frequent reasons, at most 50, at most 200 characters of each.'),
-    byState: group('state', 'The most frequent states, at most 50.'),
+    byReason: Type.Array(s.record({ reason: noneKnown, count: Type.Integer() }), {
+      description: 'The most frequent reasons, at most 50, at most 200 characters of each.',
+    }),
+    byState: Type.Array(s.record({ state: noneKnown, count: Type.Integer() }), {
+      description: 'The most frequent states, at most 50.',
+    }),
     groupsComplete: s.boolean(
       'False where there are more rejections than are counted one by one: groups, and `total` with a filter, are then of the first 5 000 only.',
     ),

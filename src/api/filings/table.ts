@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ListedFiling } from '../../filings/lists/filing-list-store.ts';
 import { filingView } from './view.ts';
 import { headersOnly } from '../shared/paging.ts';
@@ -35,15 +35,17 @@ interface CsvPage {
 }
 
 /**
- * Answers a list of filings as a table for a spreadsheet: CSV, header first, read page by page as fast as the
- * client takes it. HEAD gets the headers.
+ * Answers a list of filings as a table for a spreadsheet, where the client prefers that; null where it does
+ * not: CSV, header first, read page by page as fast as the client takes it. HEAD gets the headers.
  */
 export function sendTable(
-  method: string,
+  { method, headers }: Pick<FastifyRequest, 'method' | 'headers'>,
   reply: FastifyReply,
   { name, columns }: { readonly name: string; readonly columns: readonly CsvColumn[] },
   read: (after: string | null) => Promise<CsvPage>,
-): FastifyReply {
+): FastifyReply | null {
+  void reply.header('vary', 'accept');
+  if (!wantsCsv(headers.accept)) return null;
   void reply.header('content-disposition', `attachment; filename="${name}.csv"`);
   if (method === 'HEAD') return headersOnly(reply, csvType);
   void reply.type(csvType);
