@@ -164,12 +164,10 @@ export interface ApiLimits {
   readonly account: Rate;
   /** Polls that the tokens of one account ask for. */
   readonly polls: Rate;
-  /** Dear requests that read much of Redis. */
+  /** Dear requests that read much of Redis, or have many certificates. */
   readonly scans: GateLimits;
   /** Dear requests that send much of Redis at the pace of their client. */
   readonly exports: GateLimits;
-  /** Dear requests with many certificates. */
-  readonly bundles: GateLimits;
   /** Dear requests that wait for a receiver. */
   readonly calls: GateLimits;
   /**

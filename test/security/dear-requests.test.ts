@@ -31,10 +31,6 @@ async function hang(): Promise<void> {
 
 async function start(limits: Partial<ApiLimits>): Promise<void> {
   const hooks: Partial<ApiHooks> = {
-    async replay() {
-      await hang();
-      return { id: 'rpl_1', matched: 0 };
-    },
     async ping() {
       await hang();
       const outcome = { kind: 'delivered', code: 'delivered', sent: true } as const;
@@ -47,6 +43,13 @@ async function start(limits: Partial<ApiLimits>): Promise<void> {
   api = await createApiFixture(redis.connect(), redis.prefix, {
     limits,
     hooks: { ...plain.deps.hooks, ...hooks },
+    replayer: {
+      ...plain.deps.replayer,
+      async start() {
+        await hang();
+        return { id: 'rpl_1', matched: 0 };
+      },
+    },
     async checkHost(url) {
       if (url.includes('slow.example')) await hang();
       return { ok: true };
@@ -127,7 +130,7 @@ test('an export holds its place until it is sent, and a page in memory does not'
 });
 
 test('requests with many certificates are dear, and those with a few are not', async () => {
-  await start({ bundles: one });
+  await start({ scans: one });
   const { path, subscription, token } = await tenant('bundled');
   const url = 'https://slow.example/hook';
   const call = (method: 'POST' | 'PATCH', count: number) =>

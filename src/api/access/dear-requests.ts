@@ -7,10 +7,10 @@ import { createCounts } from '../../memory/counts.ts';
 import { refuse } from './limits.ts';
 
 /**
- * Requests that keep the daemon busy for longer than others: `scans` search much of Redis, `exports` send it
- * at the pace of their client, `bundles` have many certificates to parse, `calls` wait for a receiver.
+ * Requests that keep the daemon busy for longer than others: `scans` search much of Redis or have many
+ * certificates to parse, `exports` send much of Redis at the pace of their client, `calls` wait for a receiver.
  */
-export type Dear = 'scans' | 'exports' | 'bundles' | 'calls';
+export type Dear = 'scans' | 'exports' | 'calls';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -49,7 +49,6 @@ export function limitDearRequests(scope: Api, limits: Pick<ApiLimits, Dear>): vo
   const gates = {
     scans: createGate(limits.scans),
     exports: createGate(limits.exports),
-    bundles: createGate(limits.bundles),
     calls: createGate(limits.calls),
   };
   const places = new WeakMap<FastifyRequest, Disposable>();
@@ -83,9 +82,8 @@ function untilGone({ raw }: FastifyReply): AbortSignal {
 }
 
 const names = {
-  scans: 'long searches',
+  scans: 'requests that take long',
   exports: 'exports',
-  bundles: 'requests with many certificates',
   calls: 'test calls',
 } as const;
 

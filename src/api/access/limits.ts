@@ -19,7 +19,6 @@ export const defaultLimits: ApiLimits = {
   polls: { max: 4, windowMs: 60_000 },
   scans: { perAccount: 2, inAll: 8, waiting: 16, waitMs: 10_000 },
   exports: { perAccount: 2, inAll: 64, waiting: 16, waitMs: 10_000 },
-  bundles: { perAccount: 2, inAll: 8, waiting: 16, waitMs: 10_000 },
   calls: { perAccount: 10, inAll: 100, waiting: 0, waitMs: 0 },
   streams: { perToken: 100, perAccount: 200 },
   connections: 20_000,

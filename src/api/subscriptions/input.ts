@@ -182,5 +182,5 @@ const manyCertificates = 10;
 
 /** For the config of a route: a body with many certificates is dear. */
 export function dearBody({ body }: FastifyRequest): Dear | null {
-  return certificatesIn(body) >= manyCertificates ? 'bundles' : null;
+  return certificatesIn(body) >= manyCertificates ? 'scans' : null;
 }
