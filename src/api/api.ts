@@ -126,11 +126,13 @@ async function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Pr
   app.addHook('onRoute', (route) => {
     if (route.config?.refusesMethod !== true) route.schema = { querystring: noQuery, ...route.schema };
   });
+  const { publicUrl = null } = deps;
   app.addHook('onSend', async (_request, reply) => {
     void reply.header('cache-control', 'no-store');
     const location = reply.getHeader('location');
-    if (typeof location === 'string')
-      void reply.header('location', addressOf(location, deps.publicUrl ?? null));
+    // With PUBLIC_URL a client finds what it made by the address alone, also behind a proxy that adds a path.
+    if (publicUrl !== null && typeof location === 'string' && location.startsWith('/'))
+      void reply.header('location', `${publicUrl}${location}`);
   });
   limitDearRequests(app, { ...defaultLimits, ...deps.limits });
   const signIn = addAuth(app, deps);
@@ -152,11 +154,6 @@ async function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Pr
   addEventTypeRoutes(app);
   addRejectionRoutes(app, deps);
   refuseOtherMethods(app, routes, '/v1');
-}
-
-// With PUBLIC_URL a client finds what it made by the address alone, also behind a proxy that adds a path.
-function addressOf(location: string, publicUrl: string | null): string {
-  return publicUrl !== null && location.startsWith('/') ? `${publicUrl}${location}` : location;
 }
 
 // The depth is limited because the check against a schema recurses.

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { type EventType, loggedEventTypes } from '../../events/event-types.ts';
+import { loggedEventTypes } from '../../events/event-types.ts';
 import { isAboutReceivers, matchesType, type Wishes } from '../../subscriptions/matches-event.ts';
 import type { ApiDeps, Api } from '../deps.ts';
 import { tokenOf } from './auth.ts';
@@ -48,19 +48,15 @@ export function typesSeen(
   request: FastifyRequest,
   types: readonly string[] | null,
 ): readonly string[] | null {
-  return ownerOf(request) === null ? types : withoutReceivers(types);
+  if (ownerOf(request) === null) return types;
+  return loggedEventTypes.filter(
+    (type) => !isAboutReceivers(type) && (types === null || types.some((asked) => matchesType(asked, type))),
+  );
 }
 
 /** Whether the caller may see events of this type. */
 export function seesType(request: FastifyRequest, type: string): boolean {
   return ownerOf(request) === null || !isAboutReceivers(type);
-}
-
-/** The types without those about subscriptions, each by its name; null = all that are logged; pure. */
-function withoutReceivers(types: readonly string[] | null): readonly EventType[] {
-  return loggedEventTypes.filter(
-    (type) => !isAboutReceivers(type) && (types === null || types.some((asked) => matchesType(asked, type))),
-  );
 }
 
 /** Refuses event types of which a confined subscription would never get an event. */
