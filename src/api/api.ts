@@ -29,7 +29,11 @@ import { addSessionRoutes } from './access/session.ts';
 import { addStreamRoutes } from './events/stream.ts';
 import { addPreviewRoute } from './subscriptions/preview.ts';
 import { addRegistrationRoute } from './subscriptions/register.ts';
-import { addSubscriptionRoutes } from './subscriptions/subscriptions.ts';
+import {
+  addSecretRotation,
+  addSubscriptionChange,
+  addSubscriptionRoutes,
+} from './subscriptions/subscriptions.ts';
 import { addLinkRoutes, addTokenRoutes } from './tokens.ts';
 import { addOwnCheck } from './access/own-subscriptions.ts';
 import { invalidRequest } from './shared/problem.ts';
@@ -44,6 +48,8 @@ const ofAccount: readonly ((app: Api, deps: ApiDeps) => void)[] = [
   addLinkRoutes,
   addRegistrationRoute,
   addSubscriptionRoutes,
+  addSubscriptionChange,
+  addSecretRotation,
   addPreviewRoute,
   addDeadLetterRoute,
   addCallRoutes,

@@ -10,9 +10,15 @@ import { matchesType } from '../../subscriptions/matches-event.ts';
 import { isCalledOtherwise } from '../../subscriptions/subscription.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { Dear } from '../access/dear-requests.ts';
+import { requireSeenTypes } from '../access/own-subscriptions.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
-import { earlyErrors, optionErrors, storedOptions } from '../../subscriptions/options/all-options.ts';
+import {
+  earlyErrors,
+  optionErrors,
+  settingErrors,
+  storedOptions,
+} from '../../subscriptions/options/all-options.ts';
 import { tokenUrlOf } from '../../subscriptions/options/auth.ts';
 import { changedSecrets, secretErrors } from '../../subscriptions/options/signatures.ts';
 import { renewSecrets } from '../../subscriptions/signing-secret.ts';
@@ -21,6 +27,7 @@ import { isOfHeaders } from '../../subscriptions/options/headers.ts';
 import { certificatesIn } from '../../subscriptions/options/tls.ts';
 import { given } from '../../subscriptions/options/option.ts';
 import { judgeUrl, urlErrors } from '../../subscriptions/options/url.ts';
+import { verificationErrors } from '../../subscriptions/options/verification.ts';
 import type { subscriptionInputSchema, subscriptionPatchSchema } from './schema.ts';
 import { invalidRequest, Problem, refuseAny } from '../shared/problem.ts';
 import { areKnown, inUpperCase, statusProblem } from '../shared/statuses.ts';
@@ -147,11 +154,24 @@ export function applyPatch(
   };
 }
 
-/** Refuses a subscription that begins with snapshots and does not ask for them. */
-export function requireSnapshots(
-  { eventTypes }: Pick<Subscription, 'eventTypes'>,
+/**
+ * Refuses settings that do not go together or are not permitted. `former` are those before a change, null for
+ * a new subscription; `from` is the beginning that the request asks for.
+ */
+export function requireSound(
+  { verificationRule }: Pick<ApiDeps, 'verificationRule'>,
+  former: Subscription | null,
+  settings: Subscription,
   from: Subscription['from'],
 ): void {
+  requireSeenTypes(settings);
+  requireSnapshots(settings, from);
+  refuseAny(settingErrors(settings));
+  refuseAny(verificationErrors(verificationRule, former, settings));
+}
+
+// Refuses a subscription that begins with snapshots and does not ask for them.
+function requireSnapshots({ eventTypes }: Subscription, from: Subscription['from']): void {
   if (from !== 'state' || eventTypes.some((pattern) => matchesType(pattern, snapshotType))) return;
   const message = `"state" begins with events of the type ${snapshotType}: add it to eventTypes, or ask for filing.*`;
   throw invalidRequest([{ path: 'from', message }]);

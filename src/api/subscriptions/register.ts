@@ -1,7 +1,6 @@
 import { firstSnapshot } from '../../delivery/replay/replay.ts';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
-import { settingErrors } from '../../subscriptions/options/all-options.ts';
-import { isUnverified, verificationErrors } from '../../subscriptions/options/verification.ts';
+import { isUnverified } from '../../subscriptions/options/verification.ts';
 import {
   registrationsMax,
   subscriptionsMax,
@@ -9,15 +8,14 @@ import {
 } from '../../subscriptions/store/subscription-store.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import { tokenOf } from '../access/auth.ts';
-import { requireSeenTypes } from '../access/own-subscriptions.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { wakeSoon } from './find.ts';
-import { createInputCheck, dearBody, fingerprint, newSubscription, requireSnapshots } from './input.ts';
+import { createInputCheck, dearBody, fingerprint, newSubscription, requireSound } from './input.ts';
 import { inAccount, idempotencyHeaders, registeredSchema, subscriptionInputSchema } from './schema.ts';
 import { registeredView } from './view.ts';
 import { readWarnings } from './warnings.ts';
 import * as s from '../shared/schema.ts';
-import { notFound, Problem, refuseAny } from '../shared/problem.ts';
+import { notFound, Problem } from '../shared/problem.ts';
 
 /** The registration of subscriptions. */
 export function addRegistrationRoute(app: Api, deps: ApiDeps): void {
@@ -32,10 +30,7 @@ export function addRegistrationRoute(app: Api, deps: ApiDeps): void {
       const { account } = request.params;
       const key = request.headers['idempotency-key'];
       const asked = newSubscription(account, body, now(), tokenOf(request));
-      requireSeenTypes(asked);
-      requireSnapshots(asked, body.from);
-      refuseAny(settingErrors(asked));
-      refuseAny(verificationErrors(deps.verificationRule, null, asked));
+      requireSound(deps, null, asked, body.from);
       const known = body.from === 'state' ? await snapshot.known(account) : 0;
       const result = await subscriptions.create(
         asked,

@@ -2,7 +2,6 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { requestOfAll } from '../../delivery/replay/replay.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
-import { settingErrors } from '../../subscriptions/options/all-options.ts';
 import { isExpired } from '../../subscriptions/options/expires-at.ts';
 import {
   madeSecret,
@@ -10,7 +9,6 @@ import {
   secretErrors,
   showSignatures,
 } from '../../subscriptions/options/signatures.ts';
-import { verificationErrors } from '../../subscriptions/options/verification.ts';
 import {
   currentOf,
   generateSecret,
@@ -22,12 +20,12 @@ import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscr
 import { isCalledOtherwise, type Subscription } from '../../subscriptions/subscription.ts';
 import { tokenOf } from '../access/auth.ts';
 import type { Dear } from '../access/dear-requests.ts';
-import { ownerOf, requireSeenTypes } from '../access/own-subscriptions.ts';
+import { ownerOf } from '../access/own-subscriptions.ts';
 import { orProblem, replaySearchMs } from '../delivery/replays.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import * as s from '../shared/schema.ts';
 import { changeSubscription, requireSubscription, requireVerified, wakeSoon } from './find.ts';
-import { applyPatch, createInputCheck, dearBody, requireSnapshots } from './input.ts';
+import { applyPatch, createInputCheck, dearBody, requireSound } from './input.ts';
 import { leaveBehind, type LeftBehind, lostErrors } from './leave-behind.ts';
 import {
   changedSchema,
@@ -45,14 +43,6 @@ import { notFound, Problem, refuseAny } from '../shared/problem.ts';
 /** The subscriptions of an account, once they are registered. */
 export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
   const { subscriptions, hooks, now } = deps;
-  const checkInput = createInputCheck(deps);
-
-  async function view(request: FastifyRequest, record: SubscriptionRecord) {
-    const [shown] = await showSubscriptions(deps, request, [record]);
-    if (shown === undefined) throw notFound('subscription_not_found');
-    return shown;
-  }
-
   const listed = { config: { dear: 'scans' }, schema: listSubscriptions } as const;
   app.get('/subscriptions', listed, async (request, reply) =>
     sendPage(request, reply, 'subscriptions', async (after, limit) => {
@@ -70,9 +60,43 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
 
   app.get('/subscriptions/:id', { schema: getSubscription }, async (request) => {
     const { account, id } = request.params;
-    return view(request, await requireSubscription(deps, account, id));
+    return view(deps, request, await requireSubscription(deps, account, id));
   });
 
+  app.delete(
+    '/subscriptions/:id',
+    { schema: deleteSubscription },
+    async ({ params: { account, id } }, reply) => {
+      if (!(await subscriptions.remove(account, id))) throw notFound('subscription_not_found');
+      return reply.code(204).send(null);
+    },
+  );
+
+  app.post('/subscriptions/:id/resume', { schema: resumeSubscription }, async (request) => {
+    const { account, id } = request.params;
+    const resumed = await changeSubscription(deps, account, id, ({ subscription, delivery }) => {
+      requireVerified(subscription);
+      if (!delivery.enabled || isExpired(subscription, now()))
+        throw new Problem(
+          'subscription_disabled',
+          'Enable the subscription with PATCH, "enabled": true, or give an expired one another "expiresAt".',
+        );
+      return { subscription, release: true };
+    });
+    await wakeSoon(deps, resumed.subscription, request.log);
+    return view(deps, request, resumed);
+  });
+}
+
+async function view(deps: ApiDeps, request: FastifyRequest, record: SubscriptionRecord) {
+  const [shown] = await showSubscriptions(deps, request, [record]);
+  if (shown === undefined) throw notFound('subscription_not_found');
+  return shown;
+}
+
+/** The change of a subscription. */
+export function addSubscriptionChange(app: Api, deps: ApiDeps): void {
+  const checkInput = createInputCheck(deps);
   app.patch(
     '/subscriptions/:id',
     {
@@ -92,16 +116,13 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
         const complete = leaveBehind(found, body, newSecret);
         ({ dropped } = complete);
         refuseAny(lostErrors(found, complete.patch));
-        const changed = applyPatch(found, complete.patch, now(), dropped.includes('publicKeys'));
+        const changed = applyPatch(found, complete.patch, deps.now(), dropped.includes('publicKeys'));
         made = madeSecret(found.subscription, changed.subscription, body.secret);
-        requireSnapshots(changed.subscription, body.from);
-        requireSeenTypes(changed.subscription);
-        refuseAny(settingErrors(changed.subscription));
-        refuseAny(verificationErrors(deps.verificationRule, found.subscription, changed.subscription));
+        requireSound(deps, found.subscription, changed.subscription, body.from);
         return changed;
       });
       await wakeSoon(deps, updated.subscription, logger);
-      const shown = await view(request, await beginFrom(deps, updated, body.from));
+      const shown = await view(deps, request, await beginFrom(deps, updated, body.from));
       const warnings = body.states === undefined ? [] : await readWarnings(deps, updated.subscription);
       return {
         ...shown,
@@ -111,21 +132,15 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       };
     },
   );
+}
 
-  app.delete(
-    '/subscriptions/:id',
-    { schema: deleteSubscription },
-    async ({ params: { account, id } }, reply) => {
-      if (!(await subscriptions.remove(account, id))) throw notFound('subscription_not_found');
-      return reply.code(204).send(null);
-    },
-  );
-
+/** The rotation of what a subscription is signed with. */
+export function addSecretRotation(app: Api, deps: ApiDeps): void {
   app.post(
     '/subscriptions/:id/rotate-secret',
     { config: { bodyOptional: true }, schema: rotateSecret },
     async ({ params: { account, id }, body: { secret, graceMs = 86_400_000 }, log: logger }) => {
-      const at = now();
+      const at = deps.now();
       const { subscription: rotated } = await changeSubscription(deps, account, id, (found) => {
         const { subscription } = found;
         refuseAny(secretErrors(secret === undefined ? {} : { secret }, subscription));
@@ -144,21 +159,6 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
       };
     },
   );
-
-  app.post('/subscriptions/:id/resume', { schema: resumeSubscription }, async (request) => {
-    const { account, id } = request.params;
-    const resumed = await changeSubscription(deps, account, id, ({ subscription, delivery }) => {
-      requireVerified(subscription);
-      if (!delivery.enabled || isExpired(subscription, now()))
-        throw new Problem(
-          'subscription_disabled',
-          'Enable the subscription with PATCH, "enabled": true, or give an expired one another "expiresAt".',
-        );
-      return { subscription, release: true };
-    });
-    await wakeSoon(deps, resumed.subscription, request.log);
-    return view(request, resumed);
-  });
 }
 
 // A change of `from` may replay the whole log.
