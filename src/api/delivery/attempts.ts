@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { outcomeKinds } from '../../callbacks/outcome.ts';
 import type { AttemptRequest } from '../../delivery/attempts/attempt-detail.ts';
 import type { AttemptFilter } from '../../delivery/attempts/attempt-list.ts';
@@ -72,16 +72,7 @@ async function sendAttempts(
   });
 }
 
-interface FilterQuery {
-  readonly subscription?: string;
-  readonly eventId?: string;
-  readonly filingId?: string;
-  readonly outcome?: string;
-  readonly after?: string;
-  readonly before?: string;
-}
-
-function filterOf(query: FilterQuery): AttemptFilter {
+function filterOf(query: Static<typeof listAccountAttempts.querystring>): AttemptFilter {
   const { subscription = null, eventId = null, filingId = null, outcome: code = null } = query;
   return { subscription, eventId, filingId, outcome: code, ...s.spanOf(query) };
 }

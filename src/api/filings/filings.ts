@@ -104,7 +104,7 @@ function tableLacks(why: string | null): Problem {
 }
 
 /** Query of GET …/filings. */
-const filingsQuerySchema = s.record(
+export const filingsQuerySchema = s.record(
   s.optional({
     ...s.pageQuery,
     q: Type.String({

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox';
 import type { FieldError } from '../../json/validation-problems.ts';
 import type { AgeOrder } from '../../filings/detection/age-rank.ts';
 import type { FilingDetails } from '../../filings/detection/filing-details.ts';
@@ -7,17 +8,13 @@ import { isIndexed, knownStatuses } from '../../partner/filing-statuses.ts';
 import type { ServiceAnswer } from '../../polling/service-search.ts';
 import { folded } from '../../words/folded.ts';
 import type { ApiDeps } from '../deps.ts';
+import type { filingsQuerySchema } from './filings.ts';
 import type { CursorKind } from '../shared/paging.ts';
 import { invalidRequest } from '../shared/problem.ts';
 import { statusProblem } from '../shared/statuses.ts';
 
 /** The filters of a request for a list of filings. */
-export interface ListQuery {
-  readonly q?: string | undefined;
-  readonly state?: string | undefined;
-  readonly status?: string | undefined;
-  readonly order?: AgeOrder | undefined;
-}
+export type ListQuery = Pick<Static<typeof filingsQuerySchema>, 'q' | 'state' | 'status' | 'order'>;
 
 /** A list in the order of age, which is chosen by statuses, words or a state. */
 interface FilingSearch {
