@@ -74,13 +74,8 @@ export async function countRejections(
   { snapshot }: Pick<ApiDeps, 'snapshot'>,
   rejecting: readonly string[],
 ): Promise<number> {
-  let sum = 0;
-  for (let from = 0; from < rejecting.length; from += accountsAtOnce) {
-    const some = rejecting.slice(from, from + accountsAtOnce);
-    const counts = await Promise.all(some.map((account) => knownRejections({ snapshot }, account)));
-    sum += counts.reduce((all, count) => all + count, 0);
-  }
-  return sum;
+  const counts = await inParts(rejecting, (account) => knownRejections({ snapshot }, account));
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 function coverage(looked: readonly Looked[], total: number, rejecting: readonly string[]): Coverage {
@@ -100,13 +95,15 @@ async function oneAccount({ accounts }: CoveredDeps, account: string): Promise<A
   return found;
 }
 
-async function look(deps: CoveredDeps, records: readonly AccountRecord[]): Promise<Looked[]> {
-  const looked: Looked[] = [];
-  for (let from = 0; from < records.length; from += accountsAtOnce) {
-    const some = records.slice(from, from + accountsAtOnce);
-    looked.push(...(await Promise.all(some.map((each) => lookAt(deps, each)))));
-  }
-  return looked;
+async function inParts<T, R>(all: readonly T[], work: (each: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let from = 0; from < all.length; from += accountsAtOnce)
+    results.push(...(await Promise.all(all.slice(from, from + accountsAtOnce).map(work))));
+  return results;
+}
+
+function look(deps: CoveredDeps, records: readonly AccountRecord[]): Promise<Looked[]> {
+  return inParts(records, (each) => lookAt(deps, each));
 }
 
 async function lookAt({ snapshot, polling, now }: CoveredDeps, record: AccountRecord): Promise<Looked> {
