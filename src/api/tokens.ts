@@ -23,7 +23,7 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
     const settings = { name, readOnly, subscriptions, expiresAt: end, parent: maker?.id ?? null };
     const { token, text } = orRefusal(await tokens.create(account, settings, now()));
     void reply.code(201);
-    return { ...tokenView(token), token: text, warnings: warningsOf(request.body, token) };
+    return { ...s.show(tokenSchema, token), token: text, warnings: warningsOf(request.body, token) };
   });
 
   const listed = {
@@ -41,7 +41,10 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
       const following = shown.filter((token) => ageKey(token) > (after ?? ''));
       const page = following.slice(0, limit);
       const last = following.length > limit ? page.at(-1) : undefined;
-      return { items: page.map(tokenView), next: last === undefined ? null : ageKey(last) };
+      return {
+        items: page.map((token) => s.show(tokenSchema, token)),
+        next: last === undefined ? null : ageKey(last),
+      };
     });
   });
 
@@ -82,10 +85,6 @@ function endOf(asked: number | null, makersEndsAt: number | null, now: number): 
   return asked ?? makersEndsAt;
 }
 
-function tokenView(token: AccountToken) {
-  return s.show(tokenSchema, token);
-}
-
 function ageKey({ createdAt, id }: AccountToken): string {
   return `${String(createdAt).padStart(15, '0')} ${id}`;
 }
@@ -115,12 +114,7 @@ export function addLinkRoutes(app: Api, { tokens, now, publicUrl = null }: ApiDe
     const { token, text } = orRefusal(await tokens.create(account, settings, now()));
     const page = publicUrl ?? `${request.protocol}://${request.host}`;
     void reply.code(201);
-    return {
-      id: token.id,
-      url: `${page}/#/link/${text}`,
-      readOnly,
-      expiresAt: new Date(expiresAt).toISOString(),
-    };
+    return s.show(linkSchema, { id: token.id, url: `${page}/#/link/${text}`, readOnly, expiresAt });
   });
 }
 

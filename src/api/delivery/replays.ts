@@ -204,13 +204,6 @@ const replay = {
   ),
 };
 
-/** Response of POST …/replay. */
-const replayStartedSchema = {
-  description: 'Begun.',
-  headers: { location: { type: 'string', description: 'Where its progress is.' } },
-  content: { 'application/json': { schema: s.record(replay) } },
-};
-
 const noCondition = 'null for no such condition.';
 
 /** Response of GET …/replays/{id}. */
@@ -278,7 +271,7 @@ const replayEvents = {
   body: replayInputSchema,
   response: {
     200: s.answer(replayCountSchema, 'Only counted, with `dryRun=true`.'),
-    202: replayStartedSchema,
+    202: s.answer(s.record(replay), 'Begun.', { location: 'Where its progress is.' }),
     409: s.conflict,
   },
 };

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { onceForAll } from '../../memory/shared-work.ts';
 import type { ApiDeps, Api } from '../deps.ts';
-import { openProblems, record } from '../shared/schema.ts';
+import { answer, openProblems, record } from '../shared/schema.ts';
 
 // Milliseconds for the response about readiness; supervisors often allow two seconds.
 const readinessMs = 1_800;
@@ -86,13 +86,9 @@ const getReadiness = {
     'Needs no token. `reasons` names each fault that keeps events from being detected or delivered.',
   response: {
     200: readinessSchema,
-    503: {
-      description: 'The verdict; `reasons` say what is wrong.',
-      headers: {
-        'retry-after': { type: 'string', description: 'Seconds until it is worth asking again.' },
-      },
-      content: { 'application/json': { schema: readinessSchema } },
-    },
+    503: answer(readinessSchema, 'The verdict; `reasons` say what is wrong.', {
+      'retry-after': 'Seconds until it is worth asking again.',
+    }),
     '4xx': anyProblem,
     default: anyProblem,
   },
