@@ -1,6 +1,5 @@
 import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
-import { isNestedDeeper } from '../json/nesting.ts';
 import { defaultLimits, limitOpenRoutes } from './access/limits.ts';
 import { limitDearRequests } from './access/dear-requests.ts';
 import { addAccountRoutes } from './accounts/accounts.ts';
@@ -8,7 +7,7 @@ import { addSettingRoutes } from './accounts/settings.ts';
 import type { Api, ApiDeps } from './deps.ts';
 import { addAccountCheck, addAuth } from './access/auth.ts';
 import { addIdCheck } from './access/path-ids.ts';
-import { createInstance } from './server/create-instance.ts';
+import { createInstance, type InstanceDeps } from './server/create-instance.ts';
 import { addAttemptRoutes } from './delivery/attempts.ts';
 import { addCallRoutes } from './delivery/calls.ts';
 import { addDeadLetterRoute } from './delivery/dead-letters.ts';
@@ -17,7 +16,7 @@ import { addDocsRoutes } from './operation/docs-routes.ts';
 import { addEventRoutes } from './events/events.ts';
 import { addEventTypeRoutes } from './document/event-types.ts';
 import { addFilingRoutes } from './filings/filings.ts';
-import { addHealthRoutes } from './operation/health.ts';
+import { addHealthRoutes, type HealthDeps } from './operation/health.ts';
 import { recordRoutes, refuseOtherMethods } from './server/http-rules.ts';
 import type { RouteTable } from './server/http-rules.ts';
 import { addOpenApi } from './document/open-api.ts';
@@ -36,10 +35,9 @@ import {
 } from './subscriptions/subscriptions.ts';
 import { addLinkRoutes, addTokenRoutes } from './tokens.ts';
 import { addOwnCheck } from './access/own-subscriptions.ts';
-import { invalidRequest } from './shared/problem.ts';
+import { invalidRequest, invalidValue } from './shared/problem.ts';
 import { record } from './shared/schema.ts';
 
-const nestingMax = 20;
 const noQuery = record({});
 
 /** The resources of an account. */
@@ -82,20 +80,7 @@ export async function createApi(deps: ApiDeps): Promise<Api> {
  * Health and metrics of the API and nothing else, for a port of their own: a Fastify instance that does not
  * listen yet.
  */
-export async function createMonitoring(
-  deps: Pick<
-    ApiDeps,
-    | 'logger'
-    | 'timing'
-    | 'limits'
-    | 'trustedProxies'
-    | 'liveness'
-    | 'readiness'
-    | 'metrics'
-    | 'beforeScrape'
-    | 'door'
-  >,
-): Promise<Api> {
+export async function createMonitoring(deps: InstanceDeps & HealthDeps): Promise<Api> {
   const app = createInstance(deps);
   const routes = recordRoutes(app);
   await app.register(helmet, securityHeaders);
@@ -148,7 +133,6 @@ async function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Pr
   app.addHook('preValidation', async (request) => {
     const { config, schema } = request.routeOptions;
     if (config.bodyOptional === true && request.body === undefined) request.body = {};
-    refuseDeepBody(request.body);
     if (schema?.body === undefined) refuseBody(request.body);
   });
   addSessionRoutes(app, deps, signIn);
@@ -162,20 +146,12 @@ async function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Pr
   refuseOtherMethods(app, routes, '/v1');
 }
 
-// The depth is limited because the check against a schema recurses.
-function refuseDeepBody(body: unknown): void {
-  if (!isNestedDeeper(body, nestingMax)) return;
-  throw invalidRequest([
-    { path: '', message: `The body must not be nested deeper than ${nestingMax} levels` },
-  ]);
-}
-
 // A route without a body would silently ignore one, such as `{"mode":"sweep"}` where the mode belongs in the
 // query.
 function refuseBody(body: unknown): void {
   if (body === undefined) return;
   if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw invalidRequest([{ path: '', message: 'This request takes no body' }]);
+    throw invalidValue('', 'This request takes no body');
   const message = 'is not known: this request takes no body';
   const fields = Object.keys(body);
   if (fields.length > 0) throw invalidRequest(fields.map((path) => ({ path, message })));

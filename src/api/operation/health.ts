@@ -20,16 +20,11 @@ const { default: anyProblem } = openProblems() as { default: object };
 // Seconds until a probe may ask again.
 const retryAfter = '5';
 
+/** What the routes of health and metrics show. */
+export type HealthDeps = Pick<ApiDeps, 'liveness' | 'readiness' | 'metrics' | 'beforeScrape'>;
+
 /** Liveness, readiness and metrics in Prometheus' text format; they need no token. */
-export function addHealthRoutes(
-  app: Api,
-  {
-    liveness,
-    readiness,
-    metrics,
-    beforeScrape,
-  }: Pick<ApiDeps, 'liveness' | 'readiness' | 'metrics' | 'beforeScrape'>,
-): void {
+export function addHealthRoutes(app: Api, { liveness, readiness, metrics, beforeScrape }: HealthDeps): void {
   app.get('/health/live', { schema: getLiveness }, async (_request, reply) => {
     const { live, reasons } = liveness();
     void reply.code(live ? 200 : 503);

@@ -11,12 +11,14 @@ import { answerBrokenConnection, refuseWithoutRoute, sendError } from './error-h
 import { refuseWithoutHost } from './http-rules.ts';
 import { compileValidator } from './validator.ts';
 import { weightOf } from '../../json/nesting.ts';
-import { invalidRequest, Problem } from '../shared/problem.ts';
+import { invalidValue, Problem } from '../shared/problem.ts';
 
 const bodyBytesMax = 256 * 1024;
 // Maximum number of values in a body. The largest body that a schema allows has fewer than two hundred. Tens
 // of thousands of small values take seconds to check.
 const bodyValuesMax = 1_000;
+// Maximum depth of a body; the check against a schema recurses.
+const nestingMax = 20;
 // Milliseconds for a response, counted from the first byte of the request; the request itself has `requestMs`
 // (`ApiTiming`).
 const handlerMs = 20_000;
@@ -25,10 +27,11 @@ const handlerMs = 20_000;
 // ("%F0%9F%98%80").
 const paramLengthMax = 256 * 12;
 
+/** The dependencies of every instance. */
+export type InstanceDeps = Pick<ApiDeps, 'logger' | 'timing' | 'limits' | 'trustedProxies' | 'door'>;
+
 /** A Fastify instance with the limits, the error handling and the request log of the API, and no routes. */
-export function createInstance(
-  deps: Pick<ApiDeps, 'logger' | 'timing' | 'limits' | 'trustedProxies' | 'door'>,
-): Api {
+export function createInstance(deps: InstanceDeps): Api {
   const { logger, timing = {}, trustedProxies = [] } = deps;
   const door = deps.door ?? createBoundedServer(timing);
   const loggerInstance: FastifyBaseLogger | undefined = logger;
@@ -116,8 +119,11 @@ function whyRefused({ headers }: FastifyRequest, bytes: Buffer): Problem | null 
 }
 
 function whyTooLarge(body: unknown): Problem | null {
-  return weightOf(body, bodyValuesMax) > bodyValuesMax
-    ? invalidRequest([{ path: '', message: `The body must not hold more than ${bodyValuesMax} values` }])
+  const weight = weightOf(body, nestingMax);
+  if (weight === Infinity)
+    return invalidValue('', `The body must not be nested deeper than ${nestingMax} levels`);
+  return weight > bodyValuesMax
+    ? invalidValue('', `The body must not hold more than ${bodyValuesMax} values`)
     : null;
 }
 
@@ -128,7 +134,7 @@ function logRequests(app: Api): void {
     const line = {
       method: request.method,
       route: url,
-      account: accountOf(request),
+      account: (request.params as { account?: string } | undefined)?.account,
       caller: callerLabel(request),
       session: callerOf(request)?.session?.id,
       status: reply.statusCode,
@@ -138,8 +144,4 @@ function logRequests(app: Api): void {
     if (isProbe) request.log.debug(line, 'http.request');
     else request.log.info(line, 'http.request');
   });
-}
-
-function accountOf(request: FastifyRequest): string | undefined {
-  return (request.params as { account?: string } | undefined)?.account;
 }

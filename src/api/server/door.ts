@@ -84,6 +84,7 @@ export interface StartingDeps {
   readonly metrics: Registry;
 }
 
+const jsonType = 'application/json; charset=utf-8';
 // Seconds until a client may try again.
 const retryAfter = '5';
 
@@ -94,22 +95,13 @@ const retryAfter = '5';
 export function createStartingAnswers({ reason, metrics }: StartingDeps): RequestListener {
   return (request, response) => {
     const path = (request.url ?? '').split('?', 1)[0];
-    if (path === '/health/live') return sendJson(response, 200, { live: true, reasons: [] });
+    if (path === '/health/live') return send(response, 200, jsonType, { live: true, reasons: [] });
     if (path === '/metrics') return void sendMetrics(response, metrics);
     response.setHeader('retry-after', retryAfter);
-    if (path === '/health/ready') return sendJson(response, 503, { ready: false, reasons: [reason()] });
+    if (path === '/health/ready') return send(response, 503, jsonType, { ready: false, reasons: [reason()] });
     const problem = new Problem('starting', `${reason()} Nothing was done; try again.`);
-    sendJson(response, problem.statusCode, problemBody(problem), problemType);
+    send(response, problem.statusCode, problemType, problemBody(problem));
   };
-}
-
-function sendJson(
-  response: ServerResponse,
-  status: number,
-  body: unknown,
-  type = 'application/json; charset=utf-8',
-): void {
-  send(response, status, type, JSON.stringify(body));
 }
 
 async function sendMetrics(response: ServerResponse, metrics: Registry): Promise<void> {
@@ -120,7 +112,8 @@ async function sendMetrics(response: ServerResponse, metrics: Registry): Promise
   }
 }
 
-function send(response: ServerResponse, status: number, type: string, text: string): void {
+function send(response: ServerResponse, status: number, type: string, body: object | string): void {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
   response.writeHead(status, {
     'content-type': type,
     'content-length': Buffer.byteLength(text),

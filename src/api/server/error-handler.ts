@@ -20,7 +20,6 @@ const detailMax = 200;
 // Fastify's own failures, by its error code.
 const frameworkCodes: ReadonlyMap<string, ProblemCode> = new Map([
   ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'malformed_request'],
-  ['FST_ERR_CTP_INVALID_JSON_BODY', 'malformed_json'],
   ['FST_ERR_CTP_BODY_TOO_LARGE', 'payload_too_large'],
   ['FST_ERR_MAX_PARAM_LENGTH', 'uri_too_long'],
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'unsupported_media_type'],
@@ -29,7 +28,7 @@ const frameworkCodes: ReadonlyMap<string, ProblemCode> = new Map([
 ]);
 
 // Node's own failures, on connections from which no request could be read.
-const connectionCodes: ReadonlyMap<string, keyof typeof brokenAnswers> = new Map([
+const connectionCodes: ReadonlyMap<string, keyof typeof wayOf> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', 'request_timeout'],
   ['HPE_HEADER_OVERFLOW', 'headers_too_large'],
   [tooManyPieces, 'payload_too_large'],
@@ -49,7 +48,7 @@ export function toProblem(error: unknown, ofRead = false): Problem {
   if (unreadable !== null)
     return new Problem('record_unreadable', `${sentence(unreadable.message)} ${restoring}`);
   const { code = '', message } = (error ?? {}) as Partial<FastifyError>;
-  const known = frameworkCodes.get(code) ?? (isForbiddenJson(error) ? 'malformed_json' : undefined);
+  const known = frameworkCodes.get(code);
   if (code === 'FST_ERR_BAD_URL')
     return new Problem('malformed_request', `The path cannot be decoded. ${wayOf.malformed_request}`);
   if (known !== undefined)
@@ -99,15 +98,12 @@ const wayOf = {
 };
 
 // Made once: slow clients time out by the thousand.
-const brokenAnswers = {
-  malformed_request: brokenAnswer('malformed_request'),
-  request_timeout: brokenAnswer('request_timeout'),
-  headers_too_large: brokenAnswer('headers_too_large'),
-  payload_too_large: brokenAnswer('payload_too_large'),
-};
+const brokenAnswers = Object.fromEntries(
+  Object.entries(wayOf).map(([code, way]) => [code, brokenAnswer(code, way)]),
+) as Record<keyof typeof wayOf, Buffer>;
 
-function brokenAnswer(code: keyof typeof wayOf): Buffer {
-  const problem = new Problem(code, `The connection is closed. ${wayOf[code]}`);
+function brokenAnswer(code: string, way: string): Buffer {
+  const problem = new Problem(code as keyof typeof wayOf, `The connection is closed. ${way}`);
   const body = JSON.stringify(problemBody(problem));
   return Buffer.from(
     `HTTP/1.1 ${problem.statusCode} \r\ncontent-type: ${problemType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
@@ -119,11 +115,6 @@ const restoring = 'The operator restores or removes it (docs/operations.md, Reco
 
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
-
-// A body with `__proto__` is refused by the parser with a plain SyntaxError of status 400.
-function isForbiddenJson(error: unknown): boolean {
-  return error instanceof SyntaxError && (error as Partial<FastifyError>).statusCode === 400;
 }
 
 // The client went away or timed out in the middle of the body: nothing failed in the daemon, and the response

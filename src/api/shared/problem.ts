@@ -94,6 +94,11 @@ export function invalidRequest(found: readonly FieldError[]): Problem {
   return new Problem('invalid_request', summary(errors, found.length > listedMax), { errors });
 }
 
+/** The response 422 for one wrong value. */
+export function invalidValue(path: string, message: string): Problem {
+  return invalidRequest([{ path, message }]);
+}
+
 /** Throws that problem with these errors; nothing where there are none. */
 export function refuseAny(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalidRequest(errors);
