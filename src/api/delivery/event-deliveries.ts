@@ -8,9 +8,6 @@ import { attemptId, lastOutcomes, callFields, subscriptionId } from './attempts.
 import * as s from '../shared/schema.ts';
 import { decodeCursor, sendPage } from '../shared/paging.ts';
 
-// Default number of subscriptions per page: each of them is looked at.
-const deliveriesLimit = 20;
-
 /** The deliveries of an event, one for each subscription. */
 export function addEventDeliveryRoute(app: Api, deps: ApiDeps): void {
   const { subscriptions, readDelivery, now } = deps;
@@ -19,11 +16,11 @@ export function addEventDeliveryRoute(app: Api, deps: ApiDeps): void {
     { config: { dear: 'scans' }, schema: listDeliveries },
     async (request, reply) => {
       const { account, event } = request.params;
-      const { limit: size = deliveriesLimit, cursor, filingId } = request.query;
+      const { cursor, filingId } = request.query;
       decodeCursor('deliveries', cursor); // before the log is searched
       const entry = await requireEvent(deps, request, account, event, filingId);
-      return sendPage(request, reply, 'deliveries', async (after) => {
-        const { records, next } = await subscriptions.list(account, after, size, ownerOf(request));
+      return sendPage(request, reply, 'deliveries', async (after, limit) => {
+        const { records, next } = await subscriptions.list(account, after, limit, ownerOf(request));
         const items = [];
         for (const record of records) {
           const { id, url, description } = record.subscription;
