@@ -6,7 +6,7 @@ import type { ApiDeps, Api } from './deps.ts';
 import { ownerOf } from './access/own-subscriptions.ts';
 import * as s from './shared/schema.ts';
 import { sendPage } from './shared/paging.ts';
-import { invalidRequest, notFound, Problem } from './shared/problem.ts';
+import { invalidValue, notFound, Problem } from './shared/problem.ts';
 
 /** The tokens that open one account. */
 export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
@@ -74,14 +74,9 @@ function orRefusal(made: MadeToken): Extract<MadeToken, { kind: 'made' }> {
  * holder of a token for a week could have one for ever.
  */
 function endOf(asked: number | null, makersEndsAt: number | null, now: number): number | null {
-  if (asked !== null && asked <= now) {
-    throw invalidRequest([{ path: 'expiresAt', message: mustBeLater(now) }]);
-  }
-  if (asked !== null && makersEndsAt !== null && asked > makersEndsAt) {
-    throw invalidRequest([
-      { path: 'expiresAt', message: 'must not be later than the end of the token that makes the request' },
-    ]);
-  }
+  if (asked !== null && asked <= now) throw invalidValue('expiresAt', mustBeLater(now));
+  if (asked !== null && makersEndsAt !== null && asked > makersEndsAt)
+    throw invalidValue('expiresAt', 'must not be later than the end of the token that makes the request');
   return asked ?? makersEndsAt;
 }
 
@@ -175,8 +170,6 @@ const newTokenSchema = s.shared('NewToken', {
   }),
 });
 
-const inAccount = Type.Object(s.accountParams);
-
 const day = 86_400_000;
 
 /** Response of POST …/links. */
@@ -220,7 +213,7 @@ const createToken = {
   summary: 'Create a token for everything under this account',
   description:
     'Answers the text of the token once. A token of the account may make others, which end with it.',
-  params: inAccount,
+  params: s.inAccount,
   body: tokenInputSchema,
   response: { 201: s.answer(newTokenSchema, 'The token with its text.') },
 };
@@ -229,7 +222,7 @@ const listTokens = {
   operationId: 'listTokens',
   summary: 'List tokens',
   description: 'Oldest first.',
-  params: inAccount,
+  params: s.inAccount,
   querystring: s.record(s.pageQuery),
   response: {
     200: s.listOf(
@@ -267,7 +260,7 @@ const createLink = {
   summary: 'Create a link that opens the page for this account',
   description:
     'The link opens the page without a token, for one account. It stands in the list of tokens, where it is revoked. Its secret is behind the `#`, which browsers send to no server.',
-  params: inAccount,
+  params: s.inAccount,
   body: linkInputSchema,
   response: { 201: s.answer(linkSchema, 'The link.') },
 };

@@ -5,7 +5,7 @@ import type { ApiDeps, Api } from '../deps.ts';
 import { type Caller, callerOf, type SignIn, tokenGone } from './auth.ts';
 import { clearSessionCookie, modeOfRequest, sessionText, setSessionCookie } from './session-cookie.ts';
 import * as s from '../shared/schema.ts';
-import { invalidRequest } from '../shared/problem.ts';
+import { invalidValue } from '../shared/problem.ts';
 
 // Maximum bytes of the body of a sign-in, which a stranger sends.
 const signInBytesMax = 4_096;
@@ -29,7 +29,7 @@ export function addSessionRoutes(
     const { token, link } = request.body;
     const given = link ?? token;
     if (given === undefined || (token !== undefined && link !== undefined))
-      throw invalidRequest([{ path: 'token', message: 'must be given, or link in its place' }]);
+      throw invalidValue('token', 'must be given, or link in its place');
     const caller = await signIn(request, given, link === undefined ? 'token' : 'link');
     const made = await sessions.create(caller.kind === 'operator' ? null : caller.token, now());
     if (made === null) throw tokenGone();

@@ -5,7 +5,7 @@ import { tokenOf } from '../access/auth.ts';
 import { createLimit, defaultLimits } from '../access/limits.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import * as s from '../shared/schema.ts';
-import { accountSchema, accountView, brokenView, countsByStatus, inAccount, requireStored } from './view.ts';
+import { accountSchema, accountView, brokenView, countsByStatus, requireStored } from './view.ts';
 import { headersOnly, sendPage } from '../shared/paging.ts';
 import { notFound, Problem } from '../shared/problem.ts';
 
@@ -128,7 +128,7 @@ const getAccount = {
   operationId: 'getAccount',
   summary: 'Settings, counts and health of an account',
   description: 'Counts and health are as of the last complete poll.',
-  params: inAccount,
+  params: s.inAccount,
   response: { 200: s.answer(accountSchema, 'The account.') },
 };
 
@@ -136,7 +136,7 @@ const getCounts = {
   operationId: 'getCounts',
   summary: 'Filings by status over the past hours or days',
   description: 'Points are kept for a week.',
-  params: inAccount,
+  params: s.inAccount,
   querystring: countsQuerySchema,
   response: { 200: countsAnswerSchema },
 };
@@ -145,7 +145,7 @@ const deleteAccount = {
   operationId: 'deleteAccount',
   summary: 'Stop polling and remove everything of an account',
   description: 'Its filings, events, subscriptions and tokens are removed for good.',
-  params: inAccount,
+  params: s.inAccount,
   response: { 204: { type: 'null', description: 'Removed.' } },
 };
 
@@ -155,7 +155,7 @@ const acceptFindings = {
   description:
     'For an account whose health is `doubtful`: confirms what `health.doubt` describes. The account is polled at once, and everything that was held back is reported, ' +
     'in order. Nothing is held back for that reason until the doubt has ended; afterwards the checks apply as before. Safe to repeat.',
-  params: inAccount,
+  params: s.inAccount,
   response: {
     202: s.answer(accountSchema, 'Accepted; the poll starts as soon as a worker is free.'),
     409: s.conflict,
@@ -167,7 +167,7 @@ const pollAccount = {
   summary: 'Poll an account now',
   description:
     'The poll is queued, and one that runs already counts for it. `lastCompletePollAt` in the health of the account shows when it was done.',
-  params: inAccount,
+  params: s.inAccount,
   querystring: pollQuerySchema,
   response: { 202: pollAnswerSchema },
 };

@@ -6,18 +6,17 @@ import { cutText } from '../../json/cut-text.ts';
 import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import * as s from '../shared/schema.ts';
-import { savedAccountSchema } from './view.ts';
 import {
   accountView,
   baseUrl,
-  inAccount,
   pollIntervalMs,
   requireStored,
+  savedAccountSchema,
   stalledAfterText,
   sweepIntervalMs,
 } from './view.ts';
 import { accountNameWords, partnerKeyPattern } from '../shared/patterns.ts';
-import { invalidRequest, notFound } from '../shared/problem.ts';
+import { invalidValue, notFound } from '../shared/problem.ts';
 
 /** The routes that set up accounts. */
 export function addSettingRoutes(app: Api, deps: ApiDeps): void {
@@ -55,9 +54,7 @@ export function addSettingRoutes(app: Api, deps: ApiDeps): void {
   );
 }
 
-const keyNeeded = invalidRequest([
-  { path: 'partnerKey', message: 'is needed too, because baseUrl moves to another origin' },
-]);
+const keyNeeded = invalidValue('partnerKey', 'is needed too, because baseUrl moves to another origin');
 
 // The account after a change, with the outcome of a look at the partner service.
 async function saved(deps: ApiDeps, name: string) {
@@ -192,7 +189,7 @@ const patchAccount = {
   description:
     'Settings that are left out stay; null for an interval stands for the default of the deployment. A `baseUrl` of another origin ' +
     'needs `partnerKey` too, because a key is sent nowhere but to the origin that it was given for.',
-  params: inAccount,
+  params: s.inAccount,
   body: accountPatchSchema,
   response: { 200: s.answer(savedAccountSchema, 'The account.') },
 };

@@ -240,6 +240,3 @@ export const savedAccountSchema = s.shared('SavedAccount', {
     },
   ),
 });
-
-/** Path of an account. */
-export const inAccount = Type.Object(s.accountParams);

@@ -244,7 +244,7 @@ const listAccountAttempts = {
   operationId: 'listAccountAttempts',
   summary: 'List attempts of all subscriptions, newest first',
   description: 'Filters are combined.',
-  params: Type.Object(s.accountParams),
+  params: s.inAccount,
   querystring: s.record(
     s.optional({
       ...s.pageQuery,

@@ -14,7 +14,7 @@ import { eventTypesSchema, subscriptionParams } from '../subscriptions/schema.ts
 import * as s from '../shared/schema.ts';
 import { sendPage } from '../shared/paging.ts';
 import { eventIdPattern } from '../shared/patterns.ts';
-import { invalidRequest, notFound, Problem } from '../shared/problem.ts';
+import { invalidRequest, invalidValue, notFound, Problem } from '../shared/problem.ts';
 
 /** The routes that deliver events again. */
 export function addReplayRoutes(app: Api, deps: ApiDeps): void {
@@ -84,9 +84,7 @@ function toRequest(body: Static<typeof replayInputSchema>): ReplayRequest {
   const { eventTypes = null, filingId = null, deadLettersOnly = false, eventIds } = body;
   const span = s.spanOf(body);
   if (eventIds !== undefined && deadLettersOnly)
-    throw invalidRequest([
-      { path: 'eventIds', message: 'name the events already; leave deadLettersOnly out' },
-    ]);
+    throw invalidValue('eventIds', 'name the events already; leave deadLettersOnly out');
   const named = eventIds === undefined ? {} : { eventIds };
   return { ...span, eventTypes, filingId, deadLettersOnly, ...named };
 }

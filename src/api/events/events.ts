@@ -149,7 +149,7 @@ const listEvents = {
   operationId: 'listEvents',
   summary: 'List events',
   description: 'The same events as the callbacks, whether or not a subscription wants them.',
-  params: Type.Object(s.accountParams),
+  params: s.inAccount,
   querystring: eventsQuerySchema,
   response: { 200: eventListSchema },
 };

@@ -16,7 +16,7 @@ import { createLogFollower } from './log-follower.ts';
 import type { FollowedLog } from './log-follower.ts';
 import { parseTypes } from '../shared/patterns.ts';
 import { Problem } from '../shared/problem.ts';
-import { accountParams, oneOf, optional, record } from '../shared/schema.ts';
+import { inAccount, oneOf, optional, record } from '../shared/schema.ts';
 
 // Maximum bytes that small events are copied into; a larger one is sent as it is, from memory that all share.
 const pieceBytesMax = 16 * 1024;
@@ -195,7 +195,7 @@ const streamEvents = {
   summary: 'Follow events as Server-Sent Events',
   description:
     'Starts with the next event, or after `Last-Event-ID` or `cursor`. The stream ends after a quarter of an hour and when the daemon stops: connect again with the last id.',
-  params: Type.Object(accountParams),
+  params: inAccount,
   querystring: streamQuerySchema,
   headers: streamHeaders,
   response: { 200: eventStream },

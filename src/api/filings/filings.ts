@@ -201,7 +201,7 @@ const listFilings = {
     'With `Accept: text/csv` the whole list for a spreadsheet (RFC 4180, UTF-8); `limit` and `cursor` have no effect. With `q` it holds at ' +
     'most the first thousand COMPLETED filings that the partner service finds; where that cannot be asked, the answer is 503 or ends early. Texts that a ' +
     'spreadsheet would take for a formula have an apostrophe in front.',
-  params: Type.Object(s.accountParams),
+  params: s.inAccount,
   querystring: filingsQuerySchema,
   response: { 200: s.pageOrTable(filingListSchema, 'filing') },
 };

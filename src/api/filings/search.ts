@@ -1,5 +1,4 @@
 import type { Static } from 'typebox';
-import type { FieldError } from '../../json/validation-problems.ts';
 import type { AgeOrder } from '../../filings/detection/age-rank.ts';
 import type { FilingDetails } from '../../filings/detection/filing-details.ts';
 import type { FilingPage, ListedFiling } from '../../filings/lists/filing-list-store.ts';
@@ -10,7 +9,7 @@ import { folded } from '../../words/folded.ts';
 import type { ApiDeps } from '../deps.ts';
 import type { filingsQuerySchema } from './filings.ts';
 import type { CursorKind } from '../shared/paging.ts';
-import { invalidRequest } from '../shared/problem.ts';
+import { invalidValue } from '../shared/problem.ts';
 import { statusProblem } from '../shared/statuses.ts';
 
 /** The filters of a request for a list of filings. */
@@ -49,8 +48,8 @@ export function chooseList(query: ListQuery, shown: readonly string[]): ListChoi
   const unindexed = wanted.find((status) => !isIndexed(status)) ?? null;
   if (q === undefined && unindexed !== null && (statuses !== null || state === undefined))
     throw state === undefined
-      ? invalid(order === undefined ? 'status' : 'order', sortedOnly(order))
-      : invalid('state', `is not known of ${unindexed} filings: add q, or leave ${unindexed} out`);
+      ? invalidValue(order === undefined ? 'status' : 'order', sortedOnly(order))
+      : invalidValue('state', `is not known of ${unindexed} filings: add q, or leave ${unindexed} out`);
   return {
     kind: 'search',
     q: q ?? null,
@@ -242,7 +241,7 @@ function toStatuses(text: string, shown: readonly string[]): readonly string[] {
   const words = text.split(',').map((word) => word.trim());
   for (const word of words) {
     const problem = find(word) === undefined ? statusProblem(word, shown) : null;
-    if (problem !== null) throw invalid('status', problem);
+    if (problem !== null) throw invalidValue('status', problem);
   }
   return [...new Set(words.flatMap((word) => find(word) ?? []))];
 }
@@ -251,8 +250,4 @@ function sortedOnly(order: string | undefined): string {
   return order === undefined
     ? 'COMPLETED goes with no other status: ask for it alone, or add q'
     : `${order} goes with a status other than COMPLETED, or with q or state`;
-}
-
-function invalid(path: string, message: string) {
-  return invalidRequest([{ path, message } satisfies FieldError]);
 }

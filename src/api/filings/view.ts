@@ -16,16 +16,17 @@ const noDetails = {
 };
 
 /** The note that a rejection was seen, in a response. */
-export const seenShown = Type.Unsafe<{ by: string; note: string | null; at: string } | null>({
-  ...s.record({
+export const seenShown = s.nullable(
+  s.record({
     by: Type.String({ examples: ['Dana Reyes'] }),
     note: s.stringOrNull('What is done about it.'),
     at: s.time('When it was noted.'),
   }),
-  type: ['object', 'null'],
-  description:
-    'Who has seen the present rejection; null for nobody, in other statuses, and after a later event of the filing.',
-});
+  {
+    description:
+      'Who has seen the present rejection; null for nobody, in other statuses, and after a later event of the filing.',
+  },
+);
 
 const detail = (description: string) =>
   s.stringOrNull(`${description} Null when it is not known, and once the filing is COMPLETED.`);

@@ -6,7 +6,7 @@ import { isoOrNull } from '../../json/iso-time.ts';
 import { oneOf, record, stringOrNull } from '../../json/schema-parts.ts';
 import { pageLimit } from './paging.ts';
 import { statePattern, unknownState } from './patterns.ts';
-import { invalidRequest, listedMax, problemCodes } from './problem.ts';
+import { invalidValue, listedMax, problemCodes } from './problem.ts';
 
 export * from '../../json/schema-parts.ts';
 
@@ -63,6 +63,9 @@ export function listWith<More extends Record<string, TSchema>>(
 export const accountParams = {
   account: Type.String({ description: 'Name of the account.', examples: ['default'] }),
 };
+
+/** Path of an account, or of all of a kind in it. */
+export const inAccount = Type.Object(accountParams);
 
 /** Errors as RFC 9457 problem details, with a stable `code` to branch on. */
 export const problemSchema = record(
@@ -195,7 +198,7 @@ function shown(schema: TSchema, value: unknown): unknown {
 export function spanOf(query: { readonly after?: string; readonly before?: string }) {
   const [after, before] = [instantMs(query.after), instantMs(query.before)];
   if (after !== null && before !== null && after >= before)
-    throw invalidRequest([{ path: 'before', message: 'must be later than after' }]);
+    throw invalidValue('before', 'must be later than after');
   return { after, before };
 }
 

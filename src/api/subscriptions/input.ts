@@ -29,7 +29,7 @@ import { given } from '../../subscriptions/options/option.ts';
 import { judgeUrl, urlErrors } from '../../subscriptions/options/url.ts';
 import { verificationErrors } from '../../subscriptions/options/verification.ts';
 import type { subscriptionInputSchema, subscriptionPatchSchema } from './schema.ts';
-import { invalidRequest, Problem, refuseAny } from '../shared/problem.ts';
+import { invalidValue, Problem, refuseAny } from '../shared/problem.ts';
 import { areKnown, inUpperCase, statusProblem } from '../shared/statuses.ts';
 
 /** Body of a registration, checked. */
@@ -174,7 +174,7 @@ export function requireSound(
 function requireSnapshots({ eventTypes }: Subscription, from: Subscription['from']): void {
   if (from !== 'state' || eventTypes.some((pattern) => matchesType(pattern, snapshotType))) return;
   const message = `"state" begins with events of the type ${snapshotType}: add it to eventTypes, or ask for filing.*`;
-  throw invalidRequest([{ path: 'from', message }]);
+  throw invalidValue('from', message);
 }
 
 /** The same text for the same request, whatever the order of its fields. */

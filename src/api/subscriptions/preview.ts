@@ -7,7 +7,7 @@ import { sendJson } from '../events/json.ts';
 import { createInputCheck } from './input.ts';
 import { eventSchema } from '../document/event-schemas.ts';
 import { eventTypesSchema, statesSchema, statusesSchema } from './schema.ts';
-import { accountParams, arrayOf, described, integer, optional, record } from '../shared/schema.ts';
+import { arrayOf, described, inAccount, integer, optional, record } from '../shared/schema.ts';
 
 // Milliseconds that a preview may take; ten thousand ordinary events take less than one second.
 const previewMs = 30_000;
@@ -80,7 +80,7 @@ const previewSubscription = {
   summary: 'What a subscription would have got of the latest events',
   description:
     'Tries settings on the log. Nothing is stored and nothing is sent, so read-only tokens may do it.',
-  params: Type.Object(accountParams),
+  params: inAccount,
   body: previewInputSchema,
   response: { 200: previewSchema },
 };

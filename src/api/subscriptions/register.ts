@@ -11,7 +11,7 @@ import { tokenOf } from '../access/auth.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { wakeSoon } from './find.ts';
 import { createInputCheck, dearBody, fingerprint, newSubscription, requireSound } from './input.ts';
-import { inAccount, idempotencyHeaders, registeredSchema, subscriptionInputSchema } from './schema.ts';
+import { idempotencyHeaders, registeredSchema, subscriptionInputSchema } from './schema.ts';
 import { registeredView } from './view.ts';
 import { readWarnings } from './warnings.ts';
 import * as s from '../shared/schema.ts';
@@ -82,7 +82,7 @@ const createSubscription = {
   summary: 'Register a subscription',
   description:
     'Answers the secret once. With an `Idempotency-Key` the request may be repeated when the answer was lost.',
-  params: inAccount,
+  params: s.inAccount,
   headers: idempotencyHeaders,
   body: subscriptionInputSchema,
   response: {

@@ -17,9 +17,6 @@ const url = Type.String({
   examples: ['https://example.com/hooks/filings'],
 });
 
-/** Path of the subscriptions of an account. */
-export const inAccount = Type.Object(s.accountParams);
-
 /** Path of a subscription. */
 export const subscriptionParams = Type.Object({
   ...s.accountParams,

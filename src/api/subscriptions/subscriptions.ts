@@ -29,7 +29,6 @@ import { applyPatch, createInputCheck, dearBody, requireSound } from './input.ts
 import { leaveBehind, type LeftBehind, lostErrors } from './leave-behind.ts';
 import {
   changedSchema,
-  inAccount,
   secretSchema,
   subscriptionParams,
   subscriptionPatchSchema,
@@ -214,7 +213,7 @@ const listSubscriptions = {
   operationId: 'listSubscriptions',
   summary: 'List subscriptions',
   description: "Oldest first, with the state of each one's delivery, and never with a secret.",
-  params: inAccount,
+  params: s.inAccount,
   querystring: s.record(s.pageQuery),
   response: { 200: s.listOf(subscriptionSchema, 'Subscriptions, oldest first.') },
 };
