@@ -10,12 +10,7 @@ import { invalidValue, notFound, Problem } from './shared/problem.ts';
 
 /** The tokens that open one account. */
 export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
-  // An account that is full has all of its tokens looked through for links that have expired.
-  const posted = {
-    schema: createToken,
-    config: { bodyOptional: true, dear: 'scans' },
-  } as const;
-  app.post('/tokens', posted, async (request, reply) => {
+  app.post('/tokens', createToken, async (request, reply) => {
     const { account } = request.params;
     const { name = 'unnamed', readOnly = false, subscriptions = 'all', expiresAt } = request.body;
     const maker = tokenOf(request);
@@ -26,12 +21,7 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
     return { ...s.show(tokenSchema, token), token: text, warnings: warningsOf(request.body, token) };
   });
 
-  const listed = {
-    // All tokens of the account are read for a page of them.
-    config: { dear: 'scans' },
-    schema: listTokens,
-  } as const;
-  app.get('/tokens', listed, async (request, reply) => {
+  app.get('/tokens', listTokens, async (request, reply) => {
     const { account } = request.params;
     return sendPage(request, reply, 'tokens', async (after, limit) => {
       const all = await tokens.list(account);
@@ -50,7 +40,7 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
 
   app.delete(
     '/tokens/:id',
-    { schema: deleteToken },
+    deleteToken,
     async ({ params: { account, id }, query: { children = 'revoke' } }, reply) => {
       if (await tokens.remove(account, id, children)) return reply.code(204).send(null);
       throw notFound('token_not_found');
@@ -100,7 +90,7 @@ function warningsOf(
 
 /** Links that open the page for one account. */
 export function addLinkRoutes(app: Api, { tokens, now, publicUrl = null }: ApiDeps): void {
-  app.post('/links', { config: { dear: 'scans' }, schema: createLink }, async (request, reply) => {
+  app.post('/links', createLink, async (request, reply) => {
     const { account } = request.params;
     const { expiresInMs, readOnly = true, name = 'link' } = request.body;
     const maker = tokenOf(request);
@@ -208,7 +198,9 @@ const linkInputSchema = s.record({
   }),
 });
 
-const createToken = {
+const createToken = s.operation({
+  // An account that is full has all of its tokens looked through for links that have expired.
+  config: { bodyOptional: true, dear: 'scans' },
   operationId: 'createToken',
   summary: 'Create a token for everything under this account',
   description:
@@ -216,9 +208,11 @@ const createToken = {
   params: s.inAccount,
   body: tokenInputSchema,
   response: { 201: s.answer(newTokenSchema, 'The token with its text.') },
-};
+});
 
-const listTokens = {
+const listTokens = s.operation({
+  // All tokens of the account are read for a page of them.
+  config: { dear: 'scans' },
   operationId: 'listTokens',
   summary: 'List tokens',
   description: 'Oldest first.',
@@ -230,9 +224,9 @@ const listTokens = {
       'Tokens and links, oldest first, expired ones included, never with their text.',
     ),
   },
-};
+});
 
-const deleteToken = {
+const deleteToken = s.operation({
   operationId: 'deleteToken',
   summary: 'Revoke a token and those that it made',
   description: 'At once. With `children=keep` the tokens that it made stay.',
@@ -253,9 +247,10 @@ const deleteToken = {
         'Revoked: it is invalid from now on; event streams that it opened end within a quarter of an hour.',
     },
   },
-};
+});
 
-const createLink = {
+const createLink = s.operation({
+  config: { dear: 'scans' },
   operationId: 'createLink',
   summary: 'Create a link that opens the page for this account',
   description:
@@ -263,4 +258,4 @@ const createLink = {
   params: s.inAccount,
   body: linkInputSchema,
   response: { 201: s.answer(linkSchema, 'The link.') },
-};
+});

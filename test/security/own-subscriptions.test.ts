@@ -12,7 +12,11 @@ let account: string;
 let path: string;
 
 beforeAll(async () => {
-  api = await createApiFixture(redis.connect(), redis.prefix, ({ hooks }) => ({ publicUrl, hooks }));
+  api = await createApiFixture(redis.connect(), redis.prefix, ({ hooks, replayer }) => ({
+    publicUrl,
+    hooks,
+    replayer,
+  }));
   base = await api.app.listen({ host: '127.0.0.1', port: 0 });
 });
 

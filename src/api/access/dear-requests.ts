@@ -8,7 +8,8 @@ import { refuse } from './limits.ts';
 
 /**
  * Requests that keep the daemon busy for longer than others: `scans` search much of Redis or have many
- * certificates to parse, `exports` send much of Redis at the pace of their client, `calls` wait for a receiver.
+ * certificates to parse, `exports` send much of Redis at the pace of their client, `calls` wait for a
+ * receiver.
  */
 export type Dear = 'scans' | 'exports' | 'calls';
 

@@ -16,16 +16,9 @@ export function addSessionRoutes(
   { sessions, now, publicUrl = null, frameAncestors = [] }: ApiDeps,
   signIn: SignIn,
 ): void {
-  app.get('/session', { config: { anyToken: true }, schema: getSession }, async (request) =>
-    viewOf(callerOf(request)),
-  );
+  app.get('/session', getSession, async (request) => viewOf(callerOf(request)));
 
-  const signInOptions = {
-    bodyLimit: signInBytesMax,
-    config: { signsIn: true },
-    schema: createSession,
-  };
-  app.post('/session', signInOptions, async (request, reply) => {
+  app.post('/session', createSession, async (request, reply) => {
     const { token, link } = request.body;
     const given = link ?? token;
     if (given === undefined || (token !== undefined && link !== undefined))
@@ -42,18 +35,14 @@ export function addSessionRoutes(
     return viewOf({ ...caller, session: made.session });
   });
 
-  app.delete(
-    '/session',
-    { config: { anyToken: true, signsOut: true }, schema: deleteSession },
-    async (request, reply) => {
-      const session = callerOf(request)?.session;
-      if (session !== undefined) {
-        await sessions.remove(session);
-        clearSessionCookie(request, reply, modeOfRequest(request) ?? 'page');
-      }
-      return reply.code(204).send(null);
-    },
-  );
+  app.delete('/session', deleteSession, async (request, reply) => {
+    const session = callerOf(request)?.session;
+    if (session !== undefined) {
+      await sessions.remove(session);
+      clearSessionCookie(request, reply, modeOfRequest(request) ?? 'page');
+    }
+    return reply.code(204).send(null);
+  });
 
   // A browser has one session: the one before ends.
   async function endFormer(request: FastifyRequest, mode: 'page' | 'frame'): Promise<void> {
@@ -104,14 +93,17 @@ const sessionInputSchema = s.record({
   link: credential('In place of `token`: what follows `#/link/` in a link.', 'fwl'),
 });
 
-const getSession = {
+const getSession = s.operation({
+  config: { anyToken: true },
   operationId: 'getSession',
   summary: 'What the token or session of this request opens',
   description: 'The account, the rights and their end.',
   response: { 200: s.answer(sessionSchema, 'What it opens.') },
-};
+});
 
-const createSession = {
+const createSession = s.operation({
+  bodyLimit: signInBytesMax,
+  config: { signsIn: true },
   operationId: 'createSession',
   summary: 'Sign in to the page with a token or a link',
   description:
@@ -119,11 +111,12 @@ const createSession = {
   security: [],
   body: sessionInputSchema,
   response: { 201: s.answer(sessionSchema, 'What the session opens.', { 'set-cookie': 'The session.' }) },
-};
+});
 
-const deleteSession = {
+const deleteSession = s.operation({
+  config: { anyToken: true, signsOut: true },
   operationId: 'deleteSession',
   summary: 'Sign out of the page',
   description: 'Ends the session of this request. A token has none and stays valid.',
   response: { 204: { type: 'null', description: 'The session is invalid from now on.' } },
-};
+});

@@ -17,7 +17,7 @@ const samplesMax = 200;
 export function addAccountRoutes(app: Api, deps: ApiDeps): void {
   const { accounts, countHistory, hooks, now } = deps;
 
-  app.get('/accounts', { config: { operatorOnly: true }, schema: listAccounts }, async (request, reply) =>
+  app.get('/accounts', listAccounts, async (request, reply) =>
     sendPage(request, reply, 'accounts', async (after, limit) => {
       const { records, hasMore } = await accounts.page(after ?? '', limit);
       const items = records.map(async (each) =>
@@ -27,45 +27,37 @@ export function addAccountRoutes(app: Api, deps: ApiDeps): void {
     }),
   );
 
-  app.get('/accounts/:account', { schema: getAccount }, async ({ params: { account } }) =>
+  app.get('/accounts/:account', getAccount, async ({ params: { account } }) =>
     accountView(deps, await requireStored(deps, account)),
   );
 
-  app.get('/accounts/:account/counts', { schema: getCounts }, async (request, reply) => {
+  app.get('/accounts/:account/counts', getCounts, async (request, reply) => {
     if (request.method === 'HEAD') return headersOnly(reply);
     const { hours = hoursDefault } = request.query;
     const samples = await countHistory.read(request.params.account, now() - hours * 3_600_000);
     return s.show(countsAnswerSchema, { items: thinSamples(samples, samplesMax) });
   });
 
-  app.delete(
-    '/accounts/:account',
-    { config: { operatorOnly: true, accountMayBeNew: true }, schema: deleteAccount },
-    async ({ params: { account } }, reply) => {
-      const removed = await accounts.remove(account);
-      await hooks.accountRemoved(account);
-      if (!removed) throw notFound('account_not_found');
-      return reply.code(204).send(null);
-    },
-  );
+  app.delete('/accounts/:account', deleteAccount, async ({ params: { account } }, reply) => {
+    const removed = await accounts.remove(account);
+    await hooks.accountRemoved(account);
+    if (!removed) throw notFound('account_not_found');
+    return reply.code(204).send(null);
+  });
 
-  app.post(
-    '/accounts/:account/accept',
-    { config: { operatorOnly: true }, schema: acceptFindings },
-    async ({ params: { account } }, reply) => {
-      await acceptDoubt(deps, account);
-      // The poll has to find all changes that were held back, including those of settled filings.
-      await hooks.pollNow(account, 'sweep');
-      void reply.code(202);
-      return accountView(deps, await requireStored(deps, account));
-    },
-  );
+  app.post('/accounts/:account/accept', acceptFindings, async ({ params: { account } }, reply) => {
+    await acceptDoubt(deps, account);
+    // The poll has to find all changes that were held back, including those of settled filings.
+    await hooks.pollNow(account, 'sweep');
+    void reply.code(202);
+    return accountView(deps, await requireStored(deps, account));
+  });
 
   const polls = createLimit(
     { ...defaultLimits, ...deps.limits }.polls,
     'This account asks for too many polls; those of its schedule go on.',
   );
-  app.post('/accounts/:account/poll', { schema: pollAccount }, async (request, reply) => {
+  app.post('/accounts/:account/poll', pollAccount, async (request, reply) => {
     const { account } = request.params;
     const { mode = 'delta' } = request.query;
     if (tokenOf(request) !== null) await polls.count(account);
@@ -116,40 +108,43 @@ const pollAnswerSchema = s.described('The poll starts as soon as a worker is fre
   mode: s.oneOf(['delta', 'sweep']),
 });
 
-const listAccounts = {
+const listAccounts = s.operation({
+  config: { operatorOnly: true },
   operationId: 'listAccounts',
   summary: 'List accounts',
   description: 'By name.',
   querystring: s.record(s.pageQuery),
   response: { 200: s.listOf(accountSchema, 'Accounts by name.') },
-};
+});
 
-const getAccount = {
+const getAccount = s.operation({
   operationId: 'getAccount',
   summary: 'Settings, counts and health of an account',
   description: 'Counts and health are as of the last complete poll.',
   params: s.inAccount,
   response: { 200: s.answer(accountSchema, 'The account.') },
-};
+});
 
-const getCounts = {
+const getCounts = s.operation({
   operationId: 'getCounts',
   summary: 'Filings by status over the past hours or days',
   description: 'Points are kept for a week.',
   params: s.inAccount,
   querystring: countsQuerySchema,
   response: { 200: countsAnswerSchema },
-};
+});
 
-const deleteAccount = {
+const deleteAccount = s.operation({
+  config: { operatorOnly: true, accountMayBeNew: true },
   operationId: 'deleteAccount',
   summary: 'Stop polling and remove everything of an account',
   description: 'Its filings, events, subscriptions and tokens are removed for good.',
   params: s.inAccount,
   response: { 204: { type: 'null', description: 'Removed.' } },
-};
+});
 
-const acceptFindings = {
+const acceptFindings = s.operation({
+  config: { operatorOnly: true },
   operationId: 'acceptFindings',
   summary: 'Accept what the polls find and do not believe',
   description:
@@ -160,9 +155,9 @@ const acceptFindings = {
     202: s.answer(accountSchema, 'Accepted; the poll starts as soon as a worker is free.'),
     409: s.conflict,
   },
-};
+});
 
-const pollAccount = {
+const pollAccount = s.operation({
   operationId: 'pollAccount',
   summary: 'Poll an account now',
   description:
@@ -170,4 +165,4 @@ const pollAccount = {
   params: s.inAccount,
   querystring: pollQuerySchema,
   response: { 202: pollAnswerSchema },
-};
+});

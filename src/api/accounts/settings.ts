@@ -22,36 +22,28 @@ import { invalidValue, notFound } from '../shared/problem.ts';
 export function addSettingRoutes(app: Api, deps: ApiDeps): void {
   const { accounts, now } = deps;
 
-  app.put(
-    '/accounts/:account',
-    { config: { operatorOnly: true, accountMayBeNew: true }, schema: putAccount },
-    async ({ params: { account }, body }, reply) => {
-      const { partnerKey: key, ...others } = body;
-      const defaults = { pollIntervalMs: null, sweepIntervalMs: null, stalledAfter: null };
-      const settings = {
-        ...defaults,
-        ...toChanges(others),
-        baseUrl: withoutSlash(body.baseUrl),
-        partnerKey: key,
-      };
-      const { created } = await accounts.put(account, settings, now());
-      if (created) void reply.code(201).header('location', `/v1/accounts/${account}`);
-      return saved(deps, account);
-    },
-  );
+  app.put('/accounts/:account', putAccount, async ({ params: { account }, body }, reply) => {
+    const { partnerKey: key, ...others } = body;
+    const defaults = { pollIntervalMs: null, sweepIntervalMs: null, stalledAfter: null };
+    const settings = {
+      ...defaults,
+      ...toChanges(others),
+      baseUrl: withoutSlash(body.baseUrl),
+      partnerKey: key,
+    };
+    const { created } = await accounts.put(account, settings, now());
+    if (created) void reply.code(201).header('location', `/v1/accounts/${account}`);
+    return saved(deps, account);
+  });
 
-  app.patch(
-    '/accounts/:account',
-    { config: { operatorOnly: true }, schema: patchAccount },
-    async ({ params: { account }, body }) => {
-      const isThere = await accounts.patch(account, toChanges(body), now()).catch((error: unknown) => {
-        if (error instanceof KeyNeededError) throw keyNeeded;
-        throw error;
-      });
-      if (!isThere) throw notFound('account_not_found');
-      return saved(deps, account);
-    },
-  );
+  app.patch('/accounts/:account', patchAccount, async ({ params: { account }, body }) => {
+    const isThere = await accounts.patch(account, toChanges(body), now()).catch((error: unknown) => {
+      if (error instanceof KeyNeededError) throw keyNeeded;
+      throw error;
+    });
+    if (!isThere) throw notFound('account_not_found');
+    return saved(deps, account);
+  });
 }
 
 const keyNeeded = invalidValue('partnerKey', 'is needed too, because baseUrl moves to another origin');
@@ -169,7 +161,8 @@ export function baseUrlProblem(text: string): string | null {
   return /[?#]/.test(text) ? 'must not have a query or fragment' : null;
 }
 
-const putAccount = {
+const putAccount = s.operation({
+  config: { operatorOnly: true, accountMayBeNew: true },
   operationId: 'putAccount',
   summary: 'Create an account or replace its settings',
   description:
@@ -181,9 +174,10 @@ const putAccount = {
     200: s.answer(savedAccountSchema, 'The account.'),
     201: s.answer(savedAccountSchema, 'Created.', { location: 'Where it is.' }),
   },
-};
+});
 
-const patchAccount = {
+const patchAccount = s.operation({
+  config: { operatorOnly: true },
   operationId: 'patchAccount',
   summary: 'Change single settings of an account',
   description:
@@ -192,4 +186,4 @@ const patchAccount = {
   params: s.inAccount,
   body: accountPatchSchema,
   response: { 200: s.answer(savedAccountSchema, 'The account.') },
-};
+});

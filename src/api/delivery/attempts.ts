@@ -20,17 +20,16 @@ import { notFound } from '../shared/problem.ts';
 
 /** The routes that show attempts. */
 export function addAttemptRoutes(app: Api, deps: ApiDeps): void {
-  const ofSubscription = { config: { dear: kindOfList }, schema: listAttempts };
-  app.get('/subscriptions/:id/attempts', ofSubscription, async (request, reply) => {
+  app.get('/subscriptions/:id/attempts', listAttempts, async (request, reply) => {
     const { account, id } = request.params;
     return sendAttempts(deps, request, reply, account, filterOf({ ...request.query, subscription: id }));
   });
 
-  app.get('/attempts', { config: { dear: 'scans' }, schema: listAccountAttempts }, async (request, reply) =>
+  app.get('/attempts', listAccountAttempts, async (request, reply) =>
     sendAttempts(deps, request, reply, request.params.account, filterOf(request.query)),
   );
 
-  app.get('/attempts/:attempt', { config: { dear: 'scans' }, schema: getAttempt }, async (request) => {
+  app.get('/attempts/:attempt', getAttempt, async (request) => {
     const { account, attempt: name } = request.params;
     const [id = '', subscription = ''] = name.replace(/^att_/, '').split('.', 2);
     const known = await deps.subscriptions.get(account, subscription);
@@ -72,7 +71,7 @@ async function sendAttempts(
   });
 }
 
-function filterOf(query: Static<typeof listAccountAttempts.querystring>): AttemptFilter {
+function filterOf(query: Static<typeof listAccountAttempts.schema.querystring>): AttemptFilter {
   const { subscription = null, eventId = null, filingId = null, outcome: code = null } = query;
   return { subscription, eventId, filingId, outcome: code, ...s.spanOf(query) };
 }
@@ -231,16 +230,18 @@ const filters = s.optional({
   before: instantSchema('Only those that ended earlier than this time.'),
 });
 
-const listAttempts = {
+const listAttempts = s.operation({
+  config: { dear: kindOfList },
   operationId: 'listAttempts',
   summary: 'List attempts to deliver, newest first',
   description: 'Test calls are among them. A read-only token sees them without responses.',
   params: subscriptionParams,
   querystring: s.record({ ...s.pageQuery, ...filters }),
   response: { 200: attemptList },
-};
+});
 
-const listAccountAttempts = {
+const listAccountAttempts = s.operation({
+  config: { dear: 'scans' },
   operationId: 'listAccountAttempts',
   summary: 'List attempts of all subscriptions, newest first',
   description: 'Filters are combined.',
@@ -256,9 +257,10 @@ const listAccountAttempts = {
     }),
   ),
   response: { 200: attemptList },
-};
+});
 
-const getAttempt = {
+const getAttempt = s.operation({
+  config: { dear: 'scans' },
   operationId: 'getAttempt',
   summary: 'Read an attempt with its request and its response',
   description:
@@ -267,4 +269,4 @@ const getAttempt = {
   response: {
     200: s.answer(attemptDetailSchema, 'The attempt, and those of the same event for the same subscription.'),
   },
-};
+});

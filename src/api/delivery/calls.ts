@@ -6,7 +6,7 @@ import { requireSubscription, requireVerified, wakeSoon } from '../subscriptions
 import { subscriptionParams } from '../subscriptions/schema.ts';
 import { callFields, responseText } from './attempts.ts';
 import { notFound, Problem } from '../shared/problem.ts';
-import { conflict, described, stringOrNull } from '../shared/schema.ts';
+import { conflict, described, operation, stringOrNull } from '../shared/schema.ts';
 
 /** The test call, and the question whether an endpoint wants the callbacks. */
 export function addCallRoutes(app: Api, deps: ApiDeps): void {
@@ -14,59 +14,43 @@ export function addCallRoutes(app: Api, deps: ApiDeps): void {
   // Ids of subscriptions by the call that is under way to their endpoints.
   const [underTest, asked] = [new Set<string>(), new Set<string>()];
 
-  app.post(
-    '/subscriptions/:id/test',
-    {
-      config: { dear: 'calls' },
-      handlerTimeout: callMs,
-      schema: testSubscription,
-    },
-    async (request) => {
-      const { account, id } = request.params;
-      const { subscription, unreadable } = await requireSubscription(deps, account, id);
-      if (unreadable !== null) throw unreadable;
-      requireVerified(subscription);
-      if (underTest.has(id))
-        throw testRunning('A test of this subscription is under way; wait for its answer.');
-      keepOpen(request.raw.socket);
-      const sent = await onceAtATime(underTest, id, () => hooks.ping(subscription));
-      const { outcome: found, statusCode, durationMs, response } = sent;
-      const isDelivered = found.kind === 'delivered';
-      if (isDelivered) await resumeFailing(deps, subscription, request.log);
-      const reason = isDelivered ? null : found.reason;
-      return { outcome: found.code, reason, statusCode, durationMs, response };
-    },
-  );
+  app.post('/subscriptions/:id/test', testSubscription, async (request) => {
+    const { account, id } = request.params;
+    const { subscription, unreadable } = await requireSubscription(deps, account, id);
+    if (unreadable !== null) throw unreadable;
+    requireVerified(subscription);
+    if (underTest.has(id))
+      throw testRunning('A test of this subscription is under way; wait for its answer.');
+    keepOpen(request.raw.socket);
+    const sent = await onceAtATime(underTest, id, () => hooks.ping(subscription));
+    const { outcome: found, statusCode, durationMs, response } = sent;
+    const isDelivered = found.kind === 'delivered';
+    if (isDelivered) await resumeFailing(deps, subscription, request.log);
+    const reason = isDelivered ? null : found.reason;
+    return { outcome: found.code, reason, statusCode, durationMs, response };
+  });
 
-  app.post(
-    '/subscriptions/:id/verify',
-    {
-      config: { dear: 'calls' },
-      handlerTimeout: callMs,
-      schema: verifySubscription,
-    },
-    async (request) => {
-      const { account, id } = request.params;
-      const { subscription, unreadable, text } = await requireSubscription(deps, account, id);
-      if (unreadable !== null) throw unreadable;
-      if (!asksForProof(subscription))
-        throw new Problem(
-          'nothing_to_verify',
-          'PATCH the subscription with "verification": "challenge" first.',
-        );
-      if (asked.has(id)) throw tooOften(1_000);
-      keepOpen(request.raw.socket);
-      const result = await onceAtATime(asked, id, () => hooks.verify(text, subscription));
-      if (result.kind === 'too_many') throw tooOften(result.inMs);
-      if (result.kind === 'changed') throw testRunning('The subscription was changed meanwhile: ask again.');
-      const { refusal, outcome, statusCode, durationMs } = result.asked;
-      const now = await subscriptions.get(account, id);
-      if (now === null) throw notFound('subscription_not_found');
-      if (refusal === null) await hooks.wake(account, id);
-      const { verified } = showVerification(now.subscription);
-      return { verified, outcome: outcome.code, reason: refusal, statusCode, durationMs };
-    },
-  );
+  app.post('/subscriptions/:id/verify', verifySubscription, async (request) => {
+    const { account, id } = request.params;
+    const { subscription, unreadable, text } = await requireSubscription(deps, account, id);
+    if (unreadable !== null) throw unreadable;
+    if (!asksForProof(subscription))
+      throw new Problem(
+        'nothing_to_verify',
+        'PATCH the subscription with "verification": "challenge" first.',
+      );
+    if (asked.has(id)) throw tooOften(1_000);
+    keepOpen(request.raw.socket);
+    const result = await onceAtATime(asked, id, () => hooks.verify(text, subscription));
+    if (result.kind === 'too_many') throw tooOften(result.inMs);
+    if (result.kind === 'changed') throw testRunning('The subscription was changed meanwhile: ask again.');
+    const { refusal, outcome, statusCode, durationMs } = result.asked;
+    const now = await subscriptions.get(account, id);
+    if (now === null) throw notFound('subscription_not_found');
+    if (refusal === null) await hooks.wake(account, id);
+    const { verified } = showVerification(now.subscription);
+    return { verified, outcome: outcome.code, reason: refusal, statusCode, durationMs };
+  });
 }
 
 async function onceAtATime<T>(underWay: Set<string>, id: string, call: () => Promise<T>): Promise<T> {
@@ -110,16 +94,20 @@ export const pingAnswerSchema = described('The outcome of the ping.', {
   response: responseText,
 });
 
-const testSubscription = {
+const testSubscription = operation({
+  config: { dear: 'calls' },
+  handlerTimeout: callMs,
   operationId: 'testSubscription',
   summary: 'Send one ping now and return its outcome',
   description:
     'Works for disabled subscriptions too. It is in the list of attempts and counts as no failure and no success; if it is delivered, what waits for a failing endpoint is tried at once, as by POST …/resume. An endpoint that has yet to be verified gets none.',
   params: subscriptionParams,
   response: { 200: pingAnswerSchema, 409: conflict },
-};
+});
 
-const verifySubscription = {
+const verifySubscription = operation({
+  config: { dear: 'calls' },
+  handlerTimeout: callMs,
   operationId: 'verifySubscription',
   summary: 'Ask the endpoint now whether it wants the callbacks',
   description:
@@ -133,4 +121,4 @@ const verifySubscription = {
     }),
     409: conflict,
   },
-};
+});

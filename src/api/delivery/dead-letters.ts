@@ -7,7 +7,7 @@ import { sendPage } from '../shared/paging.ts';
 
 /** The events that were given up for a subscription. */
 export function addDeadLetterRoute(app: Api, deps: ApiDeps): void {
-  app.get('/subscriptions/:id/dead-letters', { schema: listDeadLetters }, async (request, reply) => {
+  app.get('/subscriptions/:id/dead-letters', listDeadLetters, async (request, reply) => {
     const { account, id } = request.params;
     await requireSubscription(deps, account, id);
     return sendPage(request, reply, 'dead-letters', async (before, limit) => {
@@ -33,7 +33,7 @@ export const deadLetterSchema = s.shared('DeadLetter', {
   at: s.time('When it was given up.'),
 });
 
-const listDeadLetters = {
+const listDeadLetters = s.operation({
   operationId: 'listDeadLetters',
   summary: 'List events that were given up, newest first',
   description:
@@ -46,4 +46,4 @@ const listDeadLetters = {
       'Events that were given up, newest first. POST …/replay with deadLettersOnly delivers them again.',
     ),
   },
-};
+});

@@ -11,39 +11,35 @@ import { decodeCursor, sendPage } from '../shared/paging.ts';
 /** The deliveries of an event, one for each subscription. */
 export function addEventDeliveryRoute(app: Api, deps: ApiDeps): void {
   const { subscriptions, readDelivery, now } = deps;
-  app.get(
-    '/events/:event/deliveries',
-    { config: { dear: 'scans' }, schema: listDeliveries },
-    async (request, reply) => {
-      const { account, event } = request.params;
-      const { cursor, filingId } = request.query;
-      decodeCursor('deliveries', cursor); // before the log is searched
-      const entry = await requireEvent(deps, request, account, event, filingId);
-      return sendPage(request, reply, 'deliveries', async (after, limit) => {
-        const { records, next } = await subscriptions.list(account, after, limit, ownerOf(request));
-        const items = [];
-        for (const record of records) {
-          const { id, url, description } = record.subscription;
-          // One after the other: each may read thousands of records.
-          const found = await readDelivery(account, record, entry);
-          const { lastAttempt } = found;
-          items.push(
-            s.show(eventDeliverySchema, {
-              ...found,
-              subscription: id,
-              description,
-              url: seesReceivers(request) ? url : hideUrlPath(url),
-              enabled: whileItLasts(record.delivery, record.subscription, now()).enabled,
-              lastStatusCode: lastAttempt?.statusCode ?? null,
-              lastReason: lastAttempt?.reason ?? null,
-              lastAttempt: lastAttempt === null ? null : attemptId(lastAttempt.id, id),
-            }),
-          );
-        }
-        return { items, next };
-      });
-    },
-  );
+  app.get('/events/:event/deliveries', listDeliveries, async (request, reply) => {
+    const { account, event } = request.params;
+    const { cursor, filingId } = request.query;
+    decodeCursor('deliveries', cursor); // before the log is searched
+    const entry = await requireEvent(deps, request, account, event, filingId);
+    return sendPage(request, reply, 'deliveries', async (after, limit) => {
+      const { records, next } = await subscriptions.list(account, after, limit, ownerOf(request));
+      const items = [];
+      for (const record of records) {
+        const { id, url, description } = record.subscription;
+        // One after the other: each may read thousands of records.
+        const found = await readDelivery(account, record, entry);
+        const { lastAttempt } = found;
+        items.push(
+          s.show(eventDeliverySchema, {
+            ...found,
+            subscription: id,
+            description,
+            url: seesReceivers(request) ? url : hideUrlPath(url),
+            enabled: whileItLasts(record.delivery, record.subscription, now()).enabled,
+            lastStatusCode: lastAttempt?.statusCode ?? null,
+            lastReason: lastAttempt?.reason ?? null,
+            lastAttempt: lastAttempt === null ? null : attemptId(lastAttempt.id, id),
+          }),
+        );
+      }
+      return { items, next };
+    });
+  });
 }
 
 /** Delivery of an event to one subscription. */
@@ -70,7 +66,8 @@ export const eventDeliverySchema = s.shared('EventDelivery', {
   lastAttempt: s.stringOrNull('Id of the last attempt that is kept; null without one.'),
 });
 
-const listDeliveries = {
+const listDeliveries = s.operation({
+  config: { dear: 'scans' },
   operationId: 'listDeliveries',
   summary: 'Who has an event, and who not yet',
   description: 'One item for each subscription of the account, also for those that do not select the event.',
@@ -79,4 +76,4 @@ const listDeliveries = {
   response: {
     200: s.listOf(eventDeliverySchema, 'One item for each subscription, the oldest first.'),
   },
-};
+});

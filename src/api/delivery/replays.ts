@@ -19,32 +19,22 @@ import { invalidRequest, invalidValue, notFound, Problem } from '../shared/probl
 /** The routes that deliver events again. */
 export function addReplayRoutes(app: Api, deps: ApiDeps): void {
   const { replayer } = deps;
-  app.post(
-    '/subscriptions/:id/replay',
-    {
-      config: { bodyOptional: true, dear: 'scans' },
-      handlerTimeout: replaySearchMs,
-      schema: replayEvents,
-    },
-    async (caller, reply) => {
-      const { account, id } = caller.params;
-      const request = toRequest(caller.body);
-      const asked = [account, id, request, (type: string) => seesType(caller, type)] as const;
-      await requireSubscription(deps, account, id);
-      if (caller.query.dryRun === 'true') {
-        void reply.code(200);
-        return { matched: await orProblem(replayer.count(...asked), request) };
-      }
-      const started = await orProblem(replayer.start(...asked), request);
-      const replay = replayId(started.id, id);
-      void reply
-        .code(202)
-        .header('location', `/v1/accounts/${account}/subscriptions/${id}/replays/${replay}`);
-      return { id: replay, matched: started.matched };
-    },
-  );
+  app.post('/subscriptions/:id/replay', replayEvents, async (caller, reply) => {
+    const { account, id } = caller.params;
+    const request = toRequest(caller.body);
+    const asked = [account, id, request, (type: string) => seesType(caller, type)] as const;
+    await requireSubscription(deps, account, id);
+    if (caller.query.dryRun === 'true') {
+      void reply.code(200);
+      return { matched: await orProblem(replayer.count(...asked), request) };
+    }
+    const started = await orProblem(replayer.start(...asked), request);
+    const replay = replayId(started.id, id);
+    void reply.code(202).header('location', `/v1/accounts/${account}/subscriptions/${id}/replays/${replay}`);
+    return { id: replay, matched: started.matched };
+  });
 
-  app.get('/subscriptions/:id/replays', { schema: listReplays }, async (request, reply) => {
+  app.get('/subscriptions/:id/replays', listReplays, async (request, reply) => {
     const { account, id } = request.params;
     await requireSubscription(deps, account, id);
     return sendPage(request, reply, 'replays', async (last, limit) => {
@@ -65,16 +55,17 @@ export function addReplayRoutes(app: Api, deps: ApiDeps): void {
     ['/subscriptions/:id', 'SubscriptionReplay', subscriptionReplayParams],
     ['', 'Replay', replayParams],
   ] as const) {
-    const progress = { ...getReplay, operationId: `get${name}`, params };
-    app.get(`${path}/replays/:replay`, { schema: progress }, async (request) => {
-      const [account, subscription, id] = splitReplay(request.params);
+    const progress = s.operation({ ...getReplay, operationId: `get${name}`, params });
+    app.get(`${path}/replays/:replay`, progress, async (request) => {
+      const [account, subscription, id] = await splitReplay(deps, request.params);
       const found = await replayer.progress(account, subscription, id);
       if (found === null) throw notFound('replay_not_found');
       return replayView(found, subscription);
     });
-    const cancelled = { ...cancelReplay, operationId: `cancel${name}`, params };
-    app.delete(`${path}/replays/:replay`, { schema: cancelled }, async (request, reply) => {
-      if (!(await replayer.cancel(...splitReplay(request.params)))) throw notFound('replay_not_found');
+    const cancelled = s.operation({ ...cancelReplay, operationId: `cancel${name}`, params });
+    app.delete(`${path}/replays/:replay`, cancelled, async (request, reply) => {
+      if (!(await replayer.cancel(...(await splitReplay(deps, request.params)))))
+        throw notFound('replay_not_found');
       return reply.code(204).send(null);
     });
   }
@@ -96,10 +87,11 @@ interface ReplayParams {
   readonly replay: string;
 }
 
-// What a path names; throws the problem 404 where the replay is of another subscription.
-function splitReplay({ account, id: expected, replay }: ReplayParams) {
+// The parts of a replay's id; throws the problem 404 where there is no such subscription.
+async function splitReplay({ subscriptions }: ApiDeps, { account, id: expected, replay }: ReplayParams) {
   const [id = '', subscription = ''] = replay.split('.', 2);
   if (expected !== undefined && expected !== subscription) throw notFound('replay_not_found');
+  if ((await subscriptions.get(account, subscription)) === null) throw notFound('replay_not_found');
   return [account, subscription, id] as const;
 }
 
@@ -131,7 +123,10 @@ function replayId(id: string, subscription: string): string {
 /** Milliseconds that the start of a replay may take: it searches up to half a million events of the log. */
 export const replaySearchMs = 60_000;
 
-/** The result of a replayer. Throws the Problem where it refuses the request, which has no conditions by default. */
+/**
+ * The result of a replayer. Throws the Problem where it refuses the request; without one in the arguments, it
+ * has no conditions.
+ */
 export async function orProblem<T>(result: Promise<T>, request = requestOfAll): Promise<T> {
   try {
     return await result;
@@ -257,7 +252,9 @@ const cancelReplay = {
   response: { 204: { type: 'null', description: 'It has ended.' } },
 };
 
-const replayEvents = {
+const replayEvents = s.operation({
+  config: { bodyOptional: true, dear: 'scans' },
+  handlerTimeout: replaySearchMs,
   operationId: 'replayEvents',
   summary: 'Deliver events again, under their own ids',
   description:
@@ -272,13 +269,13 @@ const replayEvents = {
     202: s.answer(s.record(replay), 'Begun.', { location: 'Where its progress is.' }),
     409: s.conflict,
   },
-};
+});
 
-const listReplays = {
+const listReplays = s.operation({
   operationId: 'listReplays',
   summary: 'List replays, newest first',
   description: 'Running and ended ones.',
   params: subscriptionParams,
   querystring: s.record(s.pageQuery),
   response: { 200: replayListSchema },
-};
+});

@@ -19,7 +19,7 @@ import { notFound, Problem } from '../shared/problem.ts';
 export function addEventRoutes(app: Api, deps: ApiDeps): void {
   const { log, sections } = deps;
 
-  app.get('/events', { config: { dear: kindOfList }, schema: listEvents }, async (request, reply) => {
+  app.get('/events', listEvents, async (request, reply) => {
     const { account } = request.params;
     const { limit = pageLimit, cursor, types, filingId = null, order } = request.query;
     const kind = order === 'newest' ? 'newest-events' : 'events';
@@ -37,7 +37,7 @@ export function addEventRoutes(app: Api, deps: ApiDeps): void {
     return sendJson(reply, cursors, 'items', entries);
   });
 
-  app.get('/events/:event', { config: { dear: 'scans' }, schema: getEvent }, async (request, reply) => {
+  app.get('/events/:event', getEvent, async (request, reply) => {
     const { account, event } = request.params;
     const found = await requireEvent(deps, request, account, event, request.query.filingId);
     const [entry] = await log.load(account, [found]);
@@ -145,20 +145,22 @@ const eventListSchema = Type.Unsafe<Buffer>(
   ),
 );
 
-const listEvents = {
+const listEvents = s.operation({
+  config: { dear: kindOfList },
   operationId: 'listEvents',
   summary: 'List events',
   description: 'The same events as the callbacks, whether or not a subscription wants them.',
   params: s.inAccount,
   querystring: eventsQuerySchema,
   response: { 200: eventListSchema },
-};
+});
 
-const getEvent = {
+const getEvent = s.operation({
+  config: { dear: 'scans' },
   operationId: 'getEvent',
   summary: 'Read an event',
   description: 'As in the list of events.',
   params: eventParams,
   querystring: s.record(eventQuery),
   response: { 200: s.answer(eventSchema, 'The event, byte for byte as its callbacks have it.') },
-};
+});

@@ -16,7 +16,7 @@ import { createLogFollower } from './log-follower.ts';
 import type { FollowedLog } from './log-follower.ts';
 import { parseTypes } from '../shared/patterns.ts';
 import { Problem } from '../shared/problem.ts';
-import { inAccount, oneOf, optional, record } from '../shared/schema.ts';
+import { inAccount, oneOf, operation, optional, record } from '../shared/schema.ts';
 
 // Maximum bytes that small events are copied into; a larger one is sent as it is, from memory that all share.
 const pieceBytesMax = 16 * 1024;
@@ -33,30 +33,23 @@ export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): voi
   const follower = createLogFollower(log, followMs, { ...streams, toOne, inAll });
   app.addHook('preClose', async () => follower.stop());
 
-  app.get(
-    '/events/stream',
-    {
-      exposeHeadRoute: false,
-      schema: streamEvents,
-    },
-    async (request, reply) => {
-      const { params, query, headers } = request;
-      const { account } = params;
-      const lastId = lastEventId(headers);
-      const cursor =
-        lastId === undefined
-          ? decodeCheckpoint('events', query.cursor)
-          : decodeCheckpoint('events', lastId, 'last-event-id');
-      const beginning = async () => (query.from === 'earliest' ? logBeginning : log.head(account));
-      const after = cursor === null ? await beginning() : await log.commonWith(account, cursor);
-      const filter = { types: typesSeen(request, parseTypes(query.types)), filingId: query.filingId ?? null };
-      const token = tokenOf(request)?.id ?? null;
-      using followed = follower.follow(account, token) ?? tooManyStreams(streams);
-      await sendStream(reply, streamMs, (signal) =>
-        streamText(followed, after, { filter, heartbeatMs, signal }),
-      );
-    },
-  );
+  app.get('/events/stream', streamEvents, async (request, reply) => {
+    const { params, query, headers } = request;
+    const { account } = params;
+    const lastId = lastEventId(headers);
+    const cursor =
+      lastId === undefined
+        ? decodeCheckpoint('events', query.cursor)
+        : decodeCheckpoint('events', lastId, 'last-event-id');
+    const beginning = async () => (query.from === 'earliest' ? logBeginning : log.head(account));
+    const after = cursor === null ? await beginning() : await log.commonWith(account, cursor);
+    const filter = { types: typesSeen(request, parseTypes(query.types)), filingId: query.filingId ?? null };
+    const token = tokenOf(request)?.id ?? null;
+    using followed = follower.follow(account, token) ?? tooManyStreams(streams);
+    await sendStream(reply, streamMs, (signal) =>
+      streamText(followed, after, { filter, heartbeatMs, signal }),
+    );
+  });
 }
 
 /** An empty id counts as none (WHATWG HTML §9.2.6). */
@@ -190,7 +183,8 @@ const eventStream = {
   content: { 'text/event-stream': { schema: Type.Unknown() } },
 };
 
-const streamEvents = {
+const streamEvents = operation({
+  exposeHeadRoute: false,
   operationId: 'streamEvents',
   summary: 'Follow events as Server-Sent Events',
   description:
@@ -199,4 +193,4 @@ const streamEvents = {
   querystring: streamQuerySchema,
   headers: streamHeaders,
   response: { 200: eventStream },
-};
+});

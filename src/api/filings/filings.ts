@@ -23,30 +23,26 @@ const tableFilings = 100;
 /** The filings of an account as the daemon last saw them, and notes of people on its rejections. */
 export function addFilingRoutes(app: Api, deps: ApiDeps): void {
   const { filings, log, sections, seen, now } = deps;
-  app.get(
-    '/filings',
-    { config: { dear: kindOfList }, schema: listFilings, handlerTimeout: exportMs },
-    async (request, reply) => {
-      const { query } = request;
-      const { account } = request.params;
-      const choice = chooseList(query, await statusesShown(deps, account, query));
-      const table = { name: 'filings', columns: parseColumns(query.columns) };
-      const inTable = sendTable(request, reply, table, async (after) => {
-        const page = await listPage(deps, account, choice, after, tableFilings);
-        if (page.searched?.service === 'unavailable') throw tableLacks(page.searched.detail);
-        return { filings: page.filings.map((filing) => ({ ...filing, account })), next: page.next };
-      });
-      if (inTable !== null) return inTable;
-      return sendPage(request, reply, cursorKindOf(choice), async (after, limit) => {
-        const page = await listPage(deps, account, choice, after, limit);
-        const searched = query.q === undefined ? undefined : page.searched;
-        const items = page.filings.map(filingView);
-        return { items, next: page.next, ...(searched === undefined ? {} : { searched }) };
-      });
-    },
-  );
+  app.get('/filings', listFilings, async (request, reply) => {
+    const { query } = request;
+    const { account } = request.params;
+    const choice = chooseList(query, await statusesShown(deps, account, query));
+    const table = { name: 'filings', columns: parseColumns(query.columns) };
+    const inTable = sendTable(request, reply, table, async (after) => {
+      const page = await listPage(deps, account, choice, after, tableFilings);
+      if (page.searched?.service === 'unavailable') throw tableLacks(page.searched.detail);
+      return { filings: page.filings.map((filing) => ({ ...filing, account })), next: page.next };
+    });
+    if (inTable !== null) return inTable;
+    return sendPage(request, reply, cursorKindOf(choice), async (after, limit) => {
+      const page = await listPage(deps, account, choice, after, limit);
+      const searched = query.q === undefined ? undefined : page.searched;
+      const items = page.filings.map(filingView);
+      return { items, next: page.next, ...(searched === undefined ? {} : { searched }) };
+    });
+  });
 
-  app.get('/filings/:filingId', { schema: getFiling }, async ({ params: { account, filingId } }, reply) => {
+  app.get('/filings/:filingId', getFiling, async ({ params: { account, filingId } }, reply) => {
     const filing = await filings.get(account, filingId);
     if (filing === null) throw notFound('filing_not_found');
     const filter = { types: null, filingId };
@@ -55,7 +51,7 @@ export function addFilingRoutes(app: Api, deps: ApiDeps): void {
   });
 
   const path = '/filings/:filingId/seen';
-  app.put(path, { schema: markFilingSeen }, async ({ params: { account, filingId }, body }) => {
+  app.put(path, markFilingSeen, async ({ params: { account, filingId }, body }) => {
     const mark = { by: body.by.trim(), note: body.note?.trim() ?? null, at: now() };
     const marked = await seen.mark(account, filingId, mark);
     if (marked === 'full')
@@ -73,7 +69,7 @@ export function addFilingRoutes(app: Api, deps: ApiDeps): void {
     return filingView(filing);
   });
 
-  app.delete(path, { schema: unmarkFilingSeen }, async ({ params: { account, filingId } }, reply) => {
+  app.delete(path, unmarkFilingSeen, async ({ params: { account, filingId } }, reply) => {
     if ((await filings.get(account, filingId)) === null) throw notFound('filing_not_found');
     await seen.unmark(account, filingId);
     return reply.code(204).send(null);
@@ -194,7 +190,9 @@ export const filingListSchema = s.listWith(
 );
 
 /** Request and responses of GET /v1/accounts/{account}/filings. */
-const listFilings = {
+const listFilings = s.operation({
+  config: { dear: kindOfList },
+  handlerTimeout: exportMs,
   operationId: 'listFilings',
   summary: 'List filings as last seen',
   description:
@@ -204,7 +202,7 @@ const listFilings = {
   params: s.inAccount,
   querystring: filingsQuerySchema,
   response: { 200: s.pageOrTable(filingListSchema, 'filing') },
-};
+});
 
 /** Body of PUT …/seen. */
 const seenInputSchema = s.shared('SeenInput', {
@@ -223,15 +221,15 @@ const seenInputSchema = s.shared('SeenInput', {
   ),
 });
 
-const getFiling = {
+const getFiling = s.operation({
   operationId: 'getFiling',
   summary: 'A filing as last seen, and its events',
   description: 'The latest events that the log still holds.',
   params: filingParams,
   response: { 200: filingWithEventsSchema },
-};
+});
 
-const markFilingSeen = {
+const markFilingSeen = s.operation({
   operationId: 'markFilingSeen',
   summary: 'Note that somebody has seen a rejection',
   description:
@@ -239,12 +237,12 @@ const markFilingSeen = {
   params: filingParams,
   body: seenInputSchema,
   response: { 200: s.answer(filingSchema, 'The filing.'), 409: s.conflict },
-};
+});
 
-const unmarkFilingSeen = {
+const unmarkFilingSeen = s.operation({
   operationId: 'unmarkFilingSeen',
   summary: 'Take the note back that somebody has seen a rejection',
   description: 'The filing counts as not seen again. Succeeds without a note, too.',
   params: filingParams,
   response: { 204: { type: 'null', description: 'It counts as unseen.' } },
-};
+});

@@ -47,36 +47,32 @@ const tableFilings = 500;
  */
 export function addRejectionRoutes(app: Api, deps: ApiDeps): void {
   const counted = createCostlyResults<Awaited<ReturnType<typeof countGroups>>>(() => performance.now());
-  app.get(
-    '/rejections',
-    { config: { anyToken: true, dear: kindOfBoard }, schema: listRejections, handlerTimeout: exportMs },
-    async (request, reply) => {
-      const { query } = request;
-      const { order = 'oldest' } = query;
-      const only = accountOf(request, query.account);
-      const filter = filterOf(query);
-      const kind: CursorKind = `rejections:${JSON.stringify([only, filter, order])}`;
-      let whole: Coverage | undefined;
-      const table = { name: 'rejections', columns: tableColumns };
-      const inTable = sendTable(request, reply, table, async (after) => {
-        whole ??= await coveredAccounts(deps, only);
-        return walk(deps, whole, filter, { order, after, limit: tableFilings });
-      });
-      if (inTable !== null) return inTable;
-      return sendPage(request, reply, kind, async (after, limit) => {
-        const coverage = await coveredAccounts(deps, only);
-        const page = await walk(deps, coverage, filter, { order, after, limit });
-        const groups = await counted(kind, () => countGroups(deps, coverage, filter, order));
-        return {
-          items: page.filings.map(rejectionView),
-          next: page.next,
-          ...groups,
-          accounts: [...coverage.shown],
-          accountsTotal: coverage.total,
-        };
-      });
-    },
-  );
+  app.get('/rejections', listRejections, async (request, reply) => {
+    const { query } = request;
+    const { order = 'oldest' } = query;
+    const only = accountOf(request, query.account);
+    const filter = filterOf(query);
+    const kind: CursorKind = `rejections:${JSON.stringify([only, filter, order])}`;
+    let whole: Coverage | undefined;
+    const table = { name: 'rejections', columns: tableColumns };
+    const inTable = sendTable(request, reply, table, async (after) => {
+      whole ??= await coveredAccounts(deps, only);
+      return walk(deps, whole, filter, { order, after, limit: tableFilings });
+    });
+    if (inTable !== null) return inTable;
+    return sendPage(request, reply, kind, async (after, limit) => {
+      const coverage = await coveredAccounts(deps, only);
+      const page = await walk(deps, coverage, filter, { order, after, limit });
+      const groups = await counted(kind, () => countGroups(deps, coverage, filter, order));
+      return {
+        items: page.filings.map(rejectionView),
+        next: page.next,
+        ...groups,
+        accounts: [...coverage.shown],
+        accountsTotal: coverage.total,
+      };
+    });
+  });
 }
 
 // The groups of a choice of rejections, over all its pages.
@@ -265,7 +261,9 @@ export const boardSchema = s.listWith(
 );
 
 /** Request and responses of GET /v1/rejections. */
-const listRejections = {
+const listRejections = s.operation({
+  config: { anyToken: true, dear: kindOfBoard },
+  handlerTimeout: exportMs,
   operationId: 'listRejections',
   summary: 'Rejections of all accounts',
   description:
@@ -273,4 +271,4 @@ const listRejections = {
     'have no effect.',
   querystring: rejectionsQuerySchema,
   response: { 200: s.pageOrTable(boardSchema, 'rejection') },
-};
+});

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { onceForAll } from '../../memory/shared-work.ts';
 import type { ApiDeps, Api } from '../deps.ts';
-import { answer, openProblems, record } from '../shared/schema.ts';
+import { answer, openProblems, operation, record } from '../shared/schema.ts';
 
 // Milliseconds for the response about readiness; supervisors often allow two seconds.
 const readinessMs = 1_800;
@@ -20,18 +20,18 @@ const { default: anyProblem } = openProblems() as { default: object };
 // Seconds until a probe may ask again.
 const retryAfter = '5';
 
-/** What the routes of health and metrics show. */
+/** The sources of health and metrics. */
 export type HealthDeps = Pick<ApiDeps, 'liveness' | 'readiness' | 'metrics' | 'beforeScrape'>;
 
 /** Liveness, readiness and metrics in Prometheus' text format; they need no token. */
 export function addHealthRoutes(app: Api, { liveness, readiness, metrics, beforeScrape }: HealthDeps): void {
-  app.get('/health/live', { schema: getLiveness }, async (_request, reply) => {
+  app.get('/health/live', getLiveness, async (_request, reply) => {
     const { live, reasons } = liveness();
     void reply.code(live ? 200 : 503);
     return { live, reasons: [...reasons] };
   });
 
-  app.get('/health/ready', { schema: getReadiness }, async (_request, reply) => {
+  app.get('/health/ready', getReadiness, async (_request, reply) => {
     const { ready, reasons } = await inTime(readiness);
     void reply.code(ready ? 200 : 503);
     if (!ready) void reply.header('retry-after', retryAfter);
@@ -47,7 +47,7 @@ export function addHealthRoutes(app: Api, { liveness, readiness, metrics, before
     }
     return Buffer.from(await metrics.metrics());
   }, scrapeMs);
-  app.get('/metrics', { schema: getMetrics }, async (_request, reply) => {
+  app.get('/metrics', getMetrics, async (_request, reply) => {
     const body = await scrape();
     // The schema of the response says text, and a buffer of it is sent as it is.
     return reply.type(metrics.contentType).send(body as unknown as string);
@@ -67,14 +67,14 @@ function notReady(reason: string) {
   return { ready: false, reasons: [reason] };
 }
 
-const getLiveness = {
+const getLiveness = operation({
   operationId: 'getLiveness',
   summary: 'Whether the process works; 503 means that a restart would help',
   description: 'Needs no token and asks no other service: a daemon whose Redis is away lives on.',
   response: { 200: livenessSchema, 503: livenessSchema, '4xx': anyProblem, default: anyProblem },
-};
+});
 
-const getReadiness = {
+const getReadiness = operation({
   operationId: 'getReadiness',
   summary: 'Whether the daemon keeps its promise right now; 503 says why not',
   description:
@@ -87,9 +87,9 @@ const getReadiness = {
     '4xx': anyProblem,
     default: anyProblem,
   },
-};
+});
 
-const getMetrics = {
+const getMetrics = operation({
   operationId: 'getMetrics',
   summary: 'Metrics for Prometheus',
   description: 'In the text format. One answer is made for all that ask within a second.',
@@ -97,4 +97,4 @@ const getMetrics = {
     200: { description: 'Metrics.', content: { 'text/plain': { schema: Type.String() } } },
     ...openProblems(),
   },
-};
+});

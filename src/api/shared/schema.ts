@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { FastifySchema, RouteShorthandOptions } from 'fastify';
 import { Type } from 'typebox';
 import type { Static, TObject, TSchema } from 'typebox';
 import { instantMs } from '../../json/instant.ts';
@@ -17,6 +18,24 @@ export const stateSchema = (options: { description?: string; examples?: string[]
     (text) => !/^[a-z]{4,}$/i.test(text),
     unknownState,
   );
+
+/** Rules for the requests of an operation, which the document does not show. */
+type RequestRules = Pick<RouteShorthandOptions, (typeof ruleNames)[number]>;
+
+const ruleNames = ['attachValidation', 'bodyLimit', 'config', 'exposeHeadRoute', 'handlerTimeout'] as const;
+
+/** The options of a route from all that is said of its operation: rules for its requests, and its schema. */
+export function operation<const T extends RequestRules & FastifySchema>(said: T) {
+  const isRule = ([name]: readonly [string, unknown]) => ruleNames.some((rule) => rule === name);
+  const entries = Object.entries(said);
+  const schema = Object.fromEntries(entries.filter((entry) => !isRule(entry)));
+  return { ...Object.fromEntries(entries.filter(isRule)), schema } as Pick<
+    T,
+    keyof T & keyof RequestRules
+  > & {
+    readonly schema: Omit<T, keyof RequestRules>;
+  };
+}
 
 /** The query of every list. */
 export const pageQuery = {

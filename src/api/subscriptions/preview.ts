@@ -7,7 +7,7 @@ import { sendJson } from '../events/json.ts';
 import { createInputCheck } from './input.ts';
 import { eventSchema } from '../document/event-schemas.ts';
 import { eventTypesSchema, statesSchema, statusesSchema } from './schema.ts';
-import { arrayOf, described, inAccount, integer, optional, record } from '../shared/schema.ts';
+import { arrayOf, described, inAccount, integer, operation, optional, record } from '../shared/schema.ts';
 
 // Milliseconds that a preview may take; ten thousand ordinary events take less than one second.
 const previewMs = 30_000;
@@ -16,13 +16,7 @@ const previewMs = 30_000;
 export function addPreviewRoute(app: Api, deps: ApiDeps): void {
   app.post(
     '/subscriptions/preview',
-    {
-      attachValidation: true,
-      config: { bodyOptional: true, dear: 'scans', onlyReads: true },
-      handlerTimeout: previewMs,
-      preHandler: createInputCheck(deps),
-      schema: previewSubscription,
-    },
+    { ...previewSubscription, preHandler: createInputCheck(deps) },
     async (request, reply) => {
       const { account } = request.params;
       const { eventTypes = ['filing.*'], states = null, statuses = null, filter = null, last } = request.body;
@@ -75,7 +69,10 @@ const previewSchema = Type.Unsafe<Buffer>(
   }),
 );
 
-const previewSubscription = {
+const previewSubscription = operation({
+  attachValidation: true,
+  config: { bodyOptional: true, dear: 'scans', onlyReads: true },
+  handlerTimeout: previewMs,
   operationId: 'previewSubscription',
   summary: 'What a subscription would have got of the latest events',
   description:
@@ -83,4 +80,4 @@ const previewSubscription = {
   params: inAccount,
   body: previewInputSchema,
   response: { 200: previewSchema },
-};
+});

@@ -10,7 +10,7 @@ import type { PublicKey } from '../../subscriptions/signing-secret.ts';
 import type { ApiDeps, Api } from '../deps.ts';
 import { subscriptionIdPattern } from '../shared/patterns.ts';
 import { Problem } from '../shared/problem.ts';
-import { openProblems, optional, record, string } from '../shared/schema.ts';
+import { openProblems, operation, optional, record, string } from '../shared/schema.ts';
 
 /**
  * Seconds for which receivers may keep the keys; a rotation with a longer grace is noticed by none of them.
@@ -39,12 +39,12 @@ export function addPublicKeyRoutes(app: Api, { publicKeys }: Pick<ApiDeps, 'publ
     throw new Problem('subscription_not_found', detail);
   }
 
-  app.get('/.well-known/webhook-keys', { schema: getPublicKeys }, async (request, reply) => {
+  app.get('/.well-known/webhook-keys', getPublicKeys, async (request, reply) => {
     const { subscription } = request.query;
     const { text, etag, isEmpty } = await (subscription === undefined ? all() : ofSubscription(subscription));
     void reply.headers({ etag, 'cache-control': isEmpty ? 'no-cache' : `public, max-age=${keysMaxAge}` });
     if (hasCurrentCopy(request.headers['if-none-match'], etag)) return reply.code(304).send(null);
-    // It is text already, and of a type that the schema of the response does not write.
+    // The text is made once for all that ask.
     return reply.type(keySetType).send(text);
   });
 }
@@ -82,7 +82,7 @@ const publicKeySetSchema = record(
   { $id: 'PublicKeySet', description: 'A JWK Set (RFC 7517) of ed25519 keys (RFC 8037).' },
 );
 
-const getPublicKeys = {
+const getPublicKeys = operation({
   operationId: 'getPublicKeys',
   summary: 'The public keys that verify `v1a` signatures, as a JWKS',
   description: `Needs no token. With \`subscription\` the keys that verify its callbacks now, newest first: what a receiver should ask for. Without it the keys of the ${listedMax} oldest subscriptions with \`v1a\`, without saying whose they are; a signature by one of them proves only that it is a callback of this daemon.`,
@@ -98,9 +98,9 @@ const getPublicKeys = {
         etag: { type: 'string', description: 'For `If-None-Match`.' },
         'cache-control': { type: 'string', description: 'How long the keys may be kept.' },
       },
-      content: { [keySetType]: { schema: publicKeySetSchema } },
+      content: { [keySetType]: { schema: Type.Unsafe<string>(publicKeySetSchema) } },
     },
     304: { type: 'null', description: 'The keys are still those of `If-None-Match`.' },
     ...openProblems(404, 422, 503),
   },
-};
+});

@@ -21,34 +21,28 @@ import { notFound, Problem } from '../shared/problem.ts';
 export function addRegistrationRoute(app: Api, deps: ApiDeps): void {
   const { subscriptions, snapshot, now } = deps;
   const checkInput = createInputCheck(deps);
-  app.post(
-    '/subscriptions',
-    { attachValidation: true, config: { dear: dearBody }, schema: createSubscription },
-    async (request, reply) => {
-      await checkInput(request);
-      const { body, log: logger } = request;
-      const { account } = request.params;
-      const key = request.headers['idempotency-key'];
-      const asked = newSubscription(account, body, now(), tokenOf(request));
-      requireSound(deps, null, asked, body.from);
-      const known = body.from === 'state' ? await snapshot.known(account) : 0;
-      const result = await subscriptions.create(
-        asked,
-        key === undefined ? null : { key, request: fingerprint(body) },
-        { enabled: body.enabled, snapshot: body.from === 'state' ? firstSnapshot(known, now()) : null },
-      );
-      if (!('subscription' in result)) throw registrationProblem(result);
-      const { subscription } = result;
-      if (result.kind === 'replayed') void reply.header('idempotency-replayed', 'true');
-      if (subscription.from !== 'now' || isUnverified(subscription))
-        await wakeSoon(deps, subscription, logger);
-      void reply.code(201).header('location', `/v1/accounts/${account}/subscriptions/${subscription.id}`);
-      const waiting =
-        subscription.from === 'earliest' ? await waitingFromEarliest(deps, subscription) : known;
-      const warnings = await readWarnings(deps, subscription);
-      return { ...registeredView(subscription, waiting, body.enabled ?? true), warnings };
-    },
-  );
+  app.post('/subscriptions', createSubscription, async (request, reply) => {
+    await checkInput(request);
+    const { body, log: logger } = request;
+    const { account } = request.params;
+    const key = request.headers['idempotency-key'];
+    const asked = newSubscription(account, body, now(), tokenOf(request));
+    requireSound(deps, null, asked, body.from);
+    const known = body.from === 'state' ? await snapshot.known(account) : 0;
+    const result = await subscriptions.create(
+      asked,
+      key === undefined ? null : { key, request: fingerprint(body) },
+      { enabled: body.enabled, snapshot: body.from === 'state' ? firstSnapshot(known, now()) : null },
+    );
+    if (!('subscription' in result)) throw registrationProblem(result);
+    const { subscription } = result;
+    if (result.kind === 'replayed') void reply.header('idempotency-replayed', 'true');
+    if (subscription.from !== 'now' || isUnverified(subscription)) await wakeSoon(deps, subscription, logger);
+    void reply.code(201).header('location', `/v1/accounts/${account}/subscriptions/${subscription.id}`);
+    const waiting = subscription.from === 'earliest' ? await waitingFromEarliest(deps, subscription) : known;
+    const warnings = await readWarnings(deps, subscription);
+    return { ...registeredView(subscription, waiting, body.enabled ?? true), warnings };
+  });
 }
 
 async function waitingFromEarliest({ lags, log }: ApiDeps, subscription: Subscription): Promise<number> {
@@ -77,7 +71,9 @@ function registrationProblem({ kind }: Exclude<CreateResult, { readonly subscrip
   return new Problem(code, detail);
 }
 
-const createSubscription = {
+const createSubscription = s.operation({
+  attachValidation: true,
+  config: { dear: dearBody },
   operationId: 'createSubscription',
   summary: 'Register a subscription',
   description:
@@ -92,4 +88,4 @@ const createSubscription = {
     }),
     409: s.conflict,
   },
-};
+});

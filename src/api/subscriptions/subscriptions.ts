@@ -42,8 +42,7 @@ import { notFound, Problem, refuseAny } from '../shared/problem.ts';
 /** The subscriptions of an account, once they are registered. */
 export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
   const { subscriptions, hooks, now } = deps;
-  const listed = { config: { dear: 'scans' }, schema: listSubscriptions } as const;
-  app.get('/subscriptions', listed, async (request, reply) =>
+  app.get('/subscriptions', listSubscriptions, async (request, reply) =>
     sendPage(request, reply, 'subscriptions', async (after, limit) => {
       const { account } = request.params;
       const { records, next } = await subscriptions.list(account, after, limit, ownerOf(request));
@@ -57,21 +56,17 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     }),
   );
 
-  app.get('/subscriptions/:id', { schema: getSubscription }, async (request) => {
+  app.get('/subscriptions/:id', getSubscription, async (request) => {
     const { account, id } = request.params;
     return view(deps, request, await requireSubscription(deps, account, id));
   });
 
-  app.delete(
-    '/subscriptions/:id',
-    { schema: deleteSubscription },
-    async ({ params: { account, id } }, reply) => {
-      if (!(await subscriptions.remove(account, id))) throw notFound('subscription_not_found');
-      return reply.code(204).send(null);
-    },
-  );
+  app.delete('/subscriptions/:id', deleteSubscription, async ({ params: { account, id } }, reply) => {
+    if (!(await subscriptions.remove(account, id))) throw notFound('subscription_not_found');
+    return reply.code(204).send(null);
+  });
 
-  app.post('/subscriptions/:id/resume', { schema: resumeSubscription }, async (request) => {
+  app.post('/subscriptions/:id/resume', resumeSubscription, async (request) => {
     const { account, id } = request.params;
     const resumed = await changeSubscription(deps, account, id, ({ subscription, delivery }) => {
       requireVerified(subscription);
@@ -96,48 +91,39 @@ async function view(deps: ApiDeps, request: FastifyRequest, record: Subscription
 /** The change of a subscription. */
 export function addSubscriptionChange(app: Api, deps: ApiDeps): void {
   const checkInput = createInputCheck(deps);
-  app.patch(
-    '/subscriptions/:id',
-    {
-      attachValidation: true,
-      config: { dear: kindOfChange },
-      handlerTimeout: replaySearchMs,
-      schema: updateSubscription,
-    },
-    async (request) => {
-      await checkInput(request);
-      const { account, id } = request.params;
-      const { body, log: logger } = request;
-      const newSecret = tokenOf(request) === null ? null : generateSecret();
-      let dropped: readonly LeftBehind[] = [];
-      let made: string | null = null;
-      const updated = await changeSubscription(deps, account, id, (found) => {
-        const complete = leaveBehind(found, body, newSecret);
-        ({ dropped } = complete);
-        refuseAny(lostErrors(found, complete.patch));
-        const changed = applyPatch(found, complete.patch, deps.now(), dropped.includes('publicKeys'));
-        made = madeSecret(found.subscription, changed.subscription, body.secret);
-        requireSound(deps, found.subscription, changed.subscription, body.from);
-        return changed;
-      });
-      await wakeSoon(deps, updated.subscription, logger);
-      const shown = await view(deps, request, await beginFrom(deps, updated, body.from));
-      const warnings = body.states === undefined ? [] : await readWarnings(deps, updated.subscription);
-      return {
-        ...shown,
-        ...(dropped.length === 0 ? {} : { dropped: [...dropped] }),
-        ...(made === null ? {} : { secret: made }),
-        warnings,
-      };
-    },
-  );
+  app.patch('/subscriptions/:id', updateSubscription, async (request) => {
+    await checkInput(request);
+    const { account, id } = request.params;
+    const { body, log: logger } = request;
+    const newSecret = tokenOf(request) === null ? null : generateSecret();
+    let dropped: readonly LeftBehind[] = [];
+    let made: string | null = null;
+    const updated = await changeSubscription(deps, account, id, (found) => {
+      const complete = leaveBehind(found, body, newSecret);
+      ({ dropped } = complete);
+      refuseAny(lostErrors(found, complete.patch));
+      const changed = applyPatch(found, complete.patch, deps.now(), dropped.includes('publicKeys'));
+      made = madeSecret(found.subscription, changed.subscription, body.secret);
+      requireSound(deps, found.subscription, changed.subscription, body.from);
+      return changed;
+    });
+    await wakeSoon(deps, updated.subscription, logger);
+    const shown = await view(deps, request, await beginFrom(deps, updated, body.from));
+    const warnings = body.states === undefined ? [] : await readWarnings(deps, updated.subscription);
+    return {
+      ...shown,
+      ...(dropped.length === 0 ? {} : { dropped: [...dropped] }),
+      ...(made === null ? {} : { secret: made }),
+      warnings,
+    };
+  });
 }
 
 /** The rotation of what a subscription is signed with. */
 export function addSecretRotation(app: Api, deps: ApiDeps): void {
   app.post(
     '/subscriptions/:id/rotate-secret',
-    { config: { bodyOptional: true }, schema: rotateSecret },
+    rotateSecret,
     async ({ params: { account, id }, body: { secret, graceMs = 86_400_000 }, log: logger }) => {
       const at = deps.now();
       const { subscription: rotated } = await changeSubscription(deps, account, id, (found) => {
@@ -209,24 +195,28 @@ export const rotationSchema = s.described('The new secret, and the public keys w
   publicKeys: Type.Optional(publicKeysSchema),
 });
 
-const listSubscriptions = {
+const listSubscriptions = s.operation({
+  config: { dear: 'scans' },
   operationId: 'listSubscriptions',
   summary: 'List subscriptions',
   description: "Oldest first, with the state of each one's delivery, and never with a secret.",
   params: s.inAccount,
   querystring: s.record(s.pageQuery),
   response: { 200: s.listOf(subscriptionSchema, 'Subscriptions, oldest first.') },
-};
+});
 
-const getSubscription = {
+const getSubscription = s.operation({
   operationId: 'getSubscription',
   summary: 'A subscription and the state of its delivery',
   description: 'Never with a secret. `lag` counts the pending deliveries.',
   params: subscriptionParams,
   response: { 200: s.answer(subscriptionSchema, 'The subscription.') },
-};
+});
 
-const updateSubscription = {
+const updateSubscription = s.operation({
+  attachValidation: true,
+  config: { dear: kindOfChange },
+  handlerTimeout: replaySearchMs,
   operationId: 'updateSubscription',
   summary: 'Change a subscription, or enable or disable it',
   description:
@@ -241,18 +231,19 @@ const updateSubscription = {
     200: s.answer(changedSchema, 'The subscription, and what it did not take along.'),
     409: s.conflict,
   },
-};
+});
 
-const deleteSubscription = {
+const deleteSubscription = s.operation({
   operationId: 'deleteSubscription',
   summary: 'Remove a subscription with its attempts and dead letters',
   description:
     'At once and for ever: pending deliveries are dropped, and a callback that is on its way may still arrive.',
   params: subscriptionParams,
   response: { 204: { type: 'null', description: 'Removed.' } },
-};
+});
 
-const rotateSecret = {
+const rotateSecret = s.operation({
+  config: { bodyOptional: true },
   operationId: 'rotateSecret',
   summary: 'Sign with a new secret, for a while with the former one as well',
   description:
@@ -260,9 +251,9 @@ const rotateSecret = {
   params: subscriptionParams,
   body: rotationInputSchema,
   response: { 200: rotationSchema, 409: s.conflict },
-};
+});
 
-const resumeSubscription = {
+const resumeSubscription = s.operation({
   operationId: 'resumeSubscription',
   summary: 'Try now what waits for the endpoint',
   description:
@@ -272,4 +263,4 @@ const resumeSubscription = {
     200: s.answer(subscriptionSchema, 'The subscription, whose events are tried now.'),
     409: s.conflict,
   },
-};
+});

@@ -23,9 +23,9 @@ export interface SubscriptionReads {
   get(account: string, id: string): Promise<(SubscriptionRecord & { readonly text: string }) | null>;
   /**
    * A page of an account's subscriptions with their delivery states, oldest first; `after` is the `next` of
-   * the page before. Only those of the page are read. Unreadable ones have nothing but their id and the reason. A page may be shorter
-   * than `limit` where some are removed during the call. Throws RangeError when `after` is no such text. With
-   * a `maker` only those of this token, which manages only its own.
+   * the page before. Only those of the page are read. Unreadable ones have nothing but their id and the
+   * reason. A page may be shorter than `limit` where some are removed during the call. Throws RangeError when
+   * `after` is no such text. With a `maker` only those of this token, which manages only its own.
    */
   list(
     account: string,

@@ -52,7 +52,7 @@ export interface Answer {
 export async function createApiFixture(
   redis: RedisClient,
   prefix: string,
-  overrides: Partial<ApiDeps> | ((made: Pick<ApiDeps, 'hooks'>) => Partial<ApiDeps>) = {},
+  overrides: Partial<ApiDeps> | ((made: Pick<ApiDeps, 'hooks' | 'replayer'>) => Partial<ApiDeps>) = {},
 ) {
   const calls: unknown[][] = [];
   const config = { ...testConfig(prefix), eventRetentionMs: 3_600_000 };
@@ -258,8 +258,7 @@ function notingReplayer(calls: unknown[][]): Replayer {
       calls.push(['snapshot', account, id]);
       return 'rpl_2';
     },
-    progress: async (_account, id, replay) =>
-      replay === 'rpl_1' && id !== 'sub_other' ? runningReplay : null,
+    progress: async (_account, _id, replay) => (replay === 'rpl_1' ? runningReplay : null),
     count: async () => 3,
     list: async () => [runningReplay],
     async cancel(account, id, replay) {
