@@ -1,3 +1,5 @@
+import { eachName } from '../accounts/account-slices.ts';
+import { listSealedAccounts } from '../accounts/sealed-accounts.ts';
 import type { ApiDeps } from '../api/deps.ts';
 import type { Config } from '../config/config.ts';
 import { createOutageStore, type OutageStore } from '../delivery/held.ts';
@@ -50,9 +52,11 @@ export async function createParts(
       await catchUp(restoration.account, generation, restoration.restated);
     },
   });
-  const sealedSubscriptions = (accounts: AsyncIterable<string>) =>
-    listSealedSubscriptions(redis, keys, accounts);
-  const secrets = createSecretUpkeep({ ...config, ...deps, ...store, ...stores, sealedSubscriptions });
+  async function* sealedRecords() {
+    yield* listSealedAccounts(redis, keys);
+    yield* listSealedSubscriptions(redis, keys, eachName(stores.accounts.slice));
+  }
+  const secrets = createSecretUpkeep({ ...config, ...deps, ...store, sealedRecords });
   await secrets.begin();
 
   const closing: Part[] = [];

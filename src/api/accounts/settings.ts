@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { KeyNeededError } from '../../accounts/account-store.ts';
+import { KeyNeededError } from '../../accounts/account-changes.ts';
 import { accountNamePattern } from '../../accounts/account.ts';
 import { stayLimitProblem } from '../../filings/detection/stay-limits.ts';
 import { cutText } from '../../json/cut-text.ts';

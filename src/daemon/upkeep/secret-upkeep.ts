@@ -1,6 +1,4 @@
 import type { Logger } from 'pino';
-import { eachName } from '../../accounts/account-slices.ts';
-import type { AccountStore } from '../../accounts/account-store.ts';
 import type { Metrics } from '../../monitoring/metrics.ts';
 import { resealOld, tallySecrets } from '../../secrets/stored-secrets.ts';
 import type { SealedRecord, SealTally } from '../../secrets/stored-secrets.ts';
@@ -29,8 +27,8 @@ interface SecretUpkeep {
 const countShare = 200;
 
 export interface SecretUpkeepDeps {
-  readonly accounts: Pick<AccountStore, 'slice' | 'sealedRecords'>;
-  readonly sealedSubscriptions: (accounts: AsyncIterable<string>) => AsyncIterable<SealedRecord>;
+  /** Reads all sealed records, some at a time: nothing holds all of them at once. */
+  readonly sealedRecords: () => AsyncIterable<SealedRecord>;
   readonly sealer: Sealer;
   /** Newest first. */
   readonly encryptionKeys: readonly EncryptionKey[];
@@ -43,22 +41,16 @@ export interface SecretUpkeepDeps {
  * again.
  */
 export function createSecretUpkeep(deps: SecretUpkeepDeps): SecretUpkeep {
-  const { accounts, sealedSubscriptions, sealer, encryptionKeys, logger, metrics } = deps;
+  const { sealedRecords, sealer, encryptionKeys, logger, metrics } = deps;
   const ids = encryptionKeys.map(({ id }) => id);
   const [newest, ...older] = ids;
   const toldFree = new Set<string>();
   let problem: string | null = null;
   let countAgainAt = 0;
 
-  // Nothing holds all of them at once.
-  async function* readRecords(): AsyncGenerator<SealedRecord> {
-    yield* accounts.sealedRecords();
-    yield* sealedSubscriptions(eachName(accounts.slice));
-  }
-
   async function count(): Promise<SealTally> {
     const startedAt = performance.now();
-    const tally = await tallySecrets(sealer, readRecords());
+    const tally = await tallySecrets(sealer, sealedRecords());
     countAgainAt = performance.now() + (performance.now() - startedAt) * countShare;
     metrics.sealedSecrets.reset();
     metrics.sealingKey.reset();
@@ -96,7 +88,7 @@ export function createSecretUpkeep(deps: SecretUpkeepDeps): SecretUpkeep {
         if (performance.now() >= countAgainAt) await count();
         return;
       }
-      const records = await resealOld(sealer, readRecords());
+      const records = await resealOld(sealer, sealedRecords());
       if (records > 0) logger.info({ records, key: newest }, 'secrets.resealed');
       tellFree(await count());
     },
