@@ -1,6 +1,6 @@
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api';
 import type { Attributes, Context, Link, Span } from '@opentelemetry/api';
-import { subscriptionHost } from '../subscriptions/subscription.ts';
+import type { AttemptReport } from '../delivery/settlement.ts';
 import type { Tracing, TracingSettings } from './tracing.ts';
 import { createOtlpProvider, type SpanIds } from './otlp-provider.ts';
 
@@ -11,6 +11,8 @@ export interface OtlpTracingDeps {
   /** A batch of spans could not be sent, or a variable of OpenTelemetry is wrong. */
   readonly onError: (error: Error) => void;
 }
+
+type Attempt = AttemptReport['attempt'];
 
 /** A poll or a run of a deliverer in progress. */
 interface Turn {
@@ -23,41 +25,16 @@ interface Turn {
 export function createOtlpTracing(settings: TracingSettings, deps: OtlpTracingDeps): Tracing {
   const { version, now, onError } = deps;
   const { tracer, startWith, close } = createOtlpProvider(settings, version, onError);
+  const begin = (name: string, account: string, told: boolean): Turn => {
+    const startedAt = now();
+    const options = { startTime: startedAt, attributes: { 'filing_webhooks.account': account } };
+    return { span: tracer.startSpan(name, options, ROOT_CONTEXT), startedAt, told };
+  };
   const polls = new Map<string, Turn>();
   const runs = new Map<string, Turn>();
 
-  /** Runs a turn within its span; a span whose turn is not `told` is dropped. */
-  async function during<T>(
-    turns: Map<string, Turn>,
-    key: string,
-    turn: Turn,
-    run: () => Promise<T>,
-  ): Promise<T> {
-    turns.set(key, turn);
-    try {
-      return await run();
-    } catch (error) {
-      turn.told = true;
-      fail(turn.span, error instanceof Error ? error.name : 'error');
-      throw error;
-    } finally {
-      if (turns.get(key) === turn) turns.delete(key);
-      if (turn.told) turn.span.end(now());
-    }
-  }
-
-  function begin(name: string, attributes: Attributes, told: boolean): Turn {
-    const startedAt = now();
-    return {
-      span: tracer.startSpan(name, { startTime: startedAt, attributes }, ROOT_CONTEXT),
-      startedAt,
-      told,
-    };
-  }
-
   return {
-    poll: (account, run) =>
-      during(polls, account, begin('poll', { 'filing_webhooks.account': account }, false), run),
+    poll: (account, run) => during(polls, account, begin('poll', account, false), run, now),
 
     eventsRecorded(account, events) {
       const at = now();
@@ -87,12 +64,11 @@ export function createOtlpTracing(settings: TracingSettings, deps: OtlpTracingDe
       if (outcome.kind === 'failed') fail(poll.span, outcome.reason);
     },
 
-    run: (account, run) =>
-      during(runs, account, begin('deliver', { 'filing_webhooks.account': account }, true), run),
+    run: (account, run) => during(runs, account, begin('deliver', account, true), run, now),
 
     attemptReported({ subscription, attempt, deadLetter }) {
-      const { account, id } = subscription;
-      const { eventId, eventType, filingId, outcome, statusCode, durationMs } = attempt;
+      const { account } = subscription;
+      const { eventId, eventType, filingId, outcome, durationMs } = attempt;
       const endedAt = now();
       const span = tracer.startSpan(
         'callback',
@@ -102,23 +78,42 @@ export function createOtlpTracing(settings: TracingSettings, deps: OtlpTracingDe
           links: linkTo(runs.get(account)),
           attributes: {
             ...eventAttributes(account, eventId, eventType, filingId),
-            'filing_webhooks.subscription': id,
+            'filing_webhooks.subscription': subscription.id,
             'filing_webhooks.attempt': attempt.attempt,
             'filing_webhooks.outcome': outcome,
             'filing_webhooks.dead_letter': deadLetter,
-            'http.request.method': 'POST',
-            'server.address': subscriptionHost(subscription).name,
-            ...(statusCode === null ? {} : { 'http.response.status_code': statusCode }),
+            ...requestAttributes(subscription.url, attempt),
           },
         },
         contextOf(eventId),
       );
-      if (outcome !== 'delivered') fail(span, outcome);
+      if (outcome !== 'delivered') fail(span, errorType(attempt));
       span.end(endedAt);
     },
 
     close,
   };
+}
+
+/** Runs a turn within its span; a span whose turn is not `told` is dropped. */
+async function during<T>(
+  turns: Map<string, Turn>,
+  account: string,
+  turn: Turn,
+  run: () => Promise<T>,
+  now: () => number,
+): Promise<T> {
+  turns.set(account, turn);
+  try {
+    return await run();
+  } catch (error) {
+    turn.told = true;
+    fail(turn.span, error instanceof Error ? error.name : 'error');
+    throw error;
+  } finally {
+    if (turns.get(account) === turn) turns.delete(account);
+    if (turn.told) turn.span.end(now());
+  }
 }
 
 function eventAttributes(account: string, id: string, type: string, filingId: string): Attributes {
@@ -128,6 +123,28 @@ function eventAttributes(account: string, id: string, type: string, filingId: st
     'filing_webhooks.event.type': type,
     ...(filingId === '' ? {} : { 'filing_webhooks.filing': filingId }),
   };
+}
+
+/**
+ * The attributes of an HTTP client's span by OpenTelemetry's conventions, of which a further attempt is a
+ * request that is sent again. Receivers keep credentials in the path and the query of their URLs.
+ */
+function requestAttributes(url: string, { attempt, statusCode }: Attempt): Attributes {
+  const { hostname, port, protocol, origin } = new URL(url);
+  const defaultPort = protocol === 'https:' ? 443 : 80;
+  return {
+    'http.request.method': 'POST',
+    'url.full': `${origin}/REDACTED`,
+    'server.address': hostname.replaceAll(/[[\]]/g, ''),
+    'server.port': port === '' ? defaultPort : Number(port),
+    ...(attempt === 1 ? {} : { 'http.request.resend_count': attempt - 1 }),
+    ...(statusCode === null ? {} : { 'http.response.status_code': statusCode }),
+  };
+}
+
+// The status where it says that the request failed, or else the outcome.
+function errorType({ statusCode, outcome }: Attempt): string {
+  return statusCode !== null && statusCode >= 400 ? String(statusCode) : outcome;
 }
 
 // The 128 bits of the event's id are the id of the trace; their first half is the id of its first span.

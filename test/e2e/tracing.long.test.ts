@@ -100,7 +100,13 @@ test('the poll that saw a change and every attempt to deliver it are one trace, 
     resource: { 'service.name': 'filings' },
   });
   const attempt = { name: 'callback', parentSpanId: detected?.spanId };
-  const told = { ...of, 'filing_webhooks.subscription': subscription, 'server.address': '127.0.0.1' };
+  const told = {
+    ...of,
+    'filing_webhooks.subscription': subscription,
+    'server.address': '127.0.0.1',
+    'url.full': `${receiver.url}/REDACTED`,
+    'server.port': Number(new URL(receiver.url).port),
+  };
   expect(others).toMatchObject([
     {
       ...attempt,

@@ -46,9 +46,13 @@ const recorded = (id: string) => ({
   status: '',
 });
 
-function attemptOf(eventId: string): AttemptReport {
+function attemptOf(
+  eventId: string,
+  attempt: Partial<AttemptReport['attempt']> = {},
+  url = 'https://hooks.example.com/x',
+): AttemptReport {
   return {
-    subscription: { account: 'a', id: 'sub_1', url: 'https://hooks.example.com/x' },
+    subscription: { account: 'a', id: 'sub_1', url },
     attempt: {
       eventId,
       eventType: 'filing.paid',
@@ -57,6 +61,7 @@ function attemptOf(eventId: string): AttemptReport {
       outcome: 'delivered',
       statusCode: 200,
       durationMs: 5,
+      ...attempt,
     },
     deadLetter: false,
     nextAttemptAt: null,
@@ -158,6 +163,52 @@ test('an event without a poll or a drain under way is traced without a link', as
     { name: 'detect', links: [] },
     { name: 'callback', links: [], attributes: { 'server.address': 'hooks.example.com' } },
   ]);
+});
+
+test.each<[Partial<AttemptReport['attempt']>, string, Record<string, unknown>, string | undefined]>([
+  [
+    {},
+    'https://hooks.example.com/a?b=c',
+    { 'server.address': 'hooks.example.com', 'server.port': 443 },
+    undefined,
+  ],
+  [
+    { attempt: 3, statusCode: 503, outcome: 'http_error' },
+    'http://[::1]:8080/a',
+    { 'server.address': '::1', 'server.port': 8080 },
+    '503',
+  ],
+  [
+    { statusCode: 302, outcome: 'redirect' },
+    'http://a.example/',
+    { 'server.address': 'a.example', 'server.port': 80 },
+    'redirect',
+  ],
+  [
+    { statusCode: null, outcome: 'timeout' },
+    'https://a.example:8443/',
+    { 'server.address': 'a.example', 'server.port': 8443 },
+    'timeout',
+  ],
+])('%j to %s has the attributes of HTTP clients', async (attempt, url, server, errorType) => {
+  const tracing = createTracing();
+  tracing.attemptReported(attemptOf(ids[0] ?? '', attempt, url));
+  await tracing.close();
+  const [span] = collector.spans;
+  const { attributes = {} } = span ?? {};
+  expect(attributes).toMatchObject({
+    ...server,
+    'http.request.method': 'POST',
+    'url.full': `${new URL(url).origin}/REDACTED`,
+  });
+  expect(attributes['error.type']).toBe(errorType);
+  expect(attributes['http.response.status_code']).toBe(
+    attempt.statusCode === null ? undefined : (attempt.statusCode ?? 200),
+  );
+  expect(attributes['http.request.resend_count']).toBe(
+    attempt.attempt === undefined ? undefined : attempt.attempt - 1,
+  );
+  expect(span?.failed).toBe(errorType !== undefined);
 });
 
 describe("OpenTelemetry's own variables", () => {
