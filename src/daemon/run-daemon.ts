@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Config, ConfigResult } from '../config/config.ts';
+import { RedisFileError } from '../redis/connection/tls-files.ts';
 import { UnsafeRedisError } from './parts/open-store.ts';
 import { startDaemon } from './daemon.ts';
 import { createLogStream } from '../monitoring/log-stream.ts';
@@ -73,7 +74,7 @@ async function untilStopped(signal: AbortSignal, logger: Logger): Promise<void> 
 
 function notStarted(error: unknown, logger: Logger): number {
   logger.fatal({ error: error instanceof Error ? error.message : String(error) }, 'daemon.not_started');
-  const isForOperators = [UnsafeRedisError, StoreFormatError, WrongKeyError].some(
+  const isForOperators = [UnsafeRedisError, RedisFileError, StoreFormatError, WrongKeyError].some(
     (kind) => error instanceof kind,
   );
   return isForOperators ? exitCodes.badConfiguration : exitCodes.unavailable;

@@ -4,6 +4,7 @@ import { openClient, openSentinels, untilClientReady } from './open-client.ts';
 import type { ClientUse, RedisClient } from './open-client.ts';
 import { describeRedis, parseRedisUrl } from './redis-url.ts';
 import { watchSwitches } from './switch-watch.ts';
+import { readTlsFiles } from './tls-files.ts';
 import { waitForReplicas, type ReplicaWait } from './wait-replicas.ts';
 
 export type { RedisClient };
@@ -67,12 +68,13 @@ const askAgainMs = 500;
 
 /**
  * Opens nothing yet. Throws when `url` is not a REDIS_URL as docs/configuration.md describes it; the message
- * does not repeat it.
+ * does not repeat it; RedisFileError when a file that it names cannot be used.
  */
 export function createRedisConnections(url: string, options: RedisConnectionsOptions): RedisConnections {
   const parsed = parseRedisUrl(url);
   if (!parsed.ok) throw new TypeError(`the Redis address ${parsed.problem}`);
   const { address } = parsed;
+  const servers = { ...address, tls: address.tls === null ? null : readTlsFiles(address.tls) };
   const outage = createOutage(options.onStateChange);
   const clients = new Map<ClientUse, RedisClient>();
   let endWatch: (() => void) | null = null;
@@ -82,11 +84,11 @@ export function createRedisConnections(url: string, options: RedisConnectionsOpt
     if (known !== undefined) return known;
     if (address.kind === 'sentinel')
       endWatch ??= watchSwitches(
-        openSentinels(address, `${options.connectionName}:sentinel`),
+        openSentinels(servers, `${options.connectionName}:sentinel`),
         address.masterName,
         () => clients.values(),
       );
-    const made = openClient(address, use, `${options.connectionName}:${use}`);
+    const made = openClient(servers, use, `${options.connectionName}:${use}`);
     clients.set(use, made);
     if (options.replicaWait !== undefined && use !== 'blocking') waitForReplicas(made, options.replicaWait);
     outage.watch(made);

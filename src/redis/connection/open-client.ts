@@ -3,9 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Cluster, Redis } from 'ioredis';
 import type { ClusterOptions, RedisOptions } from 'ioredis';
 import type { RedisAddress } from './redis-url.ts';
+import type { TlsMaterial } from './tls-files.ts';
 
 /** A client, of one server or of a cluster. */
 export type RedisClient = Redis | Cluster;
+
+/** An address with the contents of its files; null without TLS. */
+export type RedisServers = Omit<RedisAddress, 'tls'> & { readonly tls: TlsMaterial | null };
 
 /** The uses of a client; `RedisConnections` describes them. */
 export type ClientUse = 'command' | 'failFast' | 'blocking' | 'listening';
@@ -45,10 +49,10 @@ const patience = { connectTimeout: connectMs, socketTimeout: silenceMs, disconne
  * A new client that begins to connect. It never gives up, and reports errors by its `error` event only. A
  * server that is silent for five seconds is taken for dead on every connection, used or not.
  */
-export function openClient(address: RedisAddress, use: ClientUse, connectionName: string): RedisClient {
+export function openClient(servers: RedisServers, use: ClientUse, connectionName: string): RedisClient {
   // Of this process: Node gives each address of a name but the last 250 ms, and then gives it up.
   setDefaultAutoSelectFamilyAttemptTimeout(connectMs / 2);
-  const client = connect(address, use, connectionName);
+  const client = connect(servers, use, connectionName);
   keepAsking(client);
   return client;
 }
@@ -72,10 +76,16 @@ async function findNode(cluster: Cluster, key: string): Promise<Redis> {
 }
 
 /** A client of each sentinel that an address names; for listening to them. Their errors are swallowed. */
-export function openSentinels({ nodes, tls }: RedisAddress, connectionName: string): Redis[] {
-  return nodes.map((node) => {
-    const options = { ...patience, ...optionsOf.listening, ...(tls ? { tls: {} } : {}), ...node };
-    const sentinel = new Redis({ ...options, connectionName, retryStrategy: reconnectDelayMs });
+export function openSentinels(servers: RedisServers, connectionName: string): Redis[] {
+  return servers.nodes.map((node) => {
+    const options = { ...patience, ...optionsOf.listening, ...accessTo(servers, servers.sentinel), ...node };
+    // The ready check wants INFO, which a user of sentinels may lack.
+    const sentinel = new Redis({
+      ...options,
+      connectionName,
+      retryStrategy: reconnectDelayMs,
+      enableReadyCheck: false,
+    });
     keepAsking(sentinel);
     return sentinel.on('error', () => undefined);
   });
@@ -97,23 +107,17 @@ export function databaseOf(client: RedisClient): number {
   return client instanceof Cluster ? 0 : (client.options.db ?? 0);
 }
 
-function connect(address: RedisAddress, use: ClientUse, connectionName: string): RedisClient {
-  const { nodes, db, masterName } = address;
-  const shared: NodeOptions = {
-    ...patience,
-    ...optionsOf[use],
-    connectionName,
-    ...(address.username === null ? {} : { username: address.username }),
-    ...(address.password === null ? {} : { password: address.password }),
-    ...(address.tls ? { tls: {} } : {}),
-  };
-  if (address.kind === 'cluster') return connectCluster(nodes, clusterOptions(use, shared, address.tls));
+function connect(servers: RedisServers, use: ClientUse, connectionName: string): RedisClient {
+  const { kind, nodes, path, db, masterName, sentinel } = servers;
+  const access = accessTo(servers, servers);
+  const shared: NodeOptions = { ...patience, ...optionsOf[use], ...access, connectionName };
+  if (kind === 'cluster') return connectCluster(nodes, clusterOptions(use, shared));
   const isReadOnly = createReadOnlyPace(() => performance.now());
   // A refused command had no effect, so 2 = send again over the next connection.
   const reconnectOnError = (error: Error): false | 2 => (isReadOnly(error) ? 2 : false);
   const reconnecting = { retryStrategy: reconnectDelayMs, reconnectOnError };
-  if (address.kind === 'single')
-    return stayOutOfOthers(new Redis({ ...shared, ...reconnecting, ...nodes[0], db }));
+  const place = kind === 'socket' ? { path } : nodes[0];
+  if (kind !== 'sentinel') return stayOutOfOthers(new Redis({ ...shared, ...reconnecting, ...place, db }));
   return new Redis({
     ...shared,
     ...reconnecting,
@@ -121,8 +125,19 @@ function connect(address: RedisAddress, use: ClientUse, connectionName: string):
     name: masterName,
     sentinelRetryStrategy: reconnectDelayMs,
     sentinelCommandTimeout: sentinelMs,
-    ...(address.tls ? { enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
+    ...(sentinel.username === null ? {} : { sentinelUsername: sentinel.username }),
+    ...(sentinel.password === null ? {} : { sentinelPassword: sentinel.password }),
+    ...(access.tls === undefined ? {} : { enableTLSForSentinelMode: true, sentinelTLS: access.tls }),
   });
+}
+
+// TLS and the credentials of the servers or of the sentinels.
+function accessTo({ tls }: RedisServers, { username, password }: RedisServers['sentinel']) {
+  return {
+    ...(username === null ? {} : { username }),
+    ...(password === null ? {} : { password }),
+    ...(tls === null ? {} : { tls }),
+  };
 }
 
 /**
@@ -154,7 +169,7 @@ function keepAsking(client: RedisClient): void {
   client.once('end', () => clearInterval(timer));
 }
 
-function clusterOptions(use: ClientUse, shared: NodeOptions, tls: boolean) {
+function clusterOptions(use: ClientUse, shared: NodeOptions) {
   const { enableOfflineQueue = true, ...redisOptions } = shared;
   const options = {
     redisOptions,
@@ -163,7 +178,7 @@ function clusterOptions(use: ClientUse, shared: NodeOptions, tls: boolean) {
     // A command whose node went away is not sent again, for the reason given at `command`.
     ...(use === 'blocking' || use === 'listening' ? {} : { retryDelayOnFailover: 0 }),
     // Certificates name hosts; without resolving them here they are compared with names, not with addresses.
-    ...(tls ? { dnsLookup: keepName } : {}),
+    ...(shared.tls === undefined ? {} : { dnsLookup: keepName }),
   };
   return options satisfies ClusterOptions;
 }

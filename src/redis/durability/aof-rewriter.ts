@@ -168,5 +168,5 @@ function isRefusal(error: unknown): error is Error {
 }
 
 function nameOf({ options }: Redis): string {
-  return `${options.host}:${options.port}`;
+  return options.path ?? `${options.host}:${options.port}`;
 }

@@ -62,13 +62,15 @@ test('commits are heard of over each new connection, without a request', async (
 test('a sentinel that refuses a subscription over a new connection ends no process, and is listened to again with the next', async () => {
   // Any Redis can announce a switch.
   const node = { host: '127.0.0.1', port: server.port };
+  const none = { username: null, password: null };
   const sentinels = openSentinels(
     {
       kind: 'sentinel',
       nodes: [node],
-      tls: false,
-      username: null,
-      password: null,
+      path: '',
+      tls: null,
+      ...none,
+      sentinel: none,
       db: 0,
       masterName: 'main',
     },

@@ -16,8 +16,9 @@ it('a Redis is reached whose connection takes a second, at the first of two addr
     found(null, addresses)) as never);
   const errors: Error[] = [];
   const node = { host: 'localhost', port: deaf.port };
-  const address = { kind: 'single', nodes: [node], tls: false, username: null, password: null } as const;
-  const client = openClient({ ...address, db: 0, masterName: '' }, 'listening', 'test');
+  const none = { username: null, password: null };
+  const place = { kind: 'single', nodes: [node], path: '', db: 0, masterName: '' } as const;
+  const client = openClient({ ...place, ...none, tls: null, sentinel: none }, 'listening', 'test');
   client.on('error', (error: Error) => errors.push(error));
   deaf.hear();
   await once(client, 'connect');
