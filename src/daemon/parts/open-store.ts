@@ -70,6 +70,7 @@ export async function openStore(
   const keys = { ...all, queues: overrides.queues ?? all.queues };
   const forbidden = await checkPermissions(redis, keys);
   if (forbidden !== null) throw new UnsafeRedisError(`${forbidden}.`);
+  await meetManySlots(redis, keys);
   const { problems } = await checkDurability(redis);
   refuseUnsafe(config, problems, logger);
 
@@ -139,6 +140,14 @@ async function startClock(
   });
   await clock.synchronise();
   return clock;
+}
+
+// Keys of many slots: one of them is not on a node of a cluster that is taken for a single server.
+const slotsMet = 64;
+
+// Rejects with MOVED then, rather than some work later.
+async function meetManySlots(redis: RedisClient, { aofMark }: Keys): Promise<void> {
+  await Promise.all(Array.from({ length: slotsMet }, (_, n) => redis.exists(aofMark(n))));
 }
 
 async function hasRemains(redis: RedisClient, { accounts, taken }: Keys): Promise<boolean> {

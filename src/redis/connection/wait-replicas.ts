@@ -37,6 +37,9 @@ export function waitForReplicas(client: RedisClient, wait: ReplicaWait): void {
   });
 }
 
+/** Whether `untilReplicated` waits on this client, with the command WAIT. */
+export const waitsForReplicas = (client: RedisClient): boolean => waiters.has(client);
+
 /**
  * Resolves when enough replicas have the latest write of this client to the server of `key`, or when that
  * takes too long; at once where no replicas are waited for. To be called right after the reply to the write.

@@ -53,18 +53,25 @@ function findRoleProblem(role: string | null): string | null {
 function findPolicyProblem(policy: string | null): string | null {
   if (policy === 'noeviction') return null;
   const state =
-    policy === null ? 'Redis does not report its maxmemory-policy' : `maxmemory-policy is ${policy}`;
+    policy === null
+      ? `Redis does not report its maxmemory-policy${unreported}`
+      : `maxmemory-policy is ${policy}`;
   return `${state}: Redis may throw away subscriptions and events when memory is short; ${howToSet('maxmemory-policy noeviction')}`;
 }
 
 function findAofProblem(enabled: boolean | null): string | null {
   if (enabled === true) return null;
-  const state = enabled === null ? 'Redis does not report whether it keeps an' : 'Redis keeps no';
-  return `${state} append-only file: a restart may lose what it was given; ${howToSet('appendonly yes')}`;
+  const state =
+    enabled === null
+      ? `Redis does not report whether it keeps an append-only file${unreported}`
+      : 'Redis keeps no append-only file';
+  return `${state}: a restart may lose what it was given; ${howToSet('appendonly yes')}`;
 }
 
+const unreported = ' (INFO leaves it out and CONFIG GET is refused: allow its user +config|get)';
+
 function howToSet(setting: string): string {
-  return `set ${setting} (redis-server --${setting}, or redis-cli CONFIG SET ${setting} and CONFIG REWRITE)`;
+  return `set ${setting} (redis-server --${setting}, or redis-cli CONFIG SET ${setting} and CONFIG REWRITE; of a managed service in its own settings, see docs/managed-redis.md)`;
 }
 
 async function askFacts(node: Redis): Promise<RedisFacts> {

@@ -1,5 +1,6 @@
 import { Cluster } from 'ioredis';
 import type { RedisClient } from '../connection/connect.ts';
+import { waitsForReplicas } from '../connection/wait-replicas.ts';
 import type { Keys } from '../keys.ts';
 import { defineScript } from '../scripts.ts';
 
@@ -24,14 +25,15 @@ const neededInCluster: readonly string[] = ['cluster|keyslot', 'cluster|slots'];
 // believed. The calls are whole: Redis 7.0 crashes when it looks for the key of one without.
 //
 // ARGV   1 calls, each a list of words (JSON)
-// Reply  numbers of the calls that are forbidden
+// Reply  numbers of the calls that are forbidden, and of those that the server does not know
 const permissionsScript = defineScript(`
-local forbidden = {}
+local forbidden, unknown = {}, {}
 for i, words in ipairs(redis.acl_check_cmd and cjson.decode(ARGV[1]) or {}) do
   local known, allowed = pcall(redis.acl_check_cmd, unpack(words))
-  if known and not allowed then forbidden[#forbidden + 1] = i end
+  if not known then unknown[#unknown + 1] = i
+  elseif not allowed then forbidden[#forbidden + 1] = i end
 end
-return forbidden`);
+return { forbidden, unknown }`);
 
 const withoutKey = new Set([
   'client|setname',
@@ -58,15 +60,18 @@ const shapes: Readonly<Record<string, (key: string, channel: string) => readonly
 };
 
 /**
- * The problem with what the user of Redis (in a cluster: of every master) may do; null while it may do all
- * that the work needs. Names commands, keys and channels as the rules of an ACL that are missing. Rejects
- * when Redis does not answer.
+ * The problem with what Redis (in a cluster: every master) has, and allows its user; null while both suffice
+ * for the work. Names commands, keys and channels as the rules of an ACL that are missing, and the commands
+ * that the server itself lacks. WAIT is only needed by a client that waits for replicas. Rejects when Redis
+ * does not answer.
  */
 export async function checkPermissions(redis: RedisClient, keys: Keys): Promise<string | null> {
   const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
   const commands = [...neededCommands, ...(redis instanceof Cluster ? neededInCluster : [])];
   const calls = [
-    ...commands.map((name) => ({ rule: `+${name}`, words: wordsOf(name, keys.probe, keys.commits) })),
+    ...commands
+      .filter((name) => name !== 'wait' || waitsForReplicas(redis))
+      .map((name) => ({ rule: `+${name}`, words: wordsOf(name, keys.probe, keys.commits) })),
     // The keys of an account, and of a queue, have a hash tag.
     ...[keys.account('probe').head, `${keys.queues}:probe`].map((key) => ({
       rule: `~${key}`,
@@ -74,13 +79,24 @@ export async function checkPermissions(redis: RedisClient, keys: Keys): Promise<
     })),
   ];
   const words = JSON.stringify(calls.map((call) => call.words));
+  const rulesOf = (numbers: readonly number[]) => {
+    const found = new Set(numbers);
+    return calls.filter((_, i) => found.has(i + 1)).map(({ rule }) => rule);
+  };
   try {
-    const found = await Promise.all(nodes.map((node) => permissionsScript.run(node, [], [words])));
-    const forbidden = new Set(found.flatMap((numbers) => numbers as number[]));
-    return describe(calls.filter((_, i) => forbidden.has(i + 1)).map(({ rule }) => rule));
+    const replies = await Promise.all(nodes.map((node) => permissionsScript.run(node, [], [words])));
+    const found = replies as readonly (readonly [forbidden: number[], unknown: number[]])[];
+    const unknown = rulesOf(found.flatMap((lists) => lists[1]));
+    return (
+      describeUnknown(unknown.map((rule) => rule.slice(1)).filter((name) => name !== 'client|setname')) ??
+      describeForbidden(rulesOf(found.flatMap((lists) => lists[0])))
+    );
   } catch (error) {
-    if (!(error instanceof Error) || !error.message.startsWith('NOPERM')) throw error;
-    return describe(['+eval', '+evalsha']);
+    if (!(error instanceof Error)) throw error;
+    if (error.message.startsWith('NOPERM')) return describeForbidden(['+eval', '+evalsha']);
+    const [, command] = /^ERR unknown command '(eval(?:sha)?)'/i.exec(error.message) ?? [];
+    if (command === undefined) throw error;
+    return describeUnknown([command.toLowerCase()]);
   }
 }
 
@@ -89,7 +105,12 @@ function wordsOf(name: string, key: string, channel: string): readonly string[] 
   return [...name.split('|'), ...(shapes[name]?.(key, channel) ?? [key])];
 }
 
-function describe(missing: readonly string[]): string | null {
+function describeForbidden(missing: readonly string[]): string | null {
   if (missing.length === 0) return null;
   return `Redis does not allow the daemon's user all that it needs. Its rules lack: ${missing.join(' ')}, or the keys and channels that these are for (docs/operations.md, A user of Redis)`;
+}
+
+function describeUnknown(missing: readonly string[]): string | null {
+  if (missing.length === 0) return null;
+  return `Redis lacks commands that the daemon needs: ${missing.join(' ')}. They were removed or renamed there (rename-command), or it is too old, or a sentinel, which needs redis+sentinel:// in REDIS_URL`;
 }

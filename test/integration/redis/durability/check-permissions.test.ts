@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { checkPermissions, neededCommands } from '../../../../src/redis/durability/check-permissions.ts';
+import { waitForReplicas } from '../../../../src/redis/connection/wait-replicas.ts';
 import { createKeys } from '../../../../src/redis/keys.ts';
 import { startPrivateRedis, type PrivateRedis } from '../../../support/redis/test-redis.ts';
 
@@ -12,7 +13,7 @@ let client: Redis;
 
 /** The rules that the documentation gives a user of Redis. */
 const page = readFileSync(new URL('../../../../docs/operations.md', import.meta.url), 'utf8');
-const rules = /^user filing-webhooks on >a-password (.*)$/m.exec(page)?.[1]?.split(' ') ?? [];
+const rules = /^ACL SETUSER filing-webhooks on >a-password (.*)$/m.exec(page)?.[1]?.split(' ') ?? [];
 
 const allow = (...some: readonly string[]) => admin.call('ACL', 'SETUSER', 'daemon', ...some);
 
@@ -33,6 +34,14 @@ afterAll(async () => {
 test('the documented rules allow all that is needed, and no other commands', async () => {
   expect(rules.filter((rule) => rule.startsWith('+'))).toEqual(neededCommands.map((name) => `+${name}`));
   expect(await checkPermissions(client, keys)).toBeNull();
+});
+
+test('WAIT is needed only by a client that waits for replicas', async () => {
+  await allow(...rules, '-wait');
+  expect(await checkPermissions(client, keys)).toBeNull();
+  const ignore = () => undefined;
+  waitForReplicas(client, { replicas: 1, onUnreplicated: ignore, onChange: ignore });
+  expect(await checkPermissions(client, keys)).toContain('+wait');
 });
 
 test('a user that lacks any one command is named its rule', async () => {
