@@ -143,7 +143,8 @@ function concludeSent(
   const isReplay = work.track === 'replay';
   const replay = isReplay ? replayed : null;
   const attempt = toAttempt(work, entry, { sent, called: subscription }, now, replay?.id ?? null);
-  const deadLetter = verdict.fate === 'given_up' && !isReplay ? toDeadLetter(work, entry, sent, now) : null;
+  const isDead = verdict.fate === 'given_up' && !isReplay;
+  const deadLetter = isDead ? toDeadLetter(entry, work.attempt, sent.outcome.code, now) : null;
   return {
     work,
     verdict,

@@ -6,7 +6,7 @@ import { quotaBytesMax, throwIfOverQuota } from '../../redis/quota/account-quota
 import { committing, loadScript } from '../../redis/scripts.ts';
 import { decodeRecord, isUnreadable, parseShaped } from '../../redis/unreadable-record.ts';
 import type { Lane } from '../schedule/lanes.ts';
-import { parseLane } from '../store/delivery-records.ts';
+import { parseLanes } from '../store/delivery-records.ts';
 import {
   newReplayState,
   ReplayRefusedError,
@@ -98,10 +98,7 @@ export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
     },
     async lanes(account, subscription) {
       const key = keys.account(account).subscription(subscription).replayLanes;
-      const lanes = Object.entries<string>(await redis.hgetall(key));
-      return new Map(
-        lanes.map(([filingId, text]) => [filingId, decodeRecord(key, filingId, text, parseLane)]),
-      );
+      return parseLanes(key, await redis.hgetall(key));
     },
   };
 }

@@ -2,7 +2,7 @@ import type { EventLog, LogEntry, OutlinedEntry } from '../../events/event-log.t
 import type { Selection } from '../../subscriptions/content-filter/selection.ts';
 import type { Cursor } from '../../subscriptions/cursor.ts';
 import type { Track } from '../schedule/track.ts';
-import { toExpiredLetter, toUnreadableLetter, type DeadLetter } from '../store/delivery-records.ts';
+import { toDeadLetter, toExpiredLetter, type DeadLetter } from '../store/delivery-records.ts';
 import type { Source } from './source.ts';
 
 /** Entries of the log in their order; a position without one up to `upTo` was trimmed. */
@@ -58,7 +58,7 @@ export function createLogSource(deps: LogSourceDeps, position: number): LogSourc
     else {
       // The body that was to be sent can no longer be read.
       cursor.markDone(entry.position);
-      if (wanted) givenUp.push(toUnreadableLetter(entry, now()));
+      if (wanted) givenUp.push(toDeadLetter(entry, 0, 'unreadable', now()));
     }
     return hasExpired || wanted;
   }

@@ -3,13 +3,13 @@ import { bodiesAtOnceMax, lostBody, type LogRead } from '../../events/event-log.
 import { toOutline, withBody, type Checkpoint, type StreamEntry } from '../../events/timeline.ts';
 import { clockStepMsMin } from '../../redis/clock.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
-import type { Keys, SubscriptionKeys } from '../../redis/keys.ts';
+import type { Keys } from '../../redis/keys.ts';
 import { committing, loadScript } from '../../redis/scripts.ts';
-import { decodeRecord, replyError, type OnUnreadable } from '../../redis/unreadable-record.ts';
+import { replyError, type OnUnreadable } from '../../redis/unreadable-record.ts';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
 import type { DeliveryState } from '../../subscriptions/subscription.ts';
 import type { Lane } from '../schedule/lanes.ts';
-import { parseLane } from './delivery-records.ts';
+import { parseLanes } from './delivery-records.ts';
 import { settlementTexts, type SubscriptionSettlement } from './settlement-text.ts';
 
 /** A deliverer and its latest write, as its calls name them. */
@@ -138,31 +138,6 @@ export function createAccountDeliveryStore(
   const settleScript = committing(script('settle.lua'));
   const dueScript = script('is-due.lua');
 
-  function toLoaded(reply: LoadReply, own: SubscriptionKeys): LoadedSubscription | null | Error {
-    if (reply === 0) return null;
-    if (typeof reply === 'string') return replyError(reply, own.state);
-    const [settings, state] = reply;
-    try {
-      const delivery = parseDeliveryState(fieldsOf(JSON.parse(state) as string[]), own.state);
-      return { settings, delivery };
-    } catch (error) {
-      return error as Error;
-    }
-  }
-
-  function toStretch(account: string, [text, bodies]: [Buffer, Buffer[]], wanted: number): LogRead {
-    const stream = JSON.parse(text.toString()) as StreamEntry[];
-    // The script adds bodies to as many entries as fit; a missing body is ''.
-    const outline = stream.slice(0, Math.max(bodies.length, 1)).map(toOutline);
-    const read = outline.map((entry, i) => withBody(entry, bodies[i] ?? null));
-    const entries = read.filter((entry) => entry !== null);
-    const lost = outline.filter((_, i) => read[i] === null && bodies[i] !== undefined);
-    for (const { position } of lost)
-      onUnreadable(account, lostBody(keys.account(account).bodies, position), 'left_out');
-    const more = stream.length === wanted || outline.length < stream.length;
-    return { entries, more, ...(lost.length === 0 ? {} : { lost }) };
-  }
-
   return {
     async open(account) {
       const { delivery, head, events, changes, subscriptions } = keys.account(account);
@@ -180,20 +155,18 @@ export function createAccountDeliveryStore(
       };
     },
     async load(account, { epoch }, ids, beyond) {
-      const key = keys.account(account);
-      const { delivery, head, events, subscriptions } = key;
+      const { delivery, head, events, subscriptions, subscription } = keys.account(account);
       const loaded: (LoadedSubscription | null | Error)[] = [];
       for (let from = 0; from < ids.length; from += loadedAtOnce) {
         const some = ids.slice(from, from + loadedAtOnce);
         // Redis serves other clients in between.
-        const reply = await loadScripts.run(
+        const reply = (await loadScripts.run(
           redis,
           [delivery, head, events, subscriptions],
-          [epoch, key.subscription('').state, beyond ?? '', ...some],
-        );
+          [epoch, subscription('').state, beyond ?? '', ...some],
+        )) as LoadReply[] | null;
         if (reply === null) return null;
-        for (const [i, each] of (reply as LoadReply[]).entries())
-          loaded.push(toLoaded(each, key.subscription(some[i] ?? '')));
+        loaded.push(...reply.map((each, i) => toLoaded(each, subscription(some[i] ?? '').state)));
       }
       return loaded;
     },
@@ -204,10 +177,7 @@ export function createAccountDeliveryStore(
         redis.hgetall(own.lanes),
         redis.hget(own.replays, 'running'),
       ]);
-      const lanes = new Map<string, Lane>();
-      for (const [filingId, text] of Object.entries<string>(stored))
-        lanes.set(filingId, decodeRecord(own.lanes, filingId, text, parseLane));
-      return { lanes, replays: (running ?? '').split(' ').filter((each) => each !== '') };
+      return { lanes: parseLanes(own.lanes, stored), replays: running?.match(/\S+/g) ?? [] };
     },
     async read(account, { epoch }, known, version, entries, after = known.position) {
       const { delivery, head, events, bodies, changes } = keys.account(account);
@@ -216,17 +186,23 @@ export function createAccountDeliveryStore(
         [delivery, head, events, bodies, changes],
         [epoch, known.position, known.timeline, version, entries, readBytesMax, after],
       )) as ReadReply;
-      if (reply.length === 1) return reply[0] === 0 ? 'fenced' : 'set_back';
+      if (reply.length === 1) return refusals[reply[0]];
       const [, position, timeline, newVersion, changed, text, found] = reply;
+      const stretch = toStretch(text, found, entries);
+      for (const lost of stretch.lost ?? [])
+        onUnreadable(account, lostBody(bodies, lost.position), 'left_out');
       return {
         head: { position, timeline: timeline.toString() },
         version: newVersion.toString(),
         changed: changed === null ? null : [...new Set(changed.map(String))],
-        stretch: toStretch(account, [text, found], entries),
+        stretch,
       };
     },
-    async settle(account, { epoch, settles }, { known, level, nextAt, version, subscriptions }, now) {
+    async settle(account, { epoch, settles }, settlement, now) {
       const key = keys.account(account);
+      const { known, level, nextAt, version, subscriptions } = settlement;
+      const kept = Math.max(0, oldestKept(now) ?? 0);
+      const common = [level, nextAt ?? 0, version, kept, bytesMax, key.subscription('').state, now];
       const reply = (await settleScript.run(
         redis,
         [key.delivery, key.head, key.events, key.bodies, key.subscriptions, key.polling, key.changes],
@@ -235,28 +211,17 @@ export function createAccountDeliveryStore(
           settles,
           known.position,
           known.timeline,
-          level,
-          nextAt ?? 0,
-          version,
-          Math.max(0, oldestKept(now) ?? 0),
-          bytesMax,
-          key.subscription('').state,
-          now,
+          ...common,
           ...subscriptions.flatMap(settlementTexts),
         ],
       )) as SettleReply;
-      if (reply[0] !== 1) return reply[0] === 0 ? 'fenced' : 'set_back';
+      if (reply[0] !== 1) return refusals[reply[0]];
       const [, position, timeline, newVersion, ...results] = reply;
-      return {
-        head: { position, timeline },
-        version: newVersion,
-        results: results.map((result, i) => {
-          const own = key.subscription(subscriptions[i]?.id ?? '');
-          return typeof result === 'number'
-            ? (settledAs[result] ?? 'gone')
-            : replyError(result, ...Object.values(own));
-        }),
-      };
+      const toSettled = (result: number | string, i: number) =>
+        typeof result === 'number'
+          ? (settledAs[result] ?? 'gone')
+          : replyError(result, ...Object.values(key.subscription(subscriptions[i]?.id ?? '')));
+      return { head: { position, timeline }, version: newVersion, results: results.map(toSettled) };
     },
     async isDue(account, now) {
       const { delivery, head, changes, subscriptions } = keys.account(account);
@@ -265,6 +230,8 @@ export function createAccountDeliveryStore(
     },
   };
 }
+
+const refusals = { [0]: 'fenced', [-1]: 'set_back' } as const;
 
 const settledAs: Readonly<Record<number, Settled>> = {
   1: 'enabled',
@@ -276,12 +243,28 @@ const settledAs: Readonly<Record<number, Settled>> = {
 type OpenReply = [number, string, string, number, string, string, string[]];
 type LoadReply = 0 | string | [settings: string, state: string];
 type ReadReply =
-  | [0 | -1]
+  | [keyof typeof refusals]
   | [1, number, Buffer, version: Buffer, changed: Buffer[] | null, entries: Buffer, bodies: Buffer[]];
-type SettleReply = [0] | [-1] | [1, number, string, version: string, ...(number | string)[]];
+type SettleReply = [keyof typeof refusals] | [1, number, string, version: string, ...(number | string)[]];
 
-function fieldsOf(flat: readonly string[]): Record<string, string> {
-  const fields: Record<string, string> = {};
-  for (let i = 0; i + 1 < flat.length; i += 2) fields[flat[i] ?? ''] = flat[i + 1] ?? '';
-  return fields;
+function toLoaded(reply: LoadReply, key: string): LoadedSubscription | null | Error {
+  if (reply === 0) return null;
+  if (typeof reply === 'string') return replyError(reply, key);
+  const [settings, state] = reply;
+  try {
+    return { settings, delivery: parseDeliveryState(JSON.parse(state) as Record<string, string>, key) };
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+// The script adds bodies to as many entries as fit; a missing body is ''.
+function toStretch(text: Buffer, bodies: readonly Buffer[], wanted: number): LogRead {
+  const stream = JSON.parse(text.toString()) as StreamEntry[];
+  const outline = stream.slice(0, Math.max(bodies.length, 1)).map(toOutline);
+  const read = outline.map((entry, i) => withBody(entry, bodies[i] ?? null));
+  const entries = read.filter((entry) => entry !== null);
+  const lost = outline.filter((_, i) => read[i] === null && bodies[i] !== undefined);
+  const more = stream.length === wanted || outline.length < stream.length;
+  return { entries, more, ...(lost.length === 0 ? {} : { lost }) };
 }

@@ -1,7 +1,7 @@
 import type { LogEntry } from '../../events/event-log.ts';
 import { keptReason } from '../../callbacks/outcome.ts';
 import type { Sent, SentRequest } from '../../callbacks/send-callback.ts';
-import { parseShaped } from '../../redis/unreadable-record.ts';
+import { decodeRecord, parseShaped } from '../../redis/unreadable-record.ts';
 import type { CallbackFormat, CallbackPayload, Subscription } from '../../subscriptions/subscription.ts';
 import type { Lane } from '../schedule/lanes.ts';
 import type { Turn } from '../schedule/track.ts';
@@ -24,11 +24,11 @@ export interface Attempt {
   /** The replay that the attempt belongs to; null outside replays. */
   readonly replay: string | null;
   /** Missing where no details are kept, and where nothing could be written. */
-  readonly request?: KeptRequest;
+  readonly request?: KeptRequest | undefined;
   /** Why it failed, where code and status do not say it (`keptReason`); missing otherwise. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** The first headers of the response; missing where they are not kept. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What is kept of the request of an attempt: with the event, enough to write it once more. */
@@ -36,14 +36,14 @@ export interface KeptRequest extends SentRequest {
   /** Position of the event in the log; 0 for a `ping`, which is not in it. */
   readonly position: number;
   /** The body of a `ping`; missing for events of the log. */
-  readonly body?: string;
+  readonly body?: string | undefined;
   readonly url: string;
   /** Missing for `standard`. */
-  readonly format?: CallbackFormat;
+  readonly format?: CallbackFormat | undefined;
   /** Missing for `full`. */
-  readonly payload?: CallbackPayload;
+  readonly payload?: CallbackPayload | undefined;
   /** Names of the custom headers; missing without any. */
-  readonly names?: readonly string[];
+  readonly names?: readonly string[] | undefined;
 }
 
 /** An attempt as it is listed. */
@@ -92,8 +92,7 @@ export function toAttempt(
   now: number,
   replay: string | null,
 ): Attempt {
-  const reason = keptReason(sent.outcome);
-  const written: Writable<Attempt> = {
+  return {
     eventId: entry.id,
     eventType: entry.type,
     filingId: entry.filingId,
@@ -104,51 +103,39 @@ export function toAttempt(
     response: sent.response,
     at: now,
     replay,
+    request: sent.request === null ? undefined : toKeptRequest(sent.request, entry, called),
+    reason: keptReason(sent.outcome) ?? undefined,
+    headers: sent.responseHeaders ?? undefined,
   };
-  if (sent.request !== null) written.request = toKeptRequest(sent.request, entry, called);
-  if (reason !== null) written.reason = reason;
-  if (sent.responseHeaders !== null) written.headers = sent.responseHeaders;
-  return written;
 }
-
-type Writable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 function toKeptRequest(
   { timestamp, signature }: SentRequest,
   { position, body }: Pick<LogEntry, 'position' | 'body'>,
   { url, format, payload, headers, auth = null }: Subscription,
 ): KeptRequest {
-  const kept: Writable<KeptRequest> = { position, timestamp, signature, url };
-  if (position === 0) kept.body = body.toString();
-  if (format !== 'standard') kept.format = format;
-  if (payload !== 'full') kept.payload = payload;
   const names = Object.keys(headers);
   if (auth !== null) names.push('authorization');
-  if (names.length > 0) kept.names = names;
-  return kept;
-}
-
-/** The dead letter of an event that is given up after its last attempt; pure. */
-export function toDeadLetter({ attempt }: Turn, entry: LogEntry, sent: Sent, now: number): DeadLetter {
   return {
-    eventId: entry.id,
-    eventType: entry.type,
-    filingId: entry.filingId,
-    position: entry.position,
-    attempts: attempt,
-    lastOutcome: sent.outcome.code,
-    events: 1,
-    at: now,
+    position,
+    timestamp,
+    signature,
+    url,
+    body: position === 0 ? body.toString() : undefined,
+    format: format === 'standard' ? undefined : format,
+    payload: payload === 'full' ? undefined : payload,
+    names: names.length === 0 ? undefined : names,
   };
 }
 
-/** The dead letter of an event whose body cannot be read; pure. */
-export function toUnreadableLetter(
+/** The dead letter of an event that is given up; pure. */
+export function toDeadLetter(
   { id, type, filingId, position }: Pick<LogEntry, 'id' | 'type' | 'filingId' | 'position'>,
+  attempts: number,
+  lastOutcome: string,
   now: number,
 ): DeadLetter {
-  const event = { eventId: id, eventType: type, filingId, position };
-  return { ...event, attempts: 0, lastOutcome: 'unreadable', events: 1, at: now };
+  return { eventId: id, eventType: type, filingId, position, attempts, lastOutcome, events: 1, at: now };
 }
 
 /**
@@ -166,6 +153,14 @@ export function toExpiredLetter(
 /** An attempt or a dead letter from its JSON; null if it is neither. Throws if the text is not JSON; pure. */
 export function parseListed(text: string): object | null {
   return parseShaped<{ eventId: string; at: number }>(text, { eventId: 'string', at: 'number' });
+}
+
+/** Lanes by their filings from the fields of that hash; pure. Throws UnreadableRecordError. */
+export function parseLanes(key: string, fields: Readonly<Record<string, string>>): Map<string, Lane> {
+  const lanes = new Map<string, Lane>();
+  for (const [filingId, text] of Object.entries(fields))
+    lanes.set(filingId, decodeRecord(key, filingId, text, parseLane));
+  return lanes;
 }
 
 /** A lane from its JSON; null if the JSON is not a lane. Throws if the text is not JSON; pure. */

@@ -4,8 +4,7 @@
 -- KEYS  1 delivery  2 head  3 events  4 subscriptions
 -- ARGV  1 epoch  2 the keys' common beginning of delivery states
 --       3 a position beyond which every cursor is brought back ('' = none)  then ids of subscriptions
--- Reply nil when another deliverer has begun; else for each id { settings, state as JSON of fields and
--- values },
+-- Reply nil when another deliverer has begun; else for each id { settings, state as a JSON object },
 --       0 when it is gone, or the error with which its state could not be read
 --
 -- The delivery states and lanes share the account's hash tag with the keys that are named.
@@ -52,7 +51,9 @@ local function load(id)
     local to = math.min(common(cursor, state[2] or ''), tonumber(ARGV[3]) or cursor)
     if to < cursor or ARGV[3] ~= '' then bring_back(state_key, to) end
   end
-  return { settings, cjson.encode(redis.call('HGETALL', state_key)) }
+  local fields, flat = {}, redis.call('HGETALL', state_key)
+  for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
+  return { settings, cjson.encode(fields) }
 end
 
 local loaded = {}
