@@ -101,8 +101,7 @@ export class Deliverer {
     const { members, tasks, overtaken } = this.#account;
     if (!this.#isRunning || overtaken !== null) return false;
     this.#account.mustRead = true;
-    // The proxy may be back.
-    for (const member of members.all.values()) if (member.isHeld) members.dueAt(member, 0);
+    members.proxyIsBack();
     tasks.poke();
     return true;
   }
@@ -175,7 +174,7 @@ export class Deliverer {
     if (account.fence !== null) {
       await this.#readLog();
       if (account.overtaken === null) {
-        for (const member of account.members.all.values()) if (member.isHeld) this.#release(member);
+        account.members.proxyIsBack();
         for (const member of account.members.own) account.members.look(member);
         return true;
       }
@@ -214,14 +213,6 @@ export class Deliverer {
     }
     account.mustRead = true;
     return true;
-  }
-
-  // The proxy may be back.
-  #release(member: Member): void {
-    const { members, window } = this.#account;
-    members.dueAt(member, null);
-    member.isBarred = false;
-    members.leaveLevel(member, window.known().position);
   }
 
   // At the level if nothing has to be done for it now. Where there are few, each is opened once, so that
@@ -321,7 +312,6 @@ export class Deliverer {
     this.#lookedAt = at;
     for (const member of members.takeDue(at, isBack)) {
       if (isBack && member.queue !== null) members.touched.add(member);
-      member.isBarred = false;
       member.mayReplay = true;
       members.leaveLevel(member, window.known().position);
       members.look(member);
@@ -398,8 +388,8 @@ export class Deliverer {
     const { members } = this.#account;
     const next = members.nextDue();
     if (next === Infinity || next - this.#deps.now() > stayMsMax) return false;
-    for (const [{ queue }, at] of members.due)
-      if (at === next && queue?.notBefore()?.reason === 'rate') return true;
+    for (const { notBefore } of members.waiting)
+      if (notBefore?.at === next && notBefore.reason === 'rate') return true;
     return false;
   }
 
@@ -411,8 +401,7 @@ export class Deliverer {
       // Another deliverer goes on from there.
       return { wakeAt: overtaken === 'fenced' ? null : this.#deps.now() };
     }
-    let wakeAt = Infinity;
-    for (const at of members.due.values()) wakeAt = Math.min(wakeAt, at);
+    const wakeAt = members.firstDue();
     return { wakeAt: Number.isFinite(wakeAt) ? wakeAt : null };
   }
 }

@@ -2,11 +2,23 @@ import type { OutlinedEntry } from '../../events/event-log.ts';
 import { isUnreadable } from '../../redis/unreadable-record.ts';
 import { matchesEvent, type Wishes } from '../../subscriptions/matches-event.ts';
 import { wantedOf } from '../../subscriptions/store/stored-subscription.ts';
+import type { WaitReason } from '../../subscriptions/not-before.ts';
 import type { DeliveryState } from '../../subscriptions/subscription.ts';
 import type { SendResult } from '../settlement.ts';
 import type { LoadedSubscription } from '../store/account-store.ts';
 import type { NewEntries } from './log-window.ts';
 import type { SubscriptionQueue } from './queue.ts';
+
+/** Why nothing is sent to a subscription before a time. */
+export interface NotBefore {
+  /** Milliseconds on Redis's clock. */
+  readonly at: number;
+  readonly reason:
+    | WaitReason
+    | 'retry' // what waits is tried again then
+    | 'places' // this process has as many callbacks in flight as it may
+    | 'unreadable'; // its record is read again then
+}
 
 /** A subscription of an account that is delivered to. */
 export interface Member {
@@ -37,10 +49,8 @@ export interface Member {
   mayReplay: boolean;
   /** Whether its record could not be read: its position is not known, and the level stays as it is. */
   isBroken: boolean;
-  /** Whether nothing is sent to it before it is due, whatever comes. */
-  isBarred: boolean;
-  /** Whether it waits for the proxy, which may be back with any run. */
-  isHeld: boolean;
+  /** Null where it waits for no time. */
+  notBefore: NotBefore | null;
 }
 
 /** Subscriptions that want the same events. */
@@ -67,8 +77,8 @@ export class Members {
   readonly lagging = new Set<Member>();
   /** Those with something to write. */
   readonly touched = new Set<Member>();
-  /** When each is due, milliseconds on Redis's clock. */
-  readonly due = new Map<Member, number>();
+  /** Those that wait for a time. */
+  readonly waiting = new Set<Member>();
   readonly #groups = new Map<string, Group>();
   #nextDue = Infinity;
   #listed: Member[] = [];
@@ -92,8 +102,7 @@ export class Members {
       isStale: false,
       mayReplay: true,
       isBroken: false,
-      isBarred: false,
-      isHeld: false,
+      notBefore: null,
     };
     this.all.set(id, member);
     this.own.add(member);
@@ -105,7 +114,7 @@ export class Members {
     member.queue?.close();
     this.all.delete(member.id);
     this.own.delete(member);
-    for (const each of [this.lagging, this.touched, this.due]) each.delete(member);
+    for (const each of [this.lagging, this.touched, this.waiting]) each.delete(member);
     member.group.level.delete(member);
     if (member.group.level.size === 0) this.#groups.delete(member.group.key);
   }
@@ -196,10 +205,24 @@ export class Members {
   }
 
   /** It is due at a time; null for not before something changes. */
-  dueAt(member: Member, at: number | null): void {
-    if (at === null) return void this.due.delete(member);
-    this.due.set(member, at);
-    this.#nextDue = Math.min(this.#nextDue, at);
+  waits(member: Member, notBefore: NotBefore | null): void {
+    member.notBefore = notBefore;
+    if (notBefore === null) return void this.waiting.delete(member);
+    this.waiting.add(member);
+    this.#nextDue = Math.min(this.#nextDue, notBefore.at);
+  }
+
+  /** Those that wait for the proxy are due: it may be back. */
+  proxyIsBack(): void {
+    for (const member of this.waiting)
+      if (member.notBefore?.reason === 'proxy') this.waits(member, { at: 0, reason: 'proxy' });
+  }
+
+  /** When the first of all is due, milliseconds on Redis's clock; Infinity for none. */
+  firstDue(): number {
+    let first = Infinity;
+    for (const { notBefore } of this.waiting) first = Math.min(first, notBefore?.at ?? Infinity);
+    return first;
   }
 
   /** The earliest due time or an earlier one; Infinity for none. */
@@ -212,16 +235,19 @@ export class Members {
     if (now < this.#nextDue && !isAll) return [];
     const found: Member[] = [];
     this.#nextDue = Infinity;
-    for (const [member, at] of this.due)
+    for (const member of this.waiting) {
+      const at = member.notBefore?.at ?? 0;
       if (at > now && !isAll) this.#nextDue = Math.min(this.#nextDue, at);
       else found.push(member);
-    for (const member of found) this.due.delete(member);
+    }
+    for (const member of found) this.waits(member, null);
     return found;
   }
 
   clear(): void {
     for (const { queue } of this.all.values()) queue?.close();
-    for (const each of [this.all, this.#groups, this.own, this.lagging, this.touched, this.due]) each.clear();
+    for (const each of [this.all, this.#groups, this.own, this.lagging, this.touched, this.waiting])
+      each.clear();
     this.#listed = [];
     this.#taken = 0;
     this.#nextDue = Infinity;
@@ -237,6 +263,11 @@ export class Members {
     this.#groups.set(key, group);
     return group;
   }
+}
+
+/** Whether it keeps back every event, and not only those that wait already. */
+export function keepsAllBack({ reason }: NotBefore): boolean {
+  return reason !== 'retry' && reason !== 'rate' && reason !== 'places';
 }
 
 /** Every event up to this position is done for it. */

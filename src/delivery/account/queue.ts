@@ -19,6 +19,7 @@ import { createLogSource, type LogSource, type Stretch } from '../sources/log.ts
 import { createReplays, type Replays, type ReplaysDeps } from '../sources/replays.ts';
 import { Limiter, type SharedLimits } from '../schedule/limiter.ts';
 import type { EndpointFields, ProgressFields, SubscriptionSettlement } from '../store/settlement-text.ts';
+import type { NotBefore } from './members.ts';
 
 /** A subscription ready to be called. */
 export interface ReadySubscription {
@@ -71,12 +72,6 @@ interface InEffect extends ReadySubscription {
 interface Written {
   readonly progress: ProgressFields;
   readonly endpoint: EndpointFields | null;
-}
-
-/** Why nothing is sent before a time, in milliseconds on Redis's clock. */
-export interface NotBefore {
-  readonly at: number;
-  readonly reason: 'rate' | 'paused' | 'retry';
 }
 
 /** A settle of a queue that is being written. */

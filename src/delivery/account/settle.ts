@@ -102,7 +102,7 @@ function choose(account: OpenAccount, isLast: boolean): Chosen {
     // Its position is not known: what was sent of it is sent again.
     if (member.isBroken) return;
     parts.set(member, queue?.settle(results) ?? null);
-    if (queue !== null) members.dueAt(member, queue.notBefore()?.at ?? null);
+    if (queue !== null) members.waits(member, queue.notBefore());
   }
 
   for (const member of members.touched) {
@@ -137,8 +137,7 @@ function levelOf({ members, window, stored }: OpenAccount, lagsOf: Chosen['lagsO
 
 // When the account is due by what is stored, if this process ends now.
 function nextAtOf({ members }: OpenAccount, at: number, { parts, lagsOf }: Chosen): number | null {
-  let next = Infinity;
-  for (const dueAt of members.due.values()) next = Math.min(next, dueAt);
+  let next = members.firstDue();
   for (const some of [members.lagging, parts.keys()])
     for (const member of some) {
       if (next <= at) return next;

@@ -11,7 +11,7 @@ import type { Verifier } from '../ownership.ts';
 import { pauseAt } from '../schedule/endpoint-health.ts';
 import { aheadMsOf } from '../schedule/stepped-clock.ts';
 import type { AccountStore, LoadedSubscription } from '../store/account-store.ts';
-import { positionOf, type Member } from './members.ts';
+import { keepsAllBack, positionOf, type Member, type NotBefore } from './members.ts';
 import type { Behind, OpenAccount } from './open-account.ts';
 import { SubscriptionQueue, type QueueDeps, type QueueStart, type ReadySubscription } from './queue.ts';
 
@@ -65,8 +65,8 @@ export class Steps {
     const { touched } = this.#account.members;
     const isIdle = queue.inFlight() === 0;
     const mustClose = member.isStale || queue.isExpired();
-    const heldUntil = isIdle ? this.#heldUntil(member, queue.subscription()) : null;
-    if ((mustClose || heldUntil !== null) && queue.isDirty() && isIdle) {
+    const held = isIdle ? this.#held(queue.subscription()) : null;
+    if ((mustClose || held !== null) && queue.isDirty() && isIdle) {
       touched.add(member);
       return false;
     }
@@ -74,8 +74,8 @@ export class Steps {
       if (isIdle) this.#reopen(member, queue);
       return false;
     }
-    if (heldUntil !== null) {
-      this.sleep(member, heldUntil);
+    if (held !== null) {
+      this.#sleep(member, held);
       return false;
     }
     this.#read(member, queue);
@@ -108,7 +108,8 @@ export class Steps {
     } catch (failed) {
       if (toUnreadable(failed) === null) throw failed;
     }
-    members.dueAt(member, Math.max(members.due.get(member) ?? 0, now() + brokenMs));
+    const at = now() + brokenMs;
+    if ((member.notBefore?.at ?? 0) < at) members.waits(member, { at, reason: 'unreadable' });
   }
 
   /** Takes up settings and state as they are stored now. */
@@ -121,8 +122,7 @@ export class Steps {
     }
     members.settingsAre(member, settings);
     member.delivery = delivery;
-    members.dueAt(member, null);
-    member.isBarred = false;
+    members.waits(member, null);
     if (member.queue !== null) {
       const waiting = delivery.replaying > 0 ? await store.waiting(name, member.id) : null;
       try {
@@ -139,11 +139,10 @@ export class Steps {
     members.look(member);
   }
 
-  /** Does nothing for it before a time, or, with null, before something changes. */
-  sleep(member: Member, at: number | null, isBarred = true): void {
+  // Does nothing for it before a time, or, with null, before something changes.
+  #sleep(member: Member, notBefore: NotBefore | null): void {
     const { members, window } = this.#account;
-    members.dueAt(member, at);
-    member.isBarred = isBarred && at !== null;
+    members.waits(member, notBefore);
     const isAtLevel = positionOf(member) >= window.known().position && !member.lags && !member.isBroken;
     if (isAtLevel) members.toLevel(member);
     // Events that it misses are not kept in memory for it.
@@ -151,11 +150,11 @@ export class Steps {
   }
 
   #open(member: Member): void {
-    const { id, settings, delivery } = member;
+    const { id, settings, delivery, notBefore } = member;
     const { name } = this.#account;
     const { open, now, store, blocks } = this.#deps;
-    if (member.isBarred) return;
-    if (!delivery.enabled) return this.sleep(member, null);
+    if (notBefore !== null && keepsAllBack(notBefore)) return this.#sleep(member, notBefore);
+    if (!delivery.enabled) return this.#sleep(member, null);
     if (member.isBroken) return this.#whileBusy(member, () => this.#refresh(id));
     let ready: ReadySubscription;
     try {
@@ -166,9 +165,8 @@ export class Steps {
       return this.#thenSleep(member, () => this.#holdBack(member, error));
     }
     if (isExpired(ready.subscription, now())) return this.#endExpired(member);
-    const heldUntil = this.#heldUntil(member, ready.subscription);
-    if (heldUntil !== null) return this.sleep(member, heldUntil);
-    if (this.#sleepsOn(member)) return;
+    const waits = this.#held(ready.subscription) ?? this.#waitOf(member);
+    if (waits !== null) return this.#sleep(member, waits);
     if (delivery.parked === 0 && delivery.replaying === 0 && delivery.blocked === null)
       return this.#begin(member, { ready, lanes: new Map(), replays: [] });
     this.#whileBusy(member, async () => {
@@ -180,26 +178,20 @@ export class Steps {
   }
 
   // When to look again, where callbacks have to wait for the proxy; null if not.
-  #heldUntil(member: Member, { url }: Subscription): number | null {
-    const heldUntil = this.#deps.heldUntil(this.#account.name, url);
-    member.isHeld = heldUntil !== null;
-    return heldUntil;
+  #held({ url }: Subscription): NotBefore | null {
+    const at = this.#deps.heldUntil(this.#account.name, url);
+    return at === null ? null : { at, reason: 'proxy' };
   }
 
-  // Lets it sleep if it is paused or waits only for a retry.
-  #sleepsOn(member: Member): boolean {
-    const { delivery, position, lags } = member;
+  // For what it waits by its stored state, if it is paused or waits only for a retry.
+  #waitOf({ delivery, position, lags }: Member): NotBefore | null {
     const at = this.#deps.now();
-    if (delivery.release || aheadMsOf(delivery.settledAt, at) > 0) return false;
-    if (pauseAt(delivery, at) === 'pausing') {
-      this.sleep(member, delivery.pausedUntil);
-      return true;
-    }
-    const waitsForRetry = delivery.replaying === 0 && delivery.parked > 0 && delivery.nextAttemptAt > at;
-    const isAtLevel = position >= this.#account.window.known().position && delivery.done === '' && !lags;
-    if (!waitsForRetry || !isAtLevel) return false;
-    this.sleep(member, delivery.nextAttemptAt, false);
-    return true;
+    const { pausedUntil, nextAttemptAt, replaying, parked, done, settledAt } = delivery;
+    if (delivery.release || aheadMsOf(settledAt, at) > 0) return null;
+    if (pauseAt(delivery, at) === 'pausing') return { at: pausedUntil, reason: 'paused' };
+    const waitsForRetry = replaying === 0 && parked > 0 && nextAttemptAt > at;
+    const isAtLevel = position >= this.#account.window.known().position && done === '' && !lags;
+    return waitsForRetry && isAtLevel ? { at: nextAttemptAt, reason: 'retry' } : null;
   }
 
   #begin(member: Member, found: Pick<QueueStart, 'ready' | 'lanes' | 'replays'>): void {
@@ -207,7 +199,7 @@ export class Steps {
     const { id, delivery, position } = member;
     member.queue = new SubscriptionQueue(this.#deps, { account, id, delivery, position, ...found });
     member.isStale = false;
-    members.dueAt(member, null);
+    members.waits(member, null);
     members.look(member);
   }
 
@@ -242,7 +234,7 @@ export class Steps {
     const { members } = this.#account;
     this.#busy(member, work, () => {
       const isThere = members.all.get(member.id) === member;
-      if (isThere && !member.isLevel) this.sleep(member, members.due.get(member) ?? null);
+      if (isThere && !member.isLevel) this.#sleep(member, member.notBefore);
     });
   }
 
@@ -250,14 +242,15 @@ export class Steps {
     const { name, members } = this.#account;
     const { blocks, now, random, onBlocked } = this.#deps;
     const block = blockAfter(await blocks.read(name, member.id), message, now(), random);
-    if (await blocks.set(name, member.id, settings, block)) {
+    const isWritten = await blocks.set(name, member.id, settings, block);
+    if (isWritten) {
       member.delivery = { ...member.delivery, blocked: block };
       onBlocked(name, member.id, block);
-      return members.dueAt(member, block.nextAt);
     }
-    // The settings have changed meanwhile. Bytes that are not text never equal the text that was read.
-    if (settings.includes('\uFFFD')) return members.dueAt(member, block.nextAt);
-    this.#account.mustRead = true;
+    // Bytes that are not text never equal the text that was read; else the settings have changed.
+    if (isWritten || settings.includes('\uFFFD'))
+      members.waits(member, { at: block.nextAt, reason: 'blocked' });
+    else this.#account.mustRead = true;
   }
 
   #ask(member: Member, { settings, subscription }: UnverifiedError): void {
@@ -266,7 +259,8 @@ export class Steps {
       const at = await verifier.whenDue(settings, subscription);
       // Due at once means that its settings have changed: they are read first, or it would be asked again.
       const isUnread = at !== null && at <= now() && member.settings === settings;
-      this.#account.members.dueAt(member, isUnread ? now() + brokenMs : at);
+      const until = isUnread ? now() + brokenMs : at;
+      this.#account.members.waits(member, until === null ? null : { at: until, reason: 'unverified' });
       this.#account.mustRead = true;
     });
   }
@@ -275,7 +269,7 @@ export class Steps {
     const { name, members } = this.#account;
     this.#thenSleep(member, async () => {
       if (await this.#deps.endExpired(name, member.id)) return members.remove(member);
-      members.dueAt(member, this.#deps.now() + unendedMs);
+      members.waits(member, { at: this.#deps.now() + unendedMs, reason: 'expired' });
       this.#account.mustRead = true;
     });
   }
@@ -340,7 +334,7 @@ export class Steps {
     const { shares, now } = this.#deps;
     const { name, members } = this.#account;
     if (shares.mayTake(name) || !queue.mayStart()) return false;
-    members.dueAt(member, now() + starvedMs);
+    members.waits(member, { at: now() + starvedMs, reason: 'places' });
     return true;
   }
 
@@ -374,7 +368,7 @@ export class Steps {
   #rest(member: Member, queue: SubscriptionQueue): void {
     const { members, window } = this.#account;
     const known = window.known().position;
-    members.dueAt(member, queue.notBefore()?.at ?? null);
+    members.waits(member, queue.notBefore());
     if (queue.readTo() < known) member.reads = true;
     else if (queue.position() < known) return;
     else if (member.lags) members.touched.add(member);

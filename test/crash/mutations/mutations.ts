@@ -149,9 +149,9 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'lanes that are kept are believed when another deliverer has begun',
     file: 'src/delivery/account/deliverer.ts',
-    find: '      if (account.overtaken === null) {\n        for (const member of account.members.all',
+    find: '      if (account.overtaken === null) {\n        account.members.proxyIsBack',
     replace:
-      '      if (account.overtaken !== null) account.fence = (await this.#deps.store.open(account.name))?.fence ?? null;\n      if (account.fence !== null) {\n        account.overtaken = null;\n        for (const member of account.members.all',
+      '      if (account.overtaken !== null) account.fence = (await this.#deps.store.open(account.name))?.fence ?? null;\n      if (account.fence !== null) {\n        account.overtaken = null;\n        account.members.proxyIsBack',
     project: 'integration',
     test: 'test/integration/delivery/drain/lanes.test.ts',
     title: 'lanes are not read anew',
