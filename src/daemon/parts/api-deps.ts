@@ -16,11 +16,11 @@ const replayCountMax = 500_000;
 
 /** The dependencies of the API; its stores fail fast. */
 export function createApiDeps(config: Config, parts: Parts, overrides: Overrides = {}): ApiDeps {
-  const { promptStores: stores, connections, watch, clock, pollQueue, waker } = parts;
+  const { promptStores: stores, watch, clock, pollQueue, waker } = parts;
   const policy = parts.egress;
   const checkUrl = (text: string) => checkCallbackUrl(text, { allowHttp: config.delivery.allowHttp, policy });
   const lookup = overrides.lookup ?? parts.lookup;
-  const verifier = parts.verifierOver(stores, connections.failFast());
+  const verifier = parts.verifierOver(stores);
   return {
     ...stores,
     ...createProbes(parts),
@@ -78,7 +78,7 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       wake: waker.wake,
       ping: parts.ping,
       verify: verifier.now,
-      endExpired: parts.endExpiredOver(stores, connections.failFast()),
+      endExpired: parts.endExpiredOver(stores),
     },
   };
 }

@@ -1,20 +1,18 @@
 import { createBearers } from '../../callbacks/bearers.ts';
 import { createTokenRequest } from '../../callbacks/request-token.ts';
-import { createCallbackClient } from '../../callbacks/callback-client.ts';
+import { createCallbackClient, type CallbackClient } from '../../callbacks/callback-client.ts';
 import type { Config } from '../../config/config.ts';
 import { createDeliverers } from '../../delivery/account/deliverers.ts';
 import { createDeliverQueue } from '../../delivery/deliver-queue.ts';
-import { createDeliverWorker } from '../../delivery/deliver-worker.ts';
+import { createDeliverWorker, type DeliverWorkerDeps } from '../../delivery/deliver-worker.ts';
 import { createHeldSubscriptions, createOutageStore } from '../../delivery/held.ts';
-import { createDisabler } from '../../delivery/store/disable-subscription.ts';
 import { clocksContradict, oldestKept } from '../upkeep/retention.ts';
 import { createEndExpired } from '../../delivery/expiry.ts';
-import { createChallengeTurns, createVerifier } from '../../delivery/ownership.ts';
+import { createVerifier } from '../../delivery/ownership.ts';
 import { sendPing } from '../../delivery/ping.ts';
-import { createWaker } from '../../delivery/wake.ts';
+import { createWaker, type Waker } from '../../delivery/wake.ts';
 import { timeoutBounds } from '../../subscriptions/options/limits.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
-import type { RedisClient } from '../../redis/connection/connect.ts';
 import { createEgressPolicy } from '../../egress/address-policy.ts';
 import { createWorkTally } from '../../monitoring/work-tally.ts';
 import { observeDelivery, type DeliveryObserver } from '../../monitoring/observe-delivery.ts';
@@ -53,8 +51,9 @@ export function createDeliveryParts(
   closing: Part[],
   overrides: Overrides,
 ) {
-  const { connections, redis, keys, clock, sealer, random, version, stores, onError, lookup } = deps;
+  const { connections, redis, keys, clock, random, stores, onError } = deps;
   const deliverQueue = createDeliverQueue(connections.failFast(), keys.queues, onError);
+  closing.push(clientPart('delivery queue', true, deliverQueue.close));
   const waker = createWaker({
     redis,
     keys,
@@ -63,128 +62,51 @@ export function createDeliveryParts(
     readOn: (account) => deliverers.readOn(account),
     now: clock.now,
   });
-  const egress = createEgressPolicy({ allowCidrs: config.delivery.allowCidrs });
-  const outages = createOutageStore(redis, keys);
-  const { egress: proxy, egressResolves: resolves, noProxy } = config.proxies;
-  const { timeoutMs } = config.delivery;
-  const onOutage = (outage: Outage | null) =>
-    void Promise.all([outages.write(outage?.detail ?? null), outage === null ? held.release() : null]).catch(
-      onError,
-    );
-  const tunnels = createProxyTunnels('egress', proxy, { noProxy, resolves, timeoutMs, onOutage }, deps);
-  const held = createHeldSubscriptions({
-    isHeld: (url) => tunnels !== null && tunnels.outage() !== null && tunnels.takesUrl(url),
-    wake: waker.wake,
-    now: clock.now,
-    random,
-  });
-  const callbacks = createCallbackClient({
-    policy: egress,
-    tunnels: tunnels ?? undefined,
-    lookup,
-    allowHttp: config.delivery.allowHttp,
-    timeoutMs,
-    userAgent: `filing-webhooks/${version}`,
-  });
-  closing.push(
-    { name: 'delivery queue', deadlineMs: clientEndMs, needsRedis: true, stop: deliverQueue.close },
-    { name: 'callback client', deadlineMs: clientEndMs, needsRedis: false, stop: callbacks.close },
-  );
-  if (tunnels !== null)
-    closing.push({ name: 'proxy', deadlineMs: clientEndMs, needsRedis: false, stop: tunnels.close });
+  const { egress, tunnels, held, callbacks } = createCallbackParts(config, deps, closing, waker.wake);
   const accountsAtOnce = overrides.accountsAtOnce ?? accountsAtOnceMax;
   const runs = createWorkTally({
     busyFrom: accountsAtOnce,
-    requestMs: Math.max(timeoutMs, timeoutBounds.max),
+    requestMs: Math.max(config.delivery.timeoutMs, timeoutBounds.max),
     now: () => performance.now(),
   });
   const attemptsMax = config.delivery.retryMs.length + 1;
-  const observer = observeDelivery({ ...deps, tally: runs, attemptsMax });
+  const observer = alsoCalled(observeDelivery({ ...deps, tally: runs, attemptsMax }), overrides);
   const bearers = createBearers({
     requestToken: createTokenRequest({ client: callbacks, now: () => performance.now(), random }),
     now: () => performance.now(),
     onTokenRequest: observer.onTokenRequest,
   });
-  const reported = alsoCalled(observer, overrides);
-  /** Asks endpoints with these stores, whose client is `client`. */
-  const verifierOver = (over: Pick<Stores, 'subscriptions' | 'blocks'>, client: RedisClient) =>
-    createVerifier({
-      client: callbacks,
-      bearers,
-      wallClock: Date.now,
-      now: clock.now,
-      publicUrl: config.publicUrl,
-      subscriptions: over.subscriptions,
-      blocks: over.blocks,
-      takeTurn: createChallengeTurns(client, keys),
-      disable: createDisabler(client, keys),
-      random,
-      onVerified: observer.onVerified,
-      onUnverified: observer.onUnverified,
-      onDisabled: reported.onDisabled,
-      wake: waker.wake,
-    });
+  const { attemptDetails } = config.delivery;
+  const { publicUrl } = config;
+  const common = { wallClock: Date.now, now: clock.now, random, wake: waker.wake };
+  const sending = { client: callbacks, bearers, attemptDetails, publicUrl, ...common };
+  /** Asks endpoints with these stores. */
+  const verifierOver = (over: Stores) => createVerifier({ ...over, ...sending, ...observer });
   /** Ends expired subscriptions in these stores. */
-  const endExpiredOver = (over: Pick<Stores, 'subscriptions'>, client: RedisClient) =>
+  const endExpiredOver = (over: Stores) =>
     createEndExpired({
-      subscriptions: over.subscriptions,
-      disable: createDisabler(client, keys),
-      wake: waker.wake,
-      onDisabled: reported.onDisabled,
+      ...over,
+      ...common,
+      ...observer,
       onRemoved: observer.onRemovedExpired,
       before: () => oldestKept(deps.retentionAt(clock.now())),
       isClockRight: () => !clocksContradict(deps.retentionAt(clock.now())),
-      now: clock.now,
     });
-  const sending = {
-    client: callbacks,
-    bearers,
-    wallClock: Date.now,
-    now: clock.now,
-    attemptDetails: config.delivery.attemptDetails,
-    publicUrl: config.publicUrl,
-  };
   const delivererDeps = {
     ...config.delivery,
+    ...stores,
     ...sending,
+    ...observer,
     callbacksAtOnce: overrides.callbacksAtOnce ?? callbacksAtOnceMax,
     store: stores.deliveries,
-    journal: stores.journal,
-    replays: stores.replays,
-    blocks: stores.blocks,
-    log: stores.log,
     filings: stores.present,
-    sealer,
-    verifier: verifierOver(stores, redis),
-    endExpired: endExpiredOver(stores, redis),
-    random,
+    sealer: deps.sealer,
+    verifier: verifierOver(stores),
+    endExpired: endExpiredOver(stores),
     reportStanding: deps.reportStanding,
     heldUntil: held.heldUntil,
-    ...reported,
   };
   const deliverers = createDeliverers(delivererDeps);
-  /** Starts a worker that delivers until the returned part is stopped. */
-  function startDelivery(): Part {
-    const traced = observer.traced(deliverers.run);
-    const worker = createDeliverWorker({
-      connection: connections.blocking(),
-      prefix: keys.queues,
-      queue: deliverQueue,
-      concurrency: accountsAtOnce,
-      run: (...args) => runs.counted(() => traced(...args)),
-      now: clock.now,
-      onError,
-    });
-    async function stop(): Promise<void> {
-      const late = setTimeout(callbacks.abortAll, abortMs);
-      try {
-        await worker.close();
-      } finally {
-        clearTimeout(late);
-      }
-    }
-    return { name: 'delivery', deadlineMs: endMs, needsRedis: true, stop };
-  }
   return {
     deliverQueue,
     waker,
@@ -198,14 +120,81 @@ export function createDeliveryParts(
     ping: (subscription: Subscription) => sendPing({ ...sending, journal: stores.journal }, subscription),
     verifierOver,
     endExpiredOver,
-    disable: createDisabler(redis, keys),
-    onDisabled: reported.onDisabled,
-    startDelivery,
+    onDisabled: observer.onDisabled,
+    /** Starts a worker that delivers until the returned part is stopped. */
+    startDelivery() {
+      const traced = observer.traced(deliverers.run);
+      return startDelivery(callbacks, {
+        connection: connections.blocking(),
+        prefix: keys.queues,
+        queue: deliverQueue,
+        concurrency: accountsAtOnce,
+        run: (...args) => runs.counted(() => traced(...args)),
+        now: clock.now,
+        onError,
+      });
+    },
   };
 }
 
-// The observer's hooks, each followed by the one that a test or benchmark adds.
-function alsoCalled(observer: DeliveryObserver, { onAttempts, onBlocked, onExpired, onDisabled }: Overrides) {
+// The callback client, with the forward proxy if there is one.
+function createCallbackParts(
+  { delivery, proxies }: Config,
+  deps: DeliveryPartsDeps,
+  closing: Part[],
+  wake: Waker['wake'],
+) {
+  const { redis, keys, clock, random, version, onError, lookup } = deps;
+  const { allowCidrs, allowHttp, timeoutMs } = delivery;
+  const outages = createOutageStore(redis, keys);
+  const onOutage = (outage: Outage | null) =>
+    void Promise.all([outages.write(outage?.detail ?? null), outage === null ? held.release() : null]).catch(
+      onError,
+    );
+  const { egress: proxy, egressResolves: resolves, noProxy } = proxies;
+  const tunnels = createProxyTunnels('egress', proxy, { noProxy, resolves, timeoutMs, onOutage }, deps);
+  const held = createHeldSubscriptions({
+    isHeld: (url) => tunnels !== null && tunnels.outage() !== null && tunnels.takesUrl(url),
+    wake,
+    now: clock.now,
+    random,
+  });
+  const egress = createEgressPolicy({ allowCidrs });
+  const callbacks = createCallbackClient({
+    policy: egress,
+    tunnels: tunnels ?? undefined,
+    lookup,
+    allowHttp,
+    timeoutMs,
+    userAgent: `filing-webhooks/${version}`,
+  });
+  closing.push(clientPart('callback client', false, callbacks.close));
+  if (tunnels !== null) closing.push(clientPart('proxy', false, tunnels.close));
+  return { egress, tunnels, held, callbacks };
+}
+
+function clientPart(name: string, needsRedis: boolean, stop: Part['stop']): Part {
+  return { name, deadlineMs: clientEndMs, needsRedis, stop };
+}
+
+function startDelivery({ abortAll }: Pick<CallbackClient, 'abortAll'>, deps: DeliverWorkerDeps): Part {
+  const worker = createDeliverWorker(deps);
+  async function stop(): Promise<void> {
+    const late = setTimeout(abortAll, abortMs);
+    try {
+      await worker.close();
+    } finally {
+      clearTimeout(late);
+    }
+  }
+  return { name: 'delivery', deadlineMs: endMs, needsRedis: true, stop };
+}
+
+// The observer, with its hooks followed by the one that a test or benchmark adds.
+function alsoCalled(
+  observer: DeliveryObserver,
+  { onAttempts, onBlocked, onExpired, onDisabled }: Overrides,
+): DeliveryObserver {
   const both =
     <A extends unknown[]>(first: (...args: A) => void, second: (...args: A) => void = () => undefined) =>
     (...args: A) => {
@@ -213,10 +202,10 @@ function alsoCalled(observer: DeliveryObserver, { onAttempts, onBlocked, onExpir
       second(...args);
     };
   return {
+    ...observer,
     onAttempts: both(observer.onAttempts, onAttempts),
     onBlocked: both(observer.onBlocked, onBlocked),
     onExpired: both(observer.onExpired, onExpired),
     onDisabled: both(observer.onDisabled, onDisabled),
-    onUndecided: observer.onUndecided,
   };
 }

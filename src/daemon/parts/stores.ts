@@ -7,8 +7,10 @@ import { createAttemptReader } from '../../delivery/attempts/attempt-detail.ts';
 import { createAttemptList } from '../../delivery/attempts/attempt-list.ts';
 import { createDeliveryReader } from '../../delivery/attempts/event-deliveries.ts';
 import { createBlockStore } from '../../delivery/blocked/block-store.ts';
+import { createChallengeTurns } from '../../delivery/ownership.ts';
 import { createReplayStore } from '../../delivery/replay/replay-store.ts';
 import { createAccountDeliveryStore } from '../../delivery/store/account-store.ts';
+import { createDisabler } from '../../delivery/store/disable-subscription.ts';
 import { createJournal } from '../../delivery/store/journal.ts';
 import { createEventLog } from '../../events/event-log.ts';
 import { createEventFinder } from '../../events/search/find-events.ts';
@@ -73,6 +75,8 @@ export function createStores(
     readDelivery: createDeliveryReader(redis, keys, journal, replays, { log, judge }, keptFrom),
     findEvents: createEventFinder(redis, keys, log),
     blocks: createBlockStore(redis, keys),
+    disable: createDisabler(redis, keys),
+    takeTurn: createChallengeTurns(redis, keys),
     outline,
     sections: createTypeSearch(redis, keys, log),
     lags: createLagReader({ log, outline, judged: { log, judge } }),
