@@ -22,7 +22,6 @@ import {
   type DeadLetter,
 } from './store/delivery-records.ts';
 import type { ReplayCounts } from './sources/replays.ts';
-import type { ReplayedSource } from './sources/source.ts';
 import type { SubscriptionSettlement } from './store/settlement-text.ts';
 
 /** One attempt in full, for logs and metrics. */
@@ -43,6 +42,8 @@ interface SentResult {
   readonly entry: LogEntry;
   readonly sent: Sent;
   readonly subscription: Subscription;
+  /** Id of the dead letter that its delivery makes up for; missing without one. */
+  readonly letter?: string | undefined;
 }
 
 /** An event that was started and then found to be trimmed away or no longer wanted. */
@@ -68,8 +69,8 @@ export interface BatchState {
   readonly rules: VerdictRules;
   /** The lane of an event in flight; undefined on its first attempt. */
   readonly laneOf: (work: Work) => Lane | undefined;
-  /** The replay that is worked on; null when there is none. */
-  readonly replayed: { readonly id: string; readonly source: Pick<ReplayedSource, 'letterAt'> } | null;
+  /** Id of the replay that is worked on; null when there is none. */
+  readonly replay: string | null;
   /** Milliseconds without any success after which a failure disables the subscription. */
   readonly disableAfterMs: number;
 }
@@ -114,8 +115,9 @@ export function concludeBatch(results: readonly SendResult[], state: BatchState,
     verdicts.push(one);
     if (report === null) continue;
     if (verdict.judged) judged.push(report.sent.outcome);
-    if (work.track === 'replay' && verdict.fate === 'done') replayed.delivered += 1;
-    if (work.track === 'replay' && verdict.fate === 'given_up') replayed.failed += 1;
+    if (work.replay === null || work.replay !== state.replay) continue;
+    if (verdict.fate === 'done') replayed.delivered += 1;
+    if (verdict.fate === 'given_up') replayed.failed += 1;
   }
   const reason = disablingReason(judged, health, now, state.disableAfterMs);
   const reports = verdicts.flatMap(({ report }) => report ?? []);
@@ -132,25 +134,23 @@ export function concludeBatch(results: readonly SendResult[], state: BatchState,
 }
 
 function concludeSent(
-  { work, entry, sent, subscription }: SentResult,
+  { work, entry, sent, subscription, letter }: SentResult,
   health: EndpointHealth,
-  { rules, laneOf, replayed }: BatchState,
+  { rules, laneOf }: BatchState,
   now: number,
 ): ResultOfOne {
   const lane = laneOf(work);
   const verdict = verdictOn(work, sent.outcome, { health, lane }, rules, now);
   const nextAttemptAt = nextAttemptAfter(verdict, work, lane);
-  const isReplay = work.track === 'replay';
-  const replay = isReplay ? replayed : null;
-  const attempt = toAttempt(work, entry, { sent, called: subscription }, now, replay?.id ?? null);
-  const isDead = verdict.fate === 'given_up' && !isReplay;
+  const attempt = toAttempt(work, entry, { sent, called: subscription }, now, work.replay);
+  const isDead = verdict.fate === 'given_up' && work.replay === null;
   const deadLetter = isDead ? toDeadLetter(entry, work.attempt, sent.outcome.code, now) : null;
   return {
     work,
     verdict,
     report: { subscription, entry, attempt, sent, deadLetter: deadLetter !== null, nextAttemptAt },
     deadLetter,
-    recovered: verdict.fate === 'done' ? (replay?.source.letterAt?.(work.position) ?? null) : null,
+    recovered: verdict.fate === 'done' ? (letter ?? null) : null,
   };
 }
 
@@ -160,8 +160,8 @@ function concludeUnsent(
   now: number,
 ): ResultOfOne {
   const { work, kind } = result;
-  const { position, filingId, attempt, track } = work;
-  const isLost = kind === 'expired' && track === 'live';
+  const { position, filingId, attempt, replay } = work;
+  const isLost = kind === 'expired' && replay === null;
   const fate =
     kind === 'waits'
       ? ({ dueAt: result.until, charged: false, eventAtFault: false, unsent: true } as const)

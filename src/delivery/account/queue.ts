@@ -222,7 +222,7 @@ export class SubscriptionQueue {
     if (work === null) return null;
     this.#inFlight += 1;
     // Most events are at hand, and nothing is waited for then.
-    return work.entry !== null && work.track === 'live' ? this.#send(work, work.entry) : this.#prepare(work);
+    return work.entry !== null && work.replay === null ? this.#send(work, work.entry) : this.#prepare(work);
   }
 
   /** Whether another attempt may start now. */
@@ -355,15 +355,15 @@ export class SubscriptionQueue {
   }
 
   async #prepare(work: Work): Promise<SendResult> {
-    const source = (work.track === 'replay' ? this.#replays?.current()?.source : null) ?? this.#live;
+    const source = (work.replay === null ? null : this.#replays?.current()?.source) ?? this.#live;
     const made = await source.make(work);
-    return made.kind === 'made' ? this.#send(work, made.entry) : { ...made, work };
+    return made.kind === 'made' ? this.#send(work, made.entry, made.letter) : { ...made, work };
   }
 
-  #send(work: Work, entry: LogEntry): Promise<SendResult> {
+  #send(work: Work, entry: LogEntry, letter?: string): Promise<SendResult> {
     if (!this.#selection.wants(entry)) return Promise.resolve({ kind: 'unwanted', work });
     const { subscription, send } = this.#inEffect;
-    return send(entry).then((sent) => ({ kind: 'sent', work, entry, subscription, sent }));
+    return send(entry).then((sent) => ({ kind: 'sent', work, entry, subscription, sent, letter }));
   }
 
   #conclude(results: readonly SendResult[], at: number): BatchResult {
@@ -373,7 +373,7 @@ export class SubscriptionQueue {
       health: this.#scheduler.health(),
       rules: { ...rules, retryMs: retryMs ?? rules.retryMs },
       laneOf: (work: Work) => this.#scheduler.laneOf(work),
-      replayed: this.#replays?.current() ?? null,
+      replay: this.#replays?.current()?.id ?? null,
       disableAfterMs: this.#deps.disableAfterMs,
     };
     return concludeBatch(results, state, at);

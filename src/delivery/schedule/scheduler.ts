@@ -45,28 +45,18 @@ export class SendScheduler {
     this.#limiter = start.limiter;
     this.#health = start.health;
     this.#releasedAt = start.releasedAt;
-    this.live = new Track(start, start.limiter);
+    this.live = new Track(start, start.limiter, null);
   }
 
   /** Begins to send a replay's events when there are no others. */
-  startReplay(start: TrackStart): Track {
-    this.#replay = new Track(start, this.#limiter);
+  startReplay(id: string, start: TrackStart): Track {
+    this.#replay = new Track(start, this.#limiter, id);
     return this.#replay;
   }
 
-  /** The replay is finished. */
+  /** The replay is finished or cancelled; the results of its events in flight count for the endpoint only. */
   endReplay(): void {
     this.#replay = null;
-  }
-
-  /** None of the replay's events is started any more; those in flight may still be settled. */
-  cancelReplay(): void {
-    if (this.#replay !== null) this.#replay.isCancelled = true;
-  }
-
-  /** Whether an event of the replay is in flight. */
-  hasReplayInFlight(): boolean {
-    return this.#replaysInFlight > 0;
   }
 
   /** Starts the next event that may be sent now; null when there is none. */
@@ -77,11 +67,11 @@ export class SendScheduler {
       const turn = this.#startTurn(kind, probe ? Infinity : now);
       if (turn === null) continue;
       const { position, entry, filingId, attempt } = turn;
-      const track = kind === 'replay' ? 'replay' : 'live';
+      const replay = kind === 'replay' ? (this.#replay?.replay ?? null) : null;
       this.#starts += 1;
-      if (track === 'replay') this.#replaysInFlight += 1;
+      if (replay !== null) this.#replaysInFlight += 1;
       this.#limiter.started(filingId, now);
-      return { position, entry, filingId, attempt, track, probe, startedAt: now, round: this.#round };
+      return { position, entry, filingId, attempt, replay, probe, startedAt: now, round: this.#round };
     }
     return null;
   }
@@ -100,8 +90,8 @@ export class SendScheduler {
   }
 
   /** The lane of an event in flight; undefined on its first attempt. */
-  laneOf({ track, filingId }: Work): Lane | undefined {
-    return this.#trackOf(track).lanes.get(filingId);
+  laneOf(work: Work): Lane | undefined {
+    return this.#trackOf(work)?.lanes.get(work.filingId);
   }
 
   /** The rules by which results are judged. */
@@ -111,16 +101,16 @@ export class SendScheduler {
 
   /** Puts a verdict into effect. The event's filing stays busy until `unblock`. */
   settle(work: Work, { fate, health, retryNow }: Verdict, now: number): void {
-    this.#trackOf(work.track).settle(work, fate, now);
+    this.#trackOf(work)?.settle(work, fate, now);
     this.#health = health;
     if (retryNow === 'all') this.#retryAllNow(now);
     else this.#retryDoubted(retryNow, now);
   }
 
   /** The result is written, so the filing's next event may start. */
-  unblock({ filingId, track }: Work): void {
+  unblock({ filingId, replay }: Work): void {
     this.#limiter.ended(filingId);
-    if (track === 'replay') this.#replaysInFlight -= 1;
+    if (replay !== null) this.#replaysInFlight -= 1;
     for (const each of this.#tracks()) each.unblock(filingId);
   }
 
@@ -156,9 +146,7 @@ export class SendScheduler {
   nextDueAt(now: number): number | null {
     const { pausedUntil } = this.#health;
     if (now < pausedUntil) return pausedUntil;
-    const replay = this.#replay;
-    const replayed = replay?.isCancelled === false ? replay.nextDueAt() : null;
-    const dueAt = Math.min(this.live.nextDueAt() ?? Infinity, replayed ?? Infinity);
+    const dueAt = Math.min(...this.#tracks().map((track) => track.nextDueAt() ?? Infinity));
     return dueAt === Infinity ? null : dueAt;
   }
 
@@ -179,11 +167,12 @@ export class SendScheduler {
   // come from the log.
   #openReplay(): Track | null {
     const hasPlace = this.#replaysInFlight < Math.max(1, this.#limiter.limit() >> 1);
-    return this.#replay?.isCancelled === false && hasPlace ? this.#replay : null;
+    return hasPlace ? this.#replay : null;
   }
 
-  #trackOf(track: Work['track']): Track {
-    return track === 'replay' ? (this.#replay ?? this.live) : this.live;
+  // Undefined where its replay has ended.
+  #trackOf({ replay }: Work): Track | undefined {
+    return this.#tracks().find((track) => track.replay === replay);
   }
 
   #tracks(): readonly Track[] {

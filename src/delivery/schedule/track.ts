@@ -15,7 +15,8 @@ export interface Turn {
 
 /** An event in flight. */
 export interface Work extends Turn {
-  readonly track: 'live' | 'replay';
+  /** Id of the replay that it belongs to; null for an event of the log. */
+  readonly replay: string | null;
   /** True when the attempt is to find out whether a down endpoint is back. */
   readonly probe: boolean;
   /** Milliseconds on Redis's clock. */
@@ -61,9 +62,9 @@ const keptBytesMax = 1024 * 1024;
  * event of a filing is ready; its followers wait behind it, or behind the event in flight.
  */
 export class Track {
+  /** Id of the replay; null for the events of the log. */
+  readonly replay: string | null;
   readonly lanes: Lanes;
-  /** None of its events is started any more; those in flight may still be settled. */
-  isCancelled = false;
   readonly #cursor: Cursor;
   readonly #isBlocked: (filingId: string) => boolean;
   readonly #limiter: Limiter;
@@ -74,7 +75,12 @@ export class Track {
   #readyBytes = 0;
   #keptBytes = 0;
 
-  constructor({ cursor, lanes, isBlocked = () => false }: TrackStart, limiter: Limiter) {
+  constructor(
+    { cursor, lanes, isBlocked = () => false }: TrackStart,
+    limiter: Limiter,
+    replay: string | null,
+  ) {
+    this.replay = replay;
     this.lanes = lanes;
     this.#cursor = cursor;
     this.#isBlocked = (filingId) => isBlocked(filingId, lanes.get(filingId)?.positions[0] ?? 0);

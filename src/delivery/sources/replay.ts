@@ -12,7 +12,7 @@ export function readReplay(deps: ReplaysDeps, { replay, state, lanes, cursor }: 
   const { first, last, positions, request } = replay;
   const letters = createLetters(deps, account, subscription, replay);
   const make = makeFromLog(log, account);
-  const intake = scheduler.startReplay({ cursor, lanes, isBlocked });
+  const intake = scheduler.startReplay(replay.id, { cursor, lanes, isBlocked });
   let readTo = Math.max(state.cursor, first - 1);
 
   // An earlier event of the filing may wait, or is yet to be read: it is sent first.
@@ -62,9 +62,9 @@ export function readReplay(deps: ReplaysDeps, { replay, state, lanes, cursor }: 
       // It goes into its lane, which is started as soon as it is no longer blocked.
       if (isBlocked(work.filingId, work.position)) return { kind: 'waits', until: now() };
       await letters.find();
-      return make(work);
+      const made = await make(work);
+      return made.kind === 'made' ? { ...made, letter: letters.at(work.position) } : made;
     },
-    letterAt: letters.at,
     progress: () => ({ isRead: cursor.position() >= last }),
   };
 }

@@ -30,7 +30,7 @@ export interface ReplayCounts {
 export interface Replays {
   /**
    * The unfinished replays, oldest first. A current replay that is not among them was cancelled: none of its
-   * events is started any more, and the next replay begins once none is in flight. Returns whether one was.
+   * events is started any more. Returns whether one was.
    */
   follow(ids: readonly string[]): boolean;
   /** Whether there is any replay. */
@@ -83,11 +83,9 @@ export function createReplays(deps: ReplaysDeps, ids: readonly string[]): Replay
   const { replays, account, subscription, scheduler, now } = deps;
   let waiting = ids;
   let current: Current | null = null;
-  let isCancelled = false;
 
   function end(): void {
     current = null;
-    isCancelled = false;
     scheduler.endReplay();
   }
 
@@ -109,25 +107,21 @@ export function createReplays(deps: ReplaysDeps, ids: readonly string[]): Replay
   return {
     follow(unfinished) {
       waiting = unfinished;
-      isCancelled = current !== null && !waiting.includes(current.id);
-      if (isCancelled) scheduler.cancelReplay();
+      const isCancelled = current !== null && !waiting.includes(current.id);
+      if (isCancelled) end();
       return isCancelled;
     },
     hasAny: () => waiting.length > 0 || current !== null,
     async readOn() {
-      if (isCancelled) {
-        if (scheduler.hasReplayInFlight()) return false;
-        end();
-      }
       const [next] = waiting;
       if (next === undefined || scheduler.isPaused(now())) return false;
       current ??= await open(next);
       return current === null ? false : current.source.read();
     },
     current: () => current,
-    snapshotsLeft: () => (current === null || isCancelled ? null : (current.source.left?.() ?? null)),
+    snapshotsLeft: () => current?.source.left?.() ?? null,
     removeChanges(ended) {
-      if (current === null || isCancelled) return null;
+      if (current === null) return null;
       const { id, cursor, lanes, state, written } = current;
       const { isRead, ...progress } = current.source.progress();
       const finished = isRead && lanes.count() === 0;

@@ -24,7 +24,7 @@ export function readSnapshot(
   { replay, state, lanes, cursor }: OpenReplay,
 ): ReplayedSource {
   const { account, subscription, filings, scheduler, wants, hasRead, batch, now } = deps;
-  const intake = scheduler.startReplay({
+  const intake = scheduler.startReplay(replay.id, {
     cursor,
     lanes,
     isBlocked: (filingId) => scheduler.live.waits(filingId),

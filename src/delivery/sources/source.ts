@@ -2,9 +2,17 @@ import type { LogEntry } from '../../events/event-log.ts';
 import type { ReplayState } from '../replay/replay.ts';
 import type { Work } from '../schedule/track.ts';
 
+/** The event of an attempt. */
+interface MadeEvent {
+  readonly kind: 'made';
+  readonly entry: LogEntry;
+  /** Id of the dead letter that its delivery makes up for; missing without one. */
+  readonly letter?: string | undefined;
+}
+
 /** The event of an attempt, or why there is none. */
 export type Made =
-  | { readonly kind: 'made'; readonly entry: LogEntry }
+  | MadeEvent
   | { readonly kind: 'unwanted' } // there is nothing to send, or nothing that is asked for
   | { readonly kind: 'expired' } // retention has removed the event
   | { readonly kind: 'waits'; readonly until: number }; // milliseconds on Redis's clock
@@ -19,8 +27,6 @@ export interface Source {
 export interface ReplayedSource extends Source {
   /** Reads on while there is room; true when it took any event. */
   read(): Promise<boolean>;
-  /** Id of the dead letter that a delivery of the event at `position` makes up for; missing in a snapshot. */
-  readonly letterAt?: (position: number) => string | undefined;
   /** Number of filings still to be sent; missing where it sends events of the log. */
   readonly left?: () => number;
   /** What is kept of its reading beside the cursor, and whether all events behind the lanes are done. */

@@ -35,7 +35,7 @@ const subscription: Subscription = {
 
 function workOf(filingId: string, rest: Partial<Work> = {}): Work {
   const first = { position: filingId.charCodeAt(0), entry: null, attempt: 1, probe: false };
-  return { ...first, filingId, track: 'live', startedAt: now - 10, round: 0, ...rest };
+  return { ...first, filingId, replay: null, startedAt: now - 10, round: 0, ...rest };
 }
 
 function sent(filingId: string, outcome: CallbackOutcome, rest: Partial<Work> = {}): SendResult {
@@ -55,7 +55,8 @@ function sent(filingId: string, outcome: CallbackOutcome, rest: Partial<Work> = 
   };
   const nothing = { statusCode: null, response: null, request: null, responseHeaders: null };
   const answer = { outcome, durationMs: 10, ...nothing };
-  return { kind: 'sent', work, entry, subscription, sent: answer };
+  const letter = work.replay === null ? undefined : `letter ${position}`;
+  return { kind: 'sent', work, entry, subscription, sent: answer, letter };
 }
 
 function stateOf(lanes: Record<string, Lane> = {}, rest: Partial<BatchState> = {}): BatchState {
@@ -72,19 +73,14 @@ function stateOf(lanes: Record<string, Lane> = {}, rest: Partial<BatchState> = {
     },
     rules: { retryMs: [100], random: () => 0.5, round: 0 },
     laneOf: ({ filingId }) => lanes[filingId],
-    replayed: null,
+    replay: null,
     disableAfterMs: 86_400_000,
     ...rest,
   };
 }
 
 describe('the conclusion of a batch', () => {
-  const source = {
-    make: () => Promise.resolve(null),
-    letterAt: (position: number) => `letter ${position}`,
-  };
-  const replay = { replayed: { id: 'rpl_1', source } };
-  const ofReplay = { track: 'replay' } as const;
+  const ofReplay = { replay: 'rpl_1' };
   interface Case {
     readonly title: string;
     readonly result: SendResult;
@@ -115,7 +111,7 @@ describe('the conclusion of a batch', () => {
     {
       title: 'a delivery by a replay',
       result: sent('a', delivered, ofReplay),
-      state: stateOf({}, replay),
+      state: stateOf({}, ofReplay),
       attempts: ['delivered'],
       recovered: ['letter 97'],
       replayed: { delivered: 1, failed: 0 },
@@ -123,7 +119,7 @@ describe('the conclusion of a batch', () => {
     {
       title: 'a failure of a replay after the last retry',
       result: sent('a', failed, ofReplay),
-      state: stateOf({ a: exhausted }, replay),
+      state: stateOf({ a: exhausted }, ofReplay),
       attempts: ['http_error'],
       replayed: { delivered: 0, failed: 1 },
     },
@@ -136,7 +132,7 @@ describe('the conclusion of a batch', () => {
     {
       title: 'an event of a replay that was trimmed away',
       result: { kind: 'expired', work: workOf('a', ofReplay) },
-      state: stateOf({}, replay),
+      state: stateOf({}, ofReplay),
       attempts: [],
     },
     { title: 'an event no longer wanted', result: { kind: 'unwanted', work: workOf('a') }, attempts: [] },

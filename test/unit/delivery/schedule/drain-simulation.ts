@@ -102,7 +102,7 @@ export function createSimulation(
       inFlight.set(work.filingId, work);
       assert(inFlight.size <= (work.probe ? 1 : rules.maxInFlight), 'too many in flight');
       assert(now >= scheduler.health().pausedUntil, 'sent during a pause');
-      if (work.track === 'replay') continue;
+      if (work.replay !== null) continue;
       assert(!ended.has(work.position), 'sent though it was over');
       for (const earlier of log.slice(0, work.position - 1))
         assert(
@@ -117,7 +117,7 @@ export function createSimulation(
     const work = waiting[which % Math.max(1, waiting.length)];
     if (work === undefined) return;
     const givenUp = judge(scheduler, work, outcome, now).fate === 'given_up';
-    if (work.track === 'live' && (givenUp || outcome.kind === 'delivered')) ended.add(work.position);
+    if (work.replay === null && (givenUp || outcome.kind === 'delivered')) ended.add(work.position);
     settled.push(work);
   }
 
@@ -160,7 +160,7 @@ export function createSimulation(
 
   function beginReplay(): void {
     const first = { cursor: createCursor(0, ''), lanes: new Lanes(new Map(), 0) };
-    replay ??= scheduler.startReplay(first);
+    replay ??= scheduler.startReplay('rpl', first);
     const upTo = Math.min(cursor.position(), replayTo + 6);
     for (const entry of log.slice(replayTo, upTo)) replay.accept(entry, ended.has(entry.position));
     replayTo = Math.max(replayTo, upTo);

@@ -172,7 +172,7 @@ describe('the scheduler of a drain', () => {
     const { scheduler, startAll, finish } = openScheduler('r');
     finish(startAll(0)[0], outcomes.retry, 0);
     const replayed = { cursor: createCursor(0, ''), lanes: new Lanes(new Map(), 0) };
-    const track = scheduler.startReplay(replayed);
+    const track = scheduler.startReplay('rpl', replayed);
     const kinds: string[] = [];
     let position = 2;
     for (let i = 0; i < 32; i += 1) {
@@ -181,7 +181,7 @@ describe('the scheduler of a drain', () => {
       position += 1;
       const work = scheduler.startNext(1_000);
       if (work === null) throw new Error('nothing was started');
-      kinds.push(work.track === 'replay' ? 'replay' : work.entry === null ? 'retry' : 'first');
+      kinds.push(work.replay !== null ? 'replay' : work.entry === null ? 'retry' : 'first');
       finish(work, work.entry === null ? outcomes.gone : outcomes.delivered, 1_000);
     }
     const count = (kind: string) => kinds.filter((each) => each === kind).length;
@@ -192,7 +192,7 @@ describe('the scheduler of a drain', () => {
     const { scheduler, startAll, finish } = openScheduler('-ab');
     for (const work of startAll(0)) finish(work, outcomes.retry, 0);
     const lanes = new Lanes(new Map([['a', newLane([1, 9], 0)]]), 0);
-    scheduler.startReplay({
+    scheduler.startReplay('rpl', {
       cursor: createCursor(9, ''),
       lanes,
       isBlocked: (filingId, position) => scheduler.live.waits(filingId, position),
@@ -204,26 +204,29 @@ describe('the scheduler of a drain', () => {
       true,
     ]);
     const [older] = startAll(1);
-    expect(older).toMatchObject({ track: 'replay', position: 1 });
+    expect(older).toMatchObject({ replay: 'rpl', position: 1 });
     finish(older, outcomes.delivered, 1);
     expect([startAll(1), scheduler.nextDueAt(1)]).toEqual([[], 100]);
     const retries = startAll(100);
     expect(retries).toMatchObject([
-      { track: 'live', position: 2 },
-      { track: 'live', position: 3 },
+      { replay: null, position: 2 },
+      { replay: null, position: 3 },
     ]);
     finish(retries[0], outcomes.delivered, 100);
-    expect(startAll(100)).toMatchObject([{ track: 'replay', position: 9 }]);
+    expect(startAll(100)).toMatchObject([{ replay: 'rpl', position: 9 }]);
   });
 
   it('gives a replay half of the places at most', () => {
     const { scheduler, startAll } = openScheduler('');
-    const track = scheduler.startReplay({ cursor: createCursor(0, ''), lanes: new Lanes(new Map(), 0) });
+    const track = scheduler.startReplay('rpl', {
+      cursor: createCursor(0, ''),
+      lanes: new Lanes(new Map(), 0),
+    });
     for (const [i, filing] of 'abcdef'.split('').entries()) track.accept(entry(i + 1, filing), true);
-    expect(startAll(0)).toMatchObject([{ track: 'replay', position: 1 }]);
+    expect(startAll(0)).toMatchObject([{ replay: 'rpl', position: 1 }]);
     scheduler.live.accept(entry(9, 'a'), true);
     scheduler.live.accept(entry(10, 'x'), true);
-    expect(startAll(0)).toMatchObject([{ track: 'live', position: 10 }]);
+    expect(startAll(0)).toMatchObject([{ replay: null, position: 10 }]);
   });
 
   it('reads large events only for the places that are free, small ones ahead', () => {

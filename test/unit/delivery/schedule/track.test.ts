@@ -24,7 +24,7 @@ function entry(position: number, filingId: string, bytes = 0): LogEntry {
 function openTrack() {
   const limiter = new Limiter(new SharedLimits(64, () => false), 'sub', 0, 0);
   const lanes = new Lanes(new Map(), 0);
-  const track = new Track({ cursor: createCursor(0, ''), lanes }, limiter);
+  const track = new Track({ cursor: createCursor(0, ''), lanes }, limiter, null);
   return {
     track,
     lanes,

@@ -32,7 +32,7 @@ const work: Work = {
   entry: null,
   filingId: 'a',
   attempt: 1,
-  track: 'live',
+  replay: null,
   probe: false,
   startedAt: 900,
   round: 2,
