@@ -1,6 +1,6 @@
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
-import { defineScript, loadScript } from '../../redis/scripts.ts';
+import { loadScript } from '../../redis/scripts.ts';
 import { decodeRecord, readOrLeaveOut, type OnUnreadable } from '../../redis/unreadable-record.ts';
 import { parseListed, type Attempt, type ListedAttempt, type ListedDeadLetter } from './delivery-records.ts';
 
@@ -71,16 +71,6 @@ export interface Journal {
 /** Maximum number of records that one step reads: an attempt may have three kilobytes. */
 export const readAtOnce = 500;
 
-// KEYS 1 subscriptions  2 attempts; ARGV subscription id, oldest stream id kept, attempt, maximum bytes of
-// the account. Test calls are rare, so the stream is measured at each (settle.lua does so now and then).
-const addTest = defineScript(`
-if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return end
-redis.call('XADD', KEYS[2], 'MINID', '~', ARGV[2], '*', 'a', ARGV[3])
-local share = ARGV[4] * 2 / 3 / redis.call('HLEN', KEYS[1])
-local length, bytes = redis.call('XLEN', KEYS[2]), redis.pcall('MEMORY', 'USAGE', KEYS[2], 'SAMPLES', 0)
-if type(bytes) ~= 'number' then bytes = length * 1024 end
-if bytes > share then redis.call('XTRIM', KEYS[2], 'MAXLEN', '~', math.max(1, math.floor(length * share / bytes))) end`);
-
 /**
  * The journal in Redis. Each test call may remove attempts from before `oldestKept` (milliseconds on Redis's
  * clock; null removes none), and the oldest of a subscription that take more than its equal share of
@@ -94,6 +84,7 @@ export function createJournal(
   onUnreadable: OnUnreadable = () => undefined,
 ): Journal {
   const script = loadScript(new URL('read-journal.lua', import.meta.url));
+  const addTest = loadScript(new URL('add-test.lua', import.meta.url));
 
   async function read<Name extends keyof Lists>(
     account: string,
@@ -133,9 +124,9 @@ export function createJournal(
   return {
     async addTest(account, subscription, attempt, now) {
       const key = keys.account(account);
-      const used = [key.subscriptions, key.subscription(subscription).attempts];
+      const used = [key.subscriptions, key.subscription(subscription).attempts, key.polling];
       const kept = Math.max(0, oldestKept(now) ?? 0);
-      await addTest.run(redis, used, [subscription, kept, JSON.stringify(attempt), bytesMax]);
+      await addTest.run(redis, used, [subscription, kept, bytesMax, JSON.stringify(attempt)]);
     },
     read,
     async list(account, subscription, list, before, limit, after) {

@@ -22,10 +22,11 @@
 -- The keys of a subscription share the account's hash tag with the keys that are named.
 -- @include ../../events/log.lua
 -- @include changes.lua
+-- @include add-records.lua
 if not is_same_log(KEYS[2], KEYS[3], tonumber(ARGV[3]), ARGV[4]) then return { -1 } end
 local held = redis.call('HMGET', KEYS[1], 'epoch', 'settles')
 if held[1] ~= ARGV[1] or held[2] ~= ARGV[2] then return { 0 } end
-local oldest_kept, bytes_max, count = ARGV[8], tonumber(ARGV[9]), nil
+local kept = { oldest = ARGV[8], bytes = tonumber(ARGV[9]), subscriptions = KEYS[5], marks = KEYS[6] }
 local timelines = {}
 
 local function timeline_of(position)
@@ -41,29 +42,6 @@ end
 
 local function append(event, first)
   append_event(KEYS[2], KEYS[3], KEYS[4], event[first], event[first + 1], '', '', '', event[first + 2], event[first + 3])
-end
-
--- Adds records to a stream. If it takes more than its subscription's equal share of the account's bytes,
--- the oldest go, but for `least` of them, and a mark of polling says when. A stream is measured whenever it
--- has grown by up to a fourth of its share.
-local function add(key, name, records, first, last, part, least, mark)
-  if last < first then return end
-  local id
-  for i = first, last do
-    if i == first then id = redis.call('XADD', key, 'MINID', '~', oldest_kept, '*', name, records[i])
-    else id = redis.call('XADD', key, '*', name, records[i]) end
-  end
-  if not count then count = redis.call('HLEN', KEYS[5]) end
-  local share = bytes_max * part / count
-  local length, step = redis.call('XLEN', key), math.max(1, math.min(256, math.floor(share / 16384)))
-  if length <= least or length % step >= last - first + 1 then return end
-  local bytes = redis.pcall('MEMORY', 'USAGE', key, 'SAMPLES', 0)
-  -- A server without the command counts a KiB for each record: no settle fails for it.
-  if type(bytes) ~= 'number' then bytes = length * 1024 end
-  if bytes <= share then return end
-  if redis.call('XTRIM', key, 'MAXLEN', '~', math.max(least, math.floor(length * share / bytes))) > 0 then
-    redis.pcall('HSET', KEYS[6], mark, string.match(id, '^%d+'))
-  end
 end
 
 local function write_replay(state_key, replay)
@@ -97,8 +75,8 @@ local function settle(own, from)
     redis.call('HLEN', key .. ':replay-lanes')
   end
   if #dead > 0 or own.recovered then redis.call('XLEN', key .. ':dead') end
-  add(key .. ':attempts', 'a', ARGV, from, from + own.attempts - 1, 2 / 3, 1, 'attemptsDroppedAt')
-  add(key .. ':dead', 'd', dead, 1, #dead, 1 / 3, 100, 'deadLettersDroppedAt')
+  add_attempts(key .. ':attempts', ARGV, from, from + own.attempts - 1, kept)
+  add_letters(key .. ':dead', dead, kept)
   if own.lanes then write_lanes(key .. ':lanes', own.lanes, 1) end
   for _, id in ipairs(own.recovered or {}) do redis.call('XDEL', key .. ':dead', id) end
   if own.replay then write_replay(key, own.replay) end
