@@ -120,7 +120,6 @@ export function createDeliveryParts(
     ping: (subscription: Subscription) => sendPing({ ...sending, journal: stores.journal }, subscription),
     verifierOver,
     endExpiredOver,
-    onDisabled: observer.onDisabled,
     /** Starts a worker that delivers until the returned part is stopped. */
     startDelivery() {
       const traced = observer.traced(deliverers.run);

@@ -184,33 +184,19 @@ export class Deliverer {
   }
 
   async #openAnew(): Promise<boolean> {
-    const { store } = this.#deps;
     const account = this.#account;
-    const opened = await store.open(account.name);
+    const { members, window } = account;
+    const opened = await this.#deps.store.open(account.name);
     if (opened === null) return false;
     account.begin(opened);
-    const { level, ids, head, fence } = opened;
-    const beyond = opened.isBroughtBack ? level.position : null;
-    const loaded = await store.load(account.name, fence, ids, beyond);
-    if (loaded === null) {
-      account.forget();
-      return false;
-    }
-    const found: Member[] = [];
-    for (const [i, id] of ids.entries()) {
-      const { [i]: record = null } = loaded;
-      if (record instanceof Error) await this.#steps.leaveOut(account.members.add(id, noRecord, 0), record);
-      else if (record !== null)
-        found.push(account.members.add(id, record, effectivePosition(record.delivery, level.position)));
-    }
+    const { level, ids, head } = opened;
+    await this.#refresh(ids, opened.isBroughtBack ? level.position : null);
     // Where all are further than the level, nothing before them is read again.
-    const positions = found.filter(({ lags }) => !lags).map(({ position }) => position);
-    const first = positions.reduce((a, b) => Math.min(a, b), head.position);
-    if (first > level.position) account.window.beginAt({ position: first, timeline: '' });
-    for (const member of found) {
-      member.reads = member.position < account.window.known().position;
-      this.#place(member);
-    }
+    let first = head.position;
+    for (const { lags, isBroken, position } of members.all.values())
+      if (!lags && !isBroken) first = Math.min(first, position);
+    if (first > level.position) window.beginAt({ position: first, timeline: '' });
+    for (const member of members.own) member.reads = member.position < window.known().position;
     account.mustRead = true;
     return true;
   }
@@ -227,12 +213,12 @@ export class Deliverer {
     else members.look(member);
   }
 
-  // Takes up records as they are stored now.
-  async #refresh(ids: readonly string[]): Promise<void> {
+  // Takes up records as they are stored now; `beyond` brings cursors back, see `AccountStore.load`.
+  async #refresh(ids: readonly string[], beyond: number | null = null): Promise<void> {
     const account = this.#account;
     const { fence, members, window, stored } = account;
     if (fence === null) return;
-    const loaded = await this.#deps.store.load(account.name, fence, ids, null);
+    const loaded = await this.#deps.store.load(account.name, fence, ids, beyond);
     if (loaded === null) {
       account.overtaken = 'fenced';
       return;

@@ -77,7 +77,7 @@ export class Members {
   readonly lagging = new Set<Member>();
   /** Those with something to write. */
   readonly touched = new Set<Member>();
-  /** Those that wait for a time. */
+  /** The members that wait for a time. */
   readonly waiting = new Set<Member>();
   readonly #groups = new Map<string, Group>();
   #nextDue = Infinity;
@@ -212,7 +212,7 @@ export class Members {
     this.#nextDue = Math.min(this.#nextDue, notBefore.at);
   }
 
-  /** Those that wait for the proxy are due: it may be back. */
+  /** The proxy may be back: the members that wait for it become due. */
   proxyIsBack(): void {
     for (const member of this.waiting)
       if (member.notBefore?.reason === 'proxy') this.waits(member, { at: 0, reason: 'proxy' });

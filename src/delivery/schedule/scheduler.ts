@@ -33,7 +33,8 @@ export class SendScheduler {
   readonly live: Track;
   readonly #rules: SchedulerRules;
   readonly #limiter: Limiter;
-  #replay: Track | null = null;
+  // That of the log, and behind it that of the replay if there is one.
+  #tracks: readonly Track[];
   #health: EndpointHealth;
   #releasedAt: number;
   #round = 0;
@@ -46,17 +47,19 @@ export class SendScheduler {
     this.#health = start.health;
     this.#releasedAt = start.releasedAt;
     this.live = new Track(start, start.limiter, null);
+    this.#tracks = [this.live];
   }
 
   /** Begins to send a replay's events when there are no others. */
   startReplay(id: string, start: TrackStart): Track {
-    this.#replay = new Track(start, this.#limiter, id);
-    return this.#replay;
+    const track = new Track(start, this.#limiter, id);
+    this.#tracks = [this.live, track];
+    return track;
   }
 
   /** The replay is finished or cancelled; the results of its events in flight count for the endpoint only. */
   endReplay(): void {
-    this.#replay = null;
+    this.#tracks = [this.live];
   }
 
   /** Starts the next event that may be sent now; null when there is none. */
@@ -67,7 +70,7 @@ export class SendScheduler {
       const turn = this.#startTurn(kind, probe ? Infinity : now);
       if (turn === null) continue;
       const { position, entry, filingId, attempt } = turn;
-      const replay = kind === 'replay' ? (this.#replay?.replay ?? null) : null;
+      const replay = kind === 'replay' ? (this.#tracks[1]?.replay ?? null) : null;
       this.#starts += 1;
       if (replay !== null) this.#replaysInFlight += 1;
       this.#limiter.started(filingId, now);
@@ -111,7 +114,7 @@ export class SendScheduler {
   unblock({ filingId, replay }: Work): void {
     this.#limiter.ended(filingId);
     if (replay !== null) this.#replaysInFlight -= 1;
-    for (const each of this.#tracks()) each.unblock(filingId);
+    for (const each of this.#tracks) each.unblock(filingId);
   }
 
   /** Makes every waiting event due. Attempts in flight no longer count for or against the endpoint. */
@@ -125,7 +128,7 @@ export class SendScheduler {
   setBack(aheadMs: number, now: number): void {
     this.#health = correctedHealth(this.#health, aheadMs, now);
     this.#releasedAt = Math.min(this.#releasedAt, now);
-    for (const { lanes } of this.#tracks()) lanes.correct((lane) => correctedLane(lane, aheadMs, now));
+    for (const { lanes } of this.#tracks) lanes.correct((lane) => correctedLane(lane, aheadMs, now));
   }
 
   /** Takes note that an event was due at `expectedAt` and no attempt was made until now. */
@@ -146,7 +149,7 @@ export class SendScheduler {
   nextDueAt(now: number): number | null {
     const { pausedUntil } = this.#health;
     if (now < pausedUntil) return pausedUntil;
-    const dueAt = Math.min(...this.#tracks().map((track) => track.nextDueAt() ?? Infinity));
+    const dueAt = Math.min(...this.#tracks.map((track) => track.nextDueAt() ?? Infinity));
     return dueAt === Infinity ? null : dueAt;
   }
 
@@ -167,21 +170,17 @@ export class SendScheduler {
   // come from the log.
   #openReplay(): Track | null {
     const hasPlace = this.#replaysInFlight < Math.max(1, this.#limiter.limit() >> 1);
-    return hasPlace ? this.#replay : null;
+    return hasPlace ? (this.#tracks[1] ?? null) : null;
   }
 
   // Undefined where its replay has ended.
   #trackOf({ replay }: Work): Track | undefined {
-    return this.#tracks().find((track) => track.replay === replay);
-  }
-
-  #tracks(): readonly Track[] {
-    return this.#replay === null ? [this.live] : [this.live, this.#replay];
+    return this.#tracks.find((track) => track.replay === replay);
   }
 
   #retryAllNow(now: number): void {
     this.#releasedAt = now;
-    for (const { lanes } of this.#tracks()) lanes.retryNow(now);
+    for (const { lanes } of this.#tracks) lanes.retryNow(now);
   }
 
   // Filings that failed repeatedly with no success between them need not wait much longer once there is a
@@ -189,7 +188,7 @@ export class SendScheduler {
   // themselves.
   #retryDoubted(filings: readonly string[], now: number): void {
     for (const filingId of filings)
-      for (const { lanes } of this.#tracks()) {
+      for (const { lanes } of this.#tracks) {
         const lane = lanes.get(filingId);
         if (isDoubted(lane) && lane.dueAt > now + probeDelayMsMax) lanes.retryOneNow(filingId, now);
       }
