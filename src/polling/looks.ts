@@ -91,43 +91,6 @@ export function createLooks(deps: LooksDeps): Looks {
     underWay.delete(account);
   }
 
-  async function look(account: string, { client }: PartnerConnection, memory: Memory, signal: AbortSignal) {
-    const of = memory.sight?.of ?? 'rejected';
-    const { page, release } = await client.listFilings(lookQuery(of), signal);
-    release();
-    signal.throwIfAborted();
-    const sight = sightOf(of, page);
-    const change = changeOf(memory.sight, sight, memory.trust);
-    memory.sight = sight;
-    deps.onLook({ account, change });
-    if (change === null) return false;
-    memory.alarm = { of, change };
-    await deps.pollNow(account);
-    return true;
-  }
-
-  /** Looks at an account until something has changed, a request fails, or the next poll is due. */
-  async function lookOn(
-    { account, pollIntervalMs }: PolledAccount,
-    connection: PartnerConnection,
-    { everyMs, signal }: { readonly everyMs: number; readonly signal: AbortSignal },
-  ): Promise<void> {
-    const memory = memoryOf(connection);
-    for (let passedMs = everyMs; passedMs < pollIntervalMs; passedMs += everyMs) {
-      await delay(everyMs, undefined, { signal });
-      if (memory.rests > 0) memory.rests -= 1;
-      else if (!deps.isHostBusy() && (await look(account, connection, memory, signal))) return;
-    }
-  }
-
-  // The number of filings known to be REJECTED, if the poll's counts agreed with the service's.
-  async function sightAfter(account: string, { marks }: EndedPoll, before: Sight | null) {
-    const rejected = before?.of === 'rejected' ? before : null;
-    if (marks.countedAt !== marks.lastPollAt) return rejected;
-    const counts = await deps.snapshot.counts(account);
-    return { of: 'rejected', total: counts[lookedFor] ?? 0, rows: null } as const;
-  }
-
   async function begin(
     account: PolledAccount,
     connection: PartnerConnection,
@@ -141,8 +104,8 @@ export function createLooks(deps: LooksDeps): Looks {
     const { signal } = looking;
     const memory = memoryOf(connection);
     try {
-      memory.sight = shown ?? (await sightAfter(account.account, ended, memory.sight));
-      await lookOn(account, connection, { everyMs, signal });
+      memory.sight = shown ?? (await sightAfter(deps.snapshot, account.account, ended, memory.sight));
+      await lookOn(deps, account, connection, memory, { everyMs, signal });
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof PartnerError)
@@ -182,6 +145,55 @@ export function createLooks(deps: LooksDeps): Looks {
       for (const account of underWay.keys()) stop(account);
     },
   };
+}
+
+// Looks at an account until something has changed, a request fails, or the next poll is due.
+async function lookOn(
+  deps: LooksDeps,
+  { account, pollIntervalMs }: PolledAccount,
+  connection: PartnerConnection,
+  memory: Memory,
+  { everyMs, signal }: { readonly everyMs: number; readonly signal: AbortSignal },
+): Promise<void> {
+  for (let passedMs = everyMs; passedMs < pollIntervalMs; passedMs += everyMs) {
+    await delay(everyMs, undefined, { signal });
+    if (memory.rests > 0) memory.rests -= 1;
+    else if (!deps.isHostBusy() && (await look(deps, account, connection, memory, signal))) return;
+  }
+}
+
+// Returns whether something has changed, and the account is polled for it.
+async function look(
+  { onLook, pollNow }: LooksDeps,
+  account: string,
+  { client }: PartnerConnection,
+  memory: Memory,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const of = memory.sight?.of ?? 'rejected';
+  const { page, release } = await client.listFilings(lookQuery(of), signal);
+  release();
+  signal.throwIfAborted();
+  const sight = sightOf(of, page);
+  const change = changeOf(memory.sight, sight, memory.trust);
+  memory.sight = sight;
+  onLook({ account, change });
+  if (change === null) return false;
+  memory.alarm = { of, change };
+  await pollNow(account);
+  return true;
+}
+
+// The number of filings known to be REJECTED, if the poll's counts agreed with the service's.
+async function sightAfter(
+  snapshot: LooksDeps['snapshot'],
+  account: string,
+  { marks }: EndedPoll,
+  before: Sight | null,
+): Promise<Sight | null> {
+  if (marks.countedAt !== marks.lastPollAt) return before?.of === 'rejected' ? before : null;
+  const counts = await snapshot.counts(account);
+  return { of: 'rejected', total: counts[lookedFor] ?? 0, rows: null };
 }
 
 /** The same client, which reports the whole list where one page shows it. */
