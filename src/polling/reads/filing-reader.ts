@@ -1,7 +1,8 @@
 import { aboutFilings, consequence, PartnerError } from '../../partner/partner-error.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
-import { isRetryDue, isSecondAbsence, missedByAbsence, missedByFailure } from '../beliefs/missed-reads.ts';
+import { isRetryDue, missedByFailure } from '../beliefs/missed-reads.ts';
 import type { ReadSpan } from '../../partner/read-span.ts';
+import { createAbsences } from './absences.ts';
 import type { MissedRecord } from './missed-record.ts';
 import type { Findings } from './findings.ts';
 import type { PollInput } from './poll-input.ts';
@@ -21,35 +22,24 @@ export interface FilingReader {
   absent(): number;
 }
 
-/** A known filing that answered 404 on two polls, with the span of the second read. */
-interface Absence {
-  readonly id: string;
-  readonly span: ReadSpan;
-  /**
-   * Latest time (ms, Redis's clock) before the first 404 at which it is known to have been as stored. A list
-   * of the same poll may show it again before it is removed.
-   */
-  readonly notBefore: number;
-}
-
 // Maximum number of filings requested side by side.
 const readsAtOnce = 8;
 const failuresInARowMax = 5;
 // Maximum number of doubtful filings that are requested without success.
 const samplesMax = 20;
-const removedAtOnce = 8;
 
 /** A reader for one poll. */
 export function createFilingReader(
   now: () => number,
-  { account: { pollIntervalMs }, client, startedAt, signal }: PollInput,
+  input: PollInput,
   findings: Findings,
   missed: MissedRecord,
 ): FilingReader {
+  const { client, signal } = input;
+  const { pollIntervalMs } = input.account;
   const { tally } = findings;
+  const absences = createAbsences(input, findings, missed);
   let failuresInARow = 0;
-  let vouched: Promise<void> | undefined;
-  let absences: Absence[] = [];
 
   async function readOne(id: string): Promise<void> {
     const before = missed.get(id);
@@ -68,30 +58,12 @@ export function createFilingReader(
   }
 
   async function noteAbsence(id: string, span: ReadSpan): Promise<void> {
-    const notBefore = await missed.notBefore(id);
-    const before = missed.get(id);
-    // Another poll has removed it meanwhile.
-    if (notBefore === null) return missed.forget([id]);
-    if (!isSecondAbsence(before, startedAt))
-      return missed.remember(id, missedByAbsence(before, span.end, notBefore));
-    vouched ??= vouchForAbsences();
     try {
-      await vouched;
+      await absences.note(id, span);
     } catch (error) {
       // One answer for all of them: it is no sign that filings cannot be read.
-      return leaveOut(id, error);
+      await leaveOut(id, error);
     }
-    absences.push({ id, span, notBefore });
-  }
-
-  // A 404 proves nothing if the service knows neither the account nor the filing that it has just listed.
-  async function vouchForAbsences(): Promise<void> {
-    findings.noteAccount(await client.checkAccount(signal));
-    const { listedFiling } = tally;
-    if (listedFiling === null || (await client.getFiling(listedFiling, signal)).filing !== null) return;
-    throw new PartnerError('invalid_response', 'GET filing answers 404 for a filing that a list has shown', {
-      status: 404,
-    });
   }
 
   async function noteFailure(id: string, error: unknown): Promise<void> {
@@ -129,11 +101,6 @@ export function createFilingReader(
     await allEnded(workers);
   }
 
-  async function remove({ id, span, notBefore }: Absence): Promise<void> {
-    await findings.observe([{ id, filing: null }], span, { notBefore: () => notBefore });
-    await missed.forget([id]);
-  }
-
   return {
     async read(ids, isDoubtful = false) {
       if (findings.isOther()) return;
@@ -141,12 +108,7 @@ export function createFilingReader(
       await readAll(sample);
       if (sample.some((id) => missed.get(id) === undefined)) await readAll(ids.slice(sample.length));
     },
-    async removeAbsent() {
-      const removed = absences;
-      absences = [];
-      for (let from = 0; from < removed.length; from += removedAtOnce)
-        await allEnded(removed.slice(from, from + removedAtOnce).map(remove));
-    },
-    absent: () => absences.length,
+    removeAbsent: absences.remove,
+    absent: absences.count,
   };
 }
