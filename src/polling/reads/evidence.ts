@@ -11,7 +11,7 @@ import { isBirth } from './waiting-commits.ts';
 
 /** The evidence of one poll as it comes in. */
 export interface GatheredEvidence {
-  /** Counts a read with its commits that wait. Returns the number of filings never seen before among these. */
+  /** Counts a read and its commits that wait. Returns the number of births among these. */
   count(observations: readonly Observation[], waiting: readonly Step[], isListed: boolean): number;
   /** Takes back a commit that waited, because its filing was read again. */
   discount(commit: FilingCommit): void;

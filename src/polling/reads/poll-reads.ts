@@ -103,17 +103,6 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
     await reader.read(left.slice(0, staysMax));
   }
 
-  function noteGaps(result: ScanResult, status: string | undefined): void {
-    const { failure, leftOut, unreadable, quarantined, end, position } = result;
-    const cut = end === 'cut' && failure !== null ? describeCut(status, position.offset, failure) : '';
-    if (cut === '') tally.listFailure = failure ?? tally.listFailure;
-    tally.leftOut += leftOut.length;
-    tally.gaps.set(status ?? '', [describeLeftOut(status, leftOut), cut].filter(Boolean).join('; '));
-    const records = unreadable + leftOut.length;
-    const offsets = leftOut.map(({ offset }) => `offset ${offset} of ${nameOfList(status)}`);
-    if (records > 0) deps.onQuarantined(account, records, [...quarantined, ...offsets].slice(0, examplesMax));
-  }
-
   return {
     input,
     account,
@@ -134,7 +123,9 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
         await work.settled();
       }
       const result = scan.result();
-      noteGaps(result, request.status);
+      noteGaps(tally, result, request.status);
+      const { records, examples } = unreadableIn(result, request.status);
+      if (records > 0) deps.onQuarantined(account, records, examples);
       return result;
     },
     readPage: (offset, status) => readPage(offset, pageSize, status),
@@ -166,4 +157,23 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
     doubt: () => findings.doubtOf(verdict),
     verdict: () => verdict,
   };
+}
+
+// Records that a list lacks, and the offset behind which it cannot be read.
+function noteGaps(
+  tally: Tally,
+  { failure, leftOut, end, position }: ScanResult,
+  status: string | undefined,
+): void {
+  const cut = end === 'cut' && failure !== null ? describeCut(status, position.offset, failure) : '';
+  if (cut === '') tally.listFailure = failure ?? tally.listFailure;
+  tally.leftOut += leftOut.length;
+  tally.gaps.set(status ?? '', [describeLeftOut(status, leftOut), cut].filter(Boolean).join('; '));
+}
+
+// The number of records of a list that cannot be read, and the names of a few.
+function unreadableIn({ quarantined, unreadable, leftOut }: ScanResult, status: string | undefined) {
+  const offsets = leftOut.map(({ offset }) => `offset ${offset} of ${nameOfList(status)}`);
+  const examples = [...quarantined, ...offsets].slice(0, examplesMax);
+  return { records: unreadable + leftOut.length, examples };
 }
