@@ -36,9 +36,10 @@ export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): voi
   app.get('/events/stream', streamEvents, async (request, reply) => {
     const { params, query, headers } = request;
     const { account } = params;
-    const lastId = lastEventId(headers);
+    // An empty id counts as none (WHATWG HTML §9.2.6).
+    const { 'last-event-id': lastId = '' } = headers;
     const cursor =
-      lastId === undefined
+      lastId === ''
         ? decodeCheckpoint('events', query.cursor)
         : decodeCheckpoint('events', lastId, 'last-event-id');
     const beginning = async () => (query.from === 'earliest' ? logBeginning : log.head(account));
@@ -50,11 +51,6 @@ export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): voi
       streamText(followed, after, { filter, heartbeatMs, signal }),
     );
   });
-}
-
-/** An empty id counts as none (WHATWG HTML §9.2.6). */
-function lastEventId(headers: { readonly 'last-event-id'?: string }): string | undefined {
-  return headers['last-event-id'] === '' ? undefined : headers['last-event-id'];
 }
 
 interface StreamOptions {
