@@ -8,44 +8,30 @@ export const pageLimit = 50;
 
 const version = 1;
 
-/** The paged lists; a cursor of one does not work for another. */
-export type CursorKind =
-  | 'accounts'
-  | 'tokens'
-  | 'subscriptions'
-  | 'attempts'
-  | 'replays'
-  | 'deliveries'
-  | 'dead-letters'
-  | 'events'
-  | 'newest-events'
-  | `filings:${string}`
-  | `found-filings:${string}`
-  | `rejections:${string}`;
-
+const anyText = /^/;
 const checkpoint = /^\d{1,15}(?: [0-9a-f]{48})?$/;
 
-// The form of positions in lists where Redis or arithmetic would fail on other texts. Positions in other
-// lists are texts to compare with.
-const positions: Readonly<Partial<Record<CursorKind, RegExp>>> = {
+// The form of positions in each list: on others, Redis or arithmetic would fail. Any text is one to compare
+// with.
+const forms = {
+  accounts: anyText,
+  tokens: anyText,
+  subscriptions: /^\d{15} [^]/,
   attempts: /^\d{1,15}-\d{1,15} sub_[0-9A-Za-z]{1,64}$/,
+  replays: anyText,
   deliveries: /^\d{15} [^]/,
   'dead-letters': /^\d{1,15}-\d{1,15}$/,
   events: checkpoint,
   'newest-events': checkpoint,
-  subscriptions: /^\d{15} [^]/,
-  'filings:': /^\d{1,19}(?: |$)/,
-  'filings:COMPLETED': /^\d{1,19}(?: |$)/,
+  filings: /^\d{1,19}(?: |$)/,
+  'found-filings': /^(?:k(?: \d{1,15} [^ ]{1,64} [\w-]{1,600} [^]+)?|i(?: \d{1,19}(?: [^]*)?)?|s \d{1,9})$/,
+  rejections: /^\d{1,15} [^ ]{1,64} [\w-]{1,600} [^]+$/,
 };
 
-// The form of positions in lists whose kind names their filters too.
-const positionsOfFamilies: readonly (readonly [family: string, RegExp])[] = [
-  [
-    'found-filings:',
-    /^(?:k(?: \d{1,15} [^ ]{1,64} [\w-]{1,600} [^]+)?|i(?: \d{1,19}(?: [^]*)?)?|s \d{1,9})$/,
-  ],
-  ['rejections:', /^\d{1,15} [^ ]{1,64} [\w-]{1,600} [^]+$/],
-];
+/**
+ * The paged lists, some of them with their filters behind a colon; a cursor of one does not work for another.
+ */
+export type CursorKind = keyof typeof forms | `${'filings' | 'found-filings' | 'rejections'}:${string}`;
 
 /** The parts of a request that hold a cursor. */
 export type CursorPath = keyof typeof refused;
@@ -76,8 +62,8 @@ export function decodeCursor(
   if (cursor === undefined) return null;
   const [found, position, check] = parse(cursor);
   const isMade = found === version && typeof position === 'string' && check === checksum(kind, position);
-  const shape = positionsOfFamilies.find(([family]) => kind.startsWith(family))?.[1] ?? positions[kind];
-  if (isMade && shape?.test(position) !== false) return position;
+  const [list = kind] = kind.split(':', 1);
+  if (isMade && forms[list as keyof typeof forms].test(position)) return position;
   throw new Problem('invalid_cursor', refused[path], { errors: [{ path, message: 'is not valid' }] });
 }
 
