@@ -59,174 +59,105 @@ import { tagsApart } from './slots-apart.ts';
  * | `P:{a}:sub:<id>:replay-lanes` | hash   | until delivered               | drain (settle.lua)            | drain              |
  * | `P:{~queues}:…`               | BullMQ | BullMQ's                      | BullMQ                        | BullMQ             |
  */
-export interface Keys {
-  readonly prefix: string;
-  /**
-   * BullMQ's own prefix. All jobs are in one slot; `~` cannot start an account's name, so the two never meet.
-   */
-  readonly queues: string;
-  readonly store: string;
-  readonly probe: string;
-  /** Keys that are only written, one of them on each server of a cluster. */
-  aofMark(n: number): string;
-  /** How often work of each queue was seen to be taken, one field per queue. */
-  readonly taken: string;
-  /** Accounts by the time of their last poll. */
-  readonly polled: string;
-  /** Why callbacks wait for the forward proxy (src/delivery/held.ts). */
-  readonly proxyOutage: string;
-  /** The time from which a partner host's next turn is free (src/partner/host-budgets.ts). */
-  hostBudget(host: string): string;
-  /** The questions to endpoints of a minute, of an account or to a host (src/delivery/ownership). */
-  proofs(kind: 'account' | 'host', name: string): string;
-  readonly accounts: string;
-  /**
-   * What is known of all accounts without reading each, in the slot of `accounts`
-   * (src/accounts/account-changes.ts).
-   */
-  readonly accountLists: AccountLists;
-  /** The operator's sessions of the page. */
-  readonly sessions: string;
-  /** The subscriptions with public keys, in one slot (src/subscriptions/public-keys.ts). */
-  readonly signed: { readonly accounts: string; readonly ages: string };
-  /**
-   * A channel, not a key: each process publishes its commits there. Channels belong to no database of a
-   * server, so its name ends in the number of the database, other than 0.
-   */
-  readonly commits: string;
-  /** The latest commits to an account's log, where Redis is one server. */
-  publishedCommits(account: string): string;
-  /**
-   * Two copies of `publishedCommits` in a Redis Cluster. At least one of them is on another primary than the
-   * account's keys, so that a failover does not set back all three (src/redis/slots-apart.ts).
-   */
-  publishedCommitsApart(account: string): readonly string[];
-  account(account: string): AccountKeys;
-}
+export type Keys = Readonly<ReturnType<typeof createKeys>>;
 
 /** Lists of accounts, written in one step with the records of accounts. */
-export interface AccountLists {
-  /** The names of all accounts. */
-  readonly names: string;
-  /** Accounts by the time in ms from which on their polling may be other than `ok`, 0 for now. */
-  readonly unsound: string;
-  /**
-   * Accounts that may have rejections, by the time in ms of their last announcement
-   * (src/filings/rejecting-accounts.ts).
-   */
-  readonly rejecting: string;
-}
+export type AccountLists = Readonly<ReturnType<typeof accountLists>>;
 
 /** The keys of one account; every string starts with `base`. */
-export interface AccountKeys {
-  readonly base: string;
-  /**
-   * The incarnation that these keys belong to; see src/accounts/incarnations.ts. Scripts that create keys
-   * check it, or another key that is removed when it changes.
-   */
-  readonly incarnation: string;
-  readonly filings: string;
-  /**
-   * The filings in each status but COMPLETED, with `<status>\0<rank> <id>` for each, ranked by age in the
-   * status (src/filings/detection/age-rank.ts).
-   */
-  readonly index: string;
-  readonly details: string;
-  /** The marks on rejections that were seen, by filing. */
-  readonly seen: string;
-  readonly counts: string;
-  readonly countHistory: string;
-  readonly head: string;
-  readonly events: string;
-  readonly bodies: string;
-  readonly filingEvents: string;
-  readonly missing: string;
-  readonly polling: string;
-  readonly lease: string;
-  readonly sweepLease: string;
-  readonly tokens: string;
-  /** Sessions of the page that were opened with the account's tokens. */
-  readonly sessions: string;
-  /**
-   * Records that could not be read and were set aside (`setAside`).
-   */
-  readonly unreadable: string;
-  readonly subscriptions: string;
-  /**
-   * The order of the subscriptions: ` <age> <id>` of all, and `<token> <age> <id>` of those of tokens that
-   * manage only their own (`orderMembers`).
-   */
-  readonly order: string;
-  /** The epoch of the latest deliverer, and how far it is (src/delivery/store/open.lua). */
-  readonly delivery: string;
-  /** The latest changes of subscriptions (src/delivery/store/changes.lua). */
-  readonly changes: string;
-  /** The certificates of subscriptions, `<id> cert` and `<id> ca`, by the time in ms at which they end. */
-  readonly certificates: string;
-  /** The same, by the time at which the account is to be warned next. */
-  readonly certificateWarnings: string;
-  /** The idempotency keys in use, with the bytes of their records, by the time in ms at which they expire. */
-  readonly registrations: string;
-  /** The bytes that are stored through the API, without tokens (src/redis/quota/quota.lua). */
-  readonly quota: string;
-  idempotency(hash: string): string;
-  subscription(id: string): SubscriptionKeys;
-}
+export type AccountKeys = Readonly<ReturnType<typeof accountKeys>>;
 
 /** The keys of one subscription's delivery. */
-export interface SubscriptionKeys {
-  readonly state: string;
-  readonly lanes: string;
-  readonly attempts: string;
-  readonly dead: string;
-  readonly replays: string;
-  readonly replayLanes: string;
-}
+export type SubscriptionKeys = Readonly<ReturnType<typeof subscriptionKeys>>;
 
 /**
  * Names every key below one prefix, in a database of this number. Two deployments with different prefixes or
  * databases share none.
  */
-export function createKeys(prefix: string, database: number = 0): Keys {
+export function createKeys(prefix: string, database: number = 0) {
   // Of the account that was asked for last.
   let [last, lastKeys] = ['', accountKeys(`${prefix}:{}`)];
   return {
     prefix,
+    /**
+     * BullMQ's own prefix. All jobs are in one slot; `~` cannot start an account's name, so the two never
+     * meet.
+     */
     queues: `${prefix}:{~queues}`,
     store: `${prefix}:store`,
     probe: `${prefix}:probe`,
-    aofMark: (n) => `${prefix}:aof:{${n}}`,
+    /** Keys that are only written, one of them on each server of a cluster. */
+    aofMark: (n: number) => `${prefix}:aof:{${n}}`,
+    /** How often work of each queue was seen to be taken, one field per queue. */
     taken: `${prefix}:taken`,
+    /** Accounts by the time of their last poll. */
     polled: `${prefix}:polled`,
+    /** Why callbacks wait for the forward proxy (src/delivery/held.ts). */
     proxyOutage: `${prefix}:proxy-outage`,
-    hostBudget: (host) => `${prefix}:budget:{${host}}`,
-    proofs: (kind, name) => `${prefix}:proofs:{${kind} ${name}}`,
+    /** The time from which a partner host's next turn is free (src/partner/host-budgets.ts). */
+    hostBudget: (host: string) => `${prefix}:budget:{${host}}`,
+    /** The questions to endpoints of a minute, of an account or to a host (src/delivery/ownership). */
+    proofs: (kind: 'account' | 'host', name: string) => `${prefix}:proofs:{${kind} ${name}}`,
     accounts: `${prefix}:accounts`,
+    /**
+     * What is known of all accounts without reading each, in the slot of `accounts`
+     * (src/accounts/account-changes.ts).
+     */
     accountLists: accountLists(`${prefix}:{${prefix}:accounts}`),
+    /** The operator's sessions of the page. */
     sessions: `${prefix}:sessions`,
+    /** The subscriptions with public keys, in one slot (src/subscriptions/public-keys.ts). */
     signed: { accounts: `${prefix}:{~signed}:accounts`, ages: `${prefix}:{~signed}:ages` },
+    /**
+     * A channel, not a key: each process publishes its commits there. Channels belong to no database of a
+     * server, so its name ends in the number of the database, other than 0.
+     */
     commits: database === 0 ? `${prefix}:commits` : `${prefix}:commits:${database}`,
-    publishedCommits: (account) => `${prefix}:witness:${account}`,
-    account(account) {
+    /** The latest commits to an account's log, where Redis is one server. */
+    publishedCommits: (account: string) => `${prefix}:witness:${account}`,
+    account(account: string): AccountKeys {
       if (account !== last) [last, lastKeys] = [account, accountKeys(`${prefix}:{${account}}`)];
       return lastKeys;
     },
-    publishedCommitsApart: (account) =>
+    /**
+     * Two copies of `publishedCommits` in a Redis Cluster. At least one of them is on another primary than
+     * the account's keys, so that a failover does not set back all three (src/redis/slots-apart.ts).
+     */
+    publishedCommitsApart: (account: string): readonly string[] =>
       tagsApart(account).map((tag) => `${prefix}:witness:{${tag}}:${account}`),
   };
 }
 
-function accountLists(base: string): AccountLists {
-  return { names: `${base}:names`, unsound: `${base}:unsound`, rejecting: `${base}:rejecting` };
+function accountLists(base: string) {
+  return {
+    /** The names of all accounts. */
+    names: `${base}:names`,
+    /** Accounts by the time in ms from which on their polling may be other than `ok`, 0 for now. */
+    unsound: `${base}:unsound`,
+    /**
+     * Accounts that may have rejections, by the time in ms of their last announcement
+     * (src/filings/rejecting-accounts.ts).
+     */
+    rejecting: `${base}:rejecting`,
+  };
 }
 
-function accountKeys(base: string): AccountKeys {
+function accountKeys(base: string) {
   return {
     base,
+    /**
+     * The incarnation that these keys belong to; see src/accounts/incarnations.ts. Scripts that create keys
+     * check it, or another key that is removed when it changes.
+     */
     incarnation: `${base}:incarnation`,
     filings: `${base}:filings`,
+    /**
+     * The filings in each status but COMPLETED, with `<status>\0<rank> <id>` for each, ranked by age in the
+     * status (src/filings/detection/age-rank.ts).
+     */
     index: `${base}:index`,
     details: `${base}:details`,
+    /** The marks on rejections that were seen, by filing. */
     seen: `${base}:seen`,
     counts: `${base}:counts`,
     countHistory: `${base}:count-history`,
@@ -239,22 +170,38 @@ function accountKeys(base: string): AccountKeys {
     lease: `${base}:lease`,
     sweepLease: `${base}:sweep-lease`,
     tokens: `${base}:tokens`,
+    /** Sessions of the page that were opened with the account's tokens. */
     sessions: `${base}:sessions`,
+    /**
+     * Records that could not be read and were set aside (`setAside`).
+     */
     unreadable: `${base}:unreadable`,
     subscriptions: `${base}:subscriptions`,
+    /**
+     * The order of the subscriptions: ` <age> <id>` of all, and `<token> <age> <id>` of those of tokens that
+     * manage only their own (`orderMembers`).
+     */
     order: `${base}:order`,
+    /** The epoch of the latest deliverer, and how far it is (src/delivery/store/open.lua). */
     delivery: `${base}:delivery`,
+    /** The latest changes of subscriptions (src/delivery/store/changes.lua). */
     changes: `${base}:changes`,
+    /** The certificates of subscriptions, `<id> cert` and `<id> ca`, by the time in ms at which they end. */
     certificates: `${base}:certificates`,
+    /** The same, by the time at which the account is to be warned next. */
     certificateWarnings: `${base}:certificate-warnings`,
+    /**
+     * The idempotency keys in use, with the bytes of their records, by the time in ms at which they expire.
+     */
     registrations: `${base}:registrations`,
+    /** The bytes that are stored through the API, without tokens (src/redis/quota/quota.lua). */
     quota: `${base}:quota`,
-    idempotency: (hash) => `${base}:idempotency:${hash}`,
-    subscription: (id) => subscriptionKeys(`${base}:sub:${id}`),
+    idempotency: (hash: string) => `${base}:idempotency:${hash}`,
+    subscription: (id: string): SubscriptionKeys => subscriptionKeys(`${base}:sub:${id}`),
   };
 }
 
-function subscriptionKeys(base: string): SubscriptionKeys {
+function subscriptionKeys(base: string) {
   return {
     state: base,
     lanes: `${base}:lanes`,
