@@ -111,8 +111,8 @@ export function createJobWorker<Data>(options: JobWorkerOptions<Data>): JobWorke
   }
 
   function begin(job: Job<Data>): void {
-    const run = work(job)
-      .then(untilWritten)
+    const run = work(job, options, stopping.signal)
+      .then((end) => untilWritten(end, options))
       .finally(() => {
         underWay.delete(job);
         lookOn();
@@ -120,53 +120,9 @@ export function createJobWorker<Data>(options: JobWorkerOptions<Data>): JobWorke
     underWay.set(job, run);
   }
 
-  // Does a job's work. Returns the request that ends the job.
-  async function work(job: Job<Data>): Promise<() => Promise<unknown>> {
-    const token = tokenOf(job);
-    const giveBack = () => job.moveToWait(token);
-    if (stopping.signal.aborted) return giveBack;
-    try {
-      const end = await options.process(job);
-      if (end === 'done') return () => job.moveToCompleted(undefined, token, false);
-      return () => job.moveToDelayed(Date.now() + end.againInMs, token);
-    } catch (error) {
-      if (stopping.signal.aborted) return giveBack;
-      options.onFailed(job, error as Error);
-      return () => job.moveToFailed(error as Error, token, false);
-    }
-  }
-
-  async function untilWritten(end: () => Promise<unknown>): Promise<void> {
-    for (;;) {
-      try {
-        await end();
-        return;
-      } catch (error) {
-        onError(error as Error);
-        // BullMQ's codes are numbers: the job is no longer this worker's.
-        const isLost = typeof (error as { code?: unknown }).code === 'number';
-        if (isLost || connection.status === 'end') return;
-        await delay(retryMs);
-      }
-    }
-  }
-
-  // Extends the locks of all jobs but those that are new.
-  async function keepLocks(): Promise<void> {
-    let former: readonly Job[] = [];
-    while (!worker.closing) {
-      await delay(lockMs / 3, undefined, { ref: false });
-      const jobs = former.filter((job) => underWay.has(job));
-      former = [...underWay.keys()];
-      if (jobs.length === 0) continue;
-      const ids = jobs.map(({ id = '' }) => id);
-      await worker.extendJobLocks(ids, jobs.map(tokenOf), lockMs).catch(onError);
-    }
-  }
-
   worker.on('error', onError);
   worker.startStalledCheckTimer().catch(onError);
-  void keepLocks();
+  void keepLocks(worker, underWay, options);
   look();
   return {
     async close() {
@@ -177,6 +133,62 @@ export function createJobWorker<Data>(options: JobWorkerOptions<Data>): JobWorke
       await worker.close();
     },
   };
+}
+
+// Does a job's work. Returns the request that ends the job; a job that fails after `stopping` is given back.
+async function work<Data>(
+  job: Job<Data>,
+  { process, onFailed }: JobWorkerOptions<Data>,
+  stopping: AbortSignal,
+): Promise<() => Promise<unknown>> {
+  const token = tokenOf(job);
+  const giveBack = () => job.moveToWait(token);
+  if (stopping.aborted) return giveBack;
+  try {
+    const end = await process(job);
+    if (end === 'done') return () => job.moveToCompleted(undefined, token, false);
+    return () => job.moveToDelayed(Date.now() + end.againInMs, token);
+  } catch (error) {
+    if (stopping.aborted) return giveBack;
+    onFailed(job, error as Error);
+    return () => job.moveToFailed(error as Error, token, false);
+  }
+}
+
+// Repeats the request that ends a job until Redis has carried it out, or the job is another worker's.
+async function untilWritten<Data>(
+  end: () => Promise<unknown>,
+  { connection, onError }: JobWorkerOptions<Data>,
+): Promise<void> {
+  for (;;) {
+    try {
+      await end();
+      return;
+    } catch (error) {
+      onError(error as Error);
+      // BullMQ's codes are numbers: the job is no longer this worker's.
+      const isLost = typeof (error as { code?: unknown }).code === 'number';
+      if (isLost || connection.status === 'end') return;
+      await delay(retryMs);
+    }
+  }
+}
+
+// Extends the locks of all jobs but those that are new, until the worker closes.
+async function keepLocks<Data>(
+  worker: Worker<Data>,
+  underWay: ReadonlyMap<Job<Data>, unknown>,
+  { lockMs, onError }: JobWorkerOptions<Data>,
+): Promise<void> {
+  let former: readonly Job<Data>[] = [];
+  while (!worker.closing) {
+    await delay(lockMs / 3, undefined, { ref: false });
+    const jobs = former.filter((job) => underWay.has(job));
+    former = [...underWay.keys()];
+    if (jobs.length === 0) continue;
+    const ids = jobs.map(({ id = '' }) => id);
+    await worker.extendJobLocks(ids, jobs.map(tokenOf), lockMs).catch(onError);
+  }
 }
 
 function tokenOf({ token = '' }: Job): string {
