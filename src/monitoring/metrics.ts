@@ -1,5 +1,6 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Counter, Registry, collectDefaultMetrics } from 'prom-client';
 import { loggedEventTypes } from '../events/event-types.ts';
+import { defineMetrics, type DefineMetrics } from './define-metrics.ts';
 import { recordKinds } from './unreadable-reports.ts';
 import { createAccountCounters } from './gauges/account-counters.ts';
 import { outcomeKinds } from '../callbacks/outcome.ts';
@@ -12,32 +13,9 @@ export type Metrics = ReturnType<typeof createMetrics>;
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300];
 
-/**
- * Registers every metric; labels are bounded: accounts, subscriptions, the partner's endpoints, outcome
- * codes, event types, statuses. `linesLost` is the number of lines so far that the logger could not write.
- */
-export function createMetrics(linesLost: () => number = () => 0) {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  const common = <L extends string>(name: string, help: string, labelNames: readonly L[]) => ({
-    name: `filing_webhooks_${name}`,
-    help,
-    labelNames,
-    registers: [registry],
-  });
-  const gauge = <L extends string>(name: string, help: string, labels: readonly L[] = []) =>
-    new Gauge(common(name, help, labels));
-  const counter = <L extends string>(name: string, help: string, labels: readonly L[] = []) =>
-    new Counter(common(name, help, labels));
-  const histogram = <L extends string>(
-    name: string,
-    help: string,
-    buckets: number[],
-    labels: readonly L[] = [],
-  ) => new Histogram({ ...common(name, help, labels), buckets });
-  const metrics = {
-    registry,
-    ofAccounts: createAccountCounters(registry),
+// Redis, what is stored in it, and this process.
+function storeMetrics({ gauge, counter }: DefineMetrics) {
+  return {
     ready: gauge('ready', 'Whether readiness is 200 (1) or 503 (0); its body says why.'),
     redisSafe: gauge('redis_safe', 'Whether Redis is set so that it keeps what it is given (1) or not (0).'),
     storeEmptied: gauge(
@@ -48,15 +26,41 @@ export function createMetrics(linesLost: () => number = () => 0) {
       'aof_rewrites_missing',
       'Redis servers whose append-only file was not rewritten since their last start.',
     ),
+    unreplicatedCommits: counter(
+      'unreplicated_commits_total',
+      'Commits that fewer replicas had acknowledged in time than REDIS_WAIT_REPLICAS asks for.',
+    ),
+    setBacks: counter(
+      'set_backs_total',
+      'Times that Redis was found to have lost commits to the log of an account.',
+    ),
+    clockDifference: gauge(
+      'clock_difference_seconds',
+      "By how much Redis's clock is ahead of this process's own.",
+    ),
+    clockSteps: counter('clock_steps_total', "Steps of Redis's clock that this process has seen."),
+    unreadableRecords: counter(
+      'unreadable_records_total',
+      'Stored records that could not be read, and what became of them; one that stays so counts again every five minutes.',
+      ['kind'],
+    ),
+    sealedSecrets: gauge('sealed_secrets', 'Secrets in Redis by the name of the key that sealed them.', [
+      'key',
+    ]),
+    sealingKey: gauge('sealing_key', '1 for the first key of ENCRYPTION_KEY, which seals secrets now.', [
+      'key',
+    ]),
     waitingSeconds: gauge(
       'waiting_seconds',
       'How long polls or deliveries that are due have waited without any being taken; 0 while they are.',
       ['queue'],
     ),
-    unreplicatedCommits: counter(
-      'unreplicated_commits_total',
-      'Commits that fewer replicas had acknowledged in time than REDIS_WAIT_REPLICAS asks for.',
-    ),
+  };
+}
+
+// Polls, and the requests that they send.
+function pollingMetrics({ gauge, counter, histogram }: DefineMetrics) {
+  return {
     accountHealth: gauge(
       'account_health',
       'How polling of an account stands: 1 for its state, 0 for the others.',
@@ -85,8 +89,6 @@ export function createMetrics(linesLost: () => number = () => 0) {
       'Requests sent to the partner service; code is the status or the failure.',
       ['endpoint', 'code'],
     ),
-    filings: gauge('filings', 'Known filings.', ['account', 'status']),
-    allFilings: gauge('all_filings', 'Known filings of all accounts.', ['status']),
     lastCompletePoll: gauge(
       'last_complete_poll_timestamp_seconds',
       'Start of the last poll that read all it had to.',
@@ -100,6 +102,14 @@ export function createMetrics(linesLost: () => number = () => 0) {
       'partner_requests_waiting',
       'Requests of this process that wait for PARTNER_TOTAL_RPS; 0 while it does not bind.',
     ),
+  };
+}
+
+// Filings and their events.
+function filingMetrics({ gauge, counter }: DefineMetrics) {
+  return {
+    filings: gauge('filings', 'Known filings.', ['account', 'status']),
+    allFilings: gauge('all_filings', 'Known filings of all accounts.', ['status']),
     oldestFiling: gauge(
       'oldest_filing_seconds',
       'How long the filing that has been in a status for longest has been in it; missing without filings.',
@@ -111,7 +121,29 @@ export function createMetrics(linesLost: () => number = () => 0) {
       'filings_too_large_total',
       'Events recorded without their filing, which was too large.',
     ),
+  };
+}
+
+// Attempts to deliver, and what they need.
+function deliveryMetrics({ gauge, counter, histogram }: DefineMetrics) {
+  return {
     deliveries: counter('deliveries_total', 'Attempts to deliver, by outcome code.', ['outcome']),
+    deliveryDuration: histogram('delivery_duration_seconds', 'Duration of one attempt to deliver.', seconds),
+    detectToDelivery: histogram(
+      'detect_to_delivery_seconds',
+      'From the recording of an event to its acknowledgement.',
+      [...seconds, 3600, 86_400],
+    ),
+    deadLetters: counter('dead_letters_total', 'Events given up for a subscription.'),
+    filterUndecided: counter(
+      'filter_undecided_total',
+      'Events delivered because the filter of a subscription could not decide.',
+    ),
+    tokenRequests: counter(
+      'token_requests_total',
+      'Requests for tokens of endpoints behind OAuth 2.0, by outcome.',
+      ['outcome'],
+    ),
     proxyUp: gauge(
       'proxy_up',
       'Whether a forward proxy works (1) or is down, so that all waits for it (0).',
@@ -121,12 +153,13 @@ export function createMetrics(linesLost: () => number = () => 0) {
       'proxy',
       'reason',
     ]),
-    deliveryDuration: histogram('delivery_duration_seconds', 'Duration of one attempt to deliver.', seconds),
-    detectToDelivery: histogram(
-      'detect_to_delivery_seconds',
-      'From the recording of an event to its acknowledgement.',
-      [...seconds, 3600, 86_400],
-    ),
+  };
+}
+
+// Subscriptions and what waits for them.
+function subscriptionMetrics({ gauge, histogram }: DefineMetrics) {
+  return {
+    subscriptions: gauge('subscriptions', 'Subscriptions by state.', ['state']),
     subscriptionLag: gauge('subscription_lag', 'Events that a subscription asked for and has not got yet.', [
       'account',
       'subscription',
@@ -145,15 +178,6 @@ export function createMetrics(linesLost: () => number = () => 0) {
       'How long a failing subscription has failed.',
       ['account', 'subscription'],
     ),
-    certificateEnd: gauge(
-      'certificate_end_timestamp_seconds',
-      'When the first certificate ends that a subscription of the account uses.',
-      ['account'],
-    ),
-    allCertificateEnd: gauge(
-      'all_certificate_end_timestamp_seconds',
-      'The same over all accounts; NaN without certificates.',
-    ),
     waitingSubscriptions: gauge(
       'subscriptions_waiting',
       'Subscriptions to which nothing is sent now, by the reason that notBefore has in the API.',
@@ -163,39 +187,40 @@ export function createMetrics(linesLost: () => number = () => 0) {
       'throttled_subscriptions',
       'Subscriptions whose events wait only because of their rate.',
     ),
-    subscriptions: gauge('subscriptions', 'Subscriptions by state.', ['state']),
-    sealedSecrets: gauge('sealed_secrets', 'Secrets in Redis by the name of the key that sealed them.', [
-      'key',
-    ]),
-    sealingKey: gauge('sealing_key', '1 for the first key of ENCRYPTION_KEY, which seals secrets now.', [
-      'key',
-    ]),
-    unreadableRecords: counter(
-      'unreadable_records_total',
-      'Stored records that could not be read, and what became of them; one that stays so counts again every five minutes.',
-      ['kind'],
+    certificateEnd: gauge(
+      'certificate_end_timestamp_seconds',
+      'When the first certificate ends that a subscription of the account uses.',
+      ['account'],
     ),
-    setBacks: counter(
-      'set_backs_total',
-      'Times that Redis was found to have lost commits to the log of an account.',
+    allCertificateEnd: gauge(
+      'all_certificate_end_timestamp_seconds',
+      'The same over all accounts; NaN without certificates.',
     ),
-    clockDifference: gauge(
-      'clock_difference_seconds',
-      "By how much Redis's clock is ahead of this process's own.",
-    ),
-    clockSteps: counter('clock_steps_total', "Steps of Redis's clock that this process has seen."),
-    filterUndecided: counter(
-      'filter_undecided_total',
-      'Events delivered because the filter of a subscription could not decide.',
-    ),
-    tokenRequests: counter(
-      'token_requests_total',
-      'Requests for tokens of endpoints behind OAuth 2.0, by outcome.',
-      ['outcome'],
-    ),
-    deadLetters: counter('dead_letters_total', 'Events given up for a subscription.'),
+  };
+}
+
+/**
+ * Registers every metric; labels are bounded: accounts, subscriptions, the partner's endpoints, outcome
+ * codes, event types, statuses. `linesLost` is the number of lines so far that the logger could not write.
+ */
+export function createMetrics(linesLost: () => number = () => 0) {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const define = defineMetrics(registry);
+  const metrics = {
+    registry,
+    ofAccounts: createAccountCounters(registry),
+    ...storeMetrics(define),
+    ...pollingMetrics(define),
+    ...filingMetrics(define),
+    ...deliveryMetrics(define),
+    ...subscriptionMetrics(define),
     logLinesLost: new Counter({
-      ...common('log_lines_lost_total', 'Lines of the log of this process that could not be written.', []),
+      ...define.common(
+        'log_lines_lost_total',
+        'Lines of the log of this process that could not be written.',
+        [],
+      ),
       collect() {
         this.reset();
         this.inc(linesLost());

@@ -1,5 +1,6 @@
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { knownStatuses } from '../../partner/filing-statuses.ts';
+import { defineMetrics } from '../define-metrics.ts';
 import type { Named } from './show-gauges.ts';
 
 /**
@@ -22,8 +23,7 @@ const statuses = [...knownStatuses, 'removed', 'other'];
 
 /** Registers the counters. */
 export function createAccountCounters(registry: Registry): AccountCounters {
-  const counter = (name: string, help: string, labelNames: readonly string[]): Counter =>
-    new Counter({ name: `filing_webhooks_${name}`, help, labelNames, registers: [registry] });
+  const { counter } = defineMetrics(registry);
   const changes = counter(
     'filing_events_total',
     'Changes of filings recorded in the log, by the resulting status.',
@@ -42,7 +42,6 @@ export function createAccountCounters(registry: Registry): AccountCounters {
   const allRecords = counter(
     'all_quarantined_records_total',
     'Records left out of all accounts, because they are no filings or cannot be read.',
-    [],
   );
   let isNamed = true;
   const withSeries = new Set<string>();
