@@ -120,75 +120,8 @@ interface SharedDeps extends PartnerClientDeps {
 }
 
 function clientOver(deps: SharedDeps): PartnerClient {
-  const { budget, clock, rooms, http, pages } = deps;
-
-  async function read<T>(
-    request: Request,
-    understand: Understand<T>,
-    signal: AbortSignal,
-  ): Promise<{ read: T; span: ReadSpan }> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const attemptOne = (report: Report) => attemptOnce(request, understand, signal, report);
-        return await budget.spend(attemptOne, signal, request.urgency);
-      } catch (error) {
-        const failure = toPartnerError(error, request, signal);
-        const waitMs = request.once
-          ? null
-          : repeatDelayMs(failure, attempt, budget.pace().share, deps.random);
-        if (waitMs === null) throw failure;
-        await delay(waitMs, undefined, { signal }).catch(() => {
-          throw stopped(request.endpoint);
-        });
-      }
-    }
-  }
-
-  async function attemptOnce<T>(
-    request: Request,
-    understand: Understand<T>,
-    signal: AbortSignal,
-    report: Report,
-  ): Promise<{ read: T; span: ReadSpan }> {
-    try {
-      const start = clock.now();
-      const asked = performance.now();
-      const answer = await ask(request, signal);
-      const span = spanOf(start, clock.now(), performance.now() - asked);
-      const understood = await understand(answer);
-      report('fine');
-      return { read: understood, span };
-    } catch (error) {
-      const failure = toPartnerError(error, request, signal);
-      const { pace } = meaningOf(failure);
-      if (pace !== null && !(request.once && pace === 'trouble')) report(pace);
-      throw failure;
-    }
-  }
-
-  async function ask(request: Request, signal: AbortSignal): Promise<PartnerAnswer> {
-    const { endpoint } = request;
-    try {
-      const answer = await http.get(request, signal);
-      deps.onRequest(endpoint, String(answer.status));
-      return answer;
-    } catch (error) {
-      const failure = toPartnerError(error, request, signal);
-      deps.onRequest(endpoint, failure.kind);
-      throw failure;
-    }
-  }
-
-  function listRequest(query: ListQuery & { readonly q?: string }, room: AnswerRoom): Request {
-    const { offset, limit, status, q, isSweep, once = false } = query;
-    const search = new URLSearchParams({ offset: String(offset), limit: String(limit) });
-    if (status !== undefined) search.set('status', status);
-    if (q !== undefined) search.set('q', q);
-    const path = `partner/filings?${search.toString()}`;
-    const urgency = isSweep === true ? 'sweep' : 'change';
-    return { endpoint: 'filings', path, room, limit, urgency, once };
-  }
-
+  const { rooms, pages } = deps;
+  const read = createReader(deps);
   const single = { room: rooms.others, limit: null, urgency: 'change', once: false } as const;
 
   async function readPage(query: ListQuery, signal: AbortSignal): Promise<PageAnswer> {
@@ -247,6 +180,76 @@ function clientOver(deps: SharedDeps): PartnerClient {
         },
       }),
   };
+}
+
+/** Sends a request, again where its fault passes quickly, and reads the answer with `understand`. */
+function createReader({ budget, clock, http, onRequest, random }: SharedDeps) {
+  async function read<T>(
+    request: Request,
+    understand: Understand<T>,
+    signal: AbortSignal,
+  ): Promise<{ read: T; span: ReadSpan }> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const attemptOne = (report: Report) => attemptOnce(request, understand, signal, report);
+        return await budget.spend(attemptOne, signal, request.urgency);
+      } catch (error) {
+        const failure = toPartnerError(error, request, signal);
+        const waitMs = request.once ? null : repeatDelayMs(failure, attempt, budget.pace().share, random);
+        if (waitMs === null) throw failure;
+        await delay(waitMs, undefined, { signal }).catch(() => {
+          throw stopped(request.endpoint);
+        });
+      }
+    }
+  }
+
+  async function attemptOnce<T>(
+    request: Request,
+    understand: Understand<T>,
+    signal: AbortSignal,
+    report: Report,
+  ): Promise<{ read: T; span: ReadSpan }> {
+    try {
+      const start = clock.now();
+      const asked = performance.now();
+      const answer = await ask(request, signal);
+      const span = spanOf(start, clock.now(), performance.now() - asked);
+      const understood = await understand(answer);
+      report('fine');
+      return { read: understood, span };
+    } catch (error) {
+      const failure = toPartnerError(error, request, signal);
+      const { pace } = meaningOf(failure);
+      if (pace !== null && !(request.once && pace === 'trouble')) report(pace);
+      throw failure;
+    }
+  }
+
+  async function ask(request: Request, signal: AbortSignal): Promise<PartnerAnswer> {
+    const { endpoint } = request;
+    try {
+      const answer = await http.get(request, signal);
+      onRequest(endpoint, String(answer.status));
+      return answer;
+    } catch (error) {
+      const failure = toPartnerError(error, request, signal);
+      onRequest(endpoint, failure.kind);
+      throw failure;
+    }
+  }
+
+  return read;
+}
+
+function listRequest(query: ListQuery & { readonly q?: string }, room: AnswerRoom): Request {
+  const { offset, limit, status, q, isSweep, once = false } = query;
+  const search = new URLSearchParams({ offset: String(offset), limit: String(limit) });
+  if (status !== undefined) search.set('status', status);
+  if (q !== undefined) search.set('q', q);
+  const path = `partner/filings?${search.toString()}`;
+  const urgency = isSweep === true ? 'sweep' : 'change';
+  return { endpoint: 'filings', path, room, limit, urgency, once };
 }
 
 // A request that waits for the budget rejects with the reason of the abort.
