@@ -256,6 +256,7 @@ describe('buildHealthEvent', () => {
       1_000,
     );
     expect(JSON.parse(event.body)).toEqual({
+      id: event.id,
       type: 'account.stale',
       timestamp: '1970-01-01T00:00:01.000Z',
       data: { account: 'a', lastCompletePollAt: null, lastError: null },
