@@ -484,6 +484,34 @@ class SubscriptionFellBehindEvent(TypedDict):
     data: SubscriptionFellBehindData
 
 
+class SubscriptionRecoveredData(TypedDict):
+    account: str
+    subscription: str
+    # Origin of the URL that is called.
+    url: str
+    # When it was disabled.
+    disabledAt: str
+    # How many events waited and are delivered now, the one that the endpoint has just accepted included. Over
+    # 2000, all events of the log count.
+    waiting: int
+    # How many events, of all types, had left the log before they could be delivered; 0 = the log still held
+    # all that was missed.
+    lost: int
+
+
+class SubscriptionRecoveredEvent(TypedDict):
+    """A subscription that was disabled for failing was enabled again, because its endpoint accepted a callback
+    when it was asked.
+    """
+
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
+    type: Literal["subscription.recovered"]
+    # When the change was seen.
+    timestamp: str
+    data: SubscriptionRecoveredData
+
+
 # Every event of this version. Later versions send others, too: acknowledge what you do not know.
 Event = Union[
     AccountAuthFailedEvent,
@@ -506,6 +534,7 @@ Event = Union[
     PingEvent,
     SubscriptionDisabledEvent,
     SubscriptionFellBehindEvent,
+    SubscriptionRecoveredEvent,
 ]
 
 EVENT_TYPES = (
@@ -529,6 +558,7 @@ EVENT_TYPES = (
     "ping",
     "subscription.disabled",
     "subscription.fell_behind",
+    "subscription.recovered",
 )
 
 # --- End of the event types ---

@@ -5,10 +5,30 @@ type Subject = Pick<Subscription, 'account' | 'id' | 'url'>;
 
 /**
  * The event `subscription.disabled`; pure. `occasion` is the version of the settings, under each of which
- * the subscription is disabled once.
+ * the subscription is disabled once for each reason.
  */
 export function buildDisabledEvent(subject: Subject, reason: string, occasion: number, at: number): NewEvent {
-  return build(subject, 'subscription.disabled', occasion, at, { reason });
+  return build(subject, 'subscription.disabled', `${occasion} ${reason}`, at, { reason });
+}
+
+/** The events that a subscription has missed while it was disabled for failing. */
+export interface Missed {
+  /** When it was disabled, milliseconds on Redis's clock. */
+  readonly disabledAt: number;
+  /** Number of events that waited, the one that it has accepted included. */
+  readonly waiting: number;
+  /** Number of events that had left the log by then. */
+  readonly lost: number;
+}
+
+/** The event `subscription.recovered`; pure. A subscription that was disabled at a time recovers once. */
+export function buildRecoveredEvent(
+  subject: Subject,
+  { disabledAt, waiting, lost }: Missed,
+  at: number,
+): NewEvent {
+  const details = { disabledAt: new Date(disabledAt).toISOString(), waiting, lost };
+  return build(subject, 'subscription.recovered', disabledAt, at, details);
 }
 
 /**
@@ -26,7 +46,7 @@ export function buildFellBehindEvent(
 function build(
   subject: Subject,
   type: string,
-  occasion: number,
+  occasion: number | string,
   at: number,
   details: Readonly<Record<string, unknown>>,
 ): NewEvent {

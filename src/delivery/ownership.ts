@@ -11,7 +11,7 @@ import { subscriptionHost, type Block, type Subscription } from '../subscription
 import { blockAfter, isBlocking } from './blocked/block-policy.ts';
 import type { BlockStore } from './blocked/block-store.ts';
 import { buildDisabledEvent } from './operational-events.ts';
-import { probeDelayMsMax } from './schedule/endpoint-health.ts';
+import { goneReason, probeDelayMsMax } from './schedule/endpoint-health.ts';
 import type { DisableSubscription } from './store/disable-subscription.ts';
 import type { Waker } from './wake.ts';
 
@@ -142,7 +142,7 @@ export function createVerifier(deps: VerifierDeps): Verifier {
         if (result.kind === 'changed' || result.asked.outcome.kind === 'aborted') return now();
         if (result.asked.refusal === null) return now();
         if (result.asked.outcome.kind === 'gone')
-          return await disable(settings, subscription, 'the endpoint answered 410 Gone', since);
+          return await disable(settings, subscription, goneReason, since);
         return await refuse(settings, subscription, former, result.asked);
       } catch (error) {
         if (!(error instanceof AccountQuotaError)) throw error;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createCallbackSender, type SendCallbackDeps, type Sent } from '../callbacks/send-callback.ts';
+import type { LogEntry } from '../events/event-log.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import { toAttempt } from './store/delivery-records.ts';
 import type { Journal } from './store/journal.ts';
@@ -14,14 +15,33 @@ export interface PingDeps extends SendCallbackDeps {
  */
 export async function sendPing(deps: PingDeps, subscription: Subscription): Promise<Sent> {
   const { account, id } = subscription;
-  const timestamp = new Date(deps.wallClock()).toISOString();
-  const event = `evt_${randomBytes(16).toString('hex')}`;
-  const body = JSON.stringify({ id: event, type: 'ping', timestamp, data: { account, subscription: id } });
-  const name = { id: event, type: 'ping', filingId: '', position: 0 };
-  const entry = { ...name, body: Buffer.from(body) };
+  const entry = makePing(subscription, deps.wallClock());
   const sent = await createCallbackSender(deps, subscription)(entry);
   const now = deps.now();
   const attempt = toAttempt({ attempt: 1 }, entry, { sent, called: subscription }, now, null);
   await deps.journal.addTest(account, id, attempt, now);
   return sent;
+}
+
+/** A `ping` made at a time (ms): an event that is in no log. */
+export function makePing({ account, id }: Subscription, at: number): LogEntry {
+  const event = { id: `evt_${randomBytes(16).toString('hex')}`, type: 'ping' };
+  const timestamp = new Date(at).toISOString();
+  const body = Buffer.from(JSON.stringify({ ...event, timestamp, data: { account, subscription: id } }));
+  return {
+    ...event,
+    filingId: '',
+    state: '',
+    status: '',
+    position: 0,
+    timeline: '',
+    recordedAt: at,
+    bytes: body.length,
+    body,
+  };
+}
+
+/** Whether an entry is a `ping`. */
+export function isPing({ position }: Pick<LogEntry, 'position'>): boolean {
+  return position === 0;
 }

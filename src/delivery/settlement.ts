@@ -3,7 +3,8 @@ import type { Sent } from '../callbacks/send-callback.ts';
 import type { LogEntry } from '../events/event-log.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import { buildDisabledEvent, buildFellBehindEvent } from './operational-events.ts';
-import { disablingReason, type EndpointHealth } from './schedule/endpoint-health.ts';
+import { disablingReason, goneReason, type EndpointHealth } from './schedule/endpoint-health.ts';
+import { isPing } from './ping.ts';
 import type { Lane } from './schedule/lanes.ts';
 import type { Work } from './schedule/track.ts';
 import type { Answer } from './schedule/window.ts';
@@ -44,6 +45,16 @@ interface SentResult {
   readonly subscription: Subscription;
   /** Id of the dead letter that its delivery makes up for; missing without one. */
   readonly letter?: string | undefined;
+  /** The events that waited, if it was sent to ask a disabled endpoint and was accepted. */
+  readonly waited?: Waited;
+}
+
+/** Numbers of events that a disabled endpoint has not got. */
+export interface Waited {
+  /** Events that it gets now, the one that it has accepted included. */
+  readonly waiting: number;
+  /** Events in lanes that are no longer in the log. */
+  readonly lost: number;
 }
 
 /** An event that was started and then found to be trimmed away or no longer wanted. */
@@ -140,7 +151,9 @@ function concludeSent(
   now: number,
 ): ResultOfOne {
   const lane = laneOf(work);
-  const verdict = verdictOn(work, sent.outcome, { health, lane }, rules, now);
+  const judged = verdictOn(work, sent.outcome, { health, lane }, rules, now);
+  // A `ping` is never repeated.
+  const verdict: Verdict = isPing(entry) ? { ...judged, fate: 'done' } : judged;
   const nextAttemptAt = nextAttemptAfter(verdict, work, lane);
   const attempt = toAttempt(work, entry, { sent, called: subscription }, now, work.replay);
   const isDead = verdict.fate === 'given_up' && work.replay === null;
@@ -187,8 +200,23 @@ export function operationalNotices(
   return {
     announced: expired.events === 0 ? null : { event: buildFellBehindEvent(subscription, expired, at), at },
     disabling:
-      reason === null ? null : { reason, event: buildDisabledEvent(subscription, reason, version, at), at },
+      reason === null
+        ? null
+        : {
+            reason,
+            disabledAt: reason === goneReason ? 0 : at,
+            event: buildDisabledEvent(subscription, reason, version, at),
+            at,
+          },
   };
+}
+
+/** The events that waited, if these results show that a disabled endpoint is back; null otherwise. */
+export function waitedOf(results: readonly SendResult[], { round }: VerdictRules): Waited | null {
+  for (const result of results)
+    if (result.kind === 'sent' && result.work.round === round && result.waited !== undefined)
+      return result.waited;
+  return null;
 }
 
 /**

@@ -5,7 +5,8 @@ interface EventTypeFacts {
   /** When such an event is appended, as a sentence of the OpenAPI document. */
   readonly when: string;
   /** The kind of `data`; src/api/document/event-schemas.ts has its fields. */
-  readonly data: 'filing' | 'stalled' | 'account' | 'certificate' | 'disabled' | 'fellBehind' | 'ping';
+  readonly data:
+    'filing' | 'stalled' | 'account' | 'certificate' | 'disabled' | 'recovered' | 'fellBehind' | 'ping';
   readonly tone: Tone;
 }
 
@@ -92,6 +93,11 @@ export const eventTypes = {
     when: 'A subscription was disabled: its endpoint answered 410 or failed for too long, or it has expired.',
     data: 'disabled',
     tone: 'bad',
+  },
+  'subscription.recovered': {
+    when: 'A subscription that was disabled for failing was enabled again, because its endpoint accepted a callback when it was asked.',
+    data: 'recovered',
+    tone: 'good',
   },
   'subscription.fell_behind': {
     when: 'Events were trimmed from the log for their age before a subscription got them.',

@@ -24,7 +24,7 @@ type Run = Deliverers['run'];
 /** Turns deliveries and their reports into log lines, metrics and spans. */
 export type DeliveryObserver = Pick<
   DelivererDeps,
-  'onAttempts' | 'onBlocked' | 'onExpired' | 'onDisabled' | 'onUndecided'
+  'onAttempts' | 'onBlocked' | 'onExpired' | 'onDisabled' | 'onRecovered' | 'onUndecided'
 > &
   Pick<VerifierDeps, 'onVerified' | 'onUnverified'> & {
     /** Called after an expired subscription was removed. */
@@ -93,6 +93,12 @@ export function observeDelivery(deps: DeliveryObserverDeps): DeliveryObserver {
     onDisabled({ account, id }, reason) {
       metrics.events.inc({ type: 'subscription.disabled' });
       logger.warn({ account, subscription: id, reason }, 'subscription.disabled');
+    },
+
+    onRecovered({ account, id }, { disabledAt, waiting, lost }) {
+      metrics.events.inc({ type: 'subscription.recovered' });
+      const line = { account, subscription: id, disabledAt: new Date(disabledAt).toISOString() };
+      logger.info({ ...line, waiting, lost }, 'subscription.recovered');
     },
   };
 }

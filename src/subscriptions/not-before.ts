@@ -11,7 +11,7 @@ export const waitReasons = {
   unverified: 'the endpoint has yet to answer the challenge',
   proxy: 'the forward proxy is down',
   expired: 'its time is over',
-  disabled: 'it was disabled, see `disabledReason`',
+  disabled: 'it was disabled, see `disabledReason`; `at` is when its endpoint is asked again',
 } as const;
 
 /** The name of one of them. */
@@ -45,16 +45,19 @@ export const notBeforeSchema = nullable(
 
 /**
  * Why nothing is sent to a subscription now; null while nothing keeps callbacks back. `lag` is the number of
- * its undelivered events; `isHeld` is whether the forward proxy is down through which it is called; pure.
+ * its undelivered events; `isHeld` is whether the forward proxy is down through which it is called, and
+ * `isAsked` whether the endpoint of a disabled one is asked again; pure.
  */
 export function notBefore(
   delivery: DeliveryState,
   lag: number,
   isHeld: boolean,
   now: number,
+  isAsked = false,
 ): NotBefore | null {
   const { enabled, disabledReason, blocked, obstacle = '', pausedUntil, throttledUntil } = delivery;
-  if (!enabled) return { at: null, reason: disabledReason === expiredReason ? 'expired' : 'disabled' };
+  if (!enabled && disabledReason === expiredReason) return { at: null, reason: 'expired' };
+  if (!enabled) return { at: isAsked ? Math.max(now, pausedUntil) : null, reason: 'disabled' };
   if (blocked !== null)
     return { at: blocked.nextAt, reason: blocked.unverified === true ? 'unverified' : 'blocked' };
   if (isHeld && lag > 0 && obstacle === '') return { at: null, reason: 'proxy' };

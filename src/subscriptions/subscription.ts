@@ -45,6 +45,8 @@ export interface Subscription extends DeliveryLimits, VerificationSettings {
   readonly from?: 'now' | 'earliest' | 'state';
   /** When it expires, in milliseconds since the epoch; null or missing = never. */
   readonly expiresAt?: number | null;
+  /** Whether its endpoint is asked again after it was disabled for failing; missing = true. */
+  readonly autoEnable?: boolean;
   /** Id of the token that made it; null = the operator, or a version that did not note it. */
   readonly createdBy?: string | null;
   /**
@@ -135,6 +137,10 @@ export const neverCalled = {
   enabled: true,
   /** Why it is disabled; empty while enabled. */
   disabledReason: '',
+  /** When it was disabled for failing; 0 while it is enabled, or disabled for another reason. */
+  disabledAt: 0,
+  /** Number of events that left the log since then before they were delivered. */
+  lost: 0,
   ...neverFailed,
   /** Events waiting in lanes. */
   parked: 0,

@@ -192,7 +192,15 @@ function withDeadLetters(id: string, head: number): SubscriptionSettlement {
     const filingId = `filing_${String(position).padStart(8, '0')}`;
     return { ...one, eventId: `evt_${i}`, filingId, position };
   });
-  const nothing = { announced: null, disabling: null, replay: null, recovered: [], attempts: [], lags: null };
+  const nothing = {
+    announced: null,
+    disabling: null,
+    enabling: null,
+    replay: null,
+    recovered: [],
+    attempts: [],
+    lags: null,
+  };
   return {
     id,
     endpointVersion: 0,

@@ -1,5 +1,9 @@
 import { buildHealthEvent, type HealthChange } from '../../src/polling/health.ts';
-import { buildDisabledEvent, buildFellBehindEvent } from '../../src/delivery/operational-events.ts';
+import {
+  buildDisabledEvent,
+  buildFellBehindEvent,
+  buildRecoveredEvent,
+} from '../../src/delivery/operational-events.ts';
 import { sendPing, type PingDeps } from '../../src/delivery/ping.ts';
 import { buildFilingEvent, buildSnapshotEvent, type NewEvent } from '../../src/events/event.ts';
 import {
@@ -272,6 +276,11 @@ export async function eventExamples(): Promise<Readonly<Record<string, Example>>
       Date.parse('2026-11-21T10:30:00.412Z'),
     ),
     disabled: disabledEvent(),
+    subscriptionRecovered: buildRecoveredEvent(
+      exampleSubscription(),
+      { disabledAt: Date.parse('2026-11-21T10:31:07.250Z'), waiting: 38, lost: 0 },
+      Date.parse('2026-11-21T13:31:09.114Z'),
+    ),
     fellBehind: buildFellBehindEvent(
       exampleSubscription(),
       { events: 412, position: 90_412 },

@@ -203,6 +203,17 @@ const certificateData = s.record({
 
 const disabledData = s.record({ ...aboutSubscription, reason: Type.String() });
 
+const recoveredData = s.record({
+  ...aboutSubscription,
+  disabledAt: s.time('When it was disabled.'),
+  waiting: s.integer(
+    'How many events waited and are delivered now, the one that the endpoint has just accepted included. Over 2000, all events of the log count.',
+  ),
+  lost: s.integer(
+    'How many events, of all types, had left the log before they could be delivered; 0 = the log still held all that was missed.',
+  ),
+});
+
 const fellBehindData = s.record({
   ...aboutSubscription,
   events: s.integer('How many, of all types: the log no longer holds them to compare.'),
@@ -217,6 +228,7 @@ const dataSchemas = {
   account: accountData,
   certificate: certificateData,
   disabled: disabledData,
+  recovered: recoveredData,
   fellBehind: fellBehindData,
   ping: pingData,
 };

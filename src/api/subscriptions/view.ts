@@ -11,6 +11,7 @@ import { hideUrlPath } from '../../subscriptions/options/url.ts';
 import { hideTokenPath } from '../../subscriptions/options/auth.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
+import { isAskedAgain } from '../../subscriptions/options/auto-enable.ts';
 import { showOptions } from '../../subscriptions/options/all-options.ts';
 import { notBefore } from '../../subscriptions/not-before.ts';
 import { currentOf } from '../../subscriptions/signing-secret.ts';
@@ -30,15 +31,17 @@ export function subscriptionView(
   heldBy: string | null = null,
 ): Shown {
   const delivery = whileItLasts(record.delivery, subscription, now);
-  const kept = notBefore(delivery, lag, heldBy !== null, now);
+  const isAsked = isAskedAgain(delivery, subscription, now);
+  const kept = notBefore(delivery, lag, heldBy !== null, now, isAsked);
   const isHeld = kept?.reason === 'proxy';
-  const turnAt = kept?.reason === 'rate' ? kept.at : null;
+  const isThrottled = kept?.reason === 'rate';
+  const turnAt = isThrottled || isAsked ? (kept?.at ?? null) : null;
   return show(subscriptionSchema, {
     ...subscription,
     statuses: subscription.statuses ?? null,
     ...showOptions(subscription),
     undecided: undecidedCount(delivery.undecided, subscription.filter),
-    throttled: turnAt !== null,
+    throttled: isThrottled,
     from: subscription.from ?? 'now',
     enabled: delivery.enabled,
     state: isHeld ? 'failing' : subscriptionState(delivery),

@@ -98,7 +98,9 @@ function ofOperation({ type, data }: EventBody): About {
   const subscription = textOf(data['subscription']);
   const name = data['expired'] === true ? `${type} expired` : type;
   const { outcome, tone } = operational[name] ?? operational[type] ?? { outcome: type, tone: 'plain' };
-  const events = typeof data['events'] === 'number' ? [`${data['events']} events`] : [];
+  const events = countWords.flatMap(([field, words]) =>
+    data[field] ? [`${Number(data[field])} ${words}`] : [],
+  );
   const url = textOf(data['url']);
   return {
     outcome,
@@ -108,6 +110,13 @@ function ofOperation({ type, data }: EventBody): About {
     facts: subscription === '' ? [type] : [account, subscription],
   };
 }
+
+// The counts of operational events, and what they count.
+const countWords = [
+  ['events', 'events'],
+  ['waiting', 'events waited'],
+  ['lost', 'events lost'],
+] as const;
 
 function certificateText(data: EventBody['data']): string {
   const [subject, notAfter] = [textOf(data['subject']), textOf(data['notAfter'])];
@@ -123,6 +132,7 @@ const operational: Readonly<Record<string, Pick<About, 'outcome' | 'tone'>>> = {
   'account.certificate_expiring': { outcome: 'A certificate is about to expire', tone: 'bad' },
   'account.certificate_expiring expired': { outcome: 'A certificate has expired', tone: 'bad' },
   'subscription.disabled': { outcome: 'Subscription disabled', tone: 'bad' },
+  'subscription.recovered': { outcome: 'Subscription enabled again', tone: 'good' },
   'subscription.fell_behind': { outcome: 'Subscription has lost events', tone: 'bad' },
 };
 

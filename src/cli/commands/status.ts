@@ -26,7 +26,7 @@ interface ShownSubscription {
   readonly consecutiveFailures: number;
   readonly lastError: string | null;
   readonly disabledReason: string | null;
-  readonly notBefore: { readonly reason: WaitReason } | null;
+  readonly notBefore: { readonly at: string | null; readonly reason: WaitReason } | null;
 }
 
 /** One account with what needs someone. */
@@ -50,7 +50,7 @@ const remedies: Readonly<Record<WaitReason, string>> = {
   unverified: 'have the endpoint answer the challenge',
   proxy: 'bring EGRESS_PROXY back; it goes on by itself then',
   expired: 'set a later `expiresAt` if it is still needed',
-  disabled: 'repair the endpoint, then set `enabled` to true',
+  disabled: 'repair the endpoint, then set `enabled` to true, or wait until it is asked again',
 };
 
 /** `status`: a short overview; ends with 1 while something is wrong. */
@@ -135,14 +135,19 @@ function linesOf(overview: Overview): string[] {
     `${account}  ${styleText(colour, health)}  ${known}  ${subscriptions - failing.length} of ${subscriptions} subscriptions in order`,
     ...(lastError === null ? [] : [`  ${printable(lastError, 200)}`]),
     ...failing.map(
-      ({ id, state, description, url, lag, lastError: why }) =>
-        `  ${styleText('red', state)}  ${id}  ${printable(description ?? url)}  ${lag} pending${why === null ? '' : `  ${printable(why, 120)}`}`,
+      ({ id, state, description, url, lag, lastError: why, notBefore }) =>
+        `  ${styleText('red', state)}  ${id}  ${printable(description ?? url)}  ${lag} pending${why === null ? '' : `  ${printable(why, 120)}`}${askedAgain(state, notBefore)}`,
     ),
     ...waitReasonNames.flatMap((reason) => {
       const count = notSent[reason] ?? 0;
       return count === 0 ? [] : [`  ${count} ${reason}: ${waitReasons[reason]}; ${remedies[reason]}`];
     }),
   ];
+}
+
+// When the endpoint of a disabled subscription is asked again; empty if it is not.
+function askedAgain(state: string, notBefore: ShownSubscription['notBefore']): string {
+  return state === 'disabled' && notBefore?.at ? `  asked again at ${printable(notBefore.at)}` : '';
 }
 
 interface Page<T> {

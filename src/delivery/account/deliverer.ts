@@ -206,10 +206,11 @@ export class Deliverer {
   #place(member: Member): void {
     const { members, window } = this.#account;
     const { delivery, position } = member;
-    const { parked, replaying, release: isReleased, blocked, done, enabled, lags } = delivery;
+    const { parked, replaying, release: isReleased, blocked, done, enabled, disabledAt, lags } = delivery;
     const isAtLevel = position >= window.known().position && !lags && done === '';
-    const isWaiting = enabled && (parked > 0 || replaying > 0 || isReleased || blocked !== null);
-    if (isAtLevel && !isWaiting && members.all.size > openedMax) members.toLevel(member);
+    const isWaiting = parked > 0 || replaying > 0 || isReleased || blocked !== null;
+    const isDue = enabled ? isWaiting : disabledAt > 0;
+    if (isAtLevel && !isDue && members.all.size > openedMax) members.toLevel(member);
     else members.look(member);
   }
 

@@ -6,10 +6,14 @@ import {
   type SelectionDeps,
 } from '../../subscriptions/content-filter/selection.ts';
 import { createCursor, type Cursor } from '../../subscriptions/cursor.ts';
+import type { ReadLags } from '../../subscriptions/lag.ts';
+import { isAskedAgain } from '../../subscriptions/options/auto-enable.ts';
 import { isExpired } from '../../subscriptions/options/expires-at.ts';
 import type { DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
-import { concludeBatch, evidenceOf, expiredOf, operationalNotices } from '../settlement.ts';
-import type { AttemptReport, BatchResult, SendResult } from '../settlement.ts';
+import { buildRecoveredEvent, type Missed } from '../operational-events.ts';
+import { makePing } from '../ping.ts';
+import { concludeBatch, evidenceOf, expiredOf, operationalNotices, waitedOf } from '../settlement.ts';
+import type { AttemptReport, BatchResult, SendResult, Waited } from '../settlement.ts';
 import { healthOf, pauseAt } from '../schedule/endpoint-health.ts';
 import { Lanes, type Lane } from '../schedule/lanes.ts';
 import { SendScheduler, type SchedulerRules } from '../schedule/scheduler.ts';
@@ -18,6 +22,7 @@ import type { Work } from '../schedule/track.ts';
 import { createLogSource, type LogSource, type Stretch } from '../sources/log.ts';
 import { createReplays, type Replays, type ReplaysDeps } from '../sources/replays.ts';
 import { Limiter, type SharedLimits } from '../schedule/limiter.ts';
+import type { Settled } from '../store/account-store.ts';
 import type { EndpointFields, ProgressFields, SubscriptionSettlement } from '../store/settlement-text.ts';
 import type { NotBefore } from './members.ts';
 
@@ -30,6 +35,7 @@ export interface ReadySubscription {
 export interface QueueDeps
   extends SchedulerRules, SelectionDeps, Pick<ReplaysDeps, 'replays' | 'filings' | 'journal'> {
   readonly log: EventLog;
+  readonly lags: ReadLags;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
   /** Maximum number of callbacks in flight. */
@@ -42,6 +48,8 @@ export interface QueueDeps
   readonly onExpired: (subscription: Subscription, events: number) => void;
   /** Called after the subscription was disabled. */
   readonly onDisabled: (subscription: Subscription, reason: string) => void;
+  /** Called after a subscription that was disabled for failing was enabled. */
+  readonly onRecovered: (subscription: Subscription, missed: Missed) => void;
 }
 
 /** The subscription as it is stored, from which its queue starts. */
@@ -62,11 +70,8 @@ export interface QueueSettings {
 }
 
 /** The settings by which attempts are made and judged. */
-interface InEffect extends ReadySubscription {
-  readonly enabled: boolean;
-  readonly version: number;
-  readonly endpointVersion: number;
-}
+type InEffect = ReadySubscription &
+  Pick<DeliveryState, 'enabled' | 'disabledAt' | 'version' | 'endpointVersion'>;
 
 /** The fields as they were last written, or null if that is not known. */
 interface Written {
@@ -77,8 +82,8 @@ interface Written {
 /** A settle of a queue that is being written. */
 export interface PendingSettle {
   readonly settlement: Omit<SubscriptionSettlement, 'lags'>;
-  /** The result is written; `hasDisabled` says whether it has disabled the subscription. */
-  written(hasDisabled: boolean): void;
+  /** The result is written, and has led to this. */
+  written(settled: Settled): void;
 }
 
 /**
@@ -105,6 +110,8 @@ export class SubscriptionQueue {
   #settledAt: number;
   // Milliseconds by which Redis's clock was ahead when the subscription was last settled.
   #wasAheadMs = 0;
+  // Number of events that left the log while it is disabled for failing.
+  #lost: number;
   #isDirty = false;
   #inFlight = 0;
 
@@ -141,6 +148,7 @@ export class SubscriptionQueue {
     this.#writtenTo = position;
     this.#written = { progress: delivery, endpoint: { obstacle: '', ...delivery } };
     this.#settledAt = delivery.settledAt;
+    this.#lost = delivery.lost;
     this.#followReplays(start.replays);
     if (delivery.release) this.#retryNow();
     this.#followClock(delivery.nextAttemptAt, deps.now());
@@ -225,6 +233,15 @@ export class SubscriptionQueue {
     return work.entry !== null && work.replay === null ? this.#send(work, work.entry) : this.#prepare(work);
   }
 
+  /** Sends a `ping` where a disabled endpoint is to be asked and no event waits; null otherwise. */
+  ask(): Promise<SendResult> | null {
+    const at = this.#deps.now();
+    if (this.#inEffect.enabled || !this.#mayCall() || this.notBefore() !== null) return null;
+    this.#inFlight += 1;
+    const entry = makePing(this.#inEffect.subscription, at);
+    return this.#post(this.#scheduler.startPing(entry, at), entry);
+  }
+
   /** Whether another attempt may start now. */
   mayStart(): boolean {
     const at = this.#deps.now();
@@ -234,7 +251,7 @@ export class SubscriptionQueue {
   /** When an attempt may start next, and why not before; null when nothing waits for a time. */
   notBefore(): NotBefore | null {
     const at = this.#deps.now();
-    if (!this.#inEffect.enabled) return null;
+    if (!this.#inEffect.enabled && !this.#isAsked()) return null;
     const { rate } = this.#limiter;
     if (rate.inMs(at) > 0 && this.#scheduler.mayStart(at)) return { at: rate.nextAt(), reason: 'rate' };
     const dueAt = this.#scheduler.nextDueAt(at);
@@ -256,6 +273,9 @@ export class SubscriptionQueue {
     this.#writtenTo = this.#cursor.position();
     const replay = this.#replays?.removeChanges(concluded.replayed) ?? null;
     const noticed = operationalNotices(subscription, version, deadLetters, disablingReason, at);
+    const { disabledAt = 0 } = noticed.disabling ?? {};
+    if (disabledAt > 0) this.#scheduler.askLater(at);
+    const missed = this.#missed(results, expiredOf(deadLetters).events);
     const settlement = {
       id: this.#id,
       endpointVersion,
@@ -266,19 +286,25 @@ export class SubscriptionQueue {
       recovered,
       replay,
       ...noticed,
+      enabling: missed === null ? null : { event: buildRecoveredEvent(subscription, missed, at), at },
     };
     return {
       settlement,
-      written: (hasDisabled) => {
+      written: (settled) => {
         this.#inFlight -= results.length;
         for (const { work } of results) this.#scheduler.unblock(work);
         this.#replays?.written(replay);
         if (reports.length > 0) this.#deps.onAttempts(reports);
         const { events } = expiredOf(deadLetters);
         if (events > 0) this.#deps.onExpired(subscription, events);
-        if (!hasDisabled || noticed.disabling === null) return;
-        this.#inEffect = { ...this.#inEffect, enabled: false };
-        this.#deps.onDisabled(subscription, noticed.disabling.reason);
+        if (settled === 'now_disabled' && disablingReason !== null) {
+          this.#inEffect = { ...this.#inEffect, enabled: false, disabledAt };
+          this.#deps.onDisabled(subscription, disablingReason);
+        }
+        if (settled === 'now_enabled' && missed !== null) {
+          this.#inEffect = { ...this.#inEffect, enabled: true, disabledAt: 0 };
+          this.#deps.onRecovered(subscription, missed);
+        }
       },
     };
   }
@@ -287,6 +313,7 @@ export class SubscriptionQueue {
   follow(changed: QueueSettings): void {
     this.#inEffect = this.#effectOf(changed);
     this.#state = changed.delivery;
+    this.#lost = changed.delivery.lost;
     // It may not have been written under the version before.
     this.#written = { ...this.#written, endpoint: null };
     this.#followReplays(changed.replays);
@@ -302,6 +329,7 @@ export class SubscriptionQueue {
       ...progress,
       ...this.#written.endpoint,
       enabled: this.#inEffect.enabled,
+      disabledAt: this.#inEffect.disabledAt,
       snapshots: snapshots ?? 0,
       undecided: undecided ?? '',
       replaying: this.#replays?.hasAny() === true ? 1 : 0,
@@ -309,12 +337,20 @@ export class SubscriptionQueue {
   }
 
   #mayCall(): boolean {
-    return this.#inEffect.enabled && !isExpired(this.#inEffect.subscription, this.#deps.now());
+    const { enabled, subscription } = this.#inEffect;
+    if (enabled) return !isExpired(subscription, this.#deps.now());
+    return this.#isAsked() && this.#inFlight === 0;
   }
 
-  #effectOf({ ready, delivery: { enabled, version, endpointVersion } }: QueueSettings): InEffect {
+  // Whether it is disabled for failing, and its endpoint is asked again: by one attempt at a time.
+  #isAsked(): boolean {
+    return isAskedAgain(this.#inEffect, this.#inEffect.subscription, this.#deps.now());
+  }
+
+  #effectOf({ ready, delivery }: QueueSettings): InEffect {
+    const { enabled, disabledAt, version, endpointVersion } = delivery;
     this.#limiter.follow(ready.subscription, this.#deps.now());
-    return { ...ready, enabled, version, endpointVersion };
+    return { ...ready, enabled, disabledAt, version, endpointVersion };
   }
 
   #followReplays(ids: readonly string[]): void {
@@ -362,33 +398,69 @@ export class SubscriptionQueue {
 
   #send(work: Work, entry: LogEntry, letter?: string): Promise<SendResult> {
     if (!this.#selection.wants(entry)) return Promise.resolve({ kind: 'unwanted', work });
-    const { subscription, send } = this.#inEffect;
-    return send(entry).then((sent) => ({ kind: 'sent', work, entry, subscription, sent, letter }));
+    return this.#post(work, entry, letter);
+  }
+
+  #post(work: Work, entry: LogEntry, letter?: string): Promise<SendResult> {
+    const { subscription, send, enabled } = this.#inEffect;
+    return send(entry).then(async (sent) => {
+      const result = { kind: 'sent', work, entry, subscription, sent, letter } as const;
+      if (enabled || sent.outcome.kind !== 'delivered') return result;
+      return { ...result, waited: await this.#countWaiting() };
+    });
+  }
+
+  async #countWaiting(): Promise<Waited> {
+    const { log, lags } = this.#deps;
+    const [oldest] = await log.outlineAfter(this.#account, 0, 1);
+    const lost = this.#lanes.parkedBefore(oldest?.position ?? Infinity);
+    const { snapshots, ...progress } = this.#progress();
+    const delivery = { ...progress, snapshots: snapshots ?? 0, replaying: snapshots === null ? 0 : 1 };
+    const [lag = 0] = await lags(this.#account, [{ filter: this.#inEffect.subscription, delivery }]);
+    return { waiting: lag - lost, lost };
+  }
+
+  // Counts `expired` events that have left the log. Returns what the endpoint has missed if these results
+  // show that it is back; null otherwise.
+  #missed(results: readonly SendResult[], expired: number): Missed | null {
+    const { disabledAt } = this.#inEffect;
+    if (disabledAt === 0) return null;
+    this.#lost += expired;
+    const waited = this.#isAsked() ? waitedOf(results, this.#scheduler.verdictRules()) : null;
+    if (waited === null) return null;
+    const lost = this.#lost + waited.lost;
+    this.#lost = 0;
+    return { disabledAt, waiting: waited.waiting, lost };
   }
 
   #conclude(results: readonly SendResult[], at: number): BatchResult {
     const rules = this.#scheduler.verdictRules();
     const { retryMs = null } = this.#inEffect.subscription;
+    const isAsked = this.#isAsked();
     const state = {
       health: this.#scheduler.health(),
-      rules: { ...rules, retryMs: retryMs ?? rules.retryMs },
+      rules: { ...rules, retryMs: retryMs ?? rules.retryMs, isAsked },
       laneOf: (work: Work) => this.#scheduler.laneOf(work),
       replay: this.#replays?.current()?.id ?? null,
-      disableAfterMs: this.#deps.disableAfterMs,
+      disableAfterMs: isAsked ? Infinity : this.#deps.disableAfterMs,
     };
     return concludeBatch(results, state, at);
   }
 
-  // The fields that are not as they were last written.
-  #removeChanges(at: number): Pick<SubscriptionSettlement, 'progress' | 'endpoint'> {
-    const former = this.#written;
-    const progress: ProgressFields = {
+  #progress(): ProgressFields {
+    return {
       cursor: this.#cursor.position(),
       done: this.#cursor.done(),
       parked: this.#lanes.parked(),
       snapshots: this.#replays?.snapshotsLeft() ?? null,
       undecided: this.#selection.undecided(),
     };
+  }
+
+  // The fields that are not as they were last written.
+  #removeChanges(at: number): Pick<SubscriptionSettlement, 'progress' | 'endpoint'> {
+    const former = this.#written;
+    const progress = this.#progress();
     const endpoint: EndpointFields = {
       ...this.#scheduler.health(),
       throttledUntil: this.#limiter.rate.nextAt(),
@@ -396,6 +468,7 @@ export class SubscriptionQueue {
       release: false,
       releasedAt: this.#scheduler.releasedAt(),
       settledAt: at,
+      lost: this.#lost,
     };
     this.#written = { progress, endpoint };
     return {

@@ -163,6 +163,7 @@ function standing({ id, position, delivery: { done, endpointVersion } }: Member)
     replay: null,
     announced: null,
     disabling: null,
+    enabling: null,
   };
 }
 
@@ -175,7 +176,6 @@ function end(
 ): void {
   members.lagsNow(member, lags);
   member.mayReplay = true;
-  pending?.written(settled === 'now_disabled');
-  if (settled === 'now_disabled') member.delivery = { ...member.delivery, enabled: false };
+  pending?.written(settled);
   members.look(member);
 }

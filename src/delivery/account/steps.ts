@@ -1,5 +1,6 @@
 import { toUnreadable, type ReportStanding } from '../../redis/unreadable-record.ts';
 import { judgeInTurns } from '../../subscriptions/content-filter/selection.ts';
+import { isAskedAgain } from '../../subscriptions/options/auto-enable.ts';
 import { isExpired } from '../../subscriptions/options/expires-at.ts';
 import type { Block, DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
 import type { AccountShares } from '../account-shares.ts';
@@ -10,6 +11,7 @@ import type { HeldSubscriptions } from '../held.ts';
 import type { Verifier } from '../ownership.ts';
 import { pauseAt } from '../schedule/endpoint-health.ts';
 import { aheadMsOf } from '../schedule/stepped-clock.ts';
+import type { SendResult } from '../settlement.ts';
 import type { AccountStore, LoadedSubscription } from '../store/account-store.ts';
 import { keepsAllBack, positionOf, type Member, type NotBefore } from './members.ts';
 import type { Behind, OpenAccount } from './open-account.ts';
@@ -84,9 +86,12 @@ export class Steps {
     const waitsForRead = member.isBusy && !queue.fillsPlaces();
     if (!waitsForRead) {
       if (this.#isStarved(member, queue)) return false;
-      if (this.#start(member, queue)) return true;
+      if (this.#start(member, queue.start())) return true;
     }
-    if (!member.isBusy && queue.inFlight() === 0 && !touched.has(member)) this.#rest(member, queue);
+    if (member.isBusy || queue.inFlight() > 0 || touched.has(member)) return false;
+    const isAllRead = queue.readTo() >= this.#account.window.known().position;
+    if (isAllRead && this.#start(member, queue.ask())) return true;
+    this.#rest(member, queue);
     return false;
   }
 
@@ -154,16 +159,20 @@ export class Steps {
     const { name } = this.#account;
     const { open, now, store, blocks } = this.#deps;
     if (notBefore !== null && keepsAllBack(notBefore)) return this.#sleep(member, notBefore);
-    if (!delivery.enabled) return this.#sleep(member, null);
+    if (!delivery.enabled && delivery.disabledAt === 0) return this.#sleep(member, null);
     if (member.isBroken) return this.#whileBusy(member, () => this.#refresh(id));
     let ready: ReadySubscription;
     try {
       ready = open(name, id, settings);
     } catch (error) {
-      if (error instanceof UnverifiedError) return this.#ask(member, error);
-      if (!(error instanceof UnusableSettingsError)) throw error;
+      const isUnverified = error instanceof UnverifiedError;
+      if (!isUnverified && !(error instanceof UnusableSettingsError)) throw error;
+      if (!delivery.enabled) return this.#sleep(member, null);
+      if (isUnverified) return this.#ask(member, error);
       return this.#thenSleep(member, () => this.#holdBack(member, error));
     }
+    const isAsked = isAskedAgain(delivery, ready.subscription, now());
+    if (!delivery.enabled && !isAsked) return this.#sleep(member, null);
     if (isExpired(ready.subscription, now())) return this.#endExpired(member);
     const waits = this.#held(ready.subscription) ?? this.#waitOf(member);
     if (waits !== null) return this.#sleep(member, waits);
@@ -338,8 +347,7 @@ export class Steps {
     return true;
   }
 
-  #start(member: Member, queue: SubscriptionQueue): boolean {
-    const sending = queue.start();
+  #start(member: Member, sending: Promise<SendResult> | null): boolean {
     if (sending === null) return false;
     const { name, members, tasks } = this.#account;
     const { shares } = this.#deps;

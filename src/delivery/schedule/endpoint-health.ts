@@ -28,6 +28,8 @@ export interface PauseRules {
    * endpoint do not probe at the same time.
    */
   readonly random: () => number;
+  /** Whether the subscription is disabled for failing, so that one probe an hour is sent; missing = false. */
+  readonly isAsked?: boolean;
 }
 
 // Number of filings that fail in a row from which on the endpoint counts as down; fewer may fail by
@@ -36,6 +38,10 @@ const filingsOfDownEndpoint = 3;
 /** Maximum milliseconds between two attempts at an endpoint that may be down. */
 export const probeDelayMsMax = 5 * 60_000;
 const probeSpread = { less: 0.2 };
+// Milliseconds between two probes of an endpoint whose subscription is disabled for failing.
+const askAgainMs = 60 * 60_000;
+/** The reason of a subscription whose endpoint wants no more callbacks. */
+export const goneReason = 'the endpoint answered 410 Gone';
 // Maximum milliseconds of a pause, with a margin for corrections of the clock meanwhile.
 const pauseMsMax = retryAfterMaxMs + 60_000;
 
@@ -106,10 +112,18 @@ export function healthAfter(
   if (outcome.kind === 'slow_down') return pausedUntil(failed, now + outcome.retryAfterMs);
   const unreachable =
     health.failures > 0 && isFaultElsewhere(outcome) && !(eventAtFault && outcome.code === 'sender_error');
-  const goesDown = !isDown(health) && (unreachable || failed.failedFilings.length >= filingsOfDownEndpoint);
+  const isAsked = rules.isAsked === true;
+  const seemsDown = isAsked || unreachable || failed.failedFilings.length >= filingsOfDownEndpoint;
+  const goesDown = !isDown(health) && seemsDown;
   if (!goesDown && !probe) return failed;
   const probes = health.probes + 1;
+  if (isAsked) return askedLater({ ...failed, probes }, now);
   return pausedUntil({ ...failed, probes }, now + nextProbeMs(probes, rules));
+}
+
+/** The health of an endpoint that is disabled for failing: the next probe is sent in an hour. */
+export function askedLater(health: EndpointHealth, now: number): EndpointHealth {
+  return pausedUntil({ ...health, probes: Math.max(1, health.probes) }, now + askAgainMs);
 }
 
 /**
@@ -122,7 +136,7 @@ export function disablingReason(
   now: number,
   disableAfterMs: number,
 ): string | null {
-  if (outcomes.some(({ kind }) => kind === 'gone')) return 'the endpoint answered 410 Gone';
+  if (outcomes.some(({ kind }) => kind === 'gone')) return goneReason;
   const failed = outcomes.some(({ kind }) => kind !== 'delivered');
   return failed && failingSince > 0 && now - failingSince >= disableAfterMs
     ? `no callback has succeeded since ${new Date(failingSince).toISOString()}`

@@ -119,6 +119,14 @@ export class Lanes {
     return this.#parked;
   }
 
+  /** Number of events in all lanes from before a position. */
+  parkedBefore(position: number): number {
+    let parked = 0;
+    for (const { positions } of this.#lanes.values())
+      parked += positions.filter((each) => each < position).length;
+    return parked;
+  }
+
   /** Puts a new event behind the others of a filing that has a lane. */
   append(filingId: string, position: number): void {
     const lane = this.#lanes.get(filingId);

@@ -1,5 +1,6 @@
+import type { LogEntry } from '../../events/event-log.ts';
 import type { Limiter } from './limiter.ts';
-import { healthyAgain, isDown, probeDelayMsMax, type EndpointHealth } from './endpoint-health.ts';
+import { askedLater, healthyAgain, isDown, probeDelayMsMax, type EndpointHealth } from './endpoint-health.ts';
 import type { Lane } from './lanes.ts';
 import { correctedHealth, correctedLane, healthAfterGap } from './stepped-clock.ts';
 import { Track, type TrackStart, type Turn, type Work } from './track.ts';
@@ -79,6 +80,14 @@ export class SendScheduler {
     return null;
   }
 
+  /** Starts a `ping`, with which a down endpoint is asked where no event waits. */
+  startPing(entry: LogEntry, now: number): Work {
+    const { position, filingId } = entry;
+    this.#limiter.started(filingId, now);
+    const round = this.#round;
+    return { position, entry, filingId, attempt: 1, replay: null, probe: true, startedAt: now, round };
+  }
+
   /** Whether `startNext` would start an event now, if the rate allowed it. */
   mayStart(now: number): boolean {
     if (!this.#isOpen(now)) return false;
@@ -115,6 +124,11 @@ export class SendScheduler {
     this.#limiter.ended(filingId);
     if (replay !== null) this.#replaysInFlight -= 1;
     for (const each of this.#tracks) each.unblock(filingId);
+  }
+
+  /** The subscription is disabled for failing: the next probe is sent in an hour. */
+  askLater(now: number): void {
+    this.#health = askedLater(this.#health, now);
   }
 
   /** Makes every waiting event due. Attempts in flight no longer count for or against the endpoint. */

@@ -24,6 +24,8 @@ export interface VerdictRules {
   readonly random: () => number;
   /** Number of times that everything was made due at once so far, see `Work`. */
   readonly round: number;
+  /** Whether the subscription is disabled for failing, and its endpoint is asked again; missing = false. */
+  readonly isAsked?: boolean;
 }
 
 /** The consequences of a result for its event, the endpoint and the lanes. */
@@ -97,8 +99,8 @@ export function nextAttemptAfter(
   return dueAt === null ? null : Math.max(dueAt, health.pausedUntil);
 }
 
-function pauseRules({ retryMs, random }: VerdictRules) {
-  return { firstDelayMs: retryMs[0] ?? 0, random };
+function pauseRules({ retryMs, random, isAsked = false }: VerdictRules) {
+  return { firstDelayMs: retryMs[0] ?? 0, random, isAsked };
 }
 
 // The wait for the next retry, and whether it costs one of the event's retries; null when none is left.

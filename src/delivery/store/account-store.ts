@@ -70,7 +70,7 @@ export interface SettledAccount {
 }
 
 /** The result of one subscription's part of a settle. */
-export type Settled = 'enabled' | 'disabled' | 'now_disabled' | 'gone' | Error;
+export type Settled = 'enabled' | 'disabled' | 'now_disabled' | 'now_enabled' | 'gone' | Error;
 
 /** Delivery of accounts in Redis. Each script of a deliverer is refused once another one has begun. */
 export interface AccountStore {
@@ -234,6 +234,7 @@ export function createAccountDeliveryStore(
 const refusals = { [0]: 'fenced', [-1]: 'set_back' } as const;
 
 const settledAs: Readonly<Record<number, Settled>> = {
+  2: 'now_enabled',
   1: 'enabled',
   0: 'disabled',
   [-1]: 'now_disabled',

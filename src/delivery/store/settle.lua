@@ -12,12 +12,12 @@
 --       { id, endpointVersion, attempts (how many follow), lags ('1', '0' or '' = as it is), progress and
 --       endpoint as fields and values, lanes as filing and JSON ('' = empty now), dead (letters), recovered
 --       (ids of letters that were delivered after all), replay (id, state or '', '1' when finished, then
---       its lanes), announced (an event as id, type, recorded at (ms), body), disabling (the reason, then
---       such an event) }; the last five may be missing. All values are strings.
+--       its lanes), announced (an event as id, type, recorded at (ms), body), disabling (the reason, '0' or
+--       when it is disabled for failing (ms), such an event), enabling (such an event) }; the last six may be
+--       missing. All values are strings.
 -- Reply { 1, head, its timeline, version of the settings, then for each subscription 1, 0 when it is
--- disabled, -1 when this call has
---         disabled it, -2 when it is gone, or the error with which it could not be written }, { 0 } or { -1
---         } as of read.lua
+--         disabled, -1 when this call has disabled it, 2 when it has enabled it, -2 when it is gone, or the
+--         error with which it could not be written }, { 0 } or { -1 } as of read.lua
 --
 -- The keys of a subscription share the account's hash tag with the keys that are named.
 -- @include ../../events/log.lua
@@ -65,8 +65,10 @@ end
 local function settle(own, from)
   if redis.call('HEXISTS', KEYS[5], own.id) == 0 then return -2 end
   local key = ARGV[10] .. own.id
-  local state = redis.call('HMGET', key, 'enabled', 'endpointVersion')
+  local state = redis.call('HMGET', key, 'enabled', 'endpointVersion', 'disabledAt')
   local enabled, same_endpoint = state[1] ~= '0', (state[2] or '0') == own.endpointVersion
+  -- Disabled for failing: its endpoint is asked again.
+  local asked = not enabled and (state[3] or '0') ~= '0'
   local dead = own.dead or {}
   -- Fails here, with nothing written, if one of the keys is of the wrong type.
   if own.lanes then redis.call('HLEN', key .. ':lanes') end
@@ -89,11 +91,19 @@ local function settle(own, from)
     for i = 1, #own.endpoint do fields[#fields + 1] = own.endpoint[i] end
   end
   if own.announced then append(own.announced, 1) end
-  if own.disabling and same_endpoint and enabled then
-    fields[#fields + 1], fields[#fields + 2] = 'enabled', '0'
-    fields[#fields + 1], fields[#fields + 2] = 'disabledReason', own.disabling[1]
-    append(own.disabling, 2)
+  local function change(now_enabled, reason, disabled_at)
+    for _, each in ipairs({ 'enabled', now_enabled, 'disabledReason', reason, 'disabledAt', disabled_at }) do
+      fields[#fields + 1] = each
+    end
+  end
+  if own.disabling and same_endpoint and (enabled or asked) then
+    change('0', own.disabling[1], own.disabling[2])
+    append(own.disabling, 3)
     result = -1
+  elseif own.enabling and same_endpoint and asked then
+    change('1', '', '0')
+    append(own.enabling, 1)
+    result = 2
   end
   if own.lags ~= '' then fields[#fields + 1], fields[#fields + 2] = 'lags', own.lags end
   if #fields > 0 then redis.call('HSET', key, unpack(fields)) end

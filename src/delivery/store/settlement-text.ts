@@ -27,6 +27,7 @@ export type EndpointFields = Pick<
   | 'settledAt'
   | 'obstacle'
   | 'throttledUntil'
+  | 'lost'
 >;
 
 /** An event about the subscription itself, for the account's log. */
@@ -34,6 +35,13 @@ export interface OperationalNotice {
   readonly event: NewEvent;
   /** Milliseconds on Redis's clock. */
   readonly at: number;
+}
+
+/** The notice that a subscription is disabled. */
+export interface Disabling extends OperationalNotice {
+  readonly reason: string;
+  /** Milliseconds on Redis's clock; 0 unless it is disabled for failing. */
+  readonly disabledAt: number;
 }
 
 /** The part of a settlement that is about a replay. */
@@ -68,13 +76,15 @@ export interface SubscriptionSettlement {
   /** Appended to the account's log; null = none. */
   readonly announced: OperationalNotice | null;
   /** Disables the subscription and appends the notice, if the endpoint is still of that version. */
-  readonly disabling: (OperationalNotice & { readonly reason: string }) | null;
+  readonly disabling: Disabling | null;
+  /** Enables the subscription and appends the notice, if it is still disabled for failing. */
+  readonly enabling: OperationalNotice | null;
 }
 
 /** A subscription's part of a settle as settle.lua takes it: one text, followed by its attempts. */
 export function settlementTexts(settlement: SubscriptionSettlement): string[] {
   const { id, endpointVersion, lags, attempts, deadLetters, recovered, replay } = settlement;
-  const { announced, disabling, lanes } = settlement;
+  const { announced, disabling, enabling, lanes } = settlement;
   const own: Record<string, string | readonly string[]> = {
     id,
     endpointVersion: String(endpointVersion),
@@ -89,7 +99,9 @@ export function settlementTexts(settlement: SubscriptionSettlement): string[] {
   if (replay !== null)
     own['replay'] = [replay.id, replay.state ?? '', replay.finished ? '1' : '', ...laneTexts(replay.lanes)];
   if (announced !== null) own['announced'] = eventTexts(announced);
-  if (disabling !== null) own['disabling'] = [disabling.reason, ...eventTexts(disabling)];
+  if (disabling !== null)
+    own['disabling'] = [disabling.reason, String(disabling.disabledAt), ...eventTexts(disabling)];
+  if (enabling !== null) own['enabling'] = eventTexts(enabling);
   return [JSON.stringify(own), ...attempts.map(toText)];
 }
 

@@ -1,6 +1,7 @@
 import type { FieldError } from '../../json/validation-problems.ts';
 import type { Subscription } from '../subscription.ts';
 import { auth } from './auth.ts';
+import { autoEnable } from './auto-enable.ts';
 import { expiresAt } from './expires-at.ts';
 import { filter } from './filter.ts';
 import { headers } from './headers.ts';
@@ -10,7 +11,17 @@ import { signatures } from './signatures.ts';
 import { tls } from './tls.ts';
 import { verification } from './verification.ts';
 
-const options = [headers, filter, signatures, auth, tls, limits, verification, expiresAt] as const;
+const options = [
+  headers,
+  filter,
+  signatures,
+  auth,
+  tls,
+  limits,
+  verification,
+  expiresAt,
+  autoEnable,
+] as const;
 const all: readonly Option[] = options;
 
 type All<Part> = (Part extends unknown ? (part: Part) => void : never) extends (part: infer Both) => void

@@ -23,7 +23,10 @@ redis.call('HINCRBY', KEYS[2], 'version', 1)
 if ARGV[10] == '' then redis.call('HDEL', KEYS[2], 'throttledUntil') end
 note_ends(KEYS[6], KEYS[7], ARGV[1], 11)
 if ARGV[8] == '' then redis.call('HDEL', KEYS[2], 'blocked') else redis.call('HSET', KEYS[2], 'blocked', ARGV[8]) end
-if ARGV[4] ~= '' then redis.call('HSET', KEYS[2], 'enabled', ARGV[4], 'disabledReason', ARGV[5]) end
+if ARGV[4] ~= '' then
+  redis.call('HSET', KEYS[2], 'enabled', ARGV[4], 'disabledReason', ARGV[5])
+  redis.call('HDEL', KEYS[2], 'disabledAt', 'lost')
+end
 if ARGV[6] == '1' then
   redis.call('HINCRBY', KEYS[2], 'endpointVersion', 1)
   redis.call('HSET', KEYS[2], 'failures', 0, 'failedFilings', '[]', 'failingSince', 0, 'workedAt', 0, 'pausedUntil', 0,

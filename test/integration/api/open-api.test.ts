@@ -1,3 +1,4 @@
+import { buildRecoveredEvent } from '../../../src/delivery/operational-events.ts';
 import { buildExpiryEvent } from '../../../src/subscriptions/certificate-warnings.ts';
 import { createHash } from 'node:crypto';
 import { Validator } from '@seriousme/openapi-schema-validator';
@@ -109,6 +110,10 @@ function realBody(type: string, filingBytesMax: number): string {
       url: 'https://a',
       reason: 'gone',
     }).body;
+  }
+  if (type === 'subscription.recovered') {
+    const about = { account: 'a', id: 'sub_1', url: 'https://a' };
+    return buildRecoveredEvent(about, { disabledAt: 1, waiting: 2, lost: 0 }, 3).body;
   }
   if (type === 'subscription.fell_behind') {
     const about = { subscription: 'sub_1', url: 'https://a', events: 3 };

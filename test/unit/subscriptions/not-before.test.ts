@@ -28,3 +28,11 @@ test.each<[Partial<DeliveryState>, number, ReturnType<typeof notBefore>, boolean
 ])('nothing is sent to %j with %i events behind: %j', (state, lag, expected, isHeld = false) => {
   expect(notBefore({ ...neverCalled, ...state }, lag, isHeld, now)).toEqual(expected);
 });
+
+test.each([
+  [now + 9, now + 9],
+  [now - 9, now],
+])('a disabled endpoint that is asked again at %i is said to be so at %i', (pausedUntil, at) => {
+  const state = { ...neverCalled, enabled: false, disabledReason: 'it failed', pausedUntil };
+  expect(notBefore(state, 3, false, now, true)).toEqual({ at, reason: 'disabled' });
+});

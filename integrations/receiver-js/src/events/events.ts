@@ -466,8 +466,29 @@ export interface SubscriptionFellBehindEvent {
   readonly data: SubscriptionFellBehindData;
 }
 
+/** `data` of `subscription.recovered`. */
+export interface SubscriptionRecoveredData extends SubscriptionEventData {
+  /** When it was disabled. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly disabledAt: string;
+  /** How many events waited and are delivered now, the one that the endpoint has just accepted included. Over 2000, all events of the log count. */
+  readonly waiting: number;
+  /** How many events, of all types, had left the log before they could be delivered; 0 = the log still held all that was missed. */
+  readonly lost: number;
+}
+
+/** A subscription that was disabled for failing was enabled again, because its endpoint accepted a callback when it was asked. */
+export interface SubscriptionRecoveredEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
+  readonly type: 'subscription.recovered';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: SubscriptionRecoveredData;
+}
+
 /** Every event `subscription.…` that this version of the package knows. */
-export type SubscriptionEvent = SubscriptionDisabledEvent | SubscriptionFellBehindEvent;
+export type SubscriptionEvent =
+  SubscriptionDisabledEvent | SubscriptionFellBehindEvent | SubscriptionRecoveredEvent;
 
 /** Every event that this version of the package knows, told apart by `type`. */
 export type KnownEvent = AccountEvent | FilingEvent | PingEvent | SubscriptionEvent;
@@ -494,4 +515,5 @@ export const knownEventTypes = [
   'ping',
   'subscription.disabled',
   'subscription.fell_behind',
+  'subscription.recovered',
 ] as const;

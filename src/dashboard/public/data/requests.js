@@ -95,6 +95,7 @@ const daysOf = (span) => /^P(\d+)D$/.exec(span)?.[1] ?? span;
  * @property {string} format
  * @property {string} payload
  * @property {string} expiresAt local time; empty: never
+ * @property {boolean} autoEnable
  * @property {string} from
  * @property {string} secret
  */
@@ -121,6 +122,7 @@ export function newSubscription() {
     format: 'standard',
     payload: 'full',
     expiresAt: '',
+    autoEnable: true,
     from: 'now',
     secret: `whsec_${btoa(String.fromCharCode(...bytes))}`,
   };
@@ -145,6 +147,7 @@ export function subscriptionValues(subscription) {
     format,
     payload,
     expiresAt: toLocal(subscription.expiresAt),
+    autoEnable: subscription.autoEnable,
     from,
     secret: '',
   };
@@ -197,7 +200,7 @@ export function selection({ eventTypes, statuses, states, filter }) {
 
 /** @param {SubscriptionValues} values */
 function subscriptionSettings(values) {
-  const { url, description, headers, format, payload, expiresAt, from } = values;
+  const { url, description, headers, format, payload, expiresAt, autoEnable, from } = values;
   const named = headers?.filter(({ name, value }) => name.trim() !== '' || value !== '');
   return {
     url: url.trim(),
@@ -207,6 +210,7 @@ function subscriptionSettings(values) {
     format,
     payload,
     expiresAt: fromLocal(expiresAt),
+    autoEnable,
     from,
   };
 }

@@ -24,7 +24,7 @@ export function StateBadge({ state }) {
  * the latest, newest first; `state` as `shownState` has it
  */
 export function StateAdvice({ subscription, state, attempts, now }) {
-  const { disabledReason, unreadable, lastError } = subscription;
+  const { disabledReason, unreadable, lastError, notBefore } = subscription;
   const obstacle = unreadable ?? lastError;
   if (obstacle !== null)
     return html`<p class="notice warn">Nothing can be sent: <${Text} value=${obstacle} /></p>`;
@@ -35,6 +35,7 @@ export function StateAdvice({ subscription, state, attempts, now }) {
       ${disabledReason !== null && html`Reason: <${Text} value=${disabledReason} />.`} Its place in the log is
       kept; ${disabledReason === 'expired' ? 'another time under Edit, or none,' : 'enabling it'} delivers
       what it missed.
+      ${notBefore?.at && html`Its endpoint is asked <${When} at=${notBefore.at} />, and enabled if it answers 2xx.`}
     </p>`;
   if (state === 'degraded')
     return html`<p class="notice warn">

@@ -34,7 +34,7 @@ const beginnings = /** @type {const} */ ([
  */
 export function SubscriptionFields({ account, known = [], isNew = false }) {
   /** @type {Form<SubscriptionValues>} */
-  const { values } = useForm();
+  const { values, set } = useForm();
   const trial = useAction();
   return html`<${Field}
       name="url"
@@ -80,6 +80,12 @@ export function SubscriptionFields({ account, known = [], isNew = false }) {
       />
       ${isNew && html`<${Field} name="from" label="Begin with" options=${beginnings} />`}
     </div>
+    <${Tick}
+      label="Enable it again by itself"
+      help="Once it was disabled because its endpoint failed for days: the endpoint is asked every hour."
+      checked=${values.autoEnable}
+      onToggle=${() => set({ autoEnable: !values.autoEnable })}
+    />
     <${HeaderFields} known=${known} />
     ${
       isNew &&

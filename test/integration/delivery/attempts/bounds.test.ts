@@ -43,6 +43,7 @@ const nothing: Omit<SubscriptionSettlement, 'id'> = {
   replay: null,
   announced: null,
   disabling: null,
+  enabling: null,
 };
 
 /** Writes records as one deliverer does, a settlement each. */

@@ -34,6 +34,7 @@ it.each<[string, object, string]>([
   ['account.certificate_expiring', { subscription: 's' }, 'A certificate is about to expire'],
   ['account.certificate_expiring', { subscription: 's', expired: true }, 'A certificate has expired'],
   ['subscription.disabled', { subscription: 's' }, 'Subscription disabled'],
+  ['subscription.recovered', { subscription: 's' }, 'Subscription enabled again'],
   ['subscription.fell_behind', { subscription: 's' }, 'Subscription has lost events'],
   ['ping', { subscription: 's' }, 'Test: messages arrive'],
   ['account.later', {}, 'account.later'],
