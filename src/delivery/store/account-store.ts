@@ -3,7 +3,7 @@ import { bodiesAtOnceMax, lostBody, type LogRead } from '../../events/event-log.
 import { toOutline, withBody, type Checkpoint, type StreamEntry } from '../../events/timeline.ts';
 import { clockStepMsMin } from '../../redis/clock.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
-import type { Keys } from '../../redis/keys.ts';
+import type { Keys, SubscriptionKeys } from '../../redis/keys.ts';
 import { committing, loadScript } from '../../redis/scripts.ts';
 import { replyError, type OnUnreadable } from '../../redis/unreadable-record.ts';
 import { parseDeliveryState } from '../../subscriptions/delivery-state.ts';
@@ -143,16 +143,7 @@ export function createAccountDeliveryStore(
       const { delivery, head, events, changes, subscriptions } = keys.account(account);
       const epoch = randomUUID();
       const reply = await openScript.run(redis, [delivery, head, events, changes, subscriptions], [epoch]);
-      if (reply === null) return null;
-      const [level, timeline, broughtBack, newest, newestTimeline, version, ids] = reply as OpenReply;
-      return {
-        fence: { epoch, settles: 0 },
-        level: { position: level, timeline },
-        isBroughtBack: broughtBack === '1',
-        head: { position: newest, timeline: newestTimeline },
-        version,
-        ids,
-      };
+      return reply === null ? null : toOpened(reply as OpenReply, epoch);
     },
     async load(account, { epoch }, ids, beyond) {
       const { delivery, head, events, subscriptions, subscription } = keys.account(account);
@@ -217,11 +208,8 @@ export function createAccountDeliveryStore(
       )) as SettleReply;
       if (reply[0] !== 1) return refusals[reply[0]];
       const [, position, timeline, newVersion, ...results] = reply;
-      const toSettled = (result: number | string, i: number) =>
-        typeof result === 'number'
-          ? (settledAs[result] ?? 'gone')
-          : replyError(result, ...Object.values(key.subscription(subscriptions[i]?.id ?? '')));
-      return { head: { position, timeline }, version: newVersion, results: results.map(toSettled) };
+      const settled = results.map((each, i) => toSettled(each, key.subscription(subscriptions[i]?.id ?? '')));
+      return { head: { position, timeline }, version: newVersion, results: settled };
     },
     async isDue(account, now) {
       const { delivery, head, changes, subscriptions } = keys.account(account);
@@ -247,6 +235,24 @@ type ReadReply =
   | [keyof typeof refusals]
   | [1, number, Buffer, version: Buffer, changed: Buffer[] | null, entries: Buffer, bodies: Buffer[]];
 type SettleReply = [keyof typeof refusals] | [1, number, string, version: string, ...(number | string)[]];
+
+function toOpened(reply: OpenReply, epoch: string): OpenedAccount {
+  const [level, timeline, broughtBack, newest, newestTimeline, version, ids] = reply;
+  return {
+    fence: { epoch, settles: 0 },
+    level: { position: level, timeline },
+    isBroughtBack: broughtBack === '1',
+    head: { position: newest, timeline: newestTimeline },
+    version,
+    ids,
+  };
+}
+
+function toSettled(result: number | string, own: SubscriptionKeys): Settled {
+  return typeof result === 'number'
+    ? (settledAs[result] ?? 'gone')
+    : replyError(result, ...Object.values(own));
+}
 
 function toLoaded(reply: LoadReply, key: string): LoadedSubscription | null | Error {
   if (reply === 0) return null;
