@@ -61,9 +61,6 @@ import { tagsApart } from './slots-apart.ts';
  */
 export type Keys = Readonly<ReturnType<typeof createKeys>>;
 
-/** Lists of accounts, written in one step with the records of accounts. */
-export type AccountLists = Readonly<ReturnType<typeof accountLists>>;
-
 /** The keys of one account; every string starts with `base`. */
 export type AccountKeys = Readonly<ReturnType<typeof accountKeys>>;
 
