@@ -37,6 +37,8 @@ export interface Sent {
   readonly request: SentRequest | null;
   /** The first headers of the response; null when there was none, and where they are not kept. */
   readonly responseHeaders: Readonly<Record<string, string>> | null;
+  /** The `traceparent` that was sent; null for none. */
+  readonly traceparent: string | null;
 }
 
 /** Sends events to one subscription; keeps its signing keys in memory. */
@@ -58,6 +60,8 @@ export interface SendCallbackDeps {
   readonly attemptDetails?: AttemptDetails;
   /** Address of the page, for links in messages; null where it is not known. */
   readonly publicUrl?: string | null;
+  /** The `traceparent` of an attempt to deliver an event; null for none. */
+  readonly traceparent?: (eventId: string) => string | null;
 }
 
 /**
@@ -67,12 +71,13 @@ export interface SendCallbackDeps {
  */
 export function createCallbackSender(deps: SendCallbackDeps, subscription: Subscription): CallbackSender {
   const { client, bearers, wallClock, now, attemptDetails = 'failures', publicUrl = null } = deps;
+  const { traceparent: traceparentOf = () => null } = deps;
   const { account, id, url, headers, secrets, auth, timeoutMs = null, format } = subscription;
   const keysAt = createKeyring(secrets);
   const written = { ...subscription, publicUrl };
   const identity = identityOf(subscription.tls);
   const isMessage = format === 'slack' || format === 'teams';
-  const failed = toSent(failedBeforehand('sender_error'), null, attemptDetails);
+  const failed = toSent(failedBeforehand('sender_error'), null, null, attemptDetails);
   const bearer = auth == null ? null : bearers?.(account, id, auth);
 
   return async (entry) => {
@@ -81,6 +86,8 @@ export function createCallbackSender(deps: SendCallbackDeps, subscription: Subsc
     if (isMessage && entry.body.length >= heavyBytes) await takeTurns().next();
     const body = bodyOrNull(written, entry);
     if (body === null || bearer === undefined) return failed;
+    const traceparent = traceparentOf(entry.id);
+    const traced: Readonly<Record<string, string>> = traceparent === null ? {} : { traceparent };
     let request: SentRequest | null = null;
     // Signed for each request, because the time is that of the request.
     const post = (authorization: { readonly authorization?: string }) => {
@@ -89,17 +96,17 @@ export function createCallbackSender(deps: SendCallbackDeps, subscription: Subsc
       request = { timestamp, signature: signed['webhook-signature'] };
       return client.post({
         url,
-        headers: { ...headers, 'content-type': body.contentType, ...signed, ...authorization },
+        headers: { ...headers, 'content-type': body.contentType, ...signed, ...traced, ...authorization },
         body: body.bytes,
         account,
         identity,
         timeoutMs,
       });
     };
-    if (bearer === null) return toSent(await post({}), request, attemptDetails);
+    if (bearer === null) return toSent(await post({}), request, traceparent, attemptDetails);
     const result = await sendAuthorized(bearer, (authorization) => post({ authorization }));
-    if (result.kind === 'unasked') return toSent(result.failure, null, attemptDetails);
-    if (result.kind !== 'failed') return toSent(result, request, attemptDetails);
+    if (result.kind === 'unasked') return toSent(result.failure, null, null, attemptDetails);
+    if (result.kind !== 'failed') return toSent(result, request, traceparent, attemptDetails);
     const durationMs = Math.round(performance.now() - startedAt);
     return { ...failed, outcome: outcomeWithoutToken(result), durationMs };
   };
@@ -116,7 +123,12 @@ function bodyOrNull(
   }
 }
 
-function toSent(result: CallbackResult, request: SentRequest | null, details: AttemptDetails): Sent {
+function toSent(
+  result: CallbackResult,
+  request: SentRequest | null,
+  traceparent: string | null,
+  details: AttemptDetails,
+): Sent {
   const answered = result.kind === 'response';
   const outcome = classifyOutcome(result);
   const keepsHeaders = details === 'all' || (details === 'failures' && outcome.kind !== 'delivered');
@@ -127,6 +139,7 @@ function toSent(result: CallbackResult, request: SentRequest | null, details: At
     response: answered ? result.excerpt : null,
     request: details === 'none' ? null : request,
     responseHeaders: answered && keepsHeaders ? firstHeaders(result.headers) : null,
+    traceparent,
   };
 }
 

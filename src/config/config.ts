@@ -5,7 +5,13 @@ import {
   type Environment,
   type MisspeltVariable,
 } from './environment.ts';
-import { findUnheeded, isTracingOff, otelVariables, type UnheededVariable } from './otel-environment.ts';
+import {
+  findUnheeded,
+  isTracingOff,
+  otelVariables,
+  propagatesContext,
+  type UnheededVariable,
+} from './otel-environment.ts';
 import { variables, type Variable } from './variables.ts';
 import type { TracingSettings } from '../tracing/tracing.ts';
 
@@ -162,7 +168,7 @@ function tracingOf(values: Values, env: Environment): TracingSettings | null {
   const collector = values.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? values.OTEL_EXPORTER_OTLP_ENDPOINT;
   const ratio = ratioOf(values);
   if (collector === null || ratio === 0 || isTracingOff(env)) return null;
-  return { environment: otelVariables(env), ratio };
+  return { environment: otelVariables(env), ratio, propagates: propagatesContext(env) };
 }
 
 function ratioOf({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: share }: Values): number {

@@ -13,11 +13,12 @@ const ways: Readonly<Record<string, readonly string[]>> = {
   OTEL_TRACES_EXPORTER: ['otlp', 'none'],
   OTEL_METRICS_EXPORTER: ['none'],
   OTEL_LOGS_EXPORTER: ['none'],
+  OTEL_PROPAGATORS: ['tracecontext', 'baggage', 'none'],
   OTEL_EXPORTER_OTLP_PROTOCOL: ['http/json'],
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: ['http/json'],
 };
 
-// The first two are the daemon's, the others are read by OpenTelemetry's own exporter and resources.
+// The first two are the daemon's; OpenTelemetry's own exporter and resources read the others.
 const heeded =
   /^OTEL_(?:TRACES_SAMPLER|TRACES_SAMPLER_ARG|SERVICE_NAME|RESOURCE_ATTRIBUTES|EXPORTER_OTLP_(?:TRACES_)?(?:ENDPOINT|HEADERS|TIMEOUT|COMPRESSION|CERTIFICATE|CLIENT_CERTIFICATE|CLIENT_KEY))$/;
 
@@ -36,6 +37,12 @@ export function otelVariables(env: Environment): Record<string, string> {
 export function isTracingOff(env: Environment): boolean {
   const exporters = waysOf(env, 'OTEL_TRACES_EXPORTER');
   return isDisabled(env) || (exporters.length > 0 && !exporters.includes('otlp'));
+}
+
+/** Whether callbacks carry the context of their trace: unless OTEL_PROPAGATORS lacks `tracecontext`; pure. */
+export function propagatesContext(env: Environment): boolean {
+  const propagators = waysOf(env, 'OTEL_PROPAGATORS');
+  return propagators.length === 0 || propagators.includes('tracecontext');
 }
 
 /** OpenTelemetry's variables that are set and not heeded; none with OTEL_SDK_DISABLED. Pure. */

@@ -1,4 +1,4 @@
-import { diag, DiagLogLevel } from '@opentelemetry/api';
+import { diag, DiagLogLevel, ROOT_CONTEXT } from '@opentelemetry/api';
 import { randomUUID } from 'node:crypto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import {
@@ -12,6 +12,7 @@ import {
 import {
   BatchSpanProcessor,
   RandomIdGenerator,
+  SamplingDecision,
   TraceIdRatioBasedSampler,
   TracerProvider,
   type IdGenerator,
@@ -42,9 +43,10 @@ export function createOtlpProvider(
   Object.assign(process.env, environment);
   diag.setLogger(warnings(onError), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   const ids = createIds();
+  const sampler = new TraceIdRatioBasedSampler(ratio);
   const exporter = reportFailures(new OTLPTraceExporter(), onError);
   const provider = new TracerProvider({
-    sampler: new TraceIdRatioBasedSampler(ratio),
+    sampler,
     idGenerator: ids.generator,
     spanProcessors: [new BatchSpanProcessor({ exporter })],
     resource: resourceOf(version, onError),
@@ -52,6 +54,10 @@ export function createOtlpProvider(
   return {
     tracer: provider.getTracer('filing-webhooks', version),
     startWith: ids.startWith,
+    newSpanId: ids.newSpanId,
+    /** Whether a trace is sent. */
+    isSampled: (traceId: string) =>
+      sampler.shouldSample(ROOT_CONTEXT, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED,
     // It rejects with failures to send, which are reported already.
     close: () => provider.shutdown().catch(() => undefined),
   };
@@ -77,7 +83,7 @@ function resourceOf(version: string, onError: (error: Error) => void): Resource 
     .merge(detectResources({ detectors: [serviceNameEnvDetector] }));
 }
 
-function createIds(): { generator: IdGenerator; startWith: SpanStarter } {
+function createIds(): { generator: IdGenerator; newSpanId: () => string; startWith: SpanStarter } {
   const random = new RandomIdGenerator();
   let given: SpanIds | null = null;
   return {
@@ -85,6 +91,7 @@ function createIds(): { generator: IdGenerator; startWith: SpanStarter } {
       generateTraceId: () => given?.traceId ?? random.generateTraceId(),
       generateSpanId: () => given?.spanId ?? random.generateSpanId(),
     },
+    newSpanId: () => random.generateSpanId(),
     startWith(ids, start) {
       given = ids;
       try {

@@ -24,7 +24,7 @@ interface Turn {
 /** Traces sent to a collector by OTLP. No span holds a URL's path or query, a secret, a key or a body. */
 export function createOtlpTracing(settings: TracingSettings, deps: OtlpTracingDeps): Tracing {
   const { version, now, onError } = deps;
-  const { tracer, startWith, close } = createOtlpProvider(settings, version, onError);
+  const { tracer, startWith, newSpanId, isSampled, close } = createOtlpProvider(settings, version, onError);
   const begin = (name: string, account: string, told: boolean): Turn => {
     const startedAt = now();
     const options = { startTime: startedAt, attributes: { 'filing_webhooks.account': account } };
@@ -66,26 +66,31 @@ export function createOtlpTracing(settings: TracingSettings, deps: OtlpTracingDe
 
     run: (account, run) => during(runs, account, begin('deliver', account, true), run, now),
 
-    attemptReported({ subscription, attempt, deadLetter }) {
+    traceparent(eventId) {
+      if (!settings.propagates) return null;
+      const { traceId } = idsOf(eventId);
+      return `00-${traceId}-${newSpanId()}-${isSampled(traceId) ? '01' : '00'}`;
+    },
+
+    attemptReported({ subscription, attempt, sent, deadLetter }) {
       const { account } = subscription;
       const { eventId, eventType, filingId, outcome, durationMs } = attempt;
       const endedAt = now();
-      const span = tracer.startSpan(
-        'callback',
-        {
-          kind: SpanKind.CLIENT,
-          startTime: endedAt - durationMs,
-          links: linkTo(runs.get(account)),
-          attributes: {
-            ...eventAttributes(account, eventId, eventType, filingId),
-            'filing_webhooks.subscription': subscription.id,
-            'filing_webhooks.attempt': attempt.attempt,
-            'filing_webhooks.outcome': outcome,
-            'filing_webhooks.dead_letter': deadLetter,
-            ...requestAttributes(subscription.url, attempt),
-          },
+      const options = {
+        kind: SpanKind.CLIENT,
+        startTime: endedAt - durationMs,
+        links: linkTo(runs.get(account)),
+        attributes: {
+          ...eventAttributes(account, eventId, eventType, filingId),
+          'filing_webhooks.subscription': subscription.id,
+          'filing_webhooks.attempt': attempt.attempt,
+          'filing_webhooks.outcome': outcome,
+          'filing_webhooks.dead_letter': deadLetter,
+          ...requestAttributes(subscription.url, attempt),
         },
-        contextOf(eventId),
+      };
+      const span = startWith(idsIn(sent.traceparent), () =>
+        tracer.startSpan('callback', options, contextOf(eventId)),
       );
       if (outcome !== 'delivered') fail(span, errorType(attempt));
       span.end(endedAt);
@@ -151,6 +156,11 @@ function errorType({ statusCode, outcome }: Attempt): string {
 function idsOf(eventId: string): SpanIds {
   const traceId = eventId.slice('evt_'.length);
   return { traceId, spanId: traceId.slice(0, 16) };
+}
+
+function idsIn(traceparent: string | null): SpanIds | null {
+  const [, traceId, spanId] = traceparent?.split('-') ?? [];
+  return traceId === undefined || spanId === undefined ? null : { traceId, spanId };
 }
 
 function remote(ids: SpanIds) {

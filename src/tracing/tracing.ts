@@ -8,6 +8,8 @@ export interface TracingSettings {
   readonly environment: Readonly<Record<string, string>>;
   /** The share of traces that is sent, 0 to 1. The trace's id decides for all its spans. */
   readonly ratio: number;
+  /** Whether callbacks carry the context of their trace. */
+  readonly propagates: boolean;
 }
 
 /**
@@ -24,6 +26,11 @@ export interface Tracing {
   pollReported(report: PollReport): void;
   /** One run of an account's deliverer. */
   run<T>(account: string, run: () => Promise<T>): Promise<T>;
+  /**
+   * The `traceparent` of one attempt to deliver an event (W3C Trace Context): the event's trace and the id of
+   * the attempt's span. Null where callbacks carry none.
+   */
+  traceparent(eventId: string): string | null;
   /** The run in progress has settled this attempt. */
   attemptReported(report: AttemptReport): void;
   /** Sends the remaining spans; nothing is traced afterwards. */
@@ -36,6 +43,7 @@ export const noTracing: Tracing = {
   eventsRecorded() {},
   pollReported() {},
   run: (_account, run) => run(),
+  traceparent: () => null,
   attemptReported() {},
   close: async () => {},
 };

@@ -104,7 +104,7 @@ test('the poll that saw a change and every attempt to deliver it are one trace, 
     ...of,
     'filing_webhooks.subscription': subscription,
     'server.address': '127.0.0.1',
-    'url.full': `${receiver.url}/REDACTED`,
+    'url.full': `${new URL(receiver.url).origin}/REDACTED`,
     'server.port': Number(new URL(receiver.url).port),
   };
   expect(others).toMatchObject([
@@ -119,6 +119,12 @@ test('the poll that saw a change and every attempt to deliver it are one trace, 
       attributes: { ...told, 'filing_webhooks.outcome': 'delivered', 'http.response.status_code': 200 },
     },
   ]);
+
+  // Each attempt hands its span on, and shows that it did.
+  const carried = receiver.received
+    .filter(({ id }) => id === event)
+    .map(({ headers }) => headers['traceparent']);
+  expect(carried).toEqual(others.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`));
 
   const poll = named(spans, 'poll').find(({ spanId }) => spanId === detected?.links[0]?.spanId);
   expect(poll).toMatchObject({

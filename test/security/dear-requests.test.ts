@@ -34,7 +34,7 @@ async function start(limits: Partial<ApiLimits>): Promise<void> {
     async ping() {
       await hang();
       const outcome = { kind: 'delivered', code: 'delivered', sent: true } as const;
-      const details = { request: null, responseHeaders: null };
+      const details = { request: null, responseHeaders: null, traceparent: null };
       return { outcome, statusCode: 200, durationMs: 1, response: '', ...details };
     },
   };

@@ -108,7 +108,7 @@ const missing = {
 // Without secrets, and for those who watch also without what gives access to the receiver.
 function requestView(
   eventId: string,
-  { url, contentType, timestamp, signature, names, body }: AttemptRequest,
+  { url, contentType, timestamp, signature, names, traceparent, body }: AttemptRequest,
   isSeeing: boolean,
 ) {
   const headers = {
@@ -117,6 +117,7 @@ function requestView(
     'webhook-id': eventId,
     'webhook-timestamp': String(timestamp),
     'webhook-signature': isSeeing ? signature : maskedHeader,
+    ...(traceparent === null ? {} : { traceparent }),
   };
   return { url: isSeeing ? url : hideUrlPath(url), headers, body };
 }

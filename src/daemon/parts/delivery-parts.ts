@@ -97,6 +97,7 @@ export function createDeliveryParts(
     ...stores,
     ...sending,
     ...observer,
+    traceparent: deps.tracing.traceparent,
     callbacksAtOnce: overrides.callbacksAtOnce ?? callbacksAtOnceMax,
     store: stores.deliveries,
     filings: stores.present,

@@ -12,6 +12,8 @@ export interface AttemptRequest {
   readonly signature: string;
   /** Names of the custom headers. */
   readonly names: readonly string[];
+  /** Null for none. */
+  readonly traceparent: string | null;
   readonly body: string;
 }
 
@@ -54,9 +56,9 @@ export function createAttemptReader(
     if (bytes === null) return 'event_trimmed';
     const sender = { account, format, payload, publicUrl };
     const written = formatBody(sender, { id: eventId, filingId, body: bytes });
-    const { url, timestamp, signature } = sent;
+    const { url, timestamp, signature, traceparent = null } = sent;
     const { contentType } = written;
-    return { url, contentType, timestamp, signature, names, body: written.bytes.toString() };
+    return { url, contentType, timestamp, signature, names, traceparent, body: written.bytes.toString() };
   }
 
   async function logged(account: string, eventId: string, position: number): Promise<Buffer | null> {

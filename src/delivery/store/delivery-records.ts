@@ -44,6 +44,8 @@ export interface KeptRequest extends SentRequest {
   readonly payload?: CallbackPayload | undefined;
   /** Names of the custom headers; missing without any. */
   readonly names?: readonly string[] | undefined;
+  /** Missing without one. */
+  readonly traceparent?: string | undefined;
 }
 
 /** An attempt as it is listed. */
@@ -103,7 +105,7 @@ export function toAttempt(
     response: sent.response,
     at: now,
     replay,
-    request: sent.request === null ? undefined : toKeptRequest(sent.request, entry, called),
+    request: sent.request === null ? undefined : toKeptRequest(sent.request, sent.traceparent, entry, called),
     reason: keptReason(sent.outcome) ?? undefined,
     headers: sent.responseHeaders ?? undefined,
   };
@@ -111,6 +113,7 @@ export function toAttempt(
 
 function toKeptRequest(
   { timestamp, signature }: SentRequest,
+  traceparent: string | null,
   { position, body }: Pick<LogEntry, 'position' | 'body'>,
   { url, format, payload, headers, auth = null }: Subscription,
 ): KeptRequest {
@@ -125,6 +128,7 @@ function toKeptRequest(
     format: format === 'standard' ? undefined : format,
     payload: payload === 'full' ? undefined : payload,
     names: names.length === 0 ? undefined : names,
+    traceparent: traceparent ?? undefined,
   };
 }
 

@@ -158,6 +158,7 @@ test('a second test of a subscription waits for the first', async () => {
     response: '',
     request: null,
     responseHeaders: null,
+    traceparent: null,
   });
   expect((await first).body).toEqual({
     outcome: 'delivered',

@@ -29,7 +29,10 @@ afterEach(() => {
 function createTracing(ratio = 1, variables: Readonly<Record<string, string>> = {}): Tracing {
   const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...variables };
   const onError = (error: Error) => void errors.push(error.message);
-  return createOtlpTracing({ environment, ratio }, { version: '0.0.0-test', now: Date.now, onError });
+  return createOtlpTracing(
+    { environment, ratio, propagates: true },
+    { version: '0.0.0-test', now: Date.now, onError },
+  );
 }
 
 const ids = Array.from({ length: 200 }, (_, n) => {
@@ -63,6 +66,7 @@ function attemptOf(
       durationMs: 5,
       ...attempt,
     },
+    sent: { traceparent: null },
     deadLetter: false,
     nextAttemptAt: null,
   } as AttemptReport;
@@ -84,6 +88,21 @@ test('a share of the traces is sent whole: processes that know nothing of each o
   expect(traced('detect').length).toBeGreaterThan(60);
   expect(traced('detect').length).toBeLessThan(140);
   expect(traced('callback').toSorted()).toEqual(traced('detect').toSorted());
+});
+
+test('the context that a callback carries is that of its span, and says whether the trace is sent', async () => {
+  const tracing = createTracing(0.5);
+  const carried = ids.map((id) => {
+    const traceparent = tracing.traceparent(id);
+    tracing.attemptReported({ ...attemptOf(id), sent: { traceparent } as AttemptReport['sent'] });
+    return traceparent ?? '';
+  });
+  await tracing.close();
+  expect(new Set(carried).size).toBe(ids.length);
+  const sent = carried.filter((each) => each.endsWith('-01'));
+  const spans = collector.spans.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`);
+  expect(spans).toEqual(sent);
+  expect(carried.filter((each) => each.endsWith('-00'))).toHaveLength(ids.length - sent.length);
 });
 
 describe('a poll', () => {

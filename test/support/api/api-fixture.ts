@@ -235,6 +235,7 @@ function notingHooks(calls: unknown[][]): ApiHooks {
         response: 'no',
         request: null,
         responseHeaders: null,
+        traceparent: null,
       };
     },
     endExpired: async () => false,

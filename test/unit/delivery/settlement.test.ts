@@ -53,7 +53,13 @@ function sent(filingId: string, outcome: CallbackOutcome, rest: Partial<Work> = 
     bytes: 0,
     body: Buffer.alloc(0),
   };
-  const nothing = { statusCode: null, response: null, request: null, responseHeaders: null };
+  const nothing = {
+    statusCode: null,
+    response: null,
+    request: null,
+    responseHeaders: null,
+    traceparent: null,
+  };
   const answer = { outcome, durationMs: 10, ...nothing };
   const letter = work.replay === null ? undefined : `letter ${position}`;
   return { kind: 'sent', work, entry, subscription, sent: answer, letter };
