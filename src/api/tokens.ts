@@ -152,7 +152,7 @@ const shown = {
 export const tokenSchema = s.shared('Token', shown);
 
 /** Response of POST …/tokens. */
-const newTokenSchema = s.shared('NewToken', {
+const newTokenSchema = s.shared('CreatedToken', {
   ...shown,
   token: s.string('Shown only now: send it as `Authorization: Bearer`.'),
   warnings: Type.Array(Type.String(), {

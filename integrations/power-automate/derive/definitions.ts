@@ -58,7 +58,7 @@ function filingEvent(document: ApiDocument): Schema {
     .filter(([type]) => type.startsWith('filing.') || type === 'ping')
     .map(([type, { post }]) => resolve(document, jsonSchema(post.requestBody, type)));
   return {
-    ...anyOf(bodies),
+    ...anyOf(bodies, document.components.schemas),
     description: 'The event of a change of a filing.',
   };
 }

@@ -20,13 +20,15 @@ const formats = new Set(['date-time', 'date']);
  * has `x-nullable`. An output has neither enums nor closed objects, because later versions of the daemon may
  * send more. References lead to `#/definitions`. Throws where a schema has no counterpart.
  */
-export function toSwagger(schema: Schema, use: Use, schemas: Schemas): Schema {
+export function toSwagger(described: Schema, use: Use, schemas: Schemas): Schema {
+  const schema = typedByExample(described);
   const ref = schema['$ref'];
   if (typeof ref === 'string') {
     const name = nameOf(ref);
-    return isUnion(schemas[name]) ? toSwagger(flatten(schema, schemas), use, schemas) : definition(name);
+    const found = schemas[name];
+    return found?.['oneOf'] === undefined ? definition(name) : toSwagger(found, use, schemas);
   }
-  if (isUnion(schema)) return toSwagger(flatten(schema, schemas), use, schemas);
+  if (schema['oneOf'] !== undefined) return toSwagger(flattened(schema, schemas), use, schemas);
   const types = typesOf(schema);
   const known = types.filter((type) => type !== 'null');
   if (known.length > 1) throw new Error(`${JSON.stringify(schema)} has several types`);
@@ -56,9 +58,12 @@ export function references(value: unknown): string[] {
   );
 }
 
-/** One object schema for all of several: each property of any of them; required is what all of them require. */
-export function anyOf(variants: readonly Schema[]): Schema {
-  return variants.reduce((merged, next) => merge(merged, next, 'any'));
+/**
+ * One object schema for all of several, without references: each property of any of them; required is what all
+ * of them require. Throws where the document lacks a schema.
+ */
+export function anyOf(variants: readonly Schema[], schemas: Schemas): Schema {
+  return variants.map((variant) => inlined(variant, schemas) as Schema).reduce(merge);
 }
 
 /** The description without the marks of Markdown, which forms show as they are. */
@@ -66,46 +71,50 @@ export function plain(text: string): string {
   return text.replaceAll('`', '');
 }
 
-function isUnion(schema: Schema | undefined): boolean {
-  return schema !== undefined && ['oneOf', 'anyOf', 'allOf'].some((key) => key in schema);
+function flattened({ oneOf, discriminator: _, ...rest }: Schema, schemas: Schemas): Schema {
+  return { ...anyOf(oneOf as readonly Schema[], schemas), ...rest };
 }
 
-// A schema without references and unions at its top.
-function flatten(schema: Schema, schemas: Schemas): Schema {
-  const ref = schema['$ref'];
+function inlined(value: unknown, schemas: Schemas): unknown {
+  if (Array.isArray(value)) return value.map((each) => inlined(each, schemas));
+  if (typeof value !== 'object' || value === null) return value;
+  const { $ref: ref } = value as Schema;
   if (typeof ref === 'string') {
     const found = schemas[nameOf(ref)];
     if (found === undefined) throw new Error(`the document has no schema ${ref}`);
-    return flatten(found, schemas);
+    return inlined(found, schemas);
   }
-  const { oneOf, anyOf: any, allOf, discriminator: _, ...rest } = schema;
-  const of = (list: unknown) => (list as readonly Schema[]).map((each) => flatten(each, schemas));
-  if (oneOf !== undefined) return { ...anyOf(of(oneOf)), ...rest };
-  if (any !== undefined) return { ...anyOf(of(any)), ...rest };
-  if (allOf === undefined) return schema;
-  return { ...of(allOf).reduce((merged, next) => merge(merged, next, 'all')), ...rest };
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, inlined(inner, schemas)]));
 }
 
-function merge(one: Schema, other: Schema, how: 'any' | 'all'): Schema {
+function merge(one: Schema, other: Schema): Schema {
   const types = [...new Set([...typesOf(one), ...typesOf(other)])];
-  const required = requiredOf(one).filter((name) => how === 'all' || requiredOf(other).includes(name));
-  const more = how === 'all' ? requiredOf(other) : [];
+  const required = requiredOf(one).filter((name) => requiredOf(other).includes(name));
   const { const: _, ...rest } = one;
   return {
     ...rest,
     ...(types.length === 0 ? {} : { type: types.length === 1 ? types[0] : types }),
-    ...('properties' in one || 'properties' in other ? { properties: mergeProperties(one, other, how) } : {}),
-    ...('required' in one || 'required' in other ? { required: [...new Set([...required, ...more])] } : {}),
+    ...('properties' in one || 'properties' in other ? { properties: mergeProperties(one, other) } : {}),
+    ...('required' in one || 'required' in other ? { required } : {}),
   };
 }
 
-function mergeProperties(one: Schema, other: Schema, how: 'any' | 'all'): Record<string, Schema> {
+function mergeProperties(one: Schema, other: Schema): Record<string, Schema> {
   const merged = { ...(one['properties'] as Record<string, Schema> | undefined) };
   for (const [name, schema] of Object.entries((other['properties'] ?? {}) as Record<string, Schema>)) {
     const present = merged[name];
-    merged[name] = present === undefined ? schema : merge(present, schema, how);
+    merged[name] = present === undefined ? schema : merge(present, schema);
   }
   return merged;
+}
+
+// The daemon promises no type of what it passes on. A form needs one, so it takes that of the example.
+function typedByExample(schema: Schema): Schema {
+  const [example] = (schema['examples'] ?? []) as unknown[];
+  if (example === undefined || schema['type'] !== undefined) return schema;
+  if (typeof example !== 'object' || example === null) return { type: typeof example, ...schema };
+  const fields = Object.entries(example).map(([name, value]) => [name, { examples: [value as unknown] }]);
+  return { type: 'object', properties: Object.fromEntries(fields) as Schemas, ...schema };
 }
 
 function typesOf(schema: Schema): string[] {

@@ -1,38 +1,6 @@
 import type { EventType } from '../../events/event-types.ts';
 
-type Move = readonly [from: string | null, to: string, sequence: number, more?: object];
-
-/** How the filing of the examples comes to its status, by event type; `more` are further fields of `data`. */
-const moves: Readonly<Partial<Record<EventType, Move>>> = {
-  'filing.created': [null, 'UNPAID', 1],
-  'filing.unpaid': ['PAID', 'UNPAID', 3],
-  'filing.paid': ['UNPAID', 'PAID', 2],
-  'filing.pending': ['PAID', 'PENDING', 3],
-  'filing.completed': [
-    'PENDING',
-    'COMPLETED',
-    4,
-    { completedAt: '2026-11-21T09:59:50.000Z', changed: ['status', 'completedAt'] },
-  ],
-  'filing.rejected': [
-    'PENDING',
-    'REJECTED',
-    4,
-    { rejectionReason: 'Affidavit is not signed', changed: ['status', 'rejectionReason'] },
-  ],
-  'filing.reopened': ['COMPLETED', 'PENDING', 5],
-  'filing.status_changed': ['PENDING', 'ON_HOLD', 4],
-  'filing.removed': ['PENDING', 'PENDING', 4, { changed: [], filing: null }],
-  'filing.stalled': [
-    'PENDING',
-    'PENDING',
-    4,
-    { changed: [], stalled: { status: 'PENDING', since: '2026-11-11T10:00:02.480Z', after: 'P10D' } },
-  ],
-  'filing.snapshot': [null, 'REJECTED', 4, { changed: [], rejectionReason: 'Affidavit is not signed' }],
-  'filing.restored': ['PENDING', 'PENDING', 5, { changed: [] }],
-};
-
+const account = 'default';
 const filing = {
   id: 'f_123',
   policyNumber: 'SL-2026-0042',
@@ -40,33 +8,85 @@ const filing = {
   premium: 1200.5,
   filingState: { name: 'Texas', stateAbbr: 'TX' },
 };
+const seenAt = '2026-11-21T10:00:03.120Z';
+const lastCompletePollAt = '2026-11-21T09:59:48.017Z';
+const rejectionReason = 'Affidavit is not signed';
 
-/**
- * The body of a callback of this type as the partner service's answer would lead to it; null for types whose
- * fields are example enough; pure.
- */
-export function eventExample(type: EventType): object | null {
-  const move = moves[type];
-  if (move === undefined) return null;
-  const [previousStatus, status, sequence, more = {}] = move;
-  const seenAt = '2026-11-21T10:00:03.120Z';
+/** `data` of an event by which the filing of the examples comes to its status; `more` are further fields. */
+function move(previousStatus: string | null, status: string, sequence: number, more: object = {}) {
   return {
-    id: 'evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f',
-    type,
-    timestamp: seenAt,
-    data: {
-      account: 'default',
-      filingId: filing.id,
-      rejectionReason: null,
-      completedAt: null,
-      observed: { notBefore: '2026-11-21T09:59:48.017Z', notAfter: seenAt },
-      inferred: false,
-      filing: { ...filing, status },
-      status,
-      previousStatus,
-      sequence,
-      changed: ['status'],
-      ...more,
-    },
+    account,
+    filingId: filing.id,
+    rejectionReason: null,
+    completedAt: null,
+    observed: { notBefore: lastCompletePollAt, notAfter: seenAt },
+    inferred: false,
+    filing: { ...filing, status },
+    status,
+    previousStatus,
+    sequence,
+    changed: ['status'],
+    ...more,
   };
+}
+
+const stay = { changed: [] };
+const aboutSubscription = {
+  account,
+  subscription: 'sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506',
+  url: 'https://example.com',
+};
+
+const dataByType: Readonly<Record<EventType, object>> = {
+  'filing.created': move(null, 'UNPAID', 1),
+  'filing.unpaid': move('PAID', 'UNPAID', 3),
+  'filing.paid': move('UNPAID', 'PAID', 2),
+  'filing.pending': move('PAID', 'PENDING', 3),
+  'filing.completed': move('PENDING', 'COMPLETED', 4, {
+    completedAt: '2026-11-21T09:59:50.000Z',
+    changed: ['status', 'completedAt'],
+  }),
+  'filing.rejected': move('PENDING', 'REJECTED', 4, {
+    rejectionReason,
+    changed: ['status', 'rejectionReason'],
+  }),
+  'filing.reopened': move('COMPLETED', 'PENDING', 5),
+  'filing.status_changed': move('PENDING', 'ON_HOLD', 4),
+  'filing.removed': move('PENDING', 'PENDING', 4, { ...stay, filing: null }),
+  'filing.stalled': move('PENDING', 'PENDING', 4, {
+    ...stay,
+    stalled: { status: 'PENDING', since: '2026-11-11T10:00:02.480Z', after: 'P10D' },
+  }),
+  'filing.snapshot': move(null, 'REJECTED', 4, { ...stay, rejectionReason }),
+  'filing.restored': move('PENDING', 'PENDING', 5, stay),
+  ping: { account, subscription: aboutSubscription.subscription },
+  'account.auth_failed': { account, lastCompletePollAt, lastError: 'auth: GET filings answered 401' },
+  'account.doubtful': {
+    account,
+    lastCompletePollAt,
+    lastError: 'doubtful: the list shows 0 of 300 known filings and 40 unknown ones',
+    doubt: { reason: 'other_list', known: 300, shown: 0, unknown: 40, gone: 0, moved: 0 },
+  },
+  'account.stale': { account, lastCompletePollAt, lastError: 'timeout: GET filings took too long' },
+  'account.recovered': { account, lastCompletePollAt, lastError: null },
+  'account.certificate_expiring': {
+    ...aboutSubscription,
+    certificate: 'cert',
+    subject: 'CN=filing-webhooks, O=Example Ltd',
+    notAfter: '2026-12-14T08:00:00.000Z',
+    expired: false,
+  },
+  'subscription.disabled': { ...aboutSubscription, reason: 'the endpoint answered 410 Gone' },
+  'subscription.recovered': {
+    ...aboutSubscription,
+    disabledAt: '2026-11-20T10:00:02.480Z',
+    waiting: 17,
+    lost: 0,
+  },
+  'subscription.fell_behind': { ...aboutSubscription, events: 412 },
+};
+
+/** An event of this type as the format `standard` sends it; pure. */
+export function eventExample(type: EventType): object {
+  return { id: 'evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f', type, timestamp: seenAt, data: dataByType[type] };
 }

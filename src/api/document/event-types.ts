@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { type EventType, eventTypes, isOperational } from '../../events/event-types.ts';
 import type { Api } from '../deps.ts';
-import { bodySchema } from './event-schemas.ts';
+import { bodySchema, schemaName } from './event-schemas.ts';
 import { eventExample } from './event-examples.ts';
-import { type JsonSchema, mapValues, opened, sampleOf } from './finish-document.ts';
+import { type JsonSchema, opened } from './finish-document.ts';
 import * as s from '../shared/schema.ts';
 
 /** The catalogue of event types, made once: it is the same for every caller. */
@@ -42,54 +42,19 @@ const dialect = 'https://json-schema.org/draft/2020-12/schema';
  */
 export function eventCatalogue(): readonly CatalogueEntry[] {
   return (Object.keys(eventTypes) as EventType[]).map((type) => {
-    const { $id: title, ...body } = JSON.parse(JSON.stringify(bodySchema(type))) as JsonSchema;
-    const described = { title, ...unchecked(withOpenValues(opened(body))) };
     return {
       type,
       description: eventTypes[type].when,
       operational: isOperational(type),
-      schema: { $schema: dialect, $id: `urn:filing-webhooks:event:${type}`, ...described },
-      example: eventExample(type) ?? (sampleOf(body, {}) as object),
+      schema: {
+        $schema: dialect,
+        $id: `urn:filing-webhooks:event:${type}`,
+        title: schemaName(type),
+        ...opened(bodySchema(type)),
+      },
+      example: eventExample(type),
     };
   });
-}
-
-// Fields of a filing that every read filing has in this form (src/partner/filing-schema.ts). The daemon
-// passes the others on as the partner service wrote them, so a schema that promised their types could be
-// wrong.
-const checked: readonly string[] = ['id', 'status'];
-
-function unchecked(body: JsonSchema): JsonSchema {
-  return within(body, 'data', (data) =>
-    within(data, 'filing', (filing) => ({
-      ...filing,
-      required: [...checked],
-      properties: mapValues(filing.properties ?? {}, (field, name) =>
-        checked.includes(name) ? field : untyped(field),
-      ),
-    })),
-  );
-}
-
-function untyped({ description, examples }: JsonSchema): JsonSchema {
-  return {
-    ...(description === undefined ? {} : { description }),
-    ...(examples === undefined ? {} : { examples }),
-  };
-}
-
-// A list of values marked `x-open` may grow: a receiver that checks the schema must accept the new ones.
-function withOpenValues(schema: JsonSchema): JsonSchema {
-  const { enum: values, 'x-open': isOpen, ...rest } = schema;
-  const plain = isOpen === true ? { ...rest, examples: values ?? [] } : schema;
-  const { properties } = plain;
-  return properties === undefined ? plain : { ...plain, properties: mapValues(properties, withOpenValues) };
-}
-
-function within(schema: JsonSchema, field: string, change: (schema: JsonSchema) => JsonSchema): JsonSchema {
-  const found = schema.properties?.[field];
-  if (found === undefined) return schema;
-  return { ...schema, properties: { ...schema.properties, [field]: change(found) } };
 }
 
 const listEventTypes = {

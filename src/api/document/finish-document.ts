@@ -1,6 +1,9 @@
 /** A body of a request or a response. */
 interface Body {
-  /** After its operation: `CreateSubscriptionRequest`, `ListEventsResponse`. */
+  /**
+   * After its operation: `CreateSubscriptionInput`, `ListEventsOutput`; generators of clients make types of
+   * their own that end in Request and Response.
+   */
   readonly name: string;
   readonly type: string;
   readonly media: MediaType;
@@ -19,9 +22,9 @@ export function bodiesOf({ paths = {}, webhooks = {} }: ApiDocument): Body[] {
     const add = (name: string, isSent: boolean, content: Content = {}) => {
       for (const [type, media] of Object.entries(content)) bodies.push({ name, type, media, isSent });
     };
-    add(`${own}Request`, callbacks.includes(operation), requestBody?.content);
+    add(`${own}Input`, callbacks.includes(operation), requestBody?.content);
     for (const [status, { content }] of Object.entries(responses))
-      add(`${own}Response${status.startsWith('2') ? '' : status}`, true, content);
+      add(`${own}Output${status.startsWith('2') ? '' : status}`, true, content);
   }
   return bodies;
 }
@@ -91,7 +94,6 @@ export interface JsonSchema {
   readonly required?: readonly string[];
   readonly items?: JsonSchema;
   readonly oneOf?: readonly JsonSchema[];
-  readonly allOf?: readonly JsonSchema[];
   readonly additionalProperties?: boolean | JsonSchema;
   readonly [keyword: string]: unknown;
 }
@@ -143,22 +145,35 @@ export function mapValues<A, B>(
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]));
 }
 
-/** A schema in which no object is closed; pure. */
-export function opened(schema: JsonSchema): JsonSchema {
-  return openedValue(schema) as JsonSchema;
+/** A schema without names in which no object is closed; pure. */
+export function opened(schema: object): JsonSchema {
+  const isDropped = (keyword: string, value: unknown) =>
+    keyword === '$id' || (keyword === 'additionalProperties' && value === false);
+  return rewrite(schema, (keyword, value) => (isDropped(keyword, value) ? [] : null)) as JsonSchema;
 }
 
-function openedValue(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(openedValue);
+/** The keywords in place of one; null if it stays. */
+type Replacement = readonly (readonly [keyword: string, value: unknown])[] | null;
+
+/** A copy of schemas, or of what has schemas in it, with other keywords; pure. Data of examples stay. */
+export function rewrite(value: unknown, replace: (keyword: string, value: unknown) => Replacement): unknown {
+  if (Array.isArray(value)) return value.map((each) => rewrite(each, replace));
   if (typeof value !== 'object' || value === null) return value;
-  const kept = Object.entries(value).filter(([key, to]) => key !== 'additionalProperties' || to !== false);
-  return Object.fromEntries(kept.map(([key, to]) => [key, isData(key) ? to : openedValue(to)]));
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([keyword, inner]: [string, unknown]) => {
+      const replaced = replace(keyword, inner);
+      if (replaced !== null) return replaced;
+      if (dataKeywords.has(keyword)) return [[keyword, inner]];
+      const isNames = keyword === 'properties';
+      const rewritten = isNames
+        ? mapValues(inner as NamedSchemas, (each) => rewrite(each, replace))
+        : rewrite(inner, replace);
+      return [[keyword, rewritten]];
+    }),
+  );
 }
 
-// Keywords whose values are data and no schemas.
-function isData(keyword: string): boolean {
-  return keyword === 'examples' || keyword === 'default' || keyword === 'const' || keyword === 'enum';
-}
+const dataKeywords: ReadonlySet<string> = new Set(['example', 'examples', 'default', 'const', 'enum']);
 
 // Maximum depth of an example: no schema of the API refers to itself.
 const depthMax = 12;
@@ -171,9 +186,8 @@ export function sampleOf(schema: JsonSchema, schemas: NamedSchemas, depth = 0): 
   if (value !== undefined) return value;
   const name = refName(schema);
   if (name !== null) return sampleOf(schemas[name] ?? {}, schemas, depth + 1);
-  const parts = schema.allOf ?? schema.oneOf?.slice(0, 1);
-  if (parts !== undefined)
-    return Object.assign({}, ...parts.map((part) => sampleOf(part, schemas, depth + 1))) as object;
+  const [first] = schema.oneOf ?? [];
+  if (first !== undefined) return sampleOf(first, schemas, depth + 1);
   return sampleOfType(schema, schemas, depth);
 }
 

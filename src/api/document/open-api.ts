@@ -33,8 +33,8 @@ const tags = [
   },
   {
     name: 'Delivery',
-    description: 'Outcomes of callbacks; testing and replaying.',
-    parts: ['attempts', 'dead-letters', 'deliveries', 'replay', 'replays', 'test', 'verify'],
+    description: 'Outcomes of callbacks; testing and replaying; the public keys of signatures.',
+    parts: ['attempts', 'dead-letters', 'deliveries', 'replay', 'replays', 'test', 'verify', 'webhook-keys'],
   },
   {
     name: 'Events',
@@ -51,7 +51,7 @@ const tags = [
     description: 'For the operator of the daemon.',
     parts: ['live', 'ready', 'metrics'],
   },
-  { name: 'Callbacks', description: 'The requests that subscribers receive.', parts: ['webhook-keys'] },
+  { name: 'Callbacks', description: 'The requests that subscribers receive.', parts: [] },
 ];
 
 /** Collects the routes added from now on into the OpenAPI 3.1 document of `/openapi.json`. */

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Type } from 'typebox';
+import type { TSchema } from 'typebox';
 import { onceForAll } from '../../memory/shared-work.ts';
 import type { ApiDeps, Api } from '../deps.ts';
-import { answer, openProblems, operation, record } from '../shared/schema.ts';
+import { answer, openProblems, operation, shared } from '../shared/schema.ts';
 
 // Milliseconds for the response about readiness; supervisors often allow two seconds.
 const readinessMs = 1_800;
@@ -12,9 +13,10 @@ const scrapeMs = 1_000;
 const reasonsSchema = Type.Array(Type.String(), {
   description: 'What is wrong and what to do; empty when nothing is.',
 });
-const verdict = { description: 'The verdict.' };
-const readinessSchema = record({ ready: Type.Boolean(), reasons: reasonsSchema }, verdict);
-const livenessSchema = record({ live: Type.Boolean(), reasons: reasonsSchema }, verdict);
+const readinessSchema = shared('Readiness', { ready: Type.Boolean(), reasons: reasonsSchema });
+const livenessSchema = shared('Liveness', { live: Type.Boolean(), reasons: reasonsSchema });
+const verdict = (schema: TSchema, headers = {}) =>
+  answer(schema, 'The verdict; `reasons` say what is wrong.', headers);
 
 const { default: anyProblem } = openProblems() as { default: object };
 // Seconds until a probe may ask again.
@@ -71,7 +73,12 @@ const getLiveness = operation({
   operationId: 'getLiveness',
   summary: 'Whether the process works; 503 means that a restart would help',
   description: 'Needs no token and asks no other service: a daemon whose Redis is away lives on.',
-  response: { 200: livenessSchema, 503: livenessSchema, '4xx': anyProblem, default: anyProblem },
+  response: {
+    200: verdict(livenessSchema),
+    503: verdict(livenessSchema),
+    '4xx': anyProblem,
+    default: anyProblem,
+  },
 });
 
 const getReadiness = operation({
@@ -80,10 +87,8 @@ const getReadiness = operation({
   description:
     'Needs no token. `reasons` names each fault that keeps events from being detected or delivered.',
   response: {
-    200: readinessSchema,
-    503: answer(readinessSchema, 'The verdict; `reasons` say what is wrong.', {
-      'retry-after': 'Seconds until it is worth asking again.',
-    }),
+    200: verdict(readinessSchema),
+    503: verdict(readinessSchema, { 'retry-after': 'Seconds until it is worth asking again.' }),
     '4xx': anyProblem,
     default: anyProblem,
   },

@@ -136,7 +136,7 @@ function realBody(type: string, filingBytesMax: number): string {
     inferred: false,
     notBefore: 1,
     notAfter: 2,
-    document: type === 'filing.removed' ? null : { id: 'f', extra: [1] },
+    document: type === 'filing.removed' ? null : { id: 'f', status: 'PAID', extra: [1] },
     ...(type === 'filing.stalled' ? { stalled: { since: 1, after: 'P1D' } } : {}),
   };
   return buildFilingEvent(change, filingBytesMax).body;

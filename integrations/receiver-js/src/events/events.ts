@@ -6,14 +6,15 @@
 export interface Filing {
   /** For example `f_123`. */
   readonly id: string;
-  /** For example `NEW_BUSINESS`. */
-  readonly filingType?: unknown;
   /** For example `REJECTED`. */
   readonly status: string;
+  /** For example `NEW_BUSINESS`. */
+  readonly filingType?: unknown;
   /** For example `SL-2026-0042`. */
   readonly policyNumber?: unknown;
   /** For example `Bluebonnet Roofing LLC`. */
   readonly insuredsName?: unknown;
+  /** For example `Lone Star Surety`. */
   readonly carriersName?: unknown;
   /** For example `1200.5`. */
   readonly premium?: unknown;
