@@ -69,6 +69,7 @@ const rows: Readonly<Record<string, Row>> = {
   'GET /health/ready': { expected: everybody(200) },
   'GET /metrics': { expected: everybody(200) },
   'GET /openapi.json': { expected: everybody(200) },
+  'GET /openapi-3.0.json': { expected: everybody(200) },
   'GET /docs': { expected: everybody(301) },
   'GET /.well-known/webhook-keys': { expected: everybody(200) },
   'GET /problems': { expected: everybody(200) },

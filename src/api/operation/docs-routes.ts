@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import { fastify } from 'fastify';
 import { createLateAsset, serveAsset } from '../../http/asset.ts';
 import type { Api } from '../deps.ts';
+import type { ApiDocument } from '../document/finish-document.ts';
+import { toOpenApi30 } from '../document/older-document.ts';
 
 /**
- * The OpenAPI document and the page that shows it. The page loads nothing from elsewhere. With `early` all is
- * made before the API is ready, because the first request of a stranger would hold the event loop; without
- * it, with the first request.
+ * The OpenAPI documents and the page that shows the API. The page loads nothing from elsewhere. With `early`
+ * all is made before the API is ready, because the first request of a stranger would hold the event loop;
+ * without it, with the first request.
  */
 export async function addDocsRoutes(app: Api, early: boolean): Promise<void> {
-  const document = createLateAsset('/openapi.json', () => ({
-    type: 'application/json; charset=utf-8',
-    body: JSON.stringify(app.swagger()),
-  }));
+  const document = createLateAsset('/openapi.json', () => json(app.swagger()));
+  const older = createLateAsset('/openapi-3.0.json', () => json(toOpenApi30(app.swagger() as ApiDocument)));
   const page = createLateAsset('/docs/', async () => {
     const body = await readReference('/docs/');
     return {
@@ -26,9 +26,13 @@ export async function addDocsRoutes(app: Api, early: boolean): Promise<void> {
     body: await readReference('/docs/js/scalar.js'),
   }));
   app.get('/docs', { schema: { hide: true } }, (_request, reply) => reply.redirect('docs/', 301));
-  const assets = [document, page, script];
+  const assets = [document, older, page, script];
   for (const asset of assets) serveAsset(app, asset);
   if (early) app.addHook('onReady', async () => void (await Promise.all(assets.map(({ read }) => read()))));
+}
+
+function json(document: object) {
+  return { type: 'application/json; charset=utf-8', body: JSON.stringify(document) };
 }
 
 const configuration = {

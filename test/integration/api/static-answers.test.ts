@@ -16,7 +16,14 @@ afterAll(async () => {
   await redis.cleanup();
 });
 
-const paths = ['/', '/docs/', '/docs/js/scalar.js', '/openapi.json', '/assets/vendor/preact.js'];
+const paths = [
+  '/',
+  '/docs/',
+  '/docs/js/scalar.js',
+  '/openapi.json',
+  '/openapi-3.0.json',
+  '/assets/vendor/preact.js',
+];
 
 test.each(paths)('%s comes with and without gzip, both with one tag', async (path) => {
   const plain = await api.app.inject({ url: path });

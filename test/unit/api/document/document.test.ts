@@ -1,3 +1,4 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { Compile } from 'typebox/compile';
 import { beforeAll, expect, test } from 'vitest';
 import {
@@ -7,6 +8,7 @@ import {
   type ApiDocument,
   type JsonSchema,
 } from '../../../../src/api/document/finish-document.ts';
+import { toOpenApi30 } from '../../../../src/api/document/older-document.ts';
 import { eventTypes } from '../../../../src/events/event-types.ts';
 import { inlined } from '../../../support/api/documented.ts';
 import { writeDocument } from '../../../support/api/inert-document.ts';
@@ -52,6 +54,35 @@ test('an event is one of its types, told apart by the type', () => {
     const schema = document.components?.schemas?.[$ref.split('/').at(-1) ?? ''];
     expect(schema?.properties?.['type']).toEqual({ type: 'string', const: type });
   }
+});
+
+test.each(['3.1', '3.0'])('the document of OpenAPI %s is valid', async (version) => {
+  const written = version === '3.1' ? document : toOpenApi30(document);
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate({ ...structuredClone(written) });
+  expect({ version: validator.version, valid, errors }).toEqual({ version, valid: true, errors: undefined });
+});
+
+test('OpenAPI 3.0 has the callbacks at the operation that subscribes', () => {
+  const { paths = {}, webhooks } = toOpenApi30(document) as ApiDocument;
+  const subscribe: object = paths['/v1/accounts/{account}/subscriptions']?.['post'] ?? {};
+  const { callbacks = {} } = subscribe as { readonly callbacks?: object };
+  expect(webhooks).toBeUndefined();
+  expect(Object.keys(callbacks)).toEqual(Object.keys(eventTypes));
+});
+
+test.each<[object, object]>([
+  [{ type: ['string', 'null'] }, { type: 'string', nullable: true }],
+  [{ properties: { const: { const: 1 } } }, { properties: { const: { enum: [1] } } }],
+  [
+    { type: 'string', examples: ['a', 'b'] },
+    { type: 'string', example: 'a' },
+  ],
+  [{ propertyNames: { pattern: '^a' } }, {}],
+  [{ example: { type: ['a', 'null'] } }, { example: { type: ['a', 'null'] } }],
+])('the schema %j is %j in OpenAPI 3.0', (schema, expected) => {
+  const older = toOpenApi30({ components: { schemas: { One: schema as JsonSchema } } }) as ApiDocument;
+  expect(older.components?.schemas?.['One']).toEqual(expected);
 });
 
 // Generators of clients make types of their own for operations, lists and objects without a name.
