@@ -14,14 +14,7 @@ export interface Account {
 }
 
 /** The accounts behind the partner keys. */
-export interface Accounts {
-  /** The account that a key opens, or undefined. */
-  byKey(key: string): Account | undefined;
-  /** The account of an owner; an owner without a key has the same rights as one with a key. */
-  byOwner(owner: string): Account;
-  /** The owner where a request names none: the one of the first key. */
-  readonly defaultOwner: string;
-}
+export type Accounts = ReturnType<typeof createAccounts>;
 
 /** The keys that work when nothing is configured: the given one and a second account's. */
 export function builtInKeys(key: string): PartnerKey[] {
@@ -32,11 +25,18 @@ export function builtInKeys(key: string): PartnerKey[] {
 }
 
 /** Makes the accounts behind the keys, which may not be empty; of two rows for one key the first counts. */
-export function createAccounts(keys: readonly PartnerKey[]): Accounts {
+export function createAccounts(keys: readonly PartnerKey[]) {
   const first = keys[0];
   if (first === undefined) throw new RangeError('the sandbox needs at least one partner key');
   const byKey = new Map(keys.toReversed().map(({ key, owner }) => [key, accountOf(owner)]));
-  return { byKey: (key) => byKey.get(key), byOwner: accountOf, defaultOwner: first.owner };
+  return {
+    /** The account that a key opens, or undefined. */
+    byKey: (key: string) => byKey.get(key),
+    /** The account of an owner; an owner without a key has the same rights as one with a key. */
+    byOwner: accountOf,
+    /** The owner where a request names none: the one of the first key. */
+    defaultOwner: first.owner,
+  };
 }
 
 /**

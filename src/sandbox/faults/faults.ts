@@ -70,21 +70,10 @@ export function planFault(faults: Faults, retryAfter: string | undefined, random
 }
 
 /** The injected faults, and the number of requests that they have concerned. */
-export interface FaultInjector {
-  readonly faults: Faults;
-  /** Number of requests that the present faults have concerned. */
-  readonly concerned: number;
-  /** Replaces all faults and restarts the count. */
-  set(faults: Faults): void;
-  /** Counts the request and decides its fate. */
-  plan(facts: RequestFacts): FaultPlan;
-}
+export type FaultInjector = ReturnType<typeof createFaultInjector>;
 
 /** An injector without faults. */
-export function createFaultInjector(deps: {
-  readonly now: () => number;
-  readonly random: Random;
-}): FaultInjector {
+export function createFaultInjector(deps: { readonly now: () => number; readonly random: Random }) {
   let faults: Faults = {};
   let concerned = 0;
   let window = { startMs: 0, requests: 0 };
@@ -99,18 +88,16 @@ export function createFaultInjector(deps: {
   };
 
   return {
-    get faults() {
-      return faults;
-    },
-    get concerned() {
-      return concerned;
-    },
-    set(next) {
+    /** The present faults, and the number of requests that they have concerned. */
+    state: () => ({ faults, concerned }),
+    /** Replaces all faults and restarts the count. */
+    set(next: Faults): void {
       faults = next;
       concerned = 0;
       window = { startMs: 0, requests: 0 };
     },
-    plan(facts) {
+    /** Counts the request and decides its fate. */
+    plan(facts: RequestFacts): FaultPlan {
       if (!faultsConcern(faults, facts)) return noFault;
       concerned += 1;
       if (!faultsHit(faults, concerned)) return noFault;

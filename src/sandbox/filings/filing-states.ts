@@ -4,27 +4,10 @@ import { type RateConfiguration } from './rates.ts';
 import { stateTable, type PairRow, type StateRow } from './state-table.ts';
 
 /** A document to gather before filing; it describes what to upload and is no file itself. */
-export interface RequiredDocument {
-  readonly id: string;
-  readonly name: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly fileName: null;
-  readonly filePath: null;
-}
+type RequiredDocument = Readonly<ReturnType<typeof requiredDocument>>;
 
 /** A filing state exactly as the service returns it. */
-export interface FilingState {
-  readonly id: string;
-  readonly name: string;
-  readonly stateAbbr: string;
-  readonly descriptionNb: string;
-  readonly descriptionEd: string;
-  readonly filesNb: readonly RequiredDocument[];
-  readonly filesEd: readonly RequiredDocument[];
-  readonly nbStateRates: RateConfiguration;
-  readonly edStateRates: RateConfiguration;
-}
+export type FilingState = Readonly<ReturnType<typeof toFilingState>>;
 
 const documentsSince = '2024-01-01T00:00:00.000Z';
 
@@ -60,7 +43,7 @@ function stableUuid(text: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-function toFilingState(row: StateRow): FilingState {
+function toFilingState(row: StateRow) {
   return {
     id: stableUuid(`filing state ${row.stateAbbr}`),
     name: row.name,
@@ -87,7 +70,7 @@ function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-function requiredDocument(stateAbbr: string, pair: 'nb' | 'ed', name: string): RequiredDocument {
+function requiredDocument(stateAbbr: string, pair: 'nb' | 'ed', name: string) {
   return {
     id: stableUuid(`document ${stateAbbr} ${pair} ${name}`),
     name,

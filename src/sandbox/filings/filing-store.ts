@@ -13,31 +13,13 @@ interface FilingSelection {
 }
 
 /** The filings of a selection, newest first by `createdAt` and then by arrival. */
-export interface FilingView {
-  readonly size: number;
-  at(index: number): Filing | undefined;
-  slice(offset: number, limit: number): Filing[];
-}
+export type FilingView = ReturnType<typeof view>;
 
 /**
  * All filings, in memory: gone when the process ends. Every filing in it is replaced as a whole and never
  * modified.
  */
-export interface FilingStore {
-  get(id: string): Filing | undefined;
-  /**
-   * Adds the filing, or takes it for the one with the same id, which keeps its place among those of the same
-   * `createdAt`.
-   */
-  put(filing: Filing): void;
-  /** Adds many filings whose ids are all new. */
-  addMany(filings: readonly Filing[]): void;
-  /** False when there was none to remove. */
-  remove(id: string): boolean;
-  clear(): void;
-  /** The present filings of a selection; only a search by text looks at every filing. */
-  select(selection: FilingSelection): FilingView;
-}
+export type FilingStore = ReturnType<typeof createFilingStore>;
 
 interface FilingRecord {
   readonly createdAtMs: number;
@@ -48,7 +30,7 @@ interface FilingRecord {
 }
 
 /** An empty store. */
-export function createFilingStore(): FilingStore {
+export function createFilingStore() {
   const byId = new Map<string, FilingRecord>();
   // Each with the oldest first: a page costs its own length, and a change one binary search.
   const lists = new Map<string, FilingRecord[]>();
@@ -69,13 +51,18 @@ export function createFilingStore(): FilingStore {
   };
 
   return {
-    get: (id) => byId.get(id)?.filing,
-    put(filing) {
+    get: (id: string) => byId.get(id)?.filing,
+    /**
+     * Adds the filing, or takes it for the one with the same id, which keeps its place among those of the
+     * same `createdAt`.
+     */
+    put(filing: Filing): void {
       const known = byId.get(filing.id);
       if (known !== undefined) leave(known);
       enter(toRecord(filing, known?.arrival ?? arrivals++));
     },
-    addMany(filings) {
+    /** Adds many filings whose ids are all new. */
+    addMany(filings: readonly Filing[]): void {
       const records = filings.map((filing) => toRecord(filing, arrivals++));
       const changed = new Set<FilingRecord[]>();
       for (const record of records) {
@@ -87,16 +74,18 @@ export function createFilingStore(): FilingStore {
       }
       for (const members of changed) members.sort(compare);
     },
-    remove(id) {
+    /** False when there was none to remove. */
+    remove(id: string): boolean {
       const known = byId.get(id);
       if (known !== undefined) leave(known);
       return known !== undefined;
     },
-    clear() {
+    clear(): void {
       byId.clear();
       lists.clear();
     },
-    select({ owner, status, q }) {
+    /** The present filings of a selection; only a search by text looks at every filing. */
+    select({ owner, status, q }: FilingSelection): FilingView {
       const records = lists.get(listKey(owner, status)) ?? [];
       const text = folded((q ?? '').trim());
       return view(text === '' ? records : records.filter((record) => matches(record, text)));
@@ -118,12 +107,12 @@ function listKey(owner?: string, status?: string): string {
   return JSON.stringify([owner ?? null, status ?? null]);
 }
 
-function view(oldestFirst: readonly FilingRecord[]): FilingView {
+function view(oldestFirst: readonly FilingRecord[]) {
   const { length: size } = oldestFirst;
   return {
     size,
-    at: (index) => oldestFirst[size - 1 - index]?.filing,
-    slice(offset, limit) {
+    at: (index: number) => oldestFirst[size - 1 - index]?.filing,
+    slice(offset: number, limit: number): Filing[] {
       const end = Math.max(size - offset, 0);
       const page = oldestFirst.slice(Math.max(end - limit, 0), end).toReversed();
       return page.map(({ filing }) => filing);

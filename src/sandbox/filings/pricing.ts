@@ -1,6 +1,5 @@
 import { Big } from 'big.js';
 import { moneyDecimals } from '../decisions.ts';
-import type { FilingType } from './filing.ts';
 import type { CalculateInput } from './input-schema.ts';
 import type { Rate, RateConfiguration, RateMode } from './rates.ts';
 
@@ -21,19 +20,8 @@ interface QuoteLine {
  * The body of `POST /partner/calculate`: `total` = `filingFee` + `tax` + `fees` = the sum of the breakdown,
  * premium not included.
  */
-export interface Quote {
-  readonly filingType: FilingType;
-  readonly stateAbbr: string;
-  readonly premium: number;
-  readonly currency: 'USD';
-  readonly total: number;
-  readonly filingFee: number;
-  readonly tax: number;
-  readonly fees: number;
-  readonly breakdown: readonly QuoteLine[];
-}
+export type Quote = ReturnType<typeof toQuote>;
 
-/** The amount that a percentage applies to; null where the value is the amount itself. */
 type Bases = Readonly<Record<RateMode, Big | null>>;
 
 /**
@@ -106,12 +94,12 @@ function negated(quoteLine: QuoteLine): QuoteLine {
   return { ...quoteLine, amount: quoteLine.amount === 0 ? 0 : -quoteLine.amount };
 }
 
-function toQuote(input: CalculateInput, breakdown: readonly QuoteLine[]): Quote {
+function toQuote(input: CalculateInput, breakdown: readonly QuoteLine[]) {
   return {
     filingType: input.filingType,
     stateAbbr: input.stateAbbr,
     premium: input.premium,
-    currency: 'USD',
+    currency: 'USD' as const,
     total: sumOf(breakdown),
     filingFee: sumOf(breakdown.filter(({ kind }) => kind === 'filing-fee')),
     tax: sumOf(breakdown.filter(({ kind }) => kind === 'tax')),

@@ -21,26 +21,10 @@ interface UploadSignature {
 }
 
 /** The upload tickets of all accounts. */
-export interface Uploads {
-  /**
-   * Issues a ticket: the path, and the signature that lets its bearer send the bytes once within the
-   * lifetime.
-   */
-  issue(upload: Pick<Upload, 'owner' | 'fileName' | 'filingId'>): UploadSignature & { storagePath: string };
-  /** The upload of a signed URL. Throws the `UPLOAD_URL_…` error for a forged, expired or used one. */
-  check(storagePath: string, given: UploadSignature): Upload;
-  /** Marks the bytes as stored: the URL cannot be used again. */
-  store(upload: Upload): void;
-  /** The upload at a path, stored or not, or undefined. */
-  find(storagePath: string): Upload | undefined;
-  /** Milliseconds for which tickets issued from now on are valid. */
-  lifetimeMs(): number;
-  /** Changes the lifetime; with 0, tickets have expired when they are issued. */
-  setLifetime(ms: number): void;
-}
+export type Uploads = ReturnType<typeof createUploads>;
 
 /** No tickets yet; tickets signed by another instance are not valid here. */
-export function createUploads(deps: { readonly now: () => number; readonly random: Random }): Uploads {
+export function createUploads(deps: { readonly now: () => number; readonly random: Random }) {
   const secret = randomBytes(32);
   const uploads = new Map<string, Upload>();
   const expiries = new Map<string, number>();
@@ -57,11 +41,17 @@ export function createUploads(deps: { readonly now: () => number; readonly rando
   };
 
   return {
+    /** Milliseconds for which tickets issued from now on are valid. */
     lifetimeMs: () => lifetimeMs,
-    setLifetime(ms) {
+    /** Changes the lifetime; with 0, tickets have expired when they are issued. */
+    setLifetime(ms: number): void {
       lifetimeMs = ms;
     },
-    issue({ owner, fileName, filingId }) {
+    /**
+     * Issues a ticket: the path, and the signature that lets its bearer send the bytes once within the
+     * lifetime.
+     */
+    issue({ owner, fileName, filingId }: Pick<Upload, 'owner' | 'fileName' | 'filingId'>) {
       const expiresMs = deps.now() + lifetimeMs;
       forgetExpired(deps.now());
       const storagePath = `uploads/${owner}/${hexDigits(deps.random, 32)}/${plainName(fileName)}`;
@@ -70,7 +60,8 @@ export function createUploads(deps: { readonly now: () => number; readonly rando
       const expires = String(expiresMs);
       return { storagePath, expires, signature: sign(storagePath, expires).toString('hex') };
     },
-    check(storagePath, { expires, signature }) {
+    /** The upload of a signed URL. Throws the `UPLOAD_URL_…` error for a forged, expired or used one. */
+    check(storagePath: string, { expires, signature }: UploadSignature): Upload {
       if (!sameBytes(sign(storagePath, expires), Buffer.from(signature, 'hex'))) {
         throw new SandboxError('UPLOAD_URL_INVALID', 'this upload URL was not issued by this service');
       }
@@ -83,8 +74,10 @@ export function createUploads(deps: { readonly now: () => number; readonly rando
       }
       return upload;
     },
-    store: (upload) => void uploads.set(upload.storagePath, { ...upload, stored: true }),
-    find: (storagePath) => uploads.get(storagePath),
+    /** Marks the bytes as stored: the URL cannot be used again. */
+    store: (upload: Upload) => void uploads.set(upload.storagePath, { ...upload, stored: true }),
+    /** The upload at a path, stored or not, or undefined. */
+    find: (storagePath: string) => uploads.get(storagePath),
   };
 }
 

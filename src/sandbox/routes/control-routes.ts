@@ -19,12 +19,10 @@ export function addControlRoutes(
     counter,
   }: Pick<SandboxDeps, 'injector' | 'simulator' | 'uploads' | 'counter'>,
 ): void {
-  const presentFaults = () => ({ faults: injector.faults, concerned: injector.concerned });
-
-  app.get('/faults', presentFaults);
+  app.get('/faults', () => injector.state());
   app.put('/faults', { schema: { body: Faults } }, (request) => {
     injector.set(request.body);
-    return presentFaults();
+    return injector.state();
   });
 
   app.get('/simulation', () => simulator.state());

@@ -11,22 +11,11 @@ import {
 } from './simulation.ts';
 import { withStatus } from '../filings/filing.ts';
 
-/** The state of the simulation: its settings, and its effects since they were set. */
-export interface SimulationState extends SimulationSettings {
-  readonly enabled: boolean;
-  readonly owner: string;
-  readonly ticks: number;
-  readonly created: number;
-  readonly changed: number;
-}
-
 /** Changes the filings of one account while it is enabled. */
-export interface Simulator {
-  set(request: SimulationRequest): void;
-  state(): SimulationState;
-  /** Stops for good; no timer is left. */
-  stop(): void;
-}
+export type Simulator = ReturnType<typeof createSimulator>;
+
+/** The body of `GET /_sandbox/simulation`. */
+export type SimulationState = ReturnType<Simulator['state']>;
 
 interface SimulatorDeps {
   readonly store: FilingStore;
@@ -36,7 +25,7 @@ interface SimulatorDeps {
 }
 
 /** A simulator that is not enabled. */
-export function createSimulator(deps: SimulatorDeps): Simulator {
+export function createSimulator(deps: SimulatorDeps) {
   let course = startCourse(deps, { enabled: false });
   let timer: NodeJS.Timeout | undefined;
   const stop = (): void => {
@@ -45,15 +34,17 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
   };
 
   return {
-    set(request) {
+    set(request: SimulationRequest): void {
       stop();
       course = startCourse(deps, request);
       if (request.enabled) timer = setInterval(runTick, course.settings.intervalMs, deps, course).unref();
     },
+    /** The settings, and the effects since they were set. */
     state() {
       const { owner, settings, ticks, created, changed } = course;
       return { enabled: timer !== undefined, owner, ...settings, ticks, created, changed };
     },
+    /** Stops for good; no timer is left. */
     stop,
   };
 }
