@@ -59,6 +59,9 @@ const cli = [
   'subscriptions/not-before.ts',
   'events/event-types.ts',
   'demo',
+  // Only the types of the API's answers.
+  'dashboard/api-types.ts',
+  'api/shared/problem.ts',
 ];
 
 // Files of the sandbox that all of its folders share.

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Replay } from '../../dashboard/api-types.ts';
 import { apiOptions, createApiClient, type ApiClient } from '../daemon/api-client.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import {
@@ -13,12 +14,7 @@ import {
   type Input,
 } from '../command.ts';
 
-interface Progress {
-  readonly state: 'running' | 'finished' | 'cancelled';
-  readonly matched: number;
-  readonly delivered: number;
-  readonly failed: number;
-}
+type Progress = Pick<Replay, 'state' | 'matched' | 'delivered' | 'failed'>;
 
 const lookMs = 300;
 const barWidth = 30;

@@ -1,33 +1,11 @@
 import { styleText } from 'node:util';
+import type { Account, Page, Session, Subscription } from '../../dashboard/api-types.ts';
 import { printable } from '../../demo/callback-line.ts';
 import { waitReasonNames, waitReasons, type WaitReason } from '../../subscriptions/not-before.ts';
 import { byRequest, expiredReason } from '../../subscriptions/subscription.ts';
 import { apiOptions, createApiClient, type ApiClient, query } from '../daemon/api-client.ts';
 import { exitCodes } from '../cli-error.ts';
 import { atMost, type Command } from '../command.ts';
-
-interface ShownAccount {
-  readonly account: string;
-  readonly counts: Readonly<Record<string, number | null>>;
-  readonly health: {
-    readonly state: string;
-    readonly lastError: string | null;
-    readonly late?: { readonly detail: string } | null;
-    readonly lastCompletePollAt: string | null;
-  };
-}
-
-interface ShownSubscription {
-  readonly id: string;
-  readonly url: string;
-  readonly description: string | null;
-  readonly state: string;
-  readonly lag: number;
-  readonly consecutiveFailures: number;
-  readonly lastError: string | null;
-  readonly disabledReason: string | null;
-  readonly notBefore: { readonly at: string | null; readonly reason: WaitReason } | null;
-}
 
 /** One account with what needs someone. */
 interface Overview {
@@ -37,7 +15,7 @@ interface Overview {
   /** Null while the account has never been read whole. */
   readonly rejected: number | null;
   readonly subscriptions: number;
-  readonly failing: readonly ShownSubscription[];
+  readonly failing: readonly Subscription[];
   /** Number of subscriptions to which nothing is sent now, by the reason; reasons of none are missing. */
   readonly notSent: Partial<Readonly<Record<WaitReason, number>>>;
 }
@@ -84,16 +62,16 @@ async function readiness(client: ApiClient): Promise<readonly string[]> {
 }
 
 // All accounts for the operator, unless one is named; an account token sees its own.
-async function readAccounts(client: ApiClient, named: string | null): Promise<readonly ShownAccount[]> {
-  const { account } = await client.get<{ account: string | null }>('/v1/session');
+async function readAccounts(client: ApiClient, named: string | null): Promise<readonly Account[]> {
+  const { account } = await client.get<Session>('/v1/session');
   const only = named ?? account;
-  if (only === null) return readList<ShownAccount>(client, '/v1/accounts');
-  return [await client.get<ShownAccount>(`/v1/accounts/${encodeURIComponent(only)}`)];
+  if (only === null) return readList<Account>(client, '/v1/accounts');
+  return [await client.get<Account>(`/v1/accounts/${encodeURIComponent(only)}`)];
 }
 
-async function look(client: ApiClient, shown: ShownAccount): Promise<Overview> {
+async function look(client: ApiClient, shown: Account): Promise<Overview> {
   const path = `/v1/accounts/${encodeURIComponent(shown.account)}/subscriptions`;
-  const items = await readList<ShownSubscription>(client, path);
+  const items = await readList<Subscription>(client, path);
   return {
     account: shown.account,
     health: shown.health.state,
@@ -105,7 +83,7 @@ async function look(client: ApiClient, shown: ShownAccount): Promise<Overview> {
   };
 }
 
-function countReasons(subscriptions: readonly ShownSubscription[]): Overview['notSent'] {
+function countReasons(subscriptions: readonly Subscription[]): Overview['notSent'] {
   const counts: Partial<Record<WaitReason, number>> = {};
   for (const { notBefore } of subscriptions)
     if (notBefore !== null) counts[notBefore.reason] = (counts[notBefore.reason] ?? 0) + 1;
@@ -113,7 +91,7 @@ function countReasons(subscriptions: readonly ShownSubscription[]): Overview['no
 }
 
 // A subscription that was disabled by request, or has expired, is as its owner wants it.
-function isFailing({ state, disabledReason }: ShownSubscription): boolean {
+function isFailing({ state, disabledReason }: Subscription): boolean {
   if (state !== 'disabled') return state !== 'active';
   return disabledReason !== byRequest && disabledReason !== expiredReason;
 }
@@ -146,13 +124,8 @@ function linesOf(overview: Overview): string[] {
 }
 
 // When the endpoint of a disabled subscription is asked again; empty if it is not.
-function askedAgain(state: string, notBefore: ShownSubscription['notBefore']): string {
+function askedAgain(state: string, notBefore: Subscription['notBefore']): string {
   return state === 'disabled' && notBefore?.at ? `  asked again at ${printable(notBefore.at)}` : '';
-}
-
-interface Page<T> {
-  readonly items: readonly T[];
-  readonly nextCursor: string | null;
 }
 
 // The items of a list, page after page.

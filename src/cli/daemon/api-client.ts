@@ -1,3 +1,4 @@
+import type { problemBody, ProblemCode } from '../../api/shared/problem.ts';
 import { CliError, type Failure } from '../cli-error.ts';
 import { baseUrlFrom, type Context, type Input, type Option } from '../command.ts';
 import { quotesProblem, type Environment } from '../../config/environment.ts';
@@ -6,15 +7,7 @@ import { quotesProblem, type Environment } from '../../config/environment.ts';
  * A daemon's API for commands about one account. Paths begin behind `/v1/accounts/{account}`, unless they
  * begin with `/v1/`. Rejects with a CliError.
  */
-export interface ApiClient {
-  readonly account: string;
-  readonly url: string;
-  get<T>(path: string): Promise<T>;
-  /** The parsed response; null where it is empty. */
-  send<T>(method: string, path: string, body?: unknown): Promise<T>;
-  /** The response itself, 2xx, its body unread. */
-  open(path: string, headers: Readonly<Record<string, string>>): Promise<Response>;
-}
+export type ApiClient = ReturnType<typeof createApiClient>;
 
 /** The options of every command that calls the API. */
 export const apiOptions = {
@@ -37,7 +30,7 @@ export const jsonHeaders = { 'content-type': 'application/json' };
 /**
  * A client for the daemon that options and environment name, options first. Throws CliError without a token.
  */
-export function createApiClient(input: Input, { env, signal }: Context): ApiClient {
+export function createApiClient(input: Input, { env, signal }: Context) {
   for (const [name, text = ''] of Object.entries(env)) {
     const problem = /^(?:FILING_WEBHOOKS_|PARTNER_|API_TOKEN$)/.test(name) ? quotesProblem(text) : null;
     if (problem !== null) throw new CliError('usage', `${name} ${problem}.`);
@@ -82,9 +75,11 @@ export function createApiClient(input: Input, { env, signal }: Context): ApiClie
   return {
     account,
     url,
-    get: (path) => send('GET', path),
+    get: <T>(path: string) => send<T>('GET', path),
+    /** The parsed response; null where it is empty. */
     send,
-    open: (path, headers) => request(path, { headers, signal }),
+    /** The response itself, 2xx, its body unread. */
+    open: (path: string, headers: Readonly<Record<string, string>>) => request(path, { headers, signal }),
   };
 }
 
@@ -110,15 +105,8 @@ function unreachable(url: string, error: unknown): CliError {
   );
 }
 
-interface ProblemBody {
-  readonly code?: string;
-  readonly title?: string;
-  readonly detail?: string;
-  readonly errors?: readonly { readonly path: string; readonly message: string }[];
-}
-
 /** The command that lists what there is, by the code of a problem about what there is not. */
-const lists: Readonly<Record<string, string>> = {
+const lists: Partial<Readonly<Record<ProblemCode, string>>> = {
   subscription_not_found: 'filing-webhooks api GET /subscriptions lists those of the account.',
   token_not_found: 'filing-webhooks api GET /tokens lists those of the account.',
   filing_not_found: "filing-webhooks api GET '/filings?q=TEXT' finds one by policy number, insured or id.",
@@ -133,7 +121,9 @@ async function refusal(
   requested: string,
 ): Promise<CliError> {
   const isOurs = response.headers.get('content-type')?.startsWith('application/problem+json') === true;
-  const problem = (isOurs ? await response.json().catch(() => ({})) : {}) as ProblemBody;
+  const problem = (isOurs ? await response.json().catch(() => ({})) : {}) as Partial<
+    ReturnType<typeof problemBody>
+  >;
   if (problem.code === undefined)
     return new CliError(
       'unavailable',
