@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { pino } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import { loadConfig } from '../config/config.ts';
 import { startDaemon } from '../daemon/daemon.ts';
 import { createRedisConnections } from '../redis/connection/connect.ts';
+import { isFree } from './redis-process.ts';
 import { escapeGlob, scanKeys } from '../redis/scan-keys.ts';
 
 /** The daemon of the demo. Disposing it stops it and removes every key that it wrote. */
@@ -80,15 +79,7 @@ function createLogger(file: string) {
 
 // The default port, so that the addresses in the documentation work; any free port where it is taken.
 async function choosePort(): Promise<string> {
-  const server = createServer().listen(preferredPort, '127.0.0.1');
-  try {
-    await once(server, 'listening');
-    return String(preferredPort);
-  } catch {
-    return '0';
-  } finally {
-    server.close();
-  }
+  return (await isFree(preferredPort)) ? String(preferredPort) : '0';
 }
 
 async function removeKeys(redisUrl: string, prefix: string): Promise<void> {

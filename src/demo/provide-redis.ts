@@ -83,7 +83,7 @@ const startFromPath: Step = async ({ env, log, appendfsync = 'everysec' }) => {
     `private ${executable} on port ${redis.port}`,
     async () => {
       await redis.end('SIGKILL');
-      await rm(directory, { recursive: true, force: true });
+      await remove();
     },
   );
 };

@@ -100,7 +100,8 @@ export async function freePort(): Promise<number> {
   return (await isFree(port)) ? port : freePort();
 }
 
-async function isFree(port: number): Promise<boolean> {
+/** Whether a TCP port of 127.0.0.1 is free now. */
+export async function isFree(port: number): Promise<boolean> {
   const server = createServer().listen(port, '127.0.0.1');
   try {
     await once(server, 'listening');
