@@ -142,7 +142,7 @@ const folders: Readonly<Record<string, Folder>> = {
   'sandbox/lists': { may: [], own: [...sandbox, 'filings', 'server', 'faults'] },
   cli: { may: cli },
   'cli/commands': { may: cli },
-  demo: { may: ['config', 'daemon', 'redis', 'sandbox'] },
+  demo: { may: ['config', 'daemon', 'redis', 'sandbox'], has: ['fastify'] },
   daemon: { may: ['**'] },
 };
 

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { styleText } from 'node:util';
+import fastify, { type FastifyError } from 'fastify';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
+import { formatCallback, printable } from './callback-line.ts';
 
 /** A listening receiver; disposing it closes its connections. */
 export interface CallbackReceiver extends AsyncDisposable {
@@ -16,10 +15,10 @@ export interface CallbackReceiverDeps {
   readonly port: number;
   /** The subscription's signing secret, `whsec_…`. */
   readonly secret: string;
-  /** Called with the parsed body of each callback with a valid signature, before the response. */
-  readonly onCallback: (event: unknown) => void;
-  /** Called for each callback that is refused, with the reason. */
-  readonly onRefused: (reason: string) => void;
+  /** Prints the line about each callback, also about one that is refused. */
+  readonly say: (line: string) => void;
+  /** Called for each callback with a valid signature, after its line and before the response. */
+  readonly onCallback?: () => void;
 }
 
 const bodyBytesMax = 1024 * 1024;
@@ -30,51 +29,26 @@ const requestTimeoutMs = 10_000;
  * 204. A callback that cannot be verified gets 400, one that is too long 413. Rejects when it cannot listen.
  */
 export async function startCallbackReceiver(deps: CallbackReceiverDeps): Promise<CallbackReceiver> {
-  const webhook = new Webhook(deps.secret);
-  const server = createServer({ requestTimeout: requestTimeoutMs }, (request, response) => {
-    void takeCallback(deps, webhook, request).then((status) => response.writeHead(status).end());
+  const { host, port, secret, say, onCallback } = deps;
+  const webhook = new Webhook(secret);
+  const app = fastify({
+    bodyLimit: bodyBytesMax,
+    requestTimeout: requestTimeoutMs,
+    forceCloseConnections: true,
   });
-  server.listen(deps.port, deps.host);
-  await once(server, 'listening');
-  const { address, port, family } = server.address() as AddressInfo;
-  return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}/`,
-    async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
-}
-
-async function takeCallback(
-  { onCallback, onRefused }: CallbackReceiverDeps,
-  webhook: Webhook,
-  request: IncomingMessage,
-): Promise<number> {
-  try {
-    const body = await readBody(request);
-    if (body === null) return 413;
-    onCallback(webhook.verify(body, signatureHeaders(request)));
-    return 204;
-  } catch (error) {
-    onRefused(error instanceof Error ? error.message : String(error));
-    return error instanceof WebhookVerificationError ? 400 : 500;
-  }
-}
-
-async function readBody(request: IncomingMessage): Promise<string | null> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > bodyBytesMax) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
-function signatureHeaders({ headers }: IncomingMessage): Record<string, string> {
-  const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
-  return Object.fromEntries(names.map((name) => [name, String(headers[name] ?? '')]));
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  app.setErrorHandler<FastifyError>((error, _request, reply) => {
+    say(styleText('red', `refused   ${printable(error.message)}`));
+    const status = error instanceof WebhookVerificationError ? 400 : (error.statusCode ?? 500);
+    return reply.code(status).send();
+  });
+  app.post('*', (request, reply) => {
+    const { body, headers } = request;
+    say(formatCallback(webhook.verify(String(body), headers as Record<string, string>), styleText));
+    onCallback?.();
+    return reply.code(204).send();
+  });
+  const url = await app.listen({ host, port });
+  return { url: `${url}/`, [Symbol.asyncDispose]: () => app.close() };
 }

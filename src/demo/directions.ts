@@ -1,12 +1,14 @@
-interface Running {
-  readonly daemon: { readonly url: string; readonly prefix: string };
-  readonly redis: { readonly describe: string };
-  readonly sandboxUrl: string;
-  readonly receiverUrl: string;
-}
+import type { DaemonApi } from './daemon-api.ts';
+import type { DemoDaemon } from './demo-daemon.ts';
+import type { ProvidedRedis } from './provide-redis.ts';
 
 /** The started parts and their addresses, for people. */
-export function whatRuns({ daemon, redis, sandboxUrl, receiverUrl }: Running): string {
+export function whatRuns(
+  daemon: DemoDaemon,
+  redis: ProvidedRedis,
+  sandboxUrl: string,
+  receiverUrl: string,
+): string {
   return [
     '',
     'Running now',
@@ -17,18 +19,13 @@ export function whatRuns({ daemon, redis, sandboxUrl, receiverUrl }: Running): s
   ].join('\n');
 }
 
-interface SignedIn {
-  readonly url: string;
-  readonly token: string;
-}
-
 /** The line with the dashboard's link, which works while the daemon runs. */
-export function linkOf({ url, token }: SignedIn): string {
+export function linkOf({ url, token }: DaemonApi): string {
   return `  Dashboard   ${url}/#/link/${token} (signs you in)`;
 }
 
 /** Directions to dashboard, API and logs. The curl line works as printed while the daemon runs. */
-export function howToLookFurther(daemon: SignedIn, logFile: string): string {
+export function howToLookFurther(daemon: DaemonApi, logFile: string): string {
   return [
     '',
     'Look further while the demo runs (Ctrl-C ends it)',

@@ -3,9 +3,6 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { styleText } from 'node:util';
-import { formatCallback, printable } from './callback-line.ts';
-import { startCallbackReceiver } from './callback-receiver.ts';
 import { subscribe } from './daemon-api.ts';
 import { howToLookFurther, linkOf, whatRuns } from './directions.ts';
 import { provideRedis } from './provide-redis.ts';
@@ -35,24 +32,24 @@ async function runDemo(
   const sandboxUrl = await startSandbox(stack);
   const logFile = join(await makeFolder(stack), 'daemon.log');
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const { startCallbackReceiver } = await import('./callback-receiver.ts');
   const receiver = await startCallbackReceiver({
     host: '127.0.0.1',
     port: 0,
     secret,
-    onCallback(event) {
+    say,
+    onCallback() {
       tally.callbacks += 1;
-      say(formatCallback(event, styleText));
       if (tally.callbacks % linkEvery === 0) say(linkOf(daemon));
       if (tally.callbacks === callbacksMax) stop.abort();
     },
-    onRefused: (reason) => say(styleText('red', `refused   ${printable(reason)}`)),
   });
   stack.use(receiver);
   stop.signal.throwIfAborted();
   const { startDemoDaemon } = await import('./demo-daemon.ts');
   const daemon = await startDemoDaemon({ redisUrl: redis.url, sandboxUrl, partnerKey, logFile });
   stack.use(daemon);
-  say(whatRuns({ daemon, redis, sandboxUrl, receiverUrl: receiver.url }));
+  say(whatRuns(daemon, redis, sandboxUrl, receiver.url));
   say(howToLookFurther(daemon, logFile));
   await subscribe(daemon, { account: 'default', url: receiver.url, secret }, stop.signal);
   await simulateLives(sandboxUrl);
@@ -60,7 +57,7 @@ async function runDemo(
 }
 
 async function startSandbox(stack: AsyncDisposableStack): Promise<string> {
-  // This and the daemon take seconds to load, after the first line.
+  // This, the receiver and the daemon take seconds to load, after the first line.
   const { createSandbox } = await import('../sandbox/sandbox.ts');
   const sandbox = createSandbox();
   stack.defer(() => sandbox.close());

@@ -1,6 +1,4 @@
 import { hkdfSync } from 'node:crypto';
-import { styleText } from 'node:util';
-import { formatCallback, printable } from './callback-line.ts';
 import { startCallbackReceiver } from './callback-receiver.ts';
 import { putAccount, subscribe } from './daemon-api.ts';
 import { simulateLives } from './simulate-lives.ts';
@@ -26,8 +24,7 @@ try {
     host: variable('RECEIVER_HOST', '127.0.0.1'),
     port: Number(variable('RECEIVER_PORT', '3001')),
     secret,
-    onCallback: (event) => say(formatCallback(event, styleText)),
-    onRefused: (reason) => say(styleText('red', `refused   ${printable(reason)}`)),
+    say,
   });
   if (sandboxUrl !== '') await watchSandbox();
   const url = variable('PUBLIC_URL', receiver.url);
