@@ -12,7 +12,7 @@ import { keyDigest, recallRegistration, rememberRegistration } from './registrat
 import type { Registration } from './registration.ts';
 import { sealSubscription } from './stored-subscription.ts';
 import type { SubscriptionRecord } from './stored-subscription.ts';
-import { createKeyIndex } from '../public-keys.ts';
+import { createKeyIndex, type KeyIndex } from '../public-keys.ts';
 import { createSubscriptionReads, orderMembers, type SubscriptionReads } from './subscription-reads.ts';
 
 /** Maximum number of subscriptions of an account. */
@@ -98,138 +98,151 @@ export function createSubscriptionStore(
   sealer: Sealer,
   onUnreadable: OnUnreadable = () => undefined,
 ): SubscriptionStore {
-  const script = (file: string) => loadScript(new URL(file, import.meta.url));
-  const createScript = committing(script('../scripts/create-subscription.lua'));
-  const updateScript = committing(script('../scripts/update-subscription.lua'));
-  const removeScript = script('../scripts/remove-subscription.lua');
-  const state = (account: string, id: string) => keys.account(account).subscription(id).state;
-
   const reads = createSubscriptionReads(redis, keys, sealer, onUnreadable);
-  const index = createKeyIndex(redis, keys);
+  const deps = { redis, keys, sealer, reads, index: createKeyIndex(redis, keys) };
+  return { ...reads, create: createAdder(deps), update: createChanger(deps), remove: createRemover(deps) };
+}
 
-  return {
-    async create(subscription, idempotency, { enabled = true, snapshot = null } = {}) {
-      const { account, id, from = 'now' } = subscription;
-      const key = keys.account(account);
-      // Before it is written: a public key is found before its first signature is sent.
+interface StoreDeps {
+  readonly redis: RedisClient;
+  readonly keys: Keys;
+  readonly sealer: Sealer;
+  readonly reads: SubscriptionReads;
+  readonly index: KeyIndex;
+}
+
+const script = (file: string) => loadScript(new URL(`../scripts/${file}`, import.meta.url));
+
+function createAdder({ redis, keys, sealer, index }: StoreDeps): SubscriptionStore['create'] {
+  const createScript = committing(script('create-subscription.lua'));
+  return async (subscription, idempotency, { enabled = true, snapshot = null } = {}) => {
+    const { account, id, from = 'now' } = subscription;
+    const key = keys.account(account);
+    // Before it is written: a public key is found before its first signature is sent.
+    await index.add(subscription);
+    const text = sealSubscription(sealer, subscription);
+    const remembered = key.idempotency(keyDigest(subscription, idempotency?.key ?? ''));
+    const record = idempotency === null ? '' : rememberRegistration(sealer, subscription, idempotency);
+    const first = await createScript.run(
+      redis,
+      [
+        key.subscriptions,
+        key.subscription(id).state,
+        key.head,
+        remembered,
+        key.events,
+        key.incarnation,
+        key.quota,
+        key.registrations,
+        key.tokens,
+        key.order,
+        key.subscription(id).replays,
+        key.changes,
+        key.certificates,
+        key.certificateWarnings,
+        key.delivery,
+      ],
+      [
+        id,
+        text,
+        from,
+        record,
+        idempotencyMs,
+        subscriptionsMax,
+        quotaBytesMax,
+        registrationsMax,
+        ...orderMembers(subscription),
+        enabled ? '' : byRequest,
+        blockText(subscription),
+        snapshot?.id ?? '',
+        snapshot?.request ?? '',
+        snapshot?.replay ?? '',
+        snapshot?.state ?? '',
+        snapshot?.filings ?? 0,
+        randomUUID(),
+        ...endsOf(subscription.tls),
+      ],
+    );
+    // An id that was not written is in no other use.
+    if (first !== '') await index.remove(id);
+    if (first === 'gone' || first === 'full' || first === 'keys') return { kind: first };
+    throwIfOverQuota(first);
+    if (first === '' || idempotency === null) return { kind: 'created', subscription };
+    const earlier = recallRegistration(sealer, String(first), remembered, idempotency, subscription);
+    return earlier === null ? { kind: 'key_reused' } : { kind: 'replayed', subscription: earlier };
+  };
+}
+
+function createChanger({ redis, keys, sealer, reads, index }: StoreDeps): SubscriptionStore['update'] {
+  const updateScript = committing(script('update-subscription.lua'));
+  return async (account, id, change) => {
+    for (;;) {
+      const before = await reads.get(account, id);
+      if (before === null) return null;
+      const changed = change(before);
+      if (changed === null) return null;
+      const { subscription, enabled, release } = changed;
       await index.add(subscription);
-      const text = sealSubscription(sealer, subscription);
-      const remembered = key.idempotency(keyDigest(subscription, idempotency?.key ?? ''));
-      const record = idempotency === null ? '' : rememberRegistration(sealer, subscription, idempotency);
-      const first = await createScript.run(
+      const { subscriptions, ...key } = keys.account(account);
+      const written = await updateScript.run(
         redis,
         [
-          key.subscriptions,
-          state(account, id),
-          key.head,
-          remembered,
-          key.events,
-          key.incarnation,
+          subscriptions,
+          key.subscription(id).state,
           key.quota,
           key.registrations,
           key.tokens,
-          key.order,
-          key.subscription(id).replays,
-          key.changes,
           key.certificates,
           key.certificateWarnings,
-          key.delivery,
+          key.changes,
         ],
         [
           id,
-          text,
-          from,
-          record,
-          idempotencyMs,
-          subscriptionsMax,
+          before.text,
+          sealSubscription(sealer, subscription, before),
+          enabled === undefined ? '' : String(Number(enabled)),
+          enabled === false ? byRequest : '',
+          release ? '1' : '',
           quotaBytesMax,
-          registrationsMax,
-          ...orderMembers(subscription),
-          enabled ? '' : byRequest,
           blockText(subscription),
-          snapshot?.id ?? '',
-          snapshot?.request ?? '',
-          snapshot?.replay ?? '',
-          snapshot?.state ?? '',
-          snapshot?.filings ?? 0,
           randomUUID(),
-          ...endsOf(subscription.tls),
+          subscription.rate == null ? '' : '1',
+          // Settings that cannot be read stay as they are noted, unless others take their place.
+          ...(before.unreadable !== null && subscription.tls === before.subscription.tls
+            ? []
+            : endsOf(subscription.tls)),
         ],
       );
-      // An id that was not written is in no other use.
-      if (first !== '') await index.remove(id);
-      if (first === 'gone' || first === 'full' || first === 'keys') return { kind: first };
-      throwIfOverQuota(first);
-      if (first === '' || idempotency === null) return { kind: 'created', subscription };
-      const earlier = recallRegistration(sealer, String(first), remembered, idempotency, subscription);
-      return earlier === null ? { kind: 'key_reused' } : { kind: 'replayed', subscription: earlier };
-    },
-    ...reads,
-    async update(account, id, change) {
-      for (;;) {
-        const before = await reads.get(account, id);
-        if (before === null) return null;
-        const changed = change(before);
-        if (changed === null) return null;
-        const { subscription, enabled, release } = changed;
-        await index.add(subscription);
-        const { subscriptions, ...key } = keys.account(account);
-        const written = await updateScript.run(
-          redis,
-          [
-            subscriptions,
-            state(account, id),
-            key.quota,
-            key.registrations,
-            key.tokens,
-            key.certificates,
-            key.certificateWarnings,
-            key.changes,
-          ],
-          [
-            id,
-            before.text,
-            sealSubscription(sealer, subscription, before),
-            enabled === undefined ? '' : String(Number(enabled)),
-            enabled === false ? byRequest : '',
-            release ? '1' : '',
-            quotaBytesMax,
-            blockText(subscription),
-            randomUUID(),
-            subscription.rate == null ? '' : '1',
-            // Settings that cannot be read stay as they are noted, unless others take their place.
-            ...(before.unreadable !== null && subscription.tls === before.subscription.tls
-              ? []
-              : endsOf(subscription.tls)),
-          ],
-        );
-        throwIfOverQuota(written);
-        if (written !== 1) continue;
-        return reads.get(account, id);
-      }
-    },
-    async remove(account, id, expected = '') {
-      const key = keys.account(account);
-      const own = key.subscription(id);
-      const { replays, ...others } = own;
-      const gone = [replays, ...Object.values(others)];
-      const removed = await removeScript.run(
-        redis,
-        [
-          key.subscriptions,
-          key.quota,
-          key.order,
-          key.certificates,
-          key.certificateWarnings,
-          key.changes,
-          ...gone,
-        ],
-        [id, expected, randomUUID()],
-      );
-      if (removed !== 1 && expected !== '') return false;
-      await index.remove(id);
-      return removed === 1;
-    },
+      throwIfOverQuota(written);
+      if (written !== 1) continue;
+      return reads.get(account, id);
+    }
+  };
+}
+
+function createRemover({ redis, keys, index }: StoreDeps): SubscriptionStore['remove'] {
+  const removeScript = script('remove-subscription.lua');
+  return async (account, id, expected = '') => {
+    const key = keys.account(account);
+    const own = key.subscription(id);
+    const { replays, ...others } = own;
+    const gone = [replays, ...Object.values(others)];
+    const removed = await removeScript.run(
+      redis,
+      [
+        key.subscriptions,
+        key.quota,
+        key.order,
+        key.certificates,
+        key.certificateWarnings,
+        key.changes,
+        ...gone,
+      ],
+      [id, expected, randomUUID()],
+    );
+    if (removed !== 1 && expected !== '') return false;
+    await index.remove(id);
+    return removed === 1;
   };
 }
 
