@@ -66,7 +66,7 @@ test('status counts the subscriptions to which nothing is sent by reason, and sa
   const { out } = await run(['status', '--account', account]);
   expect(out).toContain('\n  1 paused: the endpoint is down or asked for a pause; it goes on by itself');
   expect(out).toMatch(
-    /\n {2}2 disabled: it was disabled, .*; repair the endpoint, then set `enabled` to true$/,
+    /\n {2}2 disabled: it was disabled, .*; repair the endpoint, then set `enabled` to true, or wait until it is asked again$/,
   );
   const json = await run(['status', '--account', account, '--json']);
   expect(JSON.parse(json.out)).toMatchObject({ accounts: [{ notSent: { paused: 1, disabled: 2 } }] });
