@@ -10,11 +10,7 @@ export interface Problem {
 }
 
 /** The body of every failure, of the service and of the control interface alike. */
-export interface ErrorBody {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly details?: readonly Problem[];
-}
+export type ErrorBody = ReturnType<typeof errorBody>;
 
 /** A failure that routes throw; one error handler turns it into a response. */
 export class SandboxError extends Error {
@@ -30,7 +26,7 @@ export class SandboxError extends Error {
 }
 
 /** The body of a failure; `details` is left out where there are none. */
-export function errorBody(code: ErrorCode, message: string, details: readonly Problem[] = []): ErrorBody {
+export function errorBody(code: ErrorCode, message: string, details: readonly Problem[] = []) {
   return details.length === 0 ? { code, message } : { code, message, details };
 }
 

@@ -1,40 +1,83 @@
-import { type IncomingMessage, type ServerResponse } from 'node:http';
-import { type TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { TypeBoxValidatorCompiler, type TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import fastify, { type FastifyBaseLogger, type FastifyRequest } from 'fastify';
+import { builtInKeys, createAccounts, type Account, type PartnerKey } from './accounts.ts';
 import {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyRequest,
-  type RawServerDefault,
-} from 'fastify';
-import { type Account, type Accounts } from './accounts.ts';
+  defaultKey,
+  idLengthMax,
+  idleConnectionMs,
+  jsonBodyBytesMax,
+  lateRequestCheckMs,
+  requestTimeoutDefaultMs,
+} from './decisions.ts';
 import { SandboxError } from './errors.ts';
-import { type FaultInjector } from './faults/faults.ts';
-import { type FilingStore } from './filings/filing-store.ts';
+import { createFaultInjector } from './faults/faults.ts';
+import { createFilingStore } from './filings/filing-store.ts';
 import { findState, type FilingState } from './filings/filing-states.ts';
+import { createUploads } from './filings/uploads.ts';
 import { type Random } from './random.ts';
-import { type RequestCounter } from './server/request-counter.ts';
-import { type Simulator } from './simulation/simulator.ts';
-import { type Uploads } from './filings/uploads.ts';
+import { answerBrokenConnection, sendError } from './server/error-handler.ts';
+import { createRequestCounter } from './server/request-counter.ts';
+import { createSimulator } from './simulation/simulator.ts';
 
-/** The Fastify instance of the routes: bodies and parameters have the types of their schemas. */
-export type SandboxApp = FastifyInstance<
-  RawServerDefault,
-  IncomingMessage,
-  ServerResponse,
-  FastifyBaseLogger,
-  TypeBoxTypeProvider
->;
+/** Options of a sandbox; each has a default. */
+export interface SandboxOptions {
+  /**
+   * The partner keys; by default `sandbox-key` for the account `default` and `sandbox-key-2` for `second`.
+   */
+  readonly keys?: readonly PartnerKey[];
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  /** Numbers in [0, 1), for everything random except secrets. */
+  readonly random?: Random;
+  /** Without a logger nothing is logged. */
+  readonly logger?: FastifyBaseLogger;
+  /** Milliseconds within which a request must have arrived; a later one is answered with 408. */
+  readonly requestTimeoutMs?: number;
+}
 
 /** All parts of the sandbox; each route file names those that it uses. */
-export interface SandboxDeps {
-  readonly accounts: Accounts;
-  readonly store: FilingStore;
-  readonly uploads: Uploads;
-  readonly injector: FaultInjector;
-  readonly counter: RequestCounter;
-  readonly simulator: Simulator;
-  readonly now: () => number;
-  readonly random: Random;
+export type SandboxDeps = Readonly<ReturnType<typeof createDeps>>;
+
+/** The Fastify instance of the routes: bodies and parameters have the types of their schemas. */
+export type SandboxApp = ReturnType<typeof createApp>;
+
+/** Makes all parts of a sandbox, without filings and faults. */
+export function createDeps(options: SandboxOptions) {
+  const { keys = builtInKeys(defaultKey), now = Date.now, random = Math.random } = options;
+  const accounts = createAccounts(keys);
+  const store = createFilingStore();
+  return {
+    accounts,
+    store,
+    uploads: createUploads({ now, random }),
+    injector: createFaultInjector({ now, random }),
+    counter: createRequestCounter(now),
+    simulator: createSimulator({ store, accounts, now, random }),
+    now,
+    random,
+  };
+}
+
+/** Makes the Fastify instance of a sandbox, without routes; it does not listen yet. */
+export function createApp({ logger, requestTimeoutMs = requestTimeoutDefaultMs }: SandboxOptions) {
+  return fastify({
+    ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
+    bodyLimit: jsonBodyBytesMax,
+    requestTimeout: requestTimeoutMs,
+    // By default, Node allows headers twice the time and looks for late ones every half minute only.
+    http: {
+      headersTimeout: requestTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(lateRequestCheckMs, requestTimeoutMs),
+    },
+    connectionTimeout: idleConnectionMs,
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: idLengthMax },
+    frameworkErrors: sendError,
+    clientErrorHandler: answerBrokenConnection,
+  })
+    .setValidatorCompiler(TypeBoxValidatorCompiler)
+    .withTypeProvider<TypeBoxTypeProvider>();
 }
 
 /** The account of the request's key; only for routes behind the key check. */

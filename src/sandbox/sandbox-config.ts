@@ -1,19 +1,6 @@
 import { builtInKeys, type PartnerKey } from './accounts.ts';
 import { defaultKey } from './decisions.ts';
 
-/** The configuration of `npm run sandbox`. */
-interface SandboxConfig {
-  readonly host: string;
-  /** 0 takes any free port. */
-  readonly port: number;
-  readonly keys: readonly PartnerKey[];
-}
-
-/** A configuration, or all its problems; no problem repeats the text of a key. */
-export type ParsedSandboxConfig =
-  | { readonly ok: true; readonly config: SandboxConfig }
-  | { readonly ok: false; readonly problems: readonly string[] };
-
 type Environment = Readonly<Record<string, string | undefined>>;
 
 // Quotes around a key are those that `docker run --env-file` leaves.
@@ -22,9 +9,10 @@ const ownerPattern = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
  * Reads `SANDBOX_PORT`, `SANDBOX_HOST`, `SANDBOX_KEY` and `SANDBOX_KEYS`; a variable that is empty counts as
- * absent.
+ * absent, and port 0 takes any free one. The result is a configuration, or all its problems, none of which
+ * repeats the text of a key.
  */
-export function parseSandboxConfig(env: Environment): ParsedSandboxConfig {
+export function parseSandboxConfig(env: Environment) {
   const port = env['SANDBOX_PORT'] || '4010';
   const host = env['SANDBOX_HOST'] || '127.0.0.1';
   const key = env['SANDBOX_KEY'] || defaultKey;
@@ -45,8 +33,8 @@ export function parseSandboxConfig(env: Environment): ParsedSandboxConfig {
     ...duplicateProblems(keys),
   ];
   return problems.length > 0
-    ? { ok: false, problems }
-    : { ok: true, config: { host, port: Number(port), keys } };
+    ? { ok: false as const, problems }
+    : { ok: true as const, config: { host, port: Number(port), keys } };
 }
 
 function parseKeyRow(row: string): PartnerKey {

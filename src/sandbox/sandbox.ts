@@ -1,47 +1,19 @@
-import { TypeBoxValidatorCompiler, type TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import fastify from 'fastify';
-import { type FastifyBaseLogger } from 'fastify';
+import { addFaultHooks } from './faults/fault-hooks.ts';
 import { addAccountRoutes } from './routes/account-routes.ts';
-import { builtInKeys, createAccounts, type PartnerKey } from './accounts.ts';
 import { addControlFilingRoutes } from './routes/control-filing-routes.ts';
 import { addControlRoutes } from './routes/control-routes.ts';
-import {
-  defaultKey,
-  idLengthMax,
-  idleConnectionMs,
-  jsonBodyBytesMax,
-  lateRequestCheckMs,
-  requestTimeoutDefaultMs,
-} from './decisions.ts';
-import { addErrorHandlers, answerBrokenConnection, sendError } from './server/error-handler.ts';
-import { addFaultHooks } from './faults/fault-hooks.ts';
-import { createFaultInjector } from './faults/faults.ts';
 import { addFilingRoutes } from './routes/filing-routes.ts';
-import { createFilingStore } from './filings/filing-store.ts';
-import { addKeyCheck, watchMethods, takeNullAsAbsent } from './server/scope-hooks.ts';
-import { type Random } from './random.ts';
-import { createRequestCounter } from './server/request-counter.ts';
-import { type SandboxApp, type SandboxDeps } from './sandbox-app.ts';
 import { addSeedRoute } from './routes/seed-routes.ts';
-import { createSimulator } from './simulation/simulator.ts';
 import { addStorageRoute, addUploadTicketRoute } from './routes/upload-routes.ts';
-import { createUploads } from './filings/uploads.ts';
-
-/** Options of a sandbox; each has a default. */
-export interface SandboxOptions {
-  /**
-   * The partner keys; by default `sandbox-key` for the account `default` and `sandbox-key-2` for `second`.
-   */
-  readonly keys?: readonly PartnerKey[];
-  /** Milliseconds since 1970. */
-  readonly now?: () => number;
-  /** Numbers in [0, 1), for everything random except secrets. */
-  readonly random?: Random;
-  /** Without a logger nothing is logged. */
-  readonly logger?: FastifyBaseLogger;
-  /** Milliseconds within which a request must have arrived; a later one is answered with 408. */
-  readonly requestTimeoutMs?: number;
-}
+import {
+  createApp,
+  createDeps,
+  type SandboxApp,
+  type SandboxDeps,
+  type SandboxOptions,
+} from './sandbox-app.ts';
+import { addErrorHandlers } from './server/error-handler.ts';
+import { addKeyCheck, takeNullAsAbsent, watchMethods } from './server/scope-hooks.ts';
 
 /**
  * A partner service in memory, as a Fastify instance that does not listen yet: `listen` or `inject` it. The
@@ -76,43 +48,6 @@ const selfDescription = {
   ],
   documentation: 'docs/sandbox.md',
 };
-
-function createDeps(options: SandboxOptions): SandboxDeps {
-  const { keys = builtInKeys(defaultKey), now = Date.now, random = Math.random } = options;
-  const accounts = createAccounts(keys);
-  const store = createFilingStore();
-  return {
-    accounts,
-    store,
-    uploads: createUploads({ now, random }),
-    injector: createFaultInjector({ now, random }),
-    counter: createRequestCounter(now),
-    simulator: createSimulator({ store, accounts, now, random }),
-    now,
-    random,
-  };
-}
-
-function createApp({ logger, requestTimeoutMs = requestTimeoutDefaultMs }: SandboxOptions): SandboxApp {
-  return fastify({
-    ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
-    bodyLimit: jsonBodyBytesMax,
-    requestTimeout: requestTimeoutMs,
-    // By default, Node allows headers twice the time and looks for late ones every half minute only.
-    http: {
-      headersTimeout: requestTimeoutMs,
-      requestTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: Math.min(lateRequestCheckMs, requestTimeoutMs),
-    },
-    connectionTimeout: idleConnectionMs,
-    return503OnClosing: false,
-    routerOptions: { maxParamLength: idLengthMax },
-    frameworkErrors: sendError,
-    clientErrorHandler: answerBrokenConnection,
-  })
-    .setValidatorCompiler(TypeBoxValidatorCompiler)
-    .withTypeProvider<TypeBoxTypeProvider>();
-}
 
 function addService(app: SandboxApp, deps: SandboxDeps): undefined {
   const refuseOtherMethods = watchMethods(app);

@@ -48,7 +48,8 @@ export function addFaultHooks(
     const { outcome } = faultPlanOf(request);
     if (typeof payload !== 'string') return payload;
     if (outcome.kind === 'cut') return cutBody(payload, outcome.how, reply);
-    if (outcome.kind === 'drip') return dripBody(payload, outcome.bytesPerSecond, closing.signal);
+    if (outcome.kind === 'drip')
+      return Readable.from(drops(Buffer.from(payload), outcome.bytesPerSecond, closing.signal));
     return payload;
   });
   app.addHook('onResponse', async (_request, reply) => deps.counter.answered(reply.statusCode));
@@ -81,17 +82,13 @@ function cutBody(payload: string, how: 'connection' | 'json', reply: FastifyRepl
   return how === 'json' ? half : Readable.from(thenFail(half));
 }
 
-/** The whole body at a number of bytes per second; the rest comes at once when the signal aborts. */
-function dripBody(payload: string, bytesPerSecond: number, hurry: AbortSignal): Readable {
-  return Readable.from(drops(Buffer.from(payload), bytesPerSecond, hurry));
-}
-
 async function* thenFail(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
   await delay(cutAfterMs);
   throw new Error('the body is cut on purpose');
 }
 
+/** The whole body at a number of bytes per second; the rest comes at once when the signal aborts. */
 async function* drops(bytes: Buffer, bytesPerSecond: number, hurry: AbortSignal): AsyncGenerator<Buffer> {
   const size = Math.ceil(bytesPerSecond / dripsPerSecond);
   for (let at = 0; at < bytes.length; at += size) {

@@ -69,10 +69,7 @@ export function planFault(faults: Faults, retryAfter: string | undefined, random
   };
 }
 
-/** The injected faults, and the number of requests that they have concerned. */
-export type FaultInjector = ReturnType<typeof createFaultInjector>;
-
-/** An injector without faults. */
+/** The injected faults, none at first, and the number of requests that they have concerned. */
 export function createFaultInjector(deps: { readonly now: () => number; readonly random: Random }) {
   let faults: Faults = {};
   let concerned = 0;

@@ -2,10 +2,7 @@ import { type Problem } from '../errors.ts';
 import { documentsFor, type FilingState } from './filing-states.ts';
 import { dateAsTimestamp, pairOf, type Filing } from './filing.ts';
 import { type CreateFilingInput } from './input-schema.ts';
-import { type Upload } from './uploads.ts';
-
-/** Looks up the upload at a storage path. */
-export type FindUpload = (storagePath: string) => Upload | undefined;
+import { type Upload, type Uploads } from './uploads.ts';
 
 type FileInput = CreateFilingInput['files'][number];
 
@@ -18,7 +15,7 @@ export function filingProblems(
   input: CreateFilingInput,
   state: FilingState,
   owner: string,
-  findUpload: FindUpload,
+  findUpload: Uploads['find'],
 ): Problem[] {
   return [
     ...endorsementProblems(input),

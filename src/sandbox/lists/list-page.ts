@@ -22,12 +22,9 @@ export function listPage(
   const limit = Math.min(wanted, faults.limitMax ?? wanted);
   const start = faults.ignoreOffset === true ? 0 : asked.offset;
   const items = start >= (faults.emptyFrom ?? Infinity) ? [] : pageItems(view, start, limit, faults, random);
-  const padded = faults.padBytes === undefined ? items : items.map(withPadding('x'.repeat(faults.padBytes)));
+  const padding = 'x'.repeat(faults.padBytes ?? 0);
+  const padded = faults.padBytes === undefined ? items : items.map((filing) => ({ ...filing, padding }));
   return { items: padded, ...pageTotal(view.size, faults.total), offset: asked.offset, limit };
-}
-
-function withPadding(padding: string): (filing: Filing) => Filing & { readonly padding: string } {
-  return (filing) => ({ ...filing, padding });
 }
 
 function pageItems(

@@ -27,7 +27,7 @@ export function addFilingRoutes(
       throw invalidInput([{ field: 'filingStateId', message: 'is no filing state' }]);
     }
     assertEnabled(accountOf(request), state);
-    const problems = filingProblems(request.body, state, owner, (path) => deps.uploads.find(path));
+    const problems = filingProblems(request.body, state, owner, deps.uploads.find);
     if (problems.length > 0) throw invalidInput(problems);
     const id = unusedId(deps.store, deps.random);
     const filing = newFiling(request.body, state, { id, owner, createdAtMs: deps.now() });

@@ -6,7 +6,7 @@ import { withStatus, type Filing } from '../filings/filing.ts';
 import { ownFiling } from './filing-routes.ts';
 import { UploadBody } from '../filings/input-schema.ts';
 import { accountOf, type SandboxApp, type SandboxDeps } from '../sandbox-app.ts';
-import { type Upload } from '../filings/uploads.ts';
+import { type Upload, type Uploads } from '../filings/uploads.ts';
 
 const uploadType = 'application/octet-stream';
 const SignatureQuery = Type.Object({ expires: Type.String(), signature: Type.String() });
@@ -72,10 +72,7 @@ async function refuseOtherTypes(request: FastifyRequest): Promise<void> {
 }
 
 // The host that the client used: behind a forwarded port the sandbox cannot know its own address.
-function uploadUrl(
-  request: FastifyRequest,
-  ticket: { storagePath: string; expires: string; signature: string },
-): string {
+function uploadUrl(request: FastifyRequest, ticket: ReturnType<Uploads['issue']>): string {
   const signed = new URLSearchParams({ expires: ticket.expires, signature: ticket.signature });
   return `${request.protocol}://${request.host}/_storage/${ticket.storagePath}?${signed.toString()}`;
 }

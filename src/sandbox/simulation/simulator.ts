@@ -50,20 +50,13 @@ export function createSimulator(deps: SimulatorDeps) {
 }
 
 // One run of the simulation: its settings, its account and its progress.
-interface Course {
-  readonly owner: string;
-  readonly settings: SimulationSettings;
-  readonly random: Random;
-  ticks: number;
-  created: number;
-  changed: number;
-}
+type Course = ReturnType<typeof startCourse>;
 
-function startCourse(deps: SimulatorDeps, request: SimulationRequest): Course {
+function startCourse(deps: SimulatorDeps, request: SimulationRequest) {
   const { enabled: _, owner = deps.accounts.defaultOwner, seed, ...settings } = request;
   return {
     owner,
-    settings: { ...defaultSimulation, ...settings },
+    settings: { ...defaultSimulation, ...settings } satisfies SimulationSettings,
     random: seed === undefined ? deps.random : createRandom(seed),
     ticks: 0,
     created: 0,

@@ -2,7 +2,7 @@ import type { ErrorBody } from '../../../src/sandbox/errors.ts';
 import type { FilingState } from '../../../src/sandbox/filings/filing-states.ts';
 import type { Filing, FilingType } from '../../../src/sandbox/filings/filing.ts';
 import { createSandbox } from '../../../src/sandbox/sandbox.ts';
-import type { SandboxOptions } from '../../../src/sandbox/sandbox.ts';
+import type { SandboxOptions } from '../../../src/sandbox/sandbox-app.ts';
 
 export const firstKey = 'sandbox-key';
 export const secondKey = 'sandbox-key-2';
