@@ -1,9 +1,14 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { constants } from 'node:os';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import packageJson from '../../../package.json' with { type: 'json' };
+import type { Environment } from '../../config/environment.ts';
 import { atMost, type Command } from '../command.ts';
-import { runProgram, type Program } from './run-program.ts';
 
 /** The options that `npm start` gives to Node (docs/operations.md, Memory). */
-const nodeOptions = packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--'));
+const startOptions = packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
 /** `start`: runs the daemon, with the variables of the process and the `.env` of the folder. */
 export const start: Command = command({
@@ -13,7 +18,8 @@ export const start: Command = command({
     'REDIS_URL=redis://127.0.0.1:6379 API_TOKEN=… ENCRYPTION_KEY=… filing-webhooks start',
     'filing-webhooks start   (with these variables in ./.env)',
   ],
-  program: { file: 'main', nodeOptions },
+  file: 'main',
+  nodeOptions: startOptions,
 });
 
 /** `sandbox`: runs the partner service for tests. */
@@ -21,7 +27,7 @@ export const sandbox: Command = command({
   name: 'sandbox',
   summary: 'run the partner service for tests, on SANDBOX_PORT (4010)',
   examples: ['filing-webhooks sandbox', 'SANDBOX_PORT=4020 filing-webhooks sandbox'],
-  program: { file: 'sandbox/main', nodeOptions: [] },
+  file: 'sandbox/main',
 });
 
 /** `demo`: runs the daemon with a sandbox and a receiver that prints callbacks. */
@@ -29,14 +35,19 @@ export const demo: Command = command({
   name: 'demo',
   summary: 'show everything at once: a sandbox, the daemon, and a receiver that prints what it verifies',
   examples: ['filing-webhooks demo', 'DEMO_CALLBACKS=3 filing-webhooks demo'],
-  program: { file: 'demo/main', nodeOptions: [] },
+  file: 'demo/main',
 });
 
-type ProgramCommand = Pick<Command, 'name' | 'summary' | 'examples'> & { readonly program: Program };
+/** A command that a program of this installation does in place of the command line. */
+interface Program extends Pick<Command, 'name' | 'summary' | 'examples'> {
+  /** Its file below `src`, without the ending: `.ts` in the repository, `.js` in the published package. */
+  readonly file: string;
+  readonly nodeOptions?: readonly string[];
+}
 
-function command({ program, ...about }: ProgramCommand): Command {
+function command(program: Program): Command {
   return {
-    ...about,
+    ...program,
     usage: '',
     options: {},
     run(input, { env }) {
@@ -45,4 +56,33 @@ function command({ program, ...about }: ProgramCommand): Command {
       return runProgram(program, input.text('env-file') === null ? process.env : env);
     },
   };
+}
+
+// Runs a program with these variables. Where the system can, it takes the place of this process and keeps its
+// pid, so that a supervisor's signals and the exit code are its own, and nothing is returned. Elsewhere
+// (Windows) it is a child, and the promise resolves to its exit code.
+async function runProgram({ file, nodeOptions = [] }: Program, env: Environment): Promise<number> {
+  const script = new URL(`../../${file}${extname(import.meta.filename)}`, import.meta.url);
+  const args = [...nodeOptions, fileURLToPath(script)];
+  if (process.platform !== 'win32' && process.execve !== undefined) {
+    process.execve(process.execPath, [process.execPath, ...args], { ...env });
+  }
+  return await runChild(args, env);
+}
+
+/**
+ * Runs Node as a child with the terminal of this process, passes on the signals that end a process, and
+ * resolves to its exit code: 128 and the number of the signal where one killed it.
+ */
+export async function runChild(args: readonly string[], env: Environment): Promise<number> {
+  const child = spawn(process.execPath, args, { env, stdio: 'inherit' });
+  const signals = ['SIGTERM', 'SIGHUP'] as const;
+  const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
+  for (const signal of signals) process.on(signal, pass);
+  try {
+    await once(child, 'close');
+  } finally {
+    for (const signal of signals) process.off(signal, pass);
+  }
+  return child.exitCode ?? 128 + constants.signals[child.signalCode ?? 'SIGKILL'];
 }

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { runChild } from '../../../src/cli/commands/run-program.ts';
+import { runChild } from '../../../src/cli/commands/programs.ts';
 
 const launcher = join(import.meta.dirname, '../../../src/cli/filing-webhooks');
 const commandLine = join(import.meta.dirname, '../../../src/cli/main.ts');
