@@ -158,6 +158,7 @@ describe('an attempt in full', () => {
         timestamp: sent?.timestamp,
         signature: sent?.headers['webhook-signature'],
         names: 'headers' in settings ? ['x-key'] : [],
+        traceparent: null,
         body: sent?.raw,
       });
       expect(JSON.stringify(detail)).not.toContain('secret-1');
