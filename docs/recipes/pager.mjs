@@ -11,15 +11,21 @@ const webhook = new Webhook(WEBHOOK_SECRET);
 // Of each filing the sequence of the last alert. A repeat may arrive after a later event, and must not fire what is resolved.
 const latest = new Map();
 
-createServer(async (request, response) => {
+createServer((request, response) => void answer(request, response)).listen(
+  Number(PORT),
+  '127.0.0.1',
+  function () {
+    console.log(`listening on ${this.address().port}`);
+  },
+);
+
+async function answer(request, response) {
   const status = await take(request).catch((error) => {
     console.error(error.message);
     return error.name === 'WebhookVerificationError' ? 400 : 500;
   });
   response.writeHead(status).end();
-}).listen(Number(PORT), '127.0.0.1', function () {
-  console.log(`listening on ${this.address().port}`);
-});
+}
 
 async function take(request) {
   const chunks = [];
