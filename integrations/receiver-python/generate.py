@@ -1,4 +1,4 @@
-"""Writes the event types of filing_webhooks.py from the JSON Schemas of the repository (schemas/events).
+"""Writes the event types of filing_webhooks from the JSON Schemas of the repository (schemas/events).
 
 python3 generate.py          writes them
 python3 generate.py --check  ends with exit code 1 where they are not up to date
@@ -15,7 +15,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 SCHEMAS = HERE.parent.parent / "schemas" / "events"
-TARGET = HERE / "filing_webhooks.py"
+TARGET = HERE / "filing_webhooks" / "__init__.py"
 BEGIN = "# --- Event types: written by generate.py ---\n"
 END = "# --- End of the event types ---\n"
 
@@ -121,7 +121,7 @@ def main() -> None:
     if "--check" in sys.argv[1:]:
         if fresh != text:
             raise SystemExit(
-                "filing_webhooks.py has other event types than schemas/events: run python3 generate.py"
+                "filing_webhooks has other event types than schemas/events: run python3 generate.py"
             )
         return
     TARGET.write_text(fresh, "utf-8")

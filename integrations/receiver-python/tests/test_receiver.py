@@ -27,6 +27,7 @@ from urllib.parse import urlsplit
 
 from stage import Heard, listening
 
+import filing_webhooks
 from filing_webhooks import EVENT_TYPES, Delivery, KeySet, MemoryStore, Receiver, SqlStore, judge
 
 KEY = bytes(range(32))
@@ -110,6 +111,20 @@ class VerificationTest(unittest.TestCase):
                 Receiver(self.heard, secrets=secrets, store=MemoryStore())
         with self.assertRaises(TypeError):
             Receiver(self.heard, secrets=SECRET, store=MemoryStore())
+
+    def test_reads_the_format_cloudevents_as_the_same_event(self) -> None:
+        standard = {**json.loads(body_of(1)), "id": "evt_1"}
+        context = {"specversion": "1.0", "id": "evt_1", "source": "/accounts/default", "subject": "f_1"}
+        cloud = {"type": standard["type"], "time": standard["timestamp"], "data": standard["data"]}
+        body = json.dumps({**context, **cloud}).encode()
+        self.assertEqual(self.status(signed(body), body), 204)
+        self.assertEqual(self.heard.events, [standard])
+
+    def test_says_which_formats_it_reads(self) -> None:
+        for body in (b'{"text": "a message"}', b'{"specversion": "1.0", "type": "ping", "data": {}}'):
+            answer = self.receiver.respond("POST", signed(body), body)
+            self.assertEqual(answer.status, 400)
+            self.assertIn(b"set format of the subscription to standard or cloudevents", answer.body)
 
     def test_keeps_the_digits_of_numbers(self) -> None:
         receiver = Receiver(self.heard, secrets=[SECRET], store=MemoryStore(), parse_float=decimal.Decimal)
@@ -383,7 +398,8 @@ class HttpTest(unittest.TestCase):
     def test_answers_over_http(self) -> None:
         receiver = Receiver(Heard(), secrets=[SECRET], store=MemoryStore())
         body = body_of(1)
-        question = json.dumps({"type": "subscription.challenge", "data": {"challenge": "abc"}}).encode()
+        challenge = {"type": "subscription.challenge", "timestamp": "2026-11-21T10:00:03.120Z"}
+        question = json.dumps({**challenge, "data": {"challenge": "abc"}}).encode()
         for wsgi in (False, True):
             with self.subTest(wsgi=wsgi), listening(lambda: receiver, wsgi) as url:
 
@@ -401,9 +417,10 @@ class HttpTest(unittest.TestCase):
 
 class ProgramTest(unittest.TestCase):
     def test_prints_events_and_needs_a_secret(self) -> None:
-        program = [sys.executable, str(Path(__file__).resolve().parent.parent / "filing_webhooks.py")]
+        program = [sys.executable, "-m", "filing_webhooks"]
+        folder = Path(filing_webhooks.__file__).parent.parent
         ended = subprocess.run(
-            program, env={**os.environ, "WEBHOOK_SECRET": ""}, capture_output=True, text=True
+            program, cwd=folder, env={**os.environ, "WEBHOOK_SECRET": ""}, capture_output=True, text=True
         )
         self.assertEqual(ended.returncode, 78)
         self.assertIn("WEBHOOK_SECRET", ended.stderr)
@@ -411,6 +428,7 @@ class ProgramTest(unittest.TestCase):
             port = str(taken.getsockname()[1])
             ended = subprocess.run(
                 [*program, "--port", port],
+                cwd=folder,
                 env={**os.environ, "WEBHOOK_SECRET": SECRET},
                 capture_output=True,
                 text=True,
@@ -420,6 +438,7 @@ class ProgramTest(unittest.TestCase):
         self.assertRegex(ended.stderr, f"^127.0.0.1 port {port}: .*; choose others with --host and --port\n$")
         process = subprocess.Popen(
             [*program, "--port", "0"],
+            cwd=folder,
             env={**os.environ, "WEBHOOK_SECRET": f"{OTHER_SECRET} {SECRET}"},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

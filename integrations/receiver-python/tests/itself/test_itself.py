@@ -64,7 +64,7 @@ class LibraryTest(unittest.TestCase):
 
 class TypesTest(unittest.TestCase):
     def mypy(self, *files: Path) -> str:
-        command = [sys.executable, "-m", "mypy", "--strict", "--follow-untyped-imports"]
+        command = [sys.executable, "-m", "mypy", "--strict"]
         with tempfile.TemporaryDirectory() as folder:
             ended = subprocess.run(
                 [*command, "--cache-dir", os.devnull, *map(str, files)],
@@ -74,9 +74,31 @@ class TypesTest(unittest.TestCase):
             )
             return ended.stdout + ended.stderr
 
-    def test_mypy_understands_the_file_and_a_receiver(self) -> None:
-        for file in (HERE.parent.parent / "filing_webhooks.py", HERE / "typed.py"):
+    def test_mypy_understands_the_package_and_a_receiver(self) -> None:
+        for file in (HERE.parent.parent / "filing_webhooks", HERE / "typed.py"):
             self.assertIn("Success", self.mypy(file))
+
+    def test_mypy_understands_what_the_readme_shows_of_frameworks(self) -> None:
+        for title, app, imports in (
+            ("Flask", "flask.Flask(__name__)", ["import flask"]),
+            (
+                "FastAPI",
+                "fastapi.FastAPI()",
+                ["import fastapi", "from fastapi.concurrency import run_in_threadpool"],
+            ),
+        ):
+            program = [
+                *imports,
+                "from filing_webhooks import MemoryStore, Receiver",
+                f"app = {app}",
+                "receiver = Receiver(print, secrets=[], store=MemoryStore())",
+                snippet(title),
+            ]
+            with self.subTest(title), tempfile.TemporaryDirectory() as folder:
+                file = Path(folder, "program.py")
+                file.write_text("\n".join(program), "utf-8")
+                found = self.mypy(file)
+                self.assertIn("Success", found, found)
 
     def test_mypy_finds_mistakes(self) -> None:
         found = self.mypy(HERE / "mistyped.py")

@@ -2,7 +2,7 @@
 
 It verifies each callback, drops repeats and what is older than what was handled, calls your function, and answers so
 that the daemon sends again what failed. It needs Python 3.9 and nothing else; signatures with public keys (v1a) need
-the package `cryptography`. Copy this file, or install it with pip.
+the package `cryptography`. Copy this folder, or install it with pip.
 
     from filing_webhooks import Receiver, SqlStore
 
@@ -936,6 +936,13 @@ def _is_signed(key: Any, signature: str, content: bytes) -> bool:
 # --- The receiver ---
 
 
+class Headers(Protocol):
+    """The headers of a request: a dict, or the headers of Flask, Django, FastAPI and `http.server`. The case of their
+    names does not matter."""
+
+    def items(self) -> Iterable[tuple[str, str]]: ...
+
+
 @dataclass(frozen=True)
 class Answer:
     """What to answer over HTTP."""
@@ -986,7 +993,7 @@ class Receiver:
         self.body_bytes_max = body_bytes_max
         self._parse_float = parse_float
 
-    def verify(self, headers: Mapping[str, str], body: bytes) -> Delivery:
+    def verify(self, headers: Headers, body: bytes) -> Delivery:
         """The delivery, once its signature and time are right; `body` has the bytes as received. Raises Refused, and
         OSError while there are no public keys."""
         lower = {name.lower(): value for name, value in headers.items()}
@@ -1001,7 +1008,7 @@ class Receiver:
             raise Refused(401, "no signature matches")
         return Delivery(webhook_id, _read_event(body, self._parse_float))
 
-    def respond(self, method: str, headers: Mapping[str, str], body: bytes) -> Answer:
+    def respond(self, method: str, headers: Headers, body: bytes) -> Answer:
         """The answer to a request; never raises."""
         try:
             return self._respond(method, headers, body)
@@ -1012,7 +1019,7 @@ class Receiver:
             logger.exception("a callback could not be handled; the daemon sends it again")
             return _text(500, "the event could not be handled")
 
-    def _respond(self, method: str, headers: Mapping[str, str], body: bytes) -> Answer:
+    def _respond(self, method: str, headers: Headers, body: bytes) -> Answer:
         if method != "POST":
             return _text(405, "callbacks are sent with POST", {"allow": "POST"})
         if len(body) > self.body_bytes_max:
@@ -1101,16 +1108,25 @@ class Receiver:
 
 
 def _read_event(body: bytes, parse_float: Callable[[str], Any]) -> Any:
+    """The event of a verified body, of the format `standard` or `cloudevents` (structured JSON). The body itself says
+    which: the content type is not signed. Raises Refused for every other body."""
     try:
         event = json.loads(body, parse_float=parse_float, parse_int=_read_int)
     except (ValueError, RecursionError) as error:
         raise Refused(400, "the body is not JSON") from error
+    if not isinstance(event, dict):
+        raise Refused(400, "the body is no object")
+    if "specversion" in event:
+        fields = {"id": event.get("id"), "type": event.get("type"), "timestamp": event.get("time")}
+        event = {**fields, "data": event.get("data")}
     if (
-        not isinstance(event, dict)
-        or not isinstance(event.get("type"), str)
+        not isinstance(event.get("type"), str)
+        or not isinstance(event.get("timestamp"), str)
         or not isinstance(event.get("data"), dict)
     ):
-        raise Refused(400, 'the body is no event: the subscription needs "format": "standard"')
+        raise Refused(
+            400, "the body has no type, timestamp and data: set format of the subscription to standard or cloudevents"
+        )
     return event
 
 
@@ -1134,6 +1150,7 @@ def _with_length(answer: Answer) -> dict[str, str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(
+        prog="python3 -m filing_webhooks",
         description="Prints each event as a line of JSON. The signing secret is in WEBHOOK_SECRET; several are separated by spaces."
     )
     parser.add_argument("--host", default="127.0.0.1")
@@ -1156,7 +1173,3 @@ def main() -> None:
     logger.info("listening on http://%s:%d/", *server.server_address[:2])
     with contextlib.suppress(KeyboardInterrupt):
         server.serve_forever()
-
-
-if __name__ == "__main__":
-    main()
