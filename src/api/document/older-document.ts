@@ -18,9 +18,12 @@ export function toOpenApi30(document: ApiDocument): object {
   };
 }
 
+// Version 3.0 does not have the first; generators of Java make a set of the second that does not compile.
+const dropped: ReadonlySet<string> = new Set(['propertyNames', 'uniqueItems']);
+
 function olderKeyword(keyword: string, value: unknown): [string, unknown][] | null {
   if (keyword === 'const') return [['enum', [value]]];
-  if (keyword === 'propertyNames') return [];
+  if (dropped.has(keyword)) return [];
   if (keyword === 'license') return [['license', withUrl(value as License)]];
   if (!Array.isArray(value)) return null;
   if (keyword === 'examples') return [['example', value[0]]];

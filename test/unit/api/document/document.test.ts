@@ -79,6 +79,7 @@ test.each<[object, object]>([
     { type: 'string', example: 'a' },
   ],
   [{ propertyNames: { pattern: '^a' } }, {}],
+  [{ type: 'array', uniqueItems: true }, { type: 'array' }],
   [{ example: { type: ['a', 'null'] } }, { example: { type: ['a', 'null'] } }],
 ])('the schema %j is %j in OpenAPI 3.0', (schema, expected) => {
   const older = toOpenApi30({ components: { schemas: { One: schema as JsonSchema } } }) as ApiDocument;
