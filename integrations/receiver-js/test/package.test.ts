@@ -25,7 +25,10 @@ import { filingEvent, secret, signed } from './support/sign.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('..', import.meta.url));
-const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
+const compilerOf = (folder: string) =>
+  join(dirname(createRequire(folder).resolve('typescript/package.json')), 'bin/tsc');
+// The one that builds the package, and the one of the repository, which is newer.
+const [ownCompiler, tsc] = [compilerOf(root), compilerOf(join(root, '../../package.json'))];
 
 let project: string;
 let packed: { files: { path: string }[]; filename: string };
@@ -54,7 +57,7 @@ export const any = (event: AnyEvent): string => (isKnownEvent(event) ? describe(
 
 const seen: string[] = [];
 const receiver = createReceiver({
-  secrets: process.env.WEBHOOK_SECRET ?? '',
+  secrets: process.env.WEBHOOK_SECRET,
   store: memoryStore(),
   handle: (event) => void seen.push(describe(event)),
 });
@@ -112,6 +115,33 @@ test('a program that switches over every event compiles and runs in an empty pro
   assert.equal(stdout, '204 204 defaultf_17\n');
 });
 
+test('a program whose variable with the secret is not set compiles, and ends with what is missing', async () => {
+  writeProgram('unset.ts', exhaustive(knownEventTypes));
+  await check('unset.ts');
+  const env = { PATH: process.env['PATH'] };
+  await assert.rejects(run(process.execPath, ['unset.ts'], { cwd: project, env }), /is WEBHOOK_SECRET set\?/);
+});
+
+test('a program that finds modules as Node 10 did gets the types of every part', async () => {
+  writeProgram(
+    'former.cts',
+    `
+import { createReceiver, memoryStore } from '@filing-webhooks/receiver';
+import { toExpressHandler } from '@filing-webhooks/receiver/express';
+import { toNodeHandler } from '@filing-webhooks/receiver/node';
+
+const receiver = createReceiver({ secrets: '', store: memoryStore(), handle: ({ type }) => void type.length });
+export const [ofNode, ofExpress] = [toNodeHandler(receiver), toExpressHandler(receiver)];
+export const no: string = receiver.bodyBytesMax;
+`,
+  );
+  const options = '--strict --noEmit --target es2022 --module commonjs --moduleResolution node10 --skipLibCheck';
+  await assert.rejects(
+    run(process.execPath, [ownCompiler, ...options.split(' '), 'former.cts'], { cwd: project }),
+    ({ stdout }: { stdout: string }) => /^former\.cts\(8,14\): error TS2322[^\n]*\n$/.test(stdout),
+  );
+});
+
 test('CommonJS gets the same package by require', async () => {
   writeProgram('program.cjs', `console.log(require('@filing-webhooks/receiver').knownEventTypes.length)`);
   const { stdout } = await run(process.execPath, ['program.cjs'], { cwd: project });
@@ -147,10 +177,7 @@ console.log('ok');
   assert.equal(shown.length, 3);
   const files = ['servers.ts', ...shown.map((_, index) => `shown-${index}.ts`)];
   for (const [index, text] of [servers, ...shown.map(([, code]) => code ?? '')].entries())
-    writeProgram(
-      String(files[index]),
-      text.replace('process.env.WEBHOOK_SECRET,', "process.env['WEBHOOK_SECRET'] ?? '',"),
-    );
+    writeProgram(String(files[index]), text);
   const options = '--strict --noEmit --target es2022 --module nodenext --skipLibCheck true --types node';
   await run(process.execPath, [tsc, ...options.split(' '), ...files], { cwd: project });
   assert.equal((await run(process.execPath, ['servers.ts'], { cwd: project })).stdout, 'ok\n');

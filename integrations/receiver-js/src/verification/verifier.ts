@@ -6,23 +6,26 @@ import { createKeySet, type KeySetOptions } from './key-set.ts';
 import { emptyOption, importPublicKeys, importSecrets, type KeyTexts } from './keys.ts';
 import { hasEd25519, hasHmac, signedContent, type Signed } from './signature.ts';
 
-/** Exactly one of three: whoever verifies with public keys has to pass over `v1`, or a leaked secret would be enough to forge. */
+/**
+ * Exactly one of three: whoever verifies with public keys has to pass over `v1`, or a leaked secret would be enough to forge. The value may be that of
+ * a variable of the environment: where it is not set, ConfigurationError names it.
+ */
 export type VerificationKeys =
   | {
       /** Secrets of the subscription (`whsec_…`) for `v1`: one, or during a rotation all that may sign. */
-      readonly secrets: KeyTexts;
+      readonly secrets: KeyTexts | undefined;
       readonly publicKeys?: never;
       readonly keySetUrl?: never;
     }
   | {
       /** Public keys of the subscription (`whpk_…`) for `v1a`. */
-      readonly publicKeys: KeyTexts;
+      readonly publicKeys: KeyTexts | undefined;
       readonly secrets?: never;
       readonly keySetUrl?: never;
     }
   | {
       /** Address of the public keys for `v1a`: `https://…/.well-known/webhook-keys?subscription=sub_…` of the daemon. */
-      readonly keySetUrl: string | URL;
+      readonly keySetUrl: string | URL | undefined;
       readonly secrets?: never;
       readonly publicKeys?: never;
     };
