@@ -79,7 +79,7 @@ export function createAccountPoller(deps: AccountPollerDeps): Poll {
     if (account instanceof Error) return 'polled';
     if (account === null) {
       await known.forget(job.account);
-      return 'polled';
+      return 'gone';
     }
     return withUpkeep(
       () => deps.upkeep(job.account),
@@ -104,8 +104,9 @@ export function createAccountPoller(deps: AccountPollerDeps): Poll {
     } catch (error) {
       if (!(error instanceof SnapshotLostError)) throw error;
       // The account was removed, or emptied and begun anew, while it was polled: the reads are void.
-      if (!(await deps.accounts.exists(job.account))) await known.forget(job.account);
-      return 'polled';
+      if (await deps.accounts.exists(job.account)) return 'polled';
+      await known.forget(job.account);
+      return 'gone';
     }
   }
 

@@ -124,7 +124,7 @@ test('a start with a wrong password says so without repeating it, and goes on on
 
 test('a Redis that goes away in the middle of the start, again and again, only delays it', async () => {
   await using proxy = await startRedisProxy(redis.port);
-  const steps = ['setnx', ':poll:repeat', 'subscribe'];
+  const steps = ['setnx', ':poll:delayed', 'subscribe'];
   const cut = proxy.cutAt(steps);
   await using daemon = await startDaemonProcess({ ...environment, REDIS_URL: proxy.url }, 'daemon.listening');
   await cut;

@@ -11,20 +11,17 @@ import { unlessUnreadable } from '../../redis/unreadable-record.ts';
 /** Upkeep of all accounts at a bounded cost per call, however many accounts there are. */
 export interface AccountRounds {
   /**
-   * Repairs schedules whose poll is overdue, and looks at the next accounts of the round: are they scheduled,
-   * and is anything of their own upkeep due. To be called every three seconds. Up to five hundred accounts
-   * are looked at each time, and ten times as many while some account has no schedule.
+   * Looks at the next accounts of the round: are they scheduled, and is anything of their own upkeep due. To
+   * be called every three seconds. Up to five hundred accounts are looked at each time, and ten times as many
+   * while some account has no schedule.
    */
   look(): Promise<void>;
 }
 
 export interface AccountRoundsDeps {
-  readonly accounts: Pick<AccountStore, 'slice' | 'count' | 'get'>;
+  readonly accounts: Pick<AccountStore, 'slice' | 'count'>;
   readonly polling: Pick<PollingStore, 'read'>;
-  readonly pollQueue: Pick<
-    PollQueue,
-    'suspects' | 'overdue' | 'scheduledCount' | 'reschedule' | 'unschedule'
-  >;
+  readonly pollQueue: Pick<PollQueue, 'suspects' | 'count' | 'reschedule'>;
   /** Does what is due of an account's own upkeep. */
   readonly maintain: (account: string) => Promise<void>;
   readonly work: Pick<WorkWatch, 'expect'>;
@@ -52,7 +49,6 @@ export function createAccountRounds(deps: AccountRoundsDeps): AccountRounds {
   let place = '0';
   let found = nothing;
   let lastRound = nothing;
-  let overdueFrom = 0;
   let underWay: Promise<void> | null = null;
 
   // The mark that polls leave decides, as clocks may differ. Only polls set marks aside that cannot be read.
@@ -71,23 +67,6 @@ export function createAccountRounds(deps: AccountRoundsDeps): AccountRounds {
     }
     return repaired;
   }
-
-  async function repairOverdue(): Promise<string[]> {
-    const names = await pollQueue.overdue(overdueFrom, accountsAtOnce);
-    // Polls may be late because all places are taken: those behind them have their turn with the next look.
-    overdueFrom = names.length < accountsAtOnce ? 0 : overdueFrom + names.length;
-    const late = await Promise.all(names.map(findLate));
-    return repair(await pollQueue.suspects(late.filter((account) => account !== null)));
-  }
-
-  // One that cannot be read is reported with its slice.
-  const findLate = (name: string) =>
-    unlessUnreadable(async () => {
-      const account = await accounts.get(name);
-      // A removal was interrupted between the account and its schedule.
-      if (account === null) await pollQueue.unschedule(name);
-      return account;
-    });
 
   async function visit(slice: AccountSlice): Promise<string[]> {
     const repaired = await repair(await pollQueue.suspects(slice.accounts));
@@ -108,12 +87,12 @@ export function createAccountRounds(deps: AccountRoundsDeps): AccountRounds {
   }
 
   async function isScheduleMissing(): Promise<boolean> {
-    const [records, scheduled] = await Promise.all([accounts.count(), pollQueue.scheduledCount()]);
-    return scheduled < records - lastRound.others;
+    const [records, jobs] = await Promise.all([accounts.count(), pollQueue.count()]);
+    return jobs < records - lastRound.others;
   }
 
   async function lookOnce(): Promise<void> {
-    const repaired = await repairOverdue();
+    const repaired: string[] = [];
     for (let slices = 0; slices < slicesMax; slices += 1) {
       repaired.push(...(await visit(await accounts.slice(place, accountsAtOnce))));
       if (place === '0' || !(await isScheduleMissing())) break;

@@ -1,6 +1,6 @@
-import type { Queue } from 'bullmq';
+import type { Job, Queue } from 'bullmq';
 import type { RedisClient } from '../../redis/connection/connect.ts';
-import { leavesNothing, openQueue, releaseLostJobs } from '../../redis/jobs/job-queue.ts';
+import { openQueue, releaseLostJobs } from '../../redis/jobs/job-queue.ts';
 import { staggerOf, type PollMode } from './plan.ts';
 
 /** Data of the jobs in the queue `poll`. */
@@ -9,6 +9,8 @@ export interface PollJob {
   readonly mode: PollMode;
   /** True when a user asked for the poll; it then does not wait for a backoff to pass and is not skipped. */
   readonly asked: boolean;
+  /** Milliseconds from one poll to the next; only in the job that polls an account again and again. */
+  readonly everyMs?: number;
 }
 
 /** An account as it is to be polled. */
@@ -17,38 +19,29 @@ interface Scheduled {
   readonly pollIntervalMs: number;
 }
 
-/** Decides when accounts are polled: one BullMQ job scheduler each. */
+/** Decides when accounts are polled: one job each, which waits for its next time whenever it has run. */
 export interface PollQueue {
   /** BullMQ's queue, for readers. */
   readonly jobs: Queue<PollJob>;
   /**
    * Polls an account every `everyMs` milliseconds from now on, staggered, and once now if it was not
-   * scheduled before. Safe to repeat, also with another interval.
+   * scheduled before. Safe to repeat, also with another interval; a poll that is under way then is followed
+   * by the next one at the former interval at the latest.
    */
   schedule(account: string, everyMs: number): Promise<void>;
   isScheduled(account: string): Promise<boolean>;
   /**
-   * Accounts whose next poll is overdue, or further away than their interval explains. BullMQ schedules each
-   * poll together with the one before. A Redis that was set back, or a process that ended between two writes,
-   * therefore leaves the last poll without a successor. BullMQ also uses the clocks of the processes, any of
-   * which may be or have been wrong.
+   * Accounts whose job is lost, or waits for a time that is long over or further away than their interval
+   * explains: BullMQ uses the clocks of the processes, any of which may be or have been wrong.
    */
   suspects<T extends Scheduled>(accounts: readonly T[]): Promise<T[]>;
-  /**
-   * Some of the accounts whose next poll is overdue, `count` at most, behind the first `from`, in the order
-   * of the times at which they were due. The accounts that are not overdue cost nothing.
-   */
-  overdue(from: number, count: number): Promise<string[]>;
-  /**
-   * Accounts whose schedule is missing, overdue, has another interval, or waits for a job that is gone. Reads
-   * these accounts' schedules only.
-   */
+  /** Accounts that are not scheduled, have another interval, or are suspects. Reads their jobs only. */
   outdated<T extends Scheduled>(accounts: readonly T[]): Promise<T[]>;
-  /** Number of scheduled accounts. */
-  scheduledCount(): Promise<number>;
+  /** Number of jobs in the queue: not less than that of scheduled accounts. */
+  count(): Promise<number>;
   /**
-   * Schedules an account anew from now on, whenever its next poll was due, and polls it once now. A crash
-   * leaves it unscheduled, and so a suspect.
+   * Schedules an account anew from now on, whenever its next poll was due, and polls it once now, unless a
+   * poll is under way. A crash leaves it unscheduled, and so a suspect.
    */
   reschedule(account: Scheduled): Promise<void>;
   /**
@@ -56,6 +49,7 @@ export interface PollQueue {
    * `releaseLostJobs`.
    */
   release(account: string): Promise<number>;
+  /** Ends the polls of an account; one that is under way ends by itself, because the account is gone. */
   unschedule(account: string): Promise<void>;
   /** Polls once, as soon as a worker is free; a second call before that changes nothing. */
   pollNow(account: string, mode: PollMode): Promise<void>;
@@ -80,73 +74,61 @@ export function createPollQueue(
   onError: (error: Error) => void,
 ): PollQueue {
   const queue = openQueue<PollJob>(pollQueueName, connection, prefix, onError);
-  const schedulers = queue.toKey('repeat');
 
-  async function isScheduled(account: string): Promise<boolean> {
-    return (await queue.getJobScheduler(schedulerId(account))) !== undefined;
+  // When each of the accounts' jobs runs next (ms); null for those that wait for no time.
+  async function nextTimes(accounts: readonly Scheduled[]): Promise<(number | null)[]> {
+    if (accounts.length === 0) return [];
+    const scores = await connection.zmscore(
+      queue.toKey('delayed'),
+      ...accounts.map(({ account }) => jobId(account)),
+    );
+    return scores.map((score) => (score === null ? null : timeOfScore(score)));
   }
 
-  // When the next poll of each account is due; undefined for those that are not scheduled.
-  async function nextPolls(accounts: readonly Scheduled[]): Promise<(number | undefined)[]> {
-    if (accounts.length === 0) return [];
-    const ids = accounts.map(({ account }) => schedulerId(account));
-    const times = await connection.zmscore(schedulers, ...ids);
-    return times.map((at) => (at === null ? undefined : Number(at)));
+  async function areSuspect(accounts: readonly Scheduled[]): Promise<boolean[]> {
+    const times = await nextTimes(accounts);
+    return Promise.all(
+      accounts.map(async ({ account, pollIntervalMs }, i) => {
+        const nextAt = times[i] ?? null;
+        if (nextAt !== null) return isSuspect(nextAt, pollIntervalMs, Date.now());
+        return (await queue.getJobState(jobId(account))) === 'unknown';
+      }),
+    );
   }
 
   const polls: PollQueue = {
     jobs: queue,
     async schedule(account, everyMs) {
-      const isNew = !(await isScheduled(account));
-      const data = { account, mode: 'delta' as const, asked: false };
-      await queue.upsertJobScheduler(
-        schedulerId(account),
-        { every: everyMs, offset: offsetOf(account, everyMs) },
-        { name: 'poll', data, opts: leavesNothing },
-      );
-      if (isNew) await queue.add('poll', data, { deduplication: { id: onceId(account) } });
+      const data = { account, mode: 'delta' as const, asked: false, everyMs };
+      // Where it is there already, this changes nothing.
+      const job = await queue.add('poll', data, { jobId: jobId(account) });
+      await job.updateData(data);
+      const [nextAt = null] = await nextTimes([{ account, pollIntervalMs: everyMs }]);
+      if (nextAt !== null) await delay(job, nextPollAt(account, everyMs, Date.now()) - Date.now());
     },
-    isScheduled,
+    isScheduled: async (account) => (await queue.getJob(jobId(account))) !== undefined,
     async suspects(accounts) {
-      const nextAt = await nextPolls(accounts);
-      return accounts.filter(({ pollIntervalMs }, i) => isSuspect(nextAt[i], pollIntervalMs, Date.now()));
-    },
-    async overdue(from, count) {
-      const before = `(${Date.now() - overdueMs}`;
-      const ids = await connection.zrangebyscore(schedulers, '-inf', before, 'LIMIT', from, count);
-      return ids.flatMap((id) => accountOf(id) ?? []);
+      const suspect = await areSuspect(accounts);
+      return accounts.filter((_, i) => suspect[i]);
     },
     async outdated(accounts) {
-      const times = await nextPolls(accounts);
-      const works = await Promise.all(
-        accounts.map(async ({ account, pollIntervalMs }, i) => {
-          const nextAt = times[i];
-          if (isSuspect(nextAt, pollIntervalMs, Date.now())) return false;
-          const scheduler = queue.toKey(`repeat:${schedulerId(account)}`);
-          const [every, jobs] = await Promise.all([
-            connection.hget(scheduler, 'every'),
-            connection.exists(`${scheduler}:${nextAt}`),
-          ]);
-          return Number(every) === pollIntervalMs && jobs === 1;
-        }),
+      const [suspect, jobs] = await Promise.all([
+        areSuspect(accounts),
+        Promise.all(accounts.map(({ account }) => queue.getJob(jobId(account)))),
+      ]);
+      return accounts.filter(
+        ({ pollIntervalMs }, i) => suspect[i] === true || jobs[i]?.data.everyMs !== pollIntervalMs,
       );
-      return accounts.filter((_, i) => works[i] !== true);
     },
-    scheduledCount: () => connection.zcard(schedulers),
+    count: () => queue.getJobCountByTypes('delayed', 'waiting', 'active'),
     async reschedule({ account, pollIntervalMs }) {
-      // BullMQ keeps the time of a scheduler's next job as long as that job exists.
       await polls.unschedule(account);
       await polls.schedule(account, pollIntervalMs);
     },
     release: (account) =>
-      releaseLostJobs(queue, [
-        onceId(account),
-        sweepId(account),
-        askedId(account, 'delta'),
-        askedId(account, 'sweep'),
-      ]),
+      releaseLostJobs(queue, [sweepId(account), askedId(account, 'delta'), askedId(account, 'sweep')]),
     async unschedule(account) {
-      await queue.removeJobScheduler(schedulerId(account));
+      await queue.remove(jobId(account));
     },
     async pollNow(account, mode) {
       await queue.add(
@@ -168,17 +150,40 @@ export function createPollQueue(
   return polls;
 }
 
-/**
- * Whether no working schedule has its next poll at that time (milliseconds on this process's clock, undefined
- * when there is none); pure.
- */
-export function isSuspect(nextAt: number | undefined, pollIntervalMs: number, now: number): boolean {
-  return nextAt === undefined || nextAt < now - overdueMs || nextAt > now + pollIntervalMs + aheadMs;
+// A job whose time has come in between runs anyway.
+async function delay(job: Job<PollJob>, ms: number): Promise<void> {
+  try {
+    await job.changeDelay(ms);
+  } catch (error) {
+    if (typeof (error as { code?: unknown }).code !== 'number') throw error;
+  }
 }
 
-// Id of the poll with which a schedule begins.
-function onceId(account: string): string {
-  return `${account}.scheduled`;
+/**
+ * The next time (ms) at which an account is polled every `everyMs`: the first after `now` in its own rhythm,
+ * which spreads the polls of many accounts; pure.
+ */
+export function nextPollAt(account: string, everyMs: number, now: number): number {
+  const offset = Math.floor(staggerOf(account) * everyMs);
+  return (Math.floor((now - offset) / everyMs) + 1) * everyMs + offset;
+}
+
+/**
+ * Whether a job that waits until `nextAt` (ms, on the clock of this process, as `now`) cannot be one that was
+ * scheduled every `pollIntervalMs`; pure.
+ */
+export function isSuspect(nextAt: number, pollIntervalMs: number, now: number): boolean {
+  return nextAt < now - overdueMs || nextAt > now + pollIntervalMs + aheadMs;
+}
+
+// BullMQ counts the jobs of a millisecond in the lower twelve bits.
+function timeOfScore(score: string): number {
+  return Math.floor(Number(score) / 4_096);
+}
+
+/** Id of the job that polls an account. Ids may not consist of digits alone, which an account's name may. */
+function jobId(account: string): string {
+  return `poll-${account}`;
 }
 
 // Id of the sweep that a poll has begun.
@@ -188,20 +193,4 @@ function sweepId(account: string): string {
 
 function askedId(account: string, mode: PollMode): string {
   return `${account}.${mode}`;
-}
-
-// BullMQ takes an offset of 0 for none and would align the account to the moment of its first run.
-function offsetOf(account: string, everyMs: number): number {
-  return Math.max(1, Math.floor(staggerOf(account) * everyMs));
-}
-
-const idStart = 'poll-';
-/** Id of the scheduler of an account. Ids may not consist of digits alone, which an account's name may. */
-function schedulerId(account: string): string {
-  return idStart + account;
-}
-
-/** The account of a scheduler; null when it is none of an account. */
-function accountOf(id: string): string | null {
-  return id.startsWith(idStart) ? id.slice(idStart.length) : null;
 }

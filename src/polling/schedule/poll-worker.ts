@@ -1,7 +1,7 @@
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import { createJobWorker, type JobEnd } from '../../redis/jobs/job-worker.ts';
 import { nameFailure } from '../../redis/store-failure.ts';
-import { pollQueueName, type PollJob } from './poll-queue.ts';
+import { nextPollAt, pollQueueName, type PollJob } from './poll-queue.ts';
 import type { PollLease } from '../store/lease-store.ts';
 import type { PollingStore } from '../store/polling-store.ts';
 
@@ -17,7 +17,9 @@ export type PollEnd =
   /** Another poll of its mode has the account's lease. */
   | 'leased'
   /** No place for a large read was free. */
-  | 'no_place';
+  | 'no_place'
+  /** There is no such account any more. */
+  | 'gone';
 
 /** Makes one poll under a lease. Rejects when it cannot go on; the next one starts over. */
 export type Poll = (job: PollJob, signal: AbortSignal, lease?: PollLease) => Promise<PollEnd>;
@@ -56,6 +58,7 @@ const askAgainMs = 250;
 export function createPollWorker(deps: PollWorkerDeps): PollWorker {
   const running = new Map<PollLease, RunningPoll>();
   let closing = false;
+  let begun = 0;
 
   // A lost lease does no harm, because the time spans of reads put overlapping polls in order.
   function keepLeases(): void {
@@ -63,18 +66,28 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
       if (lease.isHeld) deps.polling.lease(account, lease.mode, lease.holder, leaseMs).catch(deps.onError);
   }
 
-  async function process({
-    id = '',
-    data,
-  }: {
-    readonly id?: string;
-    readonly data: PollJob;
-  }): Promise<JobEnd> {
-    const lease = { mode: data.mode, holder: `${deps.holder}:${id}`, ms: leaseMs, isHeld: false };
+  async function process({ data }: { readonly data: PollJob }): Promise<JobEnd> {
+    begun += 1;
+    const lease = { mode: data.mode, holder: `${deps.holder}:${begun}`, ms: leaseMs, isHeld: false };
+    if (data.everyMs !== undefined) return pollAndWait(lease, data, data.everyMs);
     const end = await pollUnder(lease, data);
-    if (end === 'leased') deps.onSkipped();
     // A requested poll comes after the polls under way, and occupies no place until then.
-    return end === 'polled' || !data.asked ? 'done' : { againInMs: askAgainMs };
+    return end === 'polled' || end === 'gone' || !data.asked ? 'done' : { again: Date.now() + askAgainMs };
+  }
+
+  // The schedule goes on behind a poll that failed, too.
+  async function pollAndWait(lease: PollLease, job: PollJob, everyMs: number): Promise<JobEnd> {
+    try {
+      if ((await pollUnder(lease, job)) === 'gone') return 'done';
+    } catch (error) {
+      if (closing) throw error;
+      report(job, error as Error);
+    }
+    return { again: nextPollAt(job.account, everyMs, Date.now()) };
+  }
+
+  function report({ account }: PollJob, error: Error): void {
+    deps.onError(nameFailure(`poll of ${account}`, error));
   }
 
   async function pollUnder(lease: PollLease, job: PollJob): Promise<PollEnd> {
@@ -84,7 +97,9 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
     running.set(lease, { account, stop });
     if (closing) stop.abort();
     try {
-      return await deps.poll(job, stop.signal, lease);
+      const end = await deps.poll(job, stop.signal, lease);
+      if (end === 'leased') deps.onSkipped();
+      return end;
     } finally {
       running.delete(lease);
       if (lease.isHeld) await deps.polling.release(account, mode, holder);
@@ -101,7 +116,7 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
     stalledMs,
     process,
     onError: deps.onError,
-    onFailed: ({ data }, error) => deps.onError(nameFailure(`poll of ${data.account}`, error)),
+    onFailed: ({ data }, error) => report(data, error),
   });
   return {
     async close() {

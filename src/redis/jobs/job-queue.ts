@@ -5,7 +5,7 @@ import type { RedisClient } from '../connection/connect.ts';
  * Options of every job in BullMQ: a finished job is removed, and no stack trace is kept while a job is tried
  * again. By default BullMQ keeps all of them and writes them anew with each attempt.
  */
-export const leavesNothing = { removeOnComplete: true, removeOnFail: true, stackTraceLimit: 0 } as const;
+const leavesNothing = { removeOnComplete: true, removeOnFail: true, stackTraceLimit: 0 } as const;
 
 /** Opens the writing end of a queue. Errors of its connection go to `onError`. */
 export function openQueue<Data>(

@@ -4,8 +4,8 @@ import type { RedisClient } from '../connection/connect.ts';
 import { openNode } from '../connection/open-client.ts';
 import { createMarkerWait } from './marker-wait.ts';
 
-/** How the work of a job ended: it is done, or is to be done again after a while. */
-export type JobEnd = 'done' | { readonly againInMs: number };
+/** How the work of a job ended: it is done, or is done again at a time (ms on this process's clock). */
+export type JobEnd = 'done' | { readonly again: number };
 
 /** The options of the worker of a queue. */
 export interface JobWorkerOptions<Data> {
@@ -40,6 +40,8 @@ const retryMs = 1_000;
 // Maximum number of requests for jobs at once, so that a slow line to Redis does not bound the jobs a second
 // by its round trips.
 const lookersMax = 16;
+// Number of jobs found one after the other from which on more are looked for at once.
+const fewJobs = 3;
 
 /**
  * Starts a worker that takes jobs one by one and begins each as soon as it has it. BullMQ's own loop first
@@ -94,8 +96,8 @@ export function createJobWorker<Data>(options: JobWorkerOptions<Data>): JobWorke
       if (job !== undefined) begin(job);
       // With each job, BullMQ leaves a marker as if there were more. One look is enough for both.
       if (found === 1 && hasPlace()) await takeMarker(2);
-      // Where two wait, there may be many.
-      if (found > 1) look();
+      // Two wait now and then; where several do, there may be many.
+      if (found > fewJobs) look();
     }
   }
 
@@ -147,7 +149,7 @@ async function work<Data>(
   try {
     const end = await process(job);
     if (end === 'done') return () => job.moveToCompleted(undefined, token, false);
-    return () => job.moveToDelayed(Date.now() + end.againInMs, token);
+    return () => job.moveToDelayed(end.again, token);
   } catch (error) {
     if (stopping.aborted) return giveBack;
     onFailed(job, error as Error);

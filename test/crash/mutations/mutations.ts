@@ -449,13 +449,13 @@ export const mutations: readonly Mutation[] = [
     title: 'is refused and left as it is',
   },
   {
-    name: 'a broken chain of polls stays broken',
+    name: 'an account whose job was lost is polled no more',
     file: 'src/polling/schedule/poll-queue.ts',
     find: 'await polls.schedule(account, pollIntervalMs);',
     replace: 'await polls.isScheduled(`${account}${pollIntervalMs}`);',
     project: 'integration',
     test: 'test/integration/polling/poll-worker.test.ts',
-    title: 'polls an account again whose last poll',
+    title: 'polls an account again whose job was lost',
   },
   {
     name: 'readiness does not try to write',

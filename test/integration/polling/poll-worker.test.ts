@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { createPollQueue, type PollJob } from '../../../src/polling/schedule/poll-queue.ts';
-import { createPollWorker } from '../../../src/polling/schedule/poll-worker.ts';
+import { createPollWorker, type PollEnd } from '../../../src/polling/schedule/poll-worker.ts';
 import { createPollingStore } from '../../../src/polling/store/polling-store.ts';
 import { createRedisConnections } from '../../../src/redis/connection/connect.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
@@ -14,7 +14,7 @@ let rigs = 0;
 
 /** A queue and its worker, whose polls come to what `poll` says. */
 async function rig(
-  poll: (job: PollJob, signal: AbortSignal) => Promise<boolean>,
+  poll: (job: PollJob, signal: AbortSignal) => Promise<boolean | PollEnd>,
   onPollError?: (error: Error) => void,
 ) {
   rigs += 1;
@@ -34,7 +34,8 @@ async function rig(
     concurrency: 10,
     async poll(job, signal, lease) {
       if ((await polling.open(job.account, '', lease)) === null) return 'leased';
-      return (await poll(job, signal)) ? 'polled' : 'no_place';
+      const end = await poll(job, signal);
+      return typeof end === 'string' ? end : end ? 'polled' : 'no_place';
     },
     onSkipped: () => void (skipped += 1),
     onError: onPollError ?? fail,
@@ -120,16 +121,15 @@ it('skips a tick that finds no place, and comes again with the next', async () =
   await poller.queue.unschedule('acme');
 });
 
-it('polls an account again whose last poll was left without a successor, and leaves the others alone', async () => {
+it('polls an account again whose job was lost, and leaves the others alone', async () => {
   const polls: string[] = [];
   await using poller = await rig(async ({ account }) => polls.push(account) > 0);
   const accounts = ['acme', 'other'].map((account) => ({ account, pollIntervalMs: 50 }));
   for (const { account, pollIntervalMs } of accounts) await poller.queue.schedule(account, pollIntervalMs);
   await expect.poll(() => new Set(polls).size).toBe(2);
+  // As an operation on the queue leaves it of which Redis has lost a part.
   const schedules = storedSchedules(redis.connect(), poller.keys);
-  // As a Redis leaves it that was set back to between the end of a poll and the next one's beginning.
-  await expect.poll(() => schedules.loseNext('acme')).toBe(true);
-  await schedules.setDue(Date.now() - 60_000, 'acme');
+  await expect.poll(() => schedules.lose('acme')).toBe(1);
   const count = (name: string) => polls.filter((account) => account === name).length;
   const untilOtherGoesOn = async () => {
     const enough = count('other') + 5;
@@ -146,6 +146,29 @@ it('polls an account again whose last poll was left without a successor, and lea
   expect(await poller.queue.suspects([...accounts, unscheduled])).toEqual([unscheduled]);
   await poller.queue.reschedule(unscheduled);
   await expect.poll(() => polls).toContain('unscheduled');
+});
+
+it('takes another interval, whether the account is being polled or waits', async () => {
+  const [polls, goOn] = [[] as string[], Promise.withResolvers<boolean>()];
+  await using poller = await rig(async ({ account }) => (polls.push(account) > 1 ? true : goOn.promise));
+  const hourly = { account: 'acme', pollIntervalMs: 3_600_000 };
+  await poller.queue.schedule('acme', 3_600_000);
+  await expect.poll(() => polls).toEqual(['acme']);
+  expect(await poller.queue.outdated([hourly])).toEqual([]);
+  expect(await poller.queue.outdated([{ ...hourly, pollIntervalMs: 60_000 }])).toHaveLength(1);
+  goOn.resolve(true);
+  const schedules = storedSchedules(redis.connect(), poller.keys);
+  await expect.poll(() => schedules.due('acme')).not.toBeNull();
+  await poller.queue.schedule('acme', 50);
+  await expect.poll(() => polls.length).toBeGreaterThan(3);
+});
+
+it('ends the schedule of an account that is gone with its next poll', async () => {
+  const polls: string[] = [];
+  await using poller = await rig(async ({ account }) => (polls.push(account) < 3 ? 'polled' : 'gone'));
+  await poller.queue.schedule('acme', 50);
+  await expect.poll(() => poller.queue.isScheduled('acme')).toBe(false);
+  expect(polls).toEqual(['acme', 'acme', 'acme']);
 });
 
 it('polls an account again whose next poll lies further ahead than its interval, for a clock was', async () => {
@@ -176,7 +199,6 @@ it('keeps no stack trace of a poll that failed, neither of one that was asked fo
   );
   const { jobs: queue } = poller.queue;
   await poller.queue.schedule('scheduled', 100);
-  // Beyond the first, they are made by the worker.
   await expect.poll(() => polls, { timeout: 5_000 }).toBeGreaterThan(3);
   await expect
     .poll(async () => (await queue.getJobs(['delayed'])).map(({ opts }) => opts.stackTraceLimit))

@@ -27,44 +27,29 @@ export async function dropDeliveries(redis: RedisClient, keys: Pick<Keys, 'queue
   await redis.unlink(await redis.keys(`${keys.queues}:deliver:*`));
 }
 
-/** The schedules of the accounts' polls as BullMQ stores them, in the first shard of the queues. */
+/** The jobs that poll accounts, as BullMQ stores them. */
 export function storedSchedules(redis: RedisClient, keys: Pick<Keys, 'queues'>) {
-  const queue = `${keys.queues}:poll`;
-  const schedules = `${queue}:repeat`;
-  const scheduleOf = (account: string) => `poll-${account}`;
-  const jobOf = (account: string, at: number) => `repeat:${scheduleOf(account)}:${at}`;
-
-  /** When the next poll of an account is due (ms), null if it is not scheduled. */
-  async function due(account: string): Promise<number | null> {
-    const at = await redis.zscore(schedules, scheduleOf(account));
-    return at === null ? null : Number(at);
-  }
-
-  /** Says that the next polls of accounts are due at this time (ms), and moves none. */
-  async function setDue(at: number, ...accounts: readonly string[]): Promise<void> {
-    await redis.zadd(schedules, ...accounts.flatMap((account) => [at, scheduleOf(account)]));
-  }
+  const delayed = `${keys.queues}:poll:delayed`;
+  const jobOf = (account: string) => `poll-${account}`;
+  // BullMQ counts the jobs of a millisecond in the lower twelve bits.
+  const each = 4_096;
 
   return {
-    due,
-    setDue,
-    drop: (...accounts: readonly string[]) => redis.zrem(schedules, ...accounts.map(scheduleOf)),
-    /** Loses the next poll of an account, which stays scheduled; true unless it was under way. */
-    async loseNext(account: string): Promise<boolean> {
-      const job = jobOf(account, (await due(account)) ?? 0);
-      return (await redis.zrem(`${queue}:delayed`, job)) === 1;
+    /** When the next poll of an account is due (ms), null if it waits for no time. */
+    async due(account: string): Promise<number | null> {
+      const score = await redis.zscore(delayed, jobOf(account));
+      return score === null ? null : Math.floor(Number(score) / each);
     },
+    /** Has the next polls of accounts wait until this time (ms). */
+    async setDue(at: number, ...accounts: readonly string[]): Promise<void> {
+      await redis.zadd(delayed, ...accounts.flatMap((account) => [at * each, jobOf(account)]));
+    },
+    /** Loses the next polls of accounts, unless they are under way; returns how many. */
+    lose: (...accounts: readonly string[]) => redis.zrem(delayed, ...accounts.map(jobOf)),
     /** Makes the next poll of an account due so many milliseconds later; true unless it was under way. */
     async delayNext(account: string, ms: number): Promise<boolean> {
-      const at = (await due(account)) ?? 0;
-      const [former, later] = [jobOf(account, at), jobOf(account, at + ms)];
-      const score = Number(await redis.zscore(`${queue}:delayed`, former));
-      // BullMQ counts the jobs of a millisecond in the lower twelve bits.
-      const moved = await redis.zadd(`${queue}:delayed`, 'XX', 'CH', score + ms * 4_096, former);
-      if (moved !== 1) return false;
-      await redis.rename(`${queue}:${former}`, `${queue}:${later}`);
-      await setDue(at + ms, account);
-      return true;
+      const score = Number(await redis.zscore(delayed, jobOf(account)));
+      return (await redis.zadd(delayed, 'XX', 'CH', score + ms * each, jobOf(account))) === 1;
     },
   };
 }

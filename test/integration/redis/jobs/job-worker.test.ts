@@ -181,7 +181,7 @@ test('a job that is to be done again comes back after its while, and occupies no
     concurrency: 1,
     async process({ data }) {
       begun.push(data);
-      return data === 0 && begun.length === 1 ? { againInMs: 300 } : 'done';
+      return data === 0 && begun.length === 1 ? { again: Date.now() + 300 } : 'done';
     },
   });
   await queue.addBulk(jobs(2));

@@ -7,7 +7,6 @@ const day = 86_400_000;
 
 describe('isSuspect', () => {
   it.each([
-    ['none is scheduled', undefined, true],
     ['it is due', now, false],
     ['it waits for a place', now - 9_000, false],
     ['it did not come', now - 11_000, true],
