@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../memory/bounded-map.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { OnUnreadable } from '../redis/unreadable-record.ts';
@@ -46,6 +47,9 @@ export interface AccountReadsDeps {
   readonly onUnreadable?: OnUnreadable;
 }
 
+// Maximum number of accounts that are kept open, so that their polls need not open them each time.
+const openedMax = 20_000;
+
 /** Reads over one connection. */
 export function createAccountReads({
   redis,
@@ -62,10 +66,16 @@ export function createAccountReads({
     sweepIntervalMs: stored.sweepIntervalMs ?? defaults.sweepIntervalMs,
   });
 
-  const find = async (account: string) => {
-    const text = await redis.hget(keys.accounts, account);
-    return text === null ? null : parseAccount(keys.accounts, account, text);
-  };
+  const opened = createBoundedMap<string, { readonly text: string; readonly keyed: KeyedAccount }>(openedMax);
+
+  function open(account: string, text: string): KeyedAccount | null {
+    const found = parseAccount(keys.accounts, account, text);
+    if (found === null) return null;
+    const partnerKey = sealer.open(found.sealedKey, partnerKeyPlace(account, found.baseUrl));
+    const keyed = { ...toAccount(account, found), partnerKey };
+    opened.set(account, { text, keyed });
+    return keyed;
+  }
 
   const foundOf = (account: string, text: string) => ({
     account,
@@ -124,14 +134,15 @@ export function createAccountReads({
     },
     some: async (given) => recordsOf(await readSome(given)),
     async get(account) {
-      const found = await find(account);
+      const text = await redis.hget(keys.accounts, account);
+      const found = text === null ? null : parseAccount(keys.accounts, account, text);
       return found === null ? null : toAccount(account, found);
     },
     async getKeyed(account) {
-      const found = await find(account);
-      if (found === null) return null;
-      const partnerKey = sealer.open(found.sealedKey, partnerKeyPlace(account, found.baseUrl));
-      return { ...toAccount(account, found), partnerKey };
+      const text = await redis.hget(keys.accounts, account);
+      if (text === null) return null;
+      const known = opened.get(account);
+      return known?.text === text ? known.keyed : open(account, text);
     },
     exists: async (account) => (await readSome([account])).some(({ found }) => found !== null),
   };
