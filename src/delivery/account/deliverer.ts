@@ -263,6 +263,8 @@ export class Deliverer {
     members.wake(found, window.known().position);
     this.#lookMs = firstLookMs;
     this.#trim();
+    // Those that wait for nothing but the next event are not to wait for room in the window.
+    if (!window.hasMore()) this.#leaveBehind(window.middle());
   }
 
   #trim(): void {
@@ -273,20 +275,26 @@ export class Deliverer {
     window.trim(from);
   }
 
-  // Slow subscriptions must not keep the others from getting what is new.
+  // Slow subscriptions must not keep the others from getting what is new. Where many events wait for all,
+  // some are ahead of others for a while.
   #giveWay(): void {
-    const { members, window } = this.#account;
-    const known = window.known().position;
+    const { window } = this.#account;
     const at = performance.now();
     if (!window.hasRoom()) this.#trim();
     const isFull = !window.hasRoom() && window.hasMore();
     this.#fullSince = isFull ? (this.#fullSince ?? at) : null;
     if (this.#fullSince === null || at - this.#fullSince < patienceMs) return;
     this.#fullSince = null;
+    this.#leaveBehind(window.known().position);
+  }
+
+  // Subscriptions that have not come up to a position read by themselves, unless all are as slow.
+  #leaveBehind(position: number): void {
+    const { members } = this.#account;
     const slow = [...members.own].filter(
-      ({ reads, queue, position }) => !reads && (queue?.readTo() ?? position) < known,
+      (member) => !member.reads && (member.queue?.readTo() ?? member.position) < position,
     );
-    if (slow.length === members.all.size) return;
+    if (slow.length === 0 || slow.length === members.all.size) return;
     for (const member of slow) member.reads = true;
     this.#trim();
   }

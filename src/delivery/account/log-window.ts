@@ -73,6 +73,16 @@ export class LogWindow {
     return this.#entries.length < entriesMax && this.#bytes < bytesMax;
   }
 
+  /** Forgotten up to this position, it is half empty. */
+  middle(): number {
+    let [left, bytes] = [entriesMax / 2, bytesMax / 2];
+    for (const entry of this.#entries.toReversed()) {
+      [left, bytes] = [left - 1, bytes - entry.bytes];
+      if (left < 0 || bytes < 0) return entry.position;
+    }
+    return this.#from;
+  }
+
   /** The entries behind this position are all in it. */
   from(): number {
     return this.#from;

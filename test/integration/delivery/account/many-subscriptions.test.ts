@@ -57,6 +57,31 @@ describe('an event for many subscriptions of an account', () => {
     expect(receiver.received).toHaveLength(5 * 120);
   });
 
+  test('is read for the others although one that hangs has taken none for long', async () => {
+    const latch = createLatch();
+    await using hanging = await startReceiver(() => latch.opened.then(() => 200));
+    await using receiver = await startReceiver();
+    await using harness = await createHarness(redis, { timeoutMs: 60_000, maxInFlight: 3 });
+    const read = vi.spyOn(harness.stores.deliveries, 'read');
+    await harness.subscribe(hanging.url);
+    await harness.subscribe(receiver.url);
+    harness.startWorker();
+    const filings = Array.from({ length: 10 }, (_, i) => `f${i}`);
+    for (let events = 10; events <= 300; events += 10) {
+      await harness.publish(...filings);
+      await vi.waitFor(() => expect(receiver.accepted).toHaveLength(events), {
+        timeout: 10_000,
+        interval: 2,
+      });
+    }
+    // No look at the log but was ready to take entries.
+    expect(read.mock.calls.length).toBeGreaterThan(30);
+    expect(read.mock.calls.filter(([, , , , entries]) => entries === 0)).toEqual([]);
+    latch.open();
+    await vi.waitFor(() => expect(hanging.accepted).toHaveLength(300), 20_000);
+    expect(hanging.received).toHaveLength(300);
+  });
+
   test('is sent by turns: each gets its first callback before the others get many', async () => {
     const latch = createLatch();
     await using receiver = await startReceiver(() => latch.opened.then(() => 200));
