@@ -2,7 +2,7 @@ import type { EventLog } from '../events/event-log.ts';
 import { isSameCheckpoint, type Checkpoint } from '../events/timeline.ts';
 import type { CommitJournal } from './commit/commit-journal.ts';
 import type { PublishedEvent } from './commit/kept-commits.ts';
-import { showsTheSame, type FilingState, type StoredState } from './detection/filing-state.ts';
+import { showsTheSame, stayMarks, type FilingState, type StoredState } from './detection/filing-state.ts';
 import type { CommitWriter } from './commit/commit-writer.ts';
 import type { FilingCommit } from './detection/decide-commit.ts';
 import type { ReadStates } from './read-states.ts';
@@ -146,7 +146,8 @@ async function restate(
 function restating(event: PublishedEvent, stored: StoredState | null): FilingCommit | null {
   const { sequence = 0, status = '' } = stored?.state ?? {};
   if (sequence > event.sequence || (sequence === event.sequence && status === event.status)) return null;
-  const state = stored?.state ?? unseen(event);
+  const known = stored?.state ?? null;
+  const state = known === null ? unseen(event) : { ...known, ...stayMarks(known) };
   const next = { ...state, sequence: Math.max(state.sequence, event.sequence), restate: true };
   return { id: event.filingId, previous: stored, next, details: 'kept', event: null };
 }

@@ -5,6 +5,7 @@ import { createSnapshotStore } from '../../src/filings/snapshot-store.ts';
 import { createPollingStore } from '../../src/polling/store/polling-store.ts';
 import { createKeys } from '../../src/redis/keys.ts';
 import { startPrivateRedis } from './support/private-redis.ts';
+import { detailsOf } from '../support/details-of.ts';
 import { percentile, print } from './support/statistics.ts';
 
 const filings = 100_000;
@@ -104,13 +105,13 @@ function commitOf(i: number, status: string) {
   const read = { sequence: 0, since, readFrom: since, readAt: since, removed: false };
   const isRejected = status === 'REJECTED';
   const rejectionReason = isRejected ? 'The affidavit is not signed by the producing broker' : null;
-  const details = {
+  const details = detailsOf({
     policyNumber: `POLICY-${i}`,
     insuredsName: `Insured Number ${i} Holdings LLC`,
-    stateAbbr: 'TX',
+    filingState: { stateAbbr: 'TX' },
     filingType: 'NEW_BUSINESS',
     premium: 1_200.5,
-  };
+  });
   return {
     id: `f_${i}`,
     previous: null,

@@ -216,6 +216,11 @@ class Details(TypedDict):
     stateAbbr: Optional[str]
     filingType: Optional[str]
     premium: Optional[float]
+    carriersName: Optional[str]
+    createdAt: Optional[str]
+    policyEffectiveDate: Optional[str]
+    endorsementEffectiveDate: Optional[str]
+    endorsementNumber: Optional[str]
 
 
 class _FilingData(TypedDict):

@@ -12,7 +12,7 @@ import { tokenOf } from '../access/auth.ts';
 import { type Dear, exportMs } from '../access/dear-requests.ts';
 import type { ApiDeps, Api } from '../deps.ts';
 import { countRejections, type Coverage, coveredAccounts } from './covered-accounts.ts';
-import { filingView, seenShown } from './view.ts';
+import { filingFields, filingView, seenShown } from './view.ts';
 import { sendTable, wantsCsv } from './table.ts';
 import * as s from '../shared/schema.ts';
 import { type CursorKind, sendPage } from '../shared/paging.ts';
@@ -31,6 +31,10 @@ const tableColumns = [
   'seenBy',
   'seenNote',
   'seenAt',
+  'sinceIsFirstRead',
+  'carriersName',
+  'createdAt',
+  'policyEffectiveDate',
 ] as const;
 
 // Maximum number of rejections that are counted one by one.
@@ -219,7 +223,11 @@ export const rejectionSchema = s.shared('Rejection', {
   premium: s.nullable(Type.Number()),
   rejectionReason: s.stringOrNull('As the partner service wrote it.'),
   since: s.time('Since when it is rejected, as far as polls can tell.'),
+  sinceIsFirstRead: filingFields.sinceIsFirstRead,
   sequence: s.integer('Number of events of this filing so far.'),
+  carriersName: s.nullable(Type.String()),
+  createdAt: filingFields.createdAt,
+  policyEffectiveDate: filingFields.policyEffectiveDate,
   seen: seenShown,
 });
 

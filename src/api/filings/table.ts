@@ -19,6 +19,10 @@ export const csvColumns = [
   'rejectionReason',
   'completedAt',
   'sequence',
+  'sinceIsFirstRead',
+  'carriersName',
+  'createdAt',
+  'policyEffectiveDate',
 ] as const;
 
 /** The columns that have to be asked for. */

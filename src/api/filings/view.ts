@@ -1,10 +1,12 @@
 import { type Static, Type } from 'typebox';
+import { isSinceFirstRead } from '../../filings/detection/filing-state.ts';
 import type { ListedFiling } from '../../filings/lists/filing-list-store.ts';
 import * as s from '../shared/schema.ts';
 
 /** A filing as the API shows it; pure. */
 export function filingView({ id, state, details, seen }: ListedFiling): Static<typeof filingSchema> {
-  return s.show(filingSchema, { ...(details ?? noDetails), ...state, filingId: id, seen });
+  const sinceIsFirstRead = isSinceFirstRead(state);
+  return s.show(filingSchema, { ...noDetails, ...details, ...state, filingId: id, sinceIsFirstRead, seen });
 }
 
 const noDetails = {
@@ -13,6 +15,9 @@ const noDetails = {
   stateAbbr: null,
   filingType: null,
   premium: null,
+  carriersName: null,
+  createdAt: null,
+  policyEffectiveDate: null,
 };
 
 /** The note that a rejection was seen, in a response. */
@@ -36,6 +41,9 @@ export const filingFields = {
   filingId: Type.String({ examples: ['f_123'] }),
   status: Type.String({ examples: ['REJECTED'] }),
   since: s.time('Since when the status is this, as far as polls can tell.'),
+  sinceIsFirstRead: s.boolean(
+    'True where it was in this status at its first read already, in the silent baseline: it came into it at an unknown time before `since`.',
+  ),
   completedAt: s.stringOrNull('As the partner service wrote it.'),
   rejectionReason: s.stringOrNull('As the partner service wrote it.'),
   sequence: s.integer('Number of events of this filing so far; 0 = unchanged since the baseline.'),
@@ -47,6 +55,9 @@ export const filingFields = {
   premium: s.nullable(Type.Number(), {
     description: 'Premium. Null when it is not known, and once the filing is COMPLETED.',
   }),
+  carriersName: detail("Carrier's name."),
+  createdAt: detail('When it was filed, as the partner service wrote it.'),
+  policyEffectiveDate: detail('As the partner service wrote it.'),
   seen: seenShown,
 };
 

@@ -2,7 +2,7 @@ import type { FilingEventType } from '../../events/event-types.ts';
 import type { ReadSpan } from '../../partner/read-span.ts';
 import { filingStatuses, isSettled } from '../../partner/filing-statuses.ts';
 import { clockStepMsMin } from '../../redis/clock.ts';
-import type { FilingState, ShownState } from './filing-state.ts';
+import { stayMarks, type FilingState, type ShownState } from './filing-state.ts';
 import { isInstant, isSameInstant } from './same-instant.ts';
 import type { StayLimit } from './stay-limits.ts';
 
@@ -71,7 +71,7 @@ export function detectChange(
     readFrom: span.start,
     readAt: span.end,
     removed: false,
-    ...(previous.stalled === undefined || statusMoved ? {} : { stalled: previous.stalled }),
+    ...(statusMoved ? {} : stayMarks(previous)),
   };
   const type =
     previous.removed && !restates
@@ -94,6 +94,7 @@ export function detectRemoval(previous: FilingState, span: ComparedSpan): Detect
   if (isOutdated(previous, span)) return { kind: 'outdated' };
   const next = {
     ...known,
+    ...stayMarks(previous),
     sequence: previous.sequence + 1,
     readFrom: span.start,
     readAt: span.end,
@@ -117,6 +118,7 @@ export function detectStall(previous: FilingState, limit: StayLimit, span: Compa
     return { kind: 'unchanged' };
   const next = {
     ...previous,
+    ...stayMarks(previous),
     sequence: previous.sequence + 1,
     readFrom: span.start,
     readAt: span.end,

@@ -8,6 +8,13 @@ export interface FilingDetails {
   readonly stateAbbr: string | null;
   readonly filingType: string | null;
   readonly premium: number | null;
+  readonly carriersName: string | null;
+  /** Timestamps as the partner service wrote them, and so below. */
+  readonly createdAt: string | null;
+  readonly policyEffectiveDate: string | null;
+  /** Only of endorsements, and only where the service returns it. */
+  readonly endorsementEffectiveDate: string | null;
+  readonly endorsementNumber: string | null;
 }
 
 const textLengthMax = 200;
@@ -28,6 +35,11 @@ export function toDetails(document: Readonly<Record<string, unknown>> | null): F
     stateAbbr: stateAbbreviation(document) || null,
     filingType: text('filingType'),
     premium: toNumber(document['premium']),
+    carriersName: text('carriersName'),
+    createdAt: text('createdAt'),
+    policyEffectiveDate: text('policyEffectiveDate'),
+    endorsementEffectiveDate: text('endorsementEffectiveDate'),
+    endorsementNumber: text('endorsementNumber'),
   };
 }
 

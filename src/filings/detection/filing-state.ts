@@ -28,6 +28,27 @@ export interface FilingState {
    * where none was.
    */
   readonly stalled?: readonly number[];
+  /**
+   * True where the filing was in this status at its first read already, and has had an event since; see
+   * `isSinceFirstRead`.
+   */
+  readonly firstRead?: boolean;
+}
+
+/**
+ * Whether the filing has been in its status since the baseline, so that `since` is the time of its first read
+ * and nobody knows when it came into the status.
+ */
+export function isSinceFirstRead({ sequence, firstRead }: Pick<FilingState, 'sequence' | 'firstRead'>): boolean {
+  return sequence === 0 || firstRead === true;
+}
+
+/** The marks that last as long as the filing's stay in its status; to be kept by an event that leaves it there. */
+export function stayMarks(state: FilingState): Pick<FilingState, 'stalled' | 'firstRead'> {
+  return {
+    ...(state.stalled === undefined ? {} : { stalled: state.stalled }),
+    ...(isSinceFirstRead(state) ? { firstRead: true } : {}),
+  };
 }
 
 /** The part of a state that the partner service shows. */
@@ -42,8 +63,9 @@ const format = 1;
 
 const restateMark = 'restate';
 const stalledMark = 'stalled ';
+const firstReadMark = 'first-read';
 // The end of a state, behind what the service shows, that is neither removed nor to be restated.
-const unmarkedEnd = /^(?:,\d+){4}(?:,0,"stalled [\d ]+")?\]$/;
+const unmarkedEnd = /^(?:,\d+){4}(?:,0(?:,"(?!restate)[\w -]+")*)?\]$/;
 
 // Maps, because a status may be called `__proto__`.
 const codeOf = new Map<string, string>(filingStatuses.map(({ status, code }) => [status, code]));
@@ -65,10 +87,12 @@ function startOf({ status, completedAt, rejectionReason }: ShownState): string {
   return JSON.stringify(shown).slice(0, -1);
 }
 
-function marksOf({ removed, restate, stalled = [] }: FilingState): readonly unknown[] {
+function marksOf({ removed, restate, stalled = [], firstRead, sequence }: FilingState): readonly unknown[] {
   const marks = [
     ...(restate === true ? [restateMark] : []),
     ...(stalled.length > 0 ? [`${stalledMark}${stalled.join(' ')}`] : []),
+    // Without an event it goes without saying.
+    ...(firstRead === true && sequence > 0 ? [firstReadMark] : []),
   ];
   return marks.length > 0 || removed ? [Number(removed), ...marks] : [];
 }
@@ -84,7 +108,7 @@ export function isShownBy(text: string, shown: ShownState): boolean {
 
 // Matches nearly every stored state, in less time than it takes to parse it.
 const plain =
-  /^\[1,"[^"\\\n]*",(?:null|"[^"\\\n]*"),(?:null|"[^"\\\n]*"),\d+,\d+,\d+,\d+(?:,[01](?:,"restate")?(?:,"stalled [\d ]+")?)?\]$/;
+  /^\[1,"[^"\\\n]*",(?:null|"[^"\\\n]*"),(?:null|"[^"\\\n]*"),\d+,\d+,\d+,\d+(?:,[01](?:,"restate")?(?:,"stalled [\d ]+")?(?:,"first-read")?)?\]$/;
 
 /** Whether `decodeState` reads a stored text. */
 export function isReadableState(text: string): boolean {
@@ -119,6 +143,7 @@ export function decodeState(text: string): FilingState {
     removed: removed === 1,
     ...(marks.includes(restateMark) ? { restate: true } : {}),
     ...stalledOf(marks),
+    ...(marks.includes(firstReadMark) ? { firstRead: true } : {}),
   };
 }
 

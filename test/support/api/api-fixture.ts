@@ -212,6 +212,11 @@ function toCommit(
     stateAbbr: 'TX',
     filingType: 'NEW_BUSINESS',
     premium: 12.5,
+    carriersName: 'Harbor',
+    createdAt: '2026-01-02T03:04:05.000Z',
+    policyEffectiveDate: '2026-01-01T00:00:00.000Z',
+    endorsementEffectiveDate: null,
+    endorsementNumber: null,
     ...filing.details,
   };
   const next = { ...after, sequence, since: at, readFrom: at, readAt: at };

@@ -259,6 +259,11 @@ export interface FilingEventData {
     readonly stateAbbr: string | null;
     readonly filingType: string | null;
     readonly premium: number | null;
+    readonly carriersName: string | null;
+    readonly createdAt: string | null;
+    readonly policyEffectiveDate: string | null;
+    readonly endorsementEffectiveDate: string | null;
+    readonly endorsementNumber: string | null;
   } | null;
 }
 

@@ -51,6 +51,9 @@ export function withKnownDetails(filing) {
     stateAbbr: filing.stateAbbr ?? text(asObject(latest['filingState'])['stateAbbr']),
     filingType: filing.filingType ?? text(latest['filingType']),
     premium: filing.premium ?? (typeof premium === 'number' ? premium : null),
+    carriersName: filing.carriersName ?? text(latest['carriersName']),
+    createdAt: filing.createdAt ?? text(latest['createdAt']),
+    policyEffectiveDate: filing.policyEffectiveDate ?? text(latest['policyEffectiveDate']),
   };
 }
 

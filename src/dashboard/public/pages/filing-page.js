@@ -1,9 +1,9 @@
-import { Age, At, Badge, CopyButton, Facts, Notice, Section, Text, When, whenRead } from '../parts/parts.js';
+import { At, Badge, CopyButton, Facts, Notice, Section, Text, When, whenRead } from '../parts/parts.js';
 import { EventDeliveries } from '../deliveries/attempts.js';
 import { apiPath, useResource } from '../data/api.js';
 import { eventFacts, withKnownDetails } from '../data/filing-event.js';
 import { AccountHeading } from '../parts/account-parts.js';
-import { SeenBy } from '../parts/filings.js';
+import { FilingAge, SeenBy } from '../parts/filings.js';
 import { dollars, spaced } from '../parts/format.js';
 import { html } from '../html.js';
 import { href, withQuery } from '../router.js';
@@ -24,7 +24,7 @@ export function FilingPage({ account, id: filingId }) {
   const filing = reading.data && withKnownDetails(reading.data);
   const standing =
     filing &&
-    html`<${Badge} word=${filing.status} /><span class="quiet">for <${Age} since=${filing.since} /></span>`;
+    html`<${Badge} word=${filing.status} /><span class="quiet">for <${FilingAge} filing=${filing} /></span>`;
   const show = (/** @type {FilingWithEvents} */ known) =>
     html`<${FilingFacts} account=${account} filing=${known} onChanged=${reading.reload} />
       <${Timeline} account=${account} filing=${known} />`;
@@ -63,6 +63,9 @@ function FilingFacts({ account, filing, onChanged }) {
         ['State', html`<${Text} value=${filing.stateAbbr} />`],
         ['Type', html`<${Text} value=${filing.filingType && spaced(filing.filingType)} />`],
         ['Premium', html`<${Text} value=${dollars(filing.premium)} />`],
+        ['Carrier', html`<${Text} value=${filing.carriersName} />`],
+        ['Effective', html`<${Text} value=${filing.policyEffectiveDate?.slice(0, 10) ?? null} />`],
+        ['Filed', html`<${Text} value=${filing.createdAt?.slice(0, 10) ?? null} />`],
         [`${filing.status} since`, html`<${At} at=${filing.since} />`],
         ['Completed', html`<${When} at=${filing.completedAt} never="not yet" />`],
         ['Filing id', id, 'wide'],

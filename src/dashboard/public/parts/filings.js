@@ -22,7 +22,7 @@ const completed = 'COMPLETED';
 
 /** @type {Readonly<Record<string, (filing: Listed, account: string, onChanged: () => void) => any>>} */
 const cells = {
-  Age: ({ since }) => html`<${Age} since=${since} />`,
+  Age: (filing) => html`<${FilingAge} filing=${filing} />`,
   Insured: ({ filingId, insuredsName }, account) =>
     html`<${FilingLink} account=${account} filingId=${filingId} name=${insuredsName} />`,
   Policy: ({ policyNumber }) => html`<${Text} value=${policyNumber} />`,
@@ -38,6 +38,21 @@ const cells = {
   'Seen by': (filing, account, onChanged) =>
     html`<${SeenBy} account=${account} filing=${filing} onChanged=${onChanged} />`,
 };
+
+/**
+ * How long a filing has been in its status. Of one that was so at its first read it says so, and when it was
+ * filed.
+ * @param {{ filing: Pick<Listed, 'since' | 'sinceIsFirstRead' | 'createdAt'> }} props
+ */
+export function FilingAge({ filing: { since, sinceIsFirstRead, createdAt } }) {
+  const filed = createdAt === null || Number.isNaN(Date.parse(createdAt)) ? null : createdAt;
+  return html`<${Age} since=${since} atLeast=${sinceIsFirstRead} />${
+      sinceIsFirstRead &&
+      html`<span class="quiet"
+        >, already so at the first read${filed !== null && html`; filed <${When} at=${filed} />`}</span
+      >`
+    }`;
+}
 
 /**
  * The columns of filings in one status, or in all; pure. Filings that wait show their age.

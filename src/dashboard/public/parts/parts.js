@@ -78,12 +78,12 @@ export function At({ at }) {
 
 /**
  * How long something has lasted, with a colour from a day on.
- * @param {{ since: string }} props
+ * @param {{ since: string, atLeast?: boolean }} props `atLeast`: its beginning was not seen
  */
-export function Age({ since }) {
+export function Age({ since, atLeast = false }) {
   const now = useNow();
   const age = Math.max(1000, now - Date.parse(since));
-  const show = (/** @type {number} */ ms) => html`${duration(age)}${clockBeside(ms, now)}`;
+  const show = (/** @type {number} */ ms) => html`${atLeast && '≥ '}${duration(age)}${clockBeside(ms, now)}`;
   return html`<${Time} at=${since} kind=${`age ${toneOfAge(age)}`} show=${show} />`;
 }
 

@@ -36,7 +36,11 @@ const data: Fields = {
   observed: texts('notBefore notAfter'),
   inferred: 'bool',
   stalled: texts('status since after'),
-  details: { ...texts('policyNumber insuredsName stateAbbr filingType'), premium: 'double' },
+  details: {
+    ...texts('policyNumber insuredsName stateAbbr filingType carriersName createdAt'),
+    ...texts('policyEffectiveDate endorsementEffectiveDate endorsementNumber'),
+    premium: 'double',
+  },
   filing,
 };
 

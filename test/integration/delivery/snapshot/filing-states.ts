@@ -1,11 +1,17 @@
 import { expect, vi } from 'vitest';
 import { buildFilingEvent } from '../../../../src/events/event.ts';
+import { toDetails } from '../../../../src/filings/detection/filing-details.ts';
 import { isInIndex } from '../../../../src/filings/detection/age-rank.ts';
 import { createRandom } from '../../../../src/sandbox/random.ts';
 import type { Harness } from '../drain-harness.ts';
 
 const generation = 'g';
-const details = { policyNumber: 'SL-1', insuredsName: 'Ö', stateAbbr: 'TX', filingType: null, premium: 7 };
+const details = toDetails({
+  policyNumber: 'SL-1',
+  insuredsName: 'Ö',
+  filingState: { stateAbbr: 'TX' },
+  premium: 7,
+});
 
 /** The filings of a harness's account, committed as a poll does. */
 export function createFilings({ account, stored, snapshot, subscriptions, log, waker }: Harness) {

@@ -4,7 +4,11 @@ import {
   detectChange,
   detectRemoval,
 } from '../../../../src/filings/detection/detect-change.ts';
-import type { FilingState, ShownState } from '../../../../src/filings/detection/filing-state.ts';
+import {
+  isSinceFirstRead,
+  type FilingState,
+  type ShownState,
+} from '../../../../src/filings/detection/filing-state.ts';
 
 const read = (status: string, completedAt: string | null = null, rejectionReason: string | null = null) => ({
   status,
@@ -138,6 +142,18 @@ describe('detectChange', () => {
     });
   });
 
+  it.each<[string, Partial<FilingState>, ShownState, boolean]>([
+    ['a filing of the baseline that has another reason', { sequence: 0 }, read('REJECTED', null, 'y'), true],
+    ['one that keeps the mark', { firstRead: true }, read('REJECTED', null, 'y'), true],
+    ['one that was seen to come into its status', {}, read('REJECTED', null, 'y'), false],
+    ['a filing of the baseline that moves', { sequence: 0 }, read('PENDING'), false],
+    ['one with the mark that moves', { firstRead: true }, read('PENDING'), false],
+    ['a removed one that is back', { firstRead: true, removed: true }, read('REJECTED', null, 'x'), true],
+  ])('knows whether since is the first read of %s', (_title, more, now, expected) => {
+    const detection = detectChange(known(read('REJECTED', null, 'x'), more), now, later, true);
+    expect(detection.kind === 'change' && isSinceFirstRead(detection.next)).toBe(expected);
+  });
+
   it.each([
     ['started before the end of the one that is known', { start: 900, end: 1100 }],
     ['was over before the one that is known began', { start: 100, end: 200 }],
@@ -187,6 +203,11 @@ describe('detectRemoval', () => {
       inferred: false,
       next: { ...before, sequence: 5, readFrom: 2000, readAt: 2010, removed: true },
     });
+  });
+
+  it('keeps in mind that the status was so at the first read', () => {
+    const detection = detectRemoval(known(read('PENDING'), { sequence: 0 }), later);
+    expect(detection).toMatchObject({ next: { firstRead: true, sequence: 1 } });
   });
 
   it('happens once', () => {

@@ -2,7 +2,25 @@ import { describe, expect, it } from 'vitest';
 import { toDetails } from '../../../../src/filings/detection/filing-details.ts';
 import { parseExactly } from '../../../../src/json/parse-exactly.ts';
 
-const nothing = { policyNumber: null, insuredsName: null, stateAbbr: null, filingType: null, premium: null };
+const nothing = {
+  policyNumber: null,
+  insuredsName: null,
+  stateAbbr: null,
+  filingType: null,
+  premium: null,
+  carriersName: null,
+  createdAt: null,
+  policyEffectiveDate: null,
+  endorsementEffectiveDate: null,
+  endorsementNumber: null,
+};
+const endorsement = {
+  carriersName: 'Harbor',
+  createdAt: '2026-01-02T03:04:05.000Z',
+  policyEffectiveDate: '2026-01-01T00:00:00.000Z',
+  endorsementEffectiveDate: '2026-06-01',
+  endorsementNumber: 'E-2',
+};
 
 describe('toDetails', () => {
   it.each([
@@ -12,6 +30,7 @@ describe('toDetails', () => {
       { policyNumber: 'P1', insuredsName: 'Acme', filingType: 'NEW_BUSINESS' },
       { policyNumber: 'P1', insuredsName: 'Acme', filingType: 'NEW_BUSINESS' },
     ],
+    ['the carrier, the dates and the endorsement', endorsement, endorsement],
     ['wrong types', { policyNumber: 7, insuredsName: null, filingType: ['x'] }, {}],
     ['a long text', { insuredsName: 'x'.repeat(500) }, { insuredsName: 'x'.repeat(200) }],
     ['a state', { filingState: { stateAbbr: 'TX' } }, { stateAbbr: 'TX' }],

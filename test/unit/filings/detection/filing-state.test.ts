@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   decodeState,
   encodeState,
+  isReadableState,
   isShownBy,
   type FilingState,
 } from '../../../../src/filings/detection/filing-state.ts';
@@ -78,6 +79,18 @@ describe('a stored filing state', () => {
     expect(isShownBy(encodeState(stored), shown)).toBe(true);
     expect(isShownBy(encodeState({ ...stored, removed: true }), shown)).toBe(false);
     expect(isShownBy(encodeState(stored), { ...shown, rejectionReason: 'Late' })).toBe(false);
+  });
+
+  it.each<[string, Partial<FilingState>, boolean]>([
+    ['its limits were reported', { stalled: [60_000, 120_000] }, true],
+    ['it was so at the first read', { stalled: [60_000], firstRead: true }, true],
+    ['it is to be restated', { firstRead: true, restate: true }, false],
+  ])('is read back, and told to show a status, where %s', (_, marks, isShown) => {
+    const shown = { status: 'REJECTED', completedAt: null, rejectionReason: null };
+    const times = { sequence: 3, since: 1, readFrom: 8, readAt: 9, removed: false };
+    const text = encodeState({ ...shown, ...times, ...marks });
+    expect(decodeState(text)).toEqual({ ...shown, ...times, ...marks });
+    expect([isReadableState(text), isShownBy(text, shown)]).toEqual([true, isShown]);
   });
 
   it.each([null, 'Not signed'])('is told to show what a read of one millisecond showed: %s', (reason) => {

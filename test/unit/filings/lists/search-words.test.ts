@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
+import { detailsOf } from '../../../support/details-of.ts';
 import { globOfPart, searchWords } from '../../../../src/filings/lists/search-words.ts';
 
-const details = {
+const details = detailsOf({
   policyNumber: 'SL-2031',
   insuredsName: 'Müller & "Söhne" \\ Co',
-  stateAbbr: 'TX',
+  filingState: { stateAbbr: 'TX' },
   filingType: 'NEW_BUSINESS',
   premium: 12.5,
-};
+});
 
 test.each([
   ['sl-2031', true],
