@@ -4,7 +4,14 @@ import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { escapeGlob } from '../redis/scan-keys.ts';
 import { setAside, UnreadableRecordError, type OnUnreadable } from '../redis/unreadable-record.ts';
-import { memberOf, ofMember, rankLength, timeOfRank } from './detection/age-rank.ts';
+import {
+  lastTime,
+  memberOf,
+  ofMember,
+  rankLength,
+  timeOfRank,
+  type FilingIndexName,
+} from './detection/age-rank.ts';
 import { encodeState, isReadableState, StoredState, type FilingState } from './detection/filing-state.ts';
 
 /**
@@ -34,16 +41,16 @@ const membersAtOnce = 5_000;
 export function createStateReader(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable): StateReader {
   const log = createEventLog(redis, keys);
 
-  // The index has members by status and time, so it is looked through.
-  async function indexed(account: string, id: string): Promise<Pick<FilingState, 'status' | 'since'> | null> {
-    const { index } = keys.account(account);
+  // An index has members by status and time, so it is looked through.
+  async function indexed(account: string, name: FilingIndexName, id: string) {
+    const index = keys.account(account)[name];
     const pattern = `*${memberOf('', '?'.repeat(rankLength), escapeGlob(id))}`;
     let cursor = '0';
     do {
       const [next, [member]] = await redis.zscan(index, cursor, 'MATCH', pattern, 'COUNT', membersAtOnce);
       if (member !== undefined) {
         const status = member.slice(0, -memberOf('', '?'.repeat(rankLength), id).length);
-        return { status, since: timeOfRank(ofMember(status, member).rank) };
+        return { status, time: timeOfRank(ofMember(status, member).rank) };
       }
       cursor = next;
     } while (cursor !== '0');
@@ -54,7 +61,9 @@ export function createStateReader(redis: RedisClient, keys: Keys, onUnreadable: 
   // The sequence is one that the filing cannot have reached. If receivers may lack the present status, the
   // next read leads to an event in any case.
   async function unknown(account: string, id: string): Promise<FilingState> {
-    const { status, since } = (await indexed(account, id)) ?? { status: 'COMPLETED', since: 0 };
+    const found = await indexed(account, 'index', id);
+    const { status, time: since } = found ?? { status: 'COMPLETED', time: 0 };
+    const at = (found && (await indexed(account, 'effective', id)))?.time ?? lastTime;
     const { position: sequence } = await log.head(account);
     const times = { since, readFrom: 0, readAt: 0 };
     const restate = isSettled(status) ? { restate: true } : {};
@@ -66,6 +75,7 @@ export function createStateReader(redis: RedisClient, keys: Keys, onUnreadable: 
       ...times,
       removed: false,
       ...restate,
+      ...(at === lastTime ? {} : { effective: { stateAbbr: '', at } }),
     };
   }
 

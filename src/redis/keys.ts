@@ -27,6 +27,7 @@ import { tagsApart } from './slots-apart.ts';
  * | `P:{a}:incarnation`           | string | a day longer than the account | account store                 | polling, API       |
  * | `P:{a}:filings`               | hash   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:index`                 | zset   | with the account              | commit-changes.lua            | polling, API       |
+ * | `P:{a}:effective`             | zset   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:details`               | hash   | while not COMPLETED           | commit-changes.lua            | API                |
  * | `P:{a}:seen`                  | hash   | about as long as REJECTED     | API (mark-seen.lua)           | API                |
  * | `P:{a}:counts`                | hash   | with the account              | commit-changes.lua            | polling, API       |
@@ -153,6 +154,8 @@ function accountKeys(base: string) {
      * status (src/filings/detection/age-rank.ts).
      */
     index: `${base}:index`,
+    /** The same filings, ranked by their effective date. */
+    effective: `${base}:effective`,
     details: `${base}:details`,
     /** The marks on rejections that were seen, by filing. */
     seen: `${base}:seen`,

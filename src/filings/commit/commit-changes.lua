@@ -1,12 +1,14 @@
 -- Writes new states of filings of one account and appends their events to its log, in one atomic step.
 --
--- KEYS   1 filings  2 index  3 details  4 counts  5 head  6 events  7 bodies  8 filing-events  9 polling
+-- KEYS   1 filings  2 details  3 counts  4 head  5 events  6 bodies  7 filing-events  8 polling, then the
+--        sorted indexes of filings
 -- ARGV   1 the generation of the account's snapshot that the caller decided on
 --        2 the newest position of the log that the caller knows  3 its timeline ('' = none)
---        then fourteen values for each filing: id, expected state ('' = never seen), next state, status
+--        then twelve values for each filing: id, expected state ('' = never seen), next state, status
 --        before ('' = in no count), status after ('' = likewise), details ('' = none, '=' = as they are),
---        event id ('' = no event), event type, state abbreviation, recorded at (ms), body, member of the
---        index before and after, each without the id ('' = in none), status that the event reports
+--        event id ('' = no event), event type, state abbreviation, recorded at (ms), body, status that the
+--        event reports; and two for each index: the filing's member before and after, without the id ('' =
+--        none)
 -- Reply  { results, head, its timeline }, or nil: the snapshot is of another generation (it was emptied, or
 --        the account was removed meanwhile), or 0: the log is not the one that the caller knows (Redis was
 --        set back). Nothing is written after nil or 0.
@@ -21,17 +23,18 @@
 -- The event is appended before the state is written. If a write is refused (out of memory), the next poll
 -- still sees the change.
 -- @include ../../events/log.lua
-local filings, index, details, counts, head, events, bodies, of_filing, polling = unpack(KEYS)
+local filings, details, counts, head, events, bodies, of_filing, polling = unpack(KEYS)
+local indexes = { unpack(KEYS, 9) }
 if redis.call('HGET', polling, 'generation') ~= ARGV[1] then return nil end
 if not is_same_log(head, events, tonumber(ARGV[2]), ARGV[3]) then return 0 end
 -- Fails here, with nothing written, where one of these keys is of another type than it should be.
 for _, hash in ipairs({ filings, details, counts, bodies, of_filing }) do redis.call('HLEN', hash) end
-redis.call('ZCARD', index)
+for _, index in ipairs(indexes) do redis.call('ZCARD', index) end
 redis.call('XLEN', events)
 local baselined = redis.call('HGET', polling, 'baselined') == 'true'
 local hidden = tonumber(redis.call('HGET', polling, 'hidden') or 0)
 local reply = {}
-for i = 4, #ARGV, 14 do
+for i = 4, #ARGV, 12 + 2 * #indexes do
   local id, expected, state, before, after = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4]
   local known, event_id = ARGV[i + 5], ARGV[i + 6]
   local counts_as_hidden = expected == '' and event_id == '' and after ~= '' and baselined
@@ -50,17 +53,19 @@ for i = 4, #ARGV, 14 do
     end
     local position = 0
     if event_id ~= '' then
-      position = append_event(head, events, bodies, event_id, ARGV[i + 7], id, ARGV[i + 8], ARGV[i + 13], ARGV[i + 9],
+      position = append_event(head, events, bodies, event_id, ARGV[i + 7], id, ARGV[i + 8], ARGV[i + 11], ARGV[i + 9],
         ARGV[i + 10])
       local earlier = redis.call('HGET', of_filing, id)
       redis.call('HSET', of_filing, id, (earlier and earlier .. ',' or '') .. position)
     end
     redis.call('HSET', filings, id, state)
     if before ~= '' and after == '' then redis.call('HINCRBY', polling, 'removals', 1) end
-    local former, present = ARGV[i + 11], ARGV[i + 12]
-    if former ~= present then
-      if former ~= '' then redis.call('ZREM', index, former .. ' ' .. id) end
-      if present ~= '' then redis.call('ZADD', index, 0, present .. ' ' .. id) end
+    for n, index in ipairs(indexes) do
+      local former, present = ARGV[i + 10 + 2 * n], ARGV[i + 11 + 2 * n]
+      if former ~= present then
+        if former ~= '' then redis.call('ZREM', index, former .. ' ' .. id) end
+        if present ~= '' then redis.call('ZADD', index, 0, present .. ' ' .. id) end
+      end
     end
     if known == '' then redis.call('HDEL', details, id)
     elseif known ~= '=' then redis.call('HSET', details, id, known) end

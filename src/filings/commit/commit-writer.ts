@@ -3,7 +3,7 @@ import { logBeginning, type Checkpoint } from '../../events/timeline.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { committing, loadScript } from '../../redis/scripts.ts';
-import { isInIndex, rankOf } from '../detection/age-rank.ts';
+import { filingIndexes, type FilingIndexName } from '../detection/age-rank.ts';
 import type { FilingCommit } from '../detection/decide-commit.ts';
 import { encodeState, type FilingState } from '../detection/filing-state.ts';
 import type { RejectingAccounts } from '../rejecting-accounts.ts';
@@ -70,7 +70,6 @@ export function createCommitWriter(
       redis,
       [
         key.filings,
-        key.index,
         key.details,
         key.counts,
         key.head,
@@ -78,6 +77,7 @@ export function createCommitWriter(
         key.bodies,
         key.filingEvents,
         key.polling,
+        ...indexNames.map((name) => key[name]),
       ],
       [generation, known.position, known.timeline, ...batch.flatMap((commit) => commitArguments(commit, at))],
     )) as [number[], number, string] | 0 | null;
@@ -103,6 +103,8 @@ export function createCommitWriter(
     },
   };
 }
+
+const indexNames = Object.keys(filingIndexes) as FilingIndexName[];
 
 // Maximum commits of one script.
 const commitsAtOnceMax = 200;
@@ -138,9 +140,8 @@ function commitArguments({ id, previous, next, details, event }: FilingCommit, a
     event?.state ?? '',
     String(at),
     event?.body ?? '',
-    placeOf(before),
-    placeOf(next),
     event?.status ?? '',
+    ...indexNames.flatMap((name) => [placeIn(name, before), placeIn(name, next)]),
   ];
 }
 
@@ -156,7 +157,6 @@ function countedStatus(state: FilingState | null): string {
   return state === null || state.removed ? '' : state.status;
 }
 
-// A filing's member of the index, up to its id; '' where it has none.
-function placeOf(state: FilingState | null): string {
-  return state !== null && isInIndex(state) ? `${state.status}\0${rankOf(state.since)}` : '';
+function placeIn(index: FilingIndexName, state: FilingState | null): string {
+  return state === null ? '' : filingIndexes[index](state);
 }

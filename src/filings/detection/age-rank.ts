@@ -2,11 +2,13 @@ import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { FilingState } from './filing-state.ts';
 
 /**
- * The filings of an account in one status that the index has: COMPLETED ones and removed ones are in none.
+ * The filings of an account in one status that the indexes have: COMPLETED ones and removed ones are in none.
  */
 export interface IndexedFilings {
   readonly account: string;
   readonly status: string;
+  /** Milliseconds that are added to the times of an index, so that several can be merged. Default 0. */
+  readonly shiftMs?: number;
 }
 
 /** The direction of a list by age. */
@@ -14,7 +16,7 @@ export type AgeOrder = 'newest' | 'oldest';
 
 /** The place behind a filing in a list by age. */
 export interface AgePlace extends IndexedFilings {
-  /** Milliseconds on Redis's clock at which the filing came into its status. */
+  /** Milliseconds at which the filing came into its status, or another time of an index; shifted. */
   readonly since: number;
   readonly id: string;
 }
@@ -25,8 +27,11 @@ export interface RankedFiling {
   readonly rank: string;
 }
 
-// Milliseconds since the epoch; times are subtracted from it, so that the newest come first as text.
-const lastTime = 999_999_999_999_999;
+/**
+ * Milliseconds since the epoch that stand for a time that is not known. Times are subtracted from it, so that
+ * the newest come first as text.
+ */
+export const lastTime = 999_999_999_999_999;
 
 /** Length of a rank in characters. */
 export const rankLength = String(lastTime).length;
@@ -61,26 +66,45 @@ export function isInIndex({ status, removed }: Pick<FilingState, 'status' | 'rem
   return isIndexed(status) && !removed;
 }
 
+/**
+ * The sorted indexes of an account's filings, by the names of their keys: the member of a filing in this
+ * state, without the id; '' where it has none. A commit keeps all of them in one step with the states
+ * (commit-changes.lua), so a member must follow from the state alone.
+ */
+export const filingIndexes = {
+  /** By the time at which they came into their status. */
+  index: (state) => (isInIndex(state) ? `${state.status}\0${rankOf(state.since)}` : ''),
+  /** By their effective date; those without one are the newest. */
+  effective: (state) =>
+    isInIndex(state) ? `${state.status}\0${rankOf(state.effective?.at ?? lastTime)}` : '',
+} as const satisfies Readonly<Record<string, (state: FilingState) => string>>;
+
+/** A sorted index of filings. */
+export type FilingIndexName = keyof typeof filingIndexes;
+
 // Since when, account, status (Base64url) and id; '' stands before all filings of its time.
-const shape = /^(\d{1,15}) ([^ ]{1,64}) ([\w-]{1,600}) ([^]*)$/;
+const shape = /^(\d{1,16})(?:\+(\d{1,16}))? ([^ ]{1,64}) ([\w-]{1,600}) ([^]*)$/;
 
 /** A place as text, for a cursor. */
-export function writePlace({ since, account, status, id }: AgePlace): string {
-  return `${since} ${account} ${Buffer.from(status).toString('base64url')} ${id}`;
+export function writePlace({ since, shiftMs, account, status, id }: AgePlace): string {
+  const shift = shiftMs === undefined ? '' : `+${shiftMs}`;
+  return `${since}${shift} ${account} ${Buffer.from(status).toString('base64url')} ${id}`;
 }
 
 /** The place in such a text. Throws RangeError when it is none. */
 export function readPlace(text: string): AgePlace {
-  const [, since, account, status, id] = shape.exec(text) ?? [];
+  const [, since, shift, account, status, id] = shape.exec(text) ?? [];
   if (since === undefined || account === undefined || status === undefined || id === undefined)
     throw new RangeError('not a place in a list of filings');
-  return { since: Number(since), account, status: Buffer.from(status, 'base64url').toString(), id };
+  const place = { since: Number(since), account, status: Buffer.from(status, 'base64url').toString(), id };
+  return shift === undefined ? place : { ...place, shiftMs: Number(shift) };
 }
 
-/** Compares which of two equally old filings of different accounts or statuses comes first. */
+/** Compares which of two equally old filings of different accounts, statuses or shifts comes first. */
 export function byAccountAndStatus(a: IndexedFilings, b: IndexedFilings): number {
   if (a.account !== b.account) return a.account < b.account ? -1 : 1;
-  return a.status === b.status ? 0 : a.status < b.status ? -1 : 1;
+  if (a.status !== b.status) return a.status < b.status ? -1 : 1;
+  return (a.shiftMs ?? 0) - (b.shiftMs ?? 0);
 }
 
 /**
@@ -89,8 +113,16 @@ export function byAccountAndStatus(a: IndexedFilings, b: IndexedFilings): number
  */
 export function boundBehind(filings: IndexedFilings, order: AgeOrder, place: AgePlace | null): string | null {
   if (place === null) return null;
-  const { status } = filings;
-  const rank = rankOf(place.since);
+  const { status, shiftMs = 0 } = filings;
+  const time = place.since - shiftMs;
+  // Beyond the times of this index: all of it is behind the place, or nothing.
+  if (time < 0 || time > lastTime)
+    return time < 0 === (order === 'oldest')
+      ? null
+      : order === 'oldest'
+        ? `(${status}\0`
+        : `(${status}\u0001`;
+  const rank = rankOf(time);
   const side = byAccountAndStatus(filings, place);
   if (side === 0) return `(${memberOf(status, rank, place.id)}`;
   // Members of one rank lie between `<rank> ` and `<rank>!`.

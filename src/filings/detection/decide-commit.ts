@@ -9,7 +9,7 @@ import {
   type Detection,
   type ComparedSpan,
 } from './detect-change.ts';
-import { toDetails, type FilingDetails } from './filing-details.ts';
+import { effectiveDate, toDetails, type FilingDetails } from './filing-details.ts';
 import { isShownBy, type FilingState, type StoredState } from './filing-state.ts';
 import type { StayLimit } from './stay-limits.ts';
 
@@ -87,16 +87,24 @@ export function decideCommit(
   if (detection.kind === 'unchanged') return { kind: 'nothing' };
   if (detection.kind === 'outdated') return { kind: 'outdated', since: known?.readFrom ?? 0 };
   const { id, filing } = observation;
-  const { next } = detection;
   // The document is parsed out of its page only on request; a baseline of a million COMPLETED filings needs
   // none.
   let parsed: FilingDocument | undefined;
   const document = () => (parsed ??= filing?.document() ?? null);
-  const details = isInIndex(next) ? toDetails(document()) : null;
+  const details = isInIndex(detection.next) ? toDetails(document()) : null;
+  const next = withEffectiveDate(detection.next, details);
   const event =
     detection.kind === 'silent' ? null : eventOf(context, observation, known, detection, span, document());
   const moves = movesTime(detection) ? { movesTime: true as const } : {};
   return { kind: 'commit', commit: { id, previous, next, details, event, ...moves } };
+}
+
+function withEffectiveDate(
+  { effective: _former, ...state }: FilingState,
+  details: FilingDetails | null,
+): FilingState {
+  const effective = details === null ? null : effectiveDate(details);
+  return effective === null ? state : { ...state, effective };
 }
 
 function detect(

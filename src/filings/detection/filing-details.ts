@@ -1,5 +1,7 @@
 import { stateAbbreviation } from '../../events/event.ts';
 import { cutText } from '../../json/cut-text.ts';
+import { epochMsOf } from '../../json/iso-time.ts';
+import type { EffectiveDate } from './filing-state.ts';
 
 /** The fields by which people recognise a filing; kept of filings that are in the index (`isInIndex`). */
 export interface FilingDetails {
@@ -49,4 +51,22 @@ function toNumber(value: unknown): number | null {
     return null;
   const number = Number(JSON.stringify(value));
   return Number.isFinite(number) ? number : null;
+}
+
+// Milliseconds since the epoch of the first date that is believed; systems write earlier ones for none.
+const firstMs = Date.UTC(1971);
+const lastMs = Date.UTC(9999);
+
+/**
+ * The date from which the deadline of a filing counts: of an endorsement its own where the service returns
+ * it, else that of the policy, in UTC. Null where it is not readable.
+ */
+export function effectiveDate(details: FilingDetails): EffectiveDate | null {
+  const { filingType, policyEffectiveDate, endorsementEffectiveDate, stateAbbr } = details;
+  const isEndorsement = /^ENDORSEMENT/i.test(filingType ?? '');
+  const own = isEndorsement ? epochMsOf(endorsementEffectiveDate ?? '') : Number.NaN;
+  const at = Number.isNaN(own) ? epochMsOf(policyEffectiveDate ?? '') : own;
+  if (!(at >= firstMs && at < lastMs)) return null;
+  const state = (stateAbbr ?? '').trim().toUpperCase();
+  return { stateAbbr: /^[A-Z]{2}$/.test(state) ? state : '', at: Math.trunc(at) };
 }

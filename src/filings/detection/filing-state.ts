@@ -33,17 +33,35 @@ export interface FilingState {
    * `isSinceFirstRead`.
    */
   readonly firstRead?: boolean;
+  /**
+   * The date from which deadlines count; missing where it is not known, and of filings that are in no index.
+   */
+  readonly effective?: EffectiveDate;
+}
+
+/** The effective date of a filing, and the state in which it is filed. */
+export interface EffectiveDate {
+  /** Two capital letters; empty where it is none. */
+  readonly stateAbbr: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
 }
 
 /**
  * Whether the filing has been in its status since the baseline, so that `since` is the time of its first read
- * and nobody knows when it came into the status.
+ * and it is not known when it came into the status.
  */
-export function isSinceFirstRead({ sequence, firstRead }: Pick<FilingState, 'sequence' | 'firstRead'>): boolean {
+export function isSinceFirstRead({
+  sequence,
+  firstRead,
+}: Pick<FilingState, 'sequence' | 'firstRead'>): boolean {
   return sequence === 0 || firstRead === true;
 }
 
-/** The marks that last as long as the filing's stay in its status; to be kept by an event that leaves it there. */
+/**
+ * The marks that last as long as the filing's stay in its status; to be kept by an event that leaves it
+ * there.
+ */
 export function stayMarks(state: FilingState): Pick<FilingState, 'stalled' | 'firstRead'> {
   return {
     ...(state.stalled === undefined ? {} : { stalled: state.stalled }),
@@ -64,6 +82,7 @@ const format = 1;
 const restateMark = 'restate';
 const stalledMark = 'stalled ';
 const firstReadMark = 'first-read';
+const effectiveMark = 'effective ';
 // The end of a state, behind what the service shows, that is neither removed nor to be restated.
 const unmarkedEnd = /^(?:,\d+){4}(?:,0(?:,"(?!restate)[\w -]+")*)?\]$/;
 
@@ -87,12 +106,14 @@ function startOf({ status, completedAt, rejectionReason }: ShownState): string {
   return JSON.stringify(shown).slice(0, -1);
 }
 
-function marksOf({ removed, restate, stalled = [], firstRead, sequence }: FilingState): readonly unknown[] {
+function marksOf(state: FilingState): readonly unknown[] {
+  const { removed, restate, stalled = [], firstRead, sequence, effective } = state;
   const marks = [
     ...(restate === true ? [restateMark] : []),
     ...(stalled.length > 0 ? [`${stalledMark}${stalled.join(' ')}`] : []),
     // Without an event it goes without saying.
     ...(firstRead === true && sequence > 0 ? [firstReadMark] : []),
+    ...(effective === undefined ? [] : [`${effectiveMark}${effective.at} ${effective.stateAbbr}`]),
   ];
   return marks.length > 0 || removed ? [Number(removed), ...marks] : [];
 }
@@ -108,7 +129,7 @@ export function isShownBy(text: string, shown: ShownState): boolean {
 
 // Matches nearly every stored state, in less time than it takes to parse it.
 const plain =
-  /^\[1,"[^"\\\n]*",(?:null|"[^"\\\n]*"),(?:null|"[^"\\\n]*"),\d+,\d+,\d+,\d+(?:,[01](?:,"restate")?(?:,"stalled [\d ]+")?(?:,"first-read")?)?\]$/;
+  /^\[1,"[^"\\\n]*",(?:null|"[^"\\\n]*"),(?:null|"[^"\\\n]*"),\d+,\d+,\d+,\d+(?:,[01](?:,"[\w -]+")*)?\]$/;
 
 /** Whether `decodeState` reads a stored text. */
 export function isReadableState(text: string): boolean {
@@ -144,13 +165,24 @@ export function decodeState(text: string): FilingState {
     ...(marks.includes(restateMark) ? { restate: true } : {}),
     ...stalledOf(marks),
     ...(marks.includes(firstReadMark) ? { firstRead: true } : {}),
+    ...effectiveOf(marks),
   };
 }
 
 function stalledOf(marks: readonly unknown[]): Pick<FilingState, 'stalled'> {
-  const text = marks.find((mark) => typeof mark === 'string' && mark.startsWith(stalledMark));
-  if (typeof text !== 'string') return {};
-  return { stalled: text.slice(stalledMark.length).split(' ').map(Number) };
+  const words = wordsOf(marks, stalledMark);
+  return words === null ? {} : { stalled: words.map(Number) };
+}
+
+function effectiveOf(marks: readonly unknown[]): Pick<FilingState, 'effective'> {
+  const [at, stateAbbr = ''] = wordsOf(marks, effectiveMark) ?? [];
+  return at === undefined ? {} : { effective: { at: Number(at), stateAbbr } };
+}
+
+// The words of the mark that begins so; null without it.
+function wordsOf(marks: readonly unknown[], beginning: string): readonly string[] | null {
+  const text = marks.find((mark) => typeof mark === 'string' && mark.startsWith(beginning));
+  return typeof text === 'string' ? text.slice(beginning.length).split(' ') : null;
 }
 
 /** A filing's state as stored: the text that a later commit compares with, decoded when needed. */

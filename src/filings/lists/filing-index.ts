@@ -4,13 +4,19 @@ import {
   ofMember,
   timeOfRank,
   type AgeOrder,
+  type FilingIndexName,
   type IndexedFilings,
   type RankedFiling,
 } from '../detection/age-rank.ts';
 
+/** Filings as one of the indexes has them; by default the one by age. */
+export interface FilingSource extends IndexedFilings {
+  readonly by?: FilingIndexName;
+}
+
 /**
- * The filings of an account in each status but COMPLETED, in the order in which they came into it. The script
- * of a commit keeps it in one step with the states (commit-changes.lua).
+ * The filings of an account in each status but COMPLETED, in the order in which they came into it, or of
+ * their effective dates. The script of a commit keeps it in one step with the states (commit-changes.lua).
  */
 export interface FilingIndex {
   /**
@@ -18,7 +24,7 @@ export interface FilingIndex {
    * oldest first, from a bound of ZREVRANGEBYLEX on. Null begins with the first of all.
    */
   members(
-    filings: IndexedFilings,
+    filings: FilingSource,
     from: string | null,
     count: number,
     order: AgeOrder,
@@ -40,8 +46,8 @@ const idsAtOnce = 5_000;
 
 /** The index in a sorted set per account. */
 export function createFilingIndex(redis: RedisClient, keys: Keys): FilingIndex {
-  const members: FilingIndex['members'] = async ({ account, status }, from, count, order) => {
-    const { index } = keys.account(account);
+  const members: FilingIndex['members'] = async ({ account, status, by = 'index' }, from, count, order) => {
+    const index = keys.account(account)[by];
     const [first, last] = [`[${status}\0`, `(${status}\u0001`];
     const found =
       order === 'newest'

@@ -1,23 +1,28 @@
 import {
   boundBehind,
   byAccountAndStatus,
+  filingIndexes,
   memberOf,
-  rankOf,
-  isInIndex,
   readPlace,
   timeOfRank,
   writePlace,
   type AgeOrder,
   type AgePlace,
-  type IndexedFilings,
   type RankedFiling,
 } from '../detection/age-rank.ts';
-import type { FilingIndex } from './filing-index.ts';
+import type { FilingState } from '../detection/filing-state.ts';
+import type { FilingIndex, FilingSource } from './filing-index.ts';
 import type { FilingReader, ListedFiling } from './filing-reader.ts';
 
 /** A filing and the account that it belongs to. */
 export interface SourcedFiling extends ListedFiling {
   readonly account: string;
+}
+
+/** Filings of an account that a walk goes through. */
+export interface WalkSource extends FilingSource {
+  /** Whether a filing belongs to the source; left out: each of the index does. */
+  readonly takes?: (state: FilingState) => boolean;
 }
 
 /** The choice of filings of a walk, and its bounds. */
@@ -58,7 +63,7 @@ export interface WalkedFilings {
  * old filings come by account and status, then by id. Filings that stay as they are while the walks go on are
  * found once. Rejects with RangeError when `after` is no place.
  */
-export type OrderedWalk = (sources: readonly IndexedFilings[], query: WalkQuery) => Promise<WalkedFilings>;
+export type OrderedWalk = (sources: readonly WalkSource[], query: WalkQuery) => Promise<WalkedFilings>;
 
 // Minimum and maximum number of filings in one step of a source. Redis serves others between two steps.
 const stepMin = 8;
@@ -71,7 +76,7 @@ const peeksForOne = 10;
 
 /** A stretch of a source, in its order. */
 interface Stretch {
-  readonly source: IndexedFilings;
+  readonly source: WalkSource;
   members: readonly RankedFiling[];
   /** The next of them. */
   at: number;
@@ -97,14 +102,14 @@ export function createOrderedWalk(index: FilingIndex, reader: FilingReader): Ord
   }
 
   async function wantedOf({ source, members }: Stretch, { mayWant, wants }: WalkQuery) {
-    const { account, status } = source;
+    const { account, status, by = 'index', takes } = source;
     const all = members.map(({ id }) => id);
     const details = await reader.detailTexts(account, all);
     const ids = all.filter((id) => mayWant?.(id, details.get(id) ?? null) !== false);
-    const rank = new Map(members.map((member) => [member.id, member.rank]));
+    const memberById = new Map(members.map(({ id, rank }) => [id, memberOf(status, rank, id)]));
     // A filing may have moved on since its member was read.
     const there = (await reader.states(account, ids)).filter(
-      ([id, state]) => state.status === status && isInIndex(state) && rankOf(state.since) === rank.get(id),
+      ([id, state]) => `${filingIndexes[by](state)} ${id}` === memberById.get(id) && takes?.(state) !== false,
     );
     const listed = await reader.listed(account, there, details);
     const sourced = listed.map((filing): SourcedFiling => ({ ...filing, account }));
@@ -121,7 +126,7 @@ export function createOrderedWalk(index: FilingIndex, reader: FilingReader): Ord
     }
   }
 
-  async function begin(sources: readonly IndexedFilings[], place: AgePlace | null, query: WalkQuery) {
+  async function begin(sources: readonly WalkSource[], place: AgePlace | null, query: WalkQuery) {
     const { order, limit } = query;
     const share = Math.ceil((2 * limit) / sources.length) + 1;
     const size = Math.min(stepMax, sources.length === 1 ? limit : Math.max(stepMin, share));
@@ -174,7 +179,7 @@ export function createOrderedWalk(index: FilingIndex, reader: FilingReader): Ord
       }
       const { source, members, wanted } = next;
       const { id, rank } = members[next.at] as RankedFiling;
-      last = { ...source, since: timeOfRank(rank), id };
+      last = { ...source, since: timeOf(next), id };
       const filing = wanted.get(id);
       if (filing !== undefined) filings.push(filing);
       next.at += 1;
@@ -190,14 +195,19 @@ export function createOrderedWalk(index: FilingIndex, reader: FilingReader): Ord
   };
 }
 
+// The time of a stretch's next filing, shifted.
+function timeOf({ source: { shiftMs = 0 }, members, at }: Stretch): number {
+  return timeOfRank(members[at]?.rank ?? '') + shiftMs;
+}
+
 /** The stretches of several sources in the order of their next filings; one at its end is left out. */
 function createMerge(order: AgeOrder) {
   // The first one is at the end. An addition compares with a few of the others, however many there are.
   const sorted: Stretch[] = [];
 
   function isBefore(a: Stretch, b: Stretch): boolean {
-    const [x = '', y = ''] = [a.members[a.at]?.rank, b.members[b.at]?.rank];
-    return x === y ? byAccountAndStatus(a.source, b.source) < 0 : x < y === (order === 'newest');
+    const [x, y] = [timeOf(a), timeOf(b)];
+    return x === y ? byAccountAndStatus(a.source, b.source) < 0 : x > y === (order === 'newest');
   }
 
   function add(stretch: Stretch): void {

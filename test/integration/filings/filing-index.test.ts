@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { afterAll, expect, test } from 'vitest';
 import { createFilingListStore } from '../../../src/filings/lists/filing-list-store.ts';
 import type { FilingState } from '../../../src/filings/detection/filing-state.ts';
-import type { AgeOrder } from '../../../src/filings/detection/age-rank.ts';
+import { lastTime, type AgeOrder, type FilingIndexName } from '../../../src/filings/detection/age-rank.ts';
 import type { WalkedFilings } from '../../../src/filings/lists/ordered-walk.ts';
 import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createPollingStore } from '../../../src/polling/store/polling-store.ts';
@@ -18,6 +18,8 @@ interface Known {
   readonly status: string;
   readonly since: number;
   readonly removed?: boolean;
+  /** Effective date, ms; left out: not known. */
+  readonly from?: number;
 }
 
 /** An account whose snapshot is written as polls write it, and what it should show. */
@@ -46,19 +48,22 @@ async function openBook(client: Redis, prefix: string, account: string) {
       expect(results.every(({ kind }) => kind === 'written')).toBe(true);
       for (const [id, known] of filings) expected.set(id, known);
     },
-    sorted(status: string): string[] {
+    sorted(status: string, timeOf = ({ since }: Known) => since): string[] {
       return [...expected]
         .filter(([, known]) => known.status === status && known.removed !== true)
-        .toSorted(([a, { since }], [b, other]) => other.since - since || (a < b ? -1 : 1))
+        .toSorted(([a, one], [b, other]) => timeOf(other) - timeOf(one) || (a < b ? -1 : 1))
         .map(([id]) => id);
     },
   };
 }
 
-function stateOf({ status, since, removed = false }: Known): FilingState {
+function stateOf({ status, since, removed = false, from }: Known): FilingState {
   const unchanged = { completedAt: null, rejectionReason: null, sequence: 0 };
-  return { ...unchanged, status, since, readFrom: since, readAt: since, removed };
+  const effective = from === undefined ? {} : { effective: { stateAbbr: 'TX', at: from } };
+  return { ...unchanged, status, since, readFrom: since, readAt: since, removed, ...effective };
 }
+
+const dateOf = ({ from }: Known) => from ?? lastTime;
 
 type Book = Awaited<ReturnType<typeof openBook>>;
 
@@ -68,12 +73,13 @@ async function list(
   status: string,
   limit: number,
   order: AgeOrder = 'newest',
+  by: FilingIndexName = 'index',
 ) {
   const ids: string[] = [];
   let after: string | null = null;
   do {
     // Each page begins where the one before ended.
-    const page: WalkedFilings = await lists.walk([{ account, status }], { order, after, limit });
+    const page: WalkedFilings = await lists.walk([{ account, status, by }], { order, after, limit });
     ids.push(...page.filings.map(({ id }) => id));
     after = page.next;
   } while (after !== null);
@@ -91,14 +97,19 @@ async function liveRandomly(seed: number): Promise<{ shown: string[][]; expected
   const [shown, expected]: [string[][], string[][]] = [[], []];
   for (let round = 0; round < 40; round += 1) {
     const ids = new Set(Array.from({ length: 12 }, () => `f_${Math.floor(random() * 60)}`));
-    const one = () => ({ status: pick(statuses), since: Math.floor(random() * 9), removed: random() < 0.1 });
+    const one = () => {
+      const known = { status: pick(statuses), since: Math.floor(random() * 9), removed: random() < 0.1 };
+      return random() < 0.2 ? known : { ...known, from: Math.floor(random() * 9) };
+    };
     await book.put([...ids].map((id) => [id, one()]));
     if (round % 5 !== 4) continue;
     for (const status of statuses.filter((each) => each !== 'COMPLETED')) {
       const limit = 1 + Math.floor(random() * 7);
       shown.push(await list(book, account, status, limit));
       shown.push(await list(book, account, status, limit, 'oldest'));
+      shown.push(await list(book, account, status, limit, 'oldest', 'effective'));
       expected.push(book.sorted(status), book.sorted(status).toReversed());
+      expected.push(book.sorted(status, dateOf).toReversed());
     }
   }
   return { shown, expected };
@@ -107,6 +118,33 @@ async function liveRandomly(seed: number): Promise<{ shown: string[][]; expected
 test.each([1, 2, 3])('the order stays right through random commits (%i)', async (seed) => {
   const { shown, expected } = await liveRandomly(seed);
   expect(shown).toEqual(expected);
+});
+
+test('filings of several statuses are merged by their shifted dates, and pages go on behind each', async () => {
+  const book = await openBook(redis.connect(), redis.prefix, 'shifted');
+  await book.put([
+    ['a', { status: 'PENDING', since: 1, from: 10 }],
+    ['b', { status: 'PENDING', since: 1, from: 30 }],
+    ['c', { status: 'REJECTED', since: 1, from: 15 }],
+    ['d', { status: 'REJECTED', since: 1 }],
+    ['e', { status: 'REJECTED', since: 1, from: 12 }],
+    ['f', { status: 'PENDING', since: 1 }],
+  ]);
+  const source = { account: 'shifted', by: 'effective' } as const;
+  const sources = [
+    { ...source, status: 'PENDING' },
+    { ...source, status: 'REJECTED', shiftMs: 5, takes: ({ since }: FilingState) => since === 1 },
+    { ...source, status: 'REJECTED', shiftMs: 2 * lastTime, takes: () => false },
+  ];
+  const ids: string[] = [];
+  let after: string | null = null;
+  do {
+    // Each page begins where the one before ended.
+    const page: WalkedFilings = await book.lists.walk(sources, { order: 'oldest', after, limit: 1 });
+    ids.push(...page.filings.map(({ id }) => id));
+    after = page.next;
+  } while (after !== null);
+  expect(ids).toEqual(['a', 'e', 'c', 'b', 'f', 'd']);
 });
 
 test('filings that stay are listed once while commits go on', async () => {

@@ -55,6 +55,15 @@ test.each(garbage)(
   },
 );
 
+test('each index still has each filing once, after all of that', async () => {
+  for (const index of [key.index, key.effective]) {
+    const members = await client.zrange(index, '0', '-1');
+    expect(members.map((member) => member.slice(member.lastIndexOf(' ') + 1)).toSorted()).toEqual(
+      Array.from({ length: 60 }, (_, i) => `f_${i + 1}`).toSorted(),
+    );
+  }
+});
+
 test('an unsettled filing whose state cannot be read and that did not change causes no event', async () => {
   await stored.setFiling('f_3', 'garbage');
   expect(await watched.pollFor('sweep')).toEqual([]);

@@ -52,6 +52,7 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
   incarnation: { garbage: spoilText, waits: allWait },
   filings: { garbage: spoilFields, waits: { wrongType: 'all', garbage: 'nobody' } },
   index: { garbage: addMember, waits: { wrongType: 'all', garbage: 'nobody' }, silent: ['garbage'] },
+  effective: { garbage: addMember, waits: { wrongType: 'all', garbage: 'nobody' }, silent: ['garbage'] },
   details: { garbage: spoilFields, waits: { wrongType: 'all', garbage: 'nobody' }, silent: ['garbage'] },
   seen: { garbage: addField, waits: nobodyWaits, silent: byApi },
   counts: { garbage: spoilFields, waits: allWait },

@@ -12,6 +12,7 @@ const place = { since: 1_700_000_000_000, account: 'b', status: 'ON HOLD', id: '
 
 test('a place comes back from its text, whatever is in status and id', () => {
   expect(readPlace(writePlace(place))).toEqual(place);
+  expect(readPlace(writePlace({ ...place, shiftMs: 7 }))).toEqual({ ...place, shiftMs: 7 });
   expect(() => readPlace('1700 b')).toThrow(RangeError);
 });
 

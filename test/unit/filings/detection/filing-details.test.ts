@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { toDetails } from '../../../../src/filings/detection/filing-details.ts';
+import { effectiveDate, toDetails } from '../../../../src/filings/detection/filing-details.ts';
+import { detailsOf } from '../../../support/details-of.ts';
 import { parseExactly } from '../../../../src/json/parse-exactly.ts';
 
 const nothing = {
@@ -52,5 +53,36 @@ describe('toDetails', () => {
 
   it('of no document are none', () => {
     expect(toDetails(null)).toBeNull();
+  });
+});
+
+describe('effectiveDate', () => {
+  const policy = { policyEffectiveDate: '2026-01-05T00:00:00.000Z', filingState: { stateAbbr: 'tx ' } };
+  const own = { ...policy, filingType: 'ENDORSEMENT_RETURN', endorsementEffectiveDate: '2026-03-01' };
+  const [january, march] = [Date.UTC(2026, 0, 5), Date.UTC(2026, 2, 1)];
+
+  it.each([
+    ['the policy', policy, { stateAbbr: 'TX', at: january }],
+    ['an endorsement', own, { stateAbbr: 'TX', at: march }],
+    [
+      'an endorsement without a date of its own',
+      { ...own, endorsementEffectiveDate: null },
+      { stateAbbr: 'TX', at: january },
+    ],
+    [
+      'new business, whatever the endorsement says',
+      { ...own, filingType: 'NEW_BUSINESS' },
+      { stateAbbr: 'TX', at: january },
+    ],
+    [
+      'a state that is none',
+      { ...policy, filingState: { stateAbbr: 'T"X' } },
+      { stateAbbr: '', at: january },
+    ],
+    ['no date', {}, null],
+    ['a text that is no date', { policyEffectiveDate: 'soon' }, null],
+    ['a date that stands for none', { policyEffectiveDate: '0001-01-01T00:00:00Z' }, null],
+  ])('is that of %s', (_title, document, expected) => {
+    expect(effectiveDate(detailsOf(document))).toEqual(expected);
   });
 });
