@@ -263,7 +263,7 @@ export class Deliverer {
     members.wake(found, window.known().position);
     this.#lookMs = firstLookMs;
     this.#trim();
-    // Those that wait for nothing but the next event are not to wait for room in the window.
+    // Room in the window is made before the next event needs it.
     if (!window.hasMore()) this.#leaveBehind(window.middle());
   }
 
