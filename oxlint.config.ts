@@ -23,6 +23,7 @@ const placed = [
   'ioredis',
   'got',
   'negotiator',
+  'nodemailer',
   'rate-limiter-flexible',
   'undici',
 ];
@@ -82,7 +83,7 @@ const folders: Readonly<Record<string, Folder>> = {
   'redis/quota': { may: [], own: ['connection', '*.ts'], has: ['ioredis'] },
   'redis/durability': { may: [], own: ['connection', '*.ts'], has: ['ioredis'] },
   'redis/jobs': { may: [], own: ['connection', '*.ts'], has: ['ioredis', 'bullmq'] },
-  config: { may: ['proxy', 'redis', 'polling/beliefs', 'secrets', 'tracing', 'words'] },
+  config: { may: ['egress', 'proxy', 'redis', 'polling/beliefs', 'secrets', 'tracing', 'words'] },
   accounts: { may: [...below, 'secrets'] },
   partner: { may: [...below, 'names', 'proxy', 'waiting'], has: ['got'] },
   events: { may: below },
@@ -103,7 +104,7 @@ const folders: Readonly<Record<string, Folder>> = {
   egress: { may: ['names'] },
   callbacks: {
     may: ['egress', 'names', 'proxy', 'subscriptions', 'events', 'waiting', 'json', 'memory'],
-    has: ['undici'],
+    has: ['undici', 'nodemailer'],
   },
   'callbacks/connections': {
     may: ['egress', 'names', 'proxy', 'waiting', 'memory', 'subscriptions/options'],

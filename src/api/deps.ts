@@ -86,6 +86,8 @@ export interface ApiDeps {
    * URL.
    */
   readonly checkUrl: (url: string) => UrlVerdict;
+  /** The same for a `mailto:` URL. */
+  readonly checkMail: (url: string) => UrlVerdict;
   /** The same after a look at where the name in the URL leads, for a URL that `checkUrl` permits. */
   readonly checkHost: (url: string, account: string) => Promise<UrlVerdict>;
   /**

@@ -1,5 +1,6 @@
 import type { LogEntry } from '../events/event-log.ts';
 import { createBodyMemo } from '../events/body-memo.ts';
+import { toEmail } from './messages/email.ts';
 import { toMessage, type EventBody } from './messages/message.ts';
 import { toSlackMessage } from './messages/slack.ts';
 import { toTeamsMessage } from './messages/teams.ts';
@@ -38,6 +39,8 @@ export function formatBody(
       return json(toSlackMessage(toMessage(shownOf(bytes), publicUrl)));
     case 'teams':
       return json(toTeamsMessage(toMessage(shownOf(bytes), publicUrl)));
+    case 'email':
+      return json(toEmail(toMessage(shownOf(bytes), publicUrl)));
   }
 }
 

@@ -9,6 +9,8 @@ export const outcomeKinds = {
   slow_down: 'slow_down',
   redirect: 'retry',
   http_error: 'retry',
+  mail_refused: 'refused',
+  mail_deferred: 'retry',
   timeout: 'retry',
   dns_error: 'retry',
   blocked_address: 'retry',
@@ -47,6 +49,8 @@ export type CallbackOutcome =
       readonly sent: boolean;
       readonly reason: string;
     }
+  /** Not acknowledged, and not attempted again: another attempt would be refused as well. */
+  | { readonly kind: 'refused'; readonly code: 'mail_refused'; readonly reason: string }
   /** The receiver refuses further callbacks: the subscription is disabled. */
   | { readonly kind: 'gone'; readonly code: 'gone'; readonly reason: string }
   /**
@@ -128,6 +132,8 @@ const plainCodes: ReadonlySet<string> = new Set([
   'slow_down',
   'redirect',
   'http_error',
+  'mail_refused',
+  'mail_deferred',
 ] satisfies OutcomeCode[]);
 const generalReasons: ReadonlySet<string> = new Set(Object.values(failureDetails));
 // Maximum characters of a reason that is kept.

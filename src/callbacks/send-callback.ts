@@ -9,6 +9,8 @@ import { sendAuthorized, type Bearers } from './bearers.ts';
 import { classifyOutcome, outcomeWithoutToken, type CallbackOutcome } from './outcome.ts';
 import type { CallbackResponse, CallbackResult } from './result.ts';
 import { formatBody, type CallbackBody } from './body-formats.ts';
+import type { Mailer } from './mailer.ts';
+import { sendMail } from './mail-sender.ts';
 import { signedHeaders } from './sign.ts';
 import { identityOf } from '../subscriptions/options/tls.ts';
 import { cutText } from '../json/cut-text.ts';
@@ -21,7 +23,7 @@ export type AttemptDetails = 'none' | 'failures' | 'all';
 export interface SentRequest {
   /** The `webhook-timestamp`: whole seconds on the wall clock of the process that sent it. */
   readonly timestamp: number;
-  /** The `webhook-signature`. */
+  /** The `webhook-signature`; empty for an e-mail. */
   readonly signature: string;
 }
 
@@ -46,6 +48,8 @@ export type CallbackSender = (entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>)
 
 export interface SendCallbackDeps {
   readonly client: CallbackClient;
+  /** Sends what goes to mailboxes; null or missing without a mail server. */
+  readonly mailer?: Mailer | null;
   /** The tokens of endpoints that want one; without it nothing is sent to these. */
   readonly bearers?: Bearers;
   /**
@@ -76,7 +80,7 @@ export function createCallbackSender(deps: SendCallbackDeps, subscription: Subsc
   const keysAt = createKeyring(secrets);
   const written = { ...subscription, publicUrl };
   const identity = identityOf(subscription.tls);
-  const isMessage = format === 'slack' || format === 'teams';
+  const isMessage = format === 'slack' || format === 'teams' || format === 'email';
   const failed = toSent(failedBeforehand('sender_error'), null, null, attemptDetails);
   const bearer = auth == null ? null : bearers?.(account, id, auth);
 
@@ -86,6 +90,7 @@ export function createCallbackSender(deps: SendCallbackDeps, subscription: Subsc
     if (isMessage && entry.body.length >= heavyBytes) await takeTurns().next();
     const body = bodyOrNull(written, entry);
     if (body === null || bearer === undefined) return failed;
+    if (format === 'email') return sendMail({ ...deps, attemptDetails }, subscription, entry, body);
     const traceparent = traceparentOf(entry.id);
     const traced: Readonly<Record<string, string>> = traceparent === null ? {} : { traceparent };
     let request: SentRequest | null = null;

@@ -46,8 +46,7 @@ type Values = {
  */
 export function loadConfig(env: Environment): ConfigResult {
   const { values, problems } = readVariables(env);
-  const missingHalf = findMissingHalf(env);
-  if (missingHalf !== null) problems.push(missingHalf);
+  problems.push(...findMissingHalves(env));
   if (problems.length > 0) return { ok: false, problems };
   const misspelt = findMisspelt(env);
   const unheeded = findUnheeded(env).filter(({ name }) => misspelt.every((each) => each.name !== name));
@@ -78,15 +77,24 @@ function readVariable(
   return parsed.ok ? { value: parsed.value, problem: null } : { value: null, problem: parsed.problem };
 }
 
-function findMissingHalf(env: Environment): string | null {
-  const [url, key] = ['PARTNER_BASE_URL', 'PARTNER_KEY'];
-  const [hasUrl, hasKey] = [textOf(env, url) !== null, textOf(env, key) !== null];
-  if (hasUrl === hasKey) return null;
-  return `${hasUrl ? key : url} is not set although ${hasUrl ? url : key} is; set both, or neither and create accounts over the API`;
+// Variables that mean something together only, and what to do instead of setting both.
+const pairs = [
+  ['PARTNER_BASE_URL', 'PARTNER_KEY', 'create accounts over the API'],
+  ['SMTP_URL', 'SMTP_FROM', 'send no e-mail'],
+] as const;
+
+function findMissingHalves(env: Environment): string[] {
+  return pairs.flatMap(([first, second, otherwise]) => {
+    const [hasFirst, hasSecond] = [textOf(env, first) !== null, textOf(env, second) !== null];
+    if (hasFirst === hasSecond) return [];
+    const [missing, there] = hasFirst ? [second, first] : [first, second];
+    return [`${missing} is not set although ${there} is; set both, or neither and ${otherwise}`];
+  });
 }
 
 function arrange(values: Values, env: Environment) {
   const { PARTNER_BASE_URL: baseUrl, PARTNER_KEY: partnerKey } = values;
+  const { SMTP_URL: server, SMTP_FROM: from, SMTP_ALLOW_DOMAINS: allowDomains } = values;
   return {
     redis: {
       url: values.REDIS_URL,
@@ -144,6 +152,8 @@ function arrange(values: Values, env: Environment) {
       partner: values.PARTNER_PROXY,
       noProxy: values.NO_PROXY ?? [],
     },
+    /** The mail server, the sender, and the hosts to which mail may go; null without a server. */
+    mail: server === null || from === null ? null : { server, from, allowDomains },
     /** Whether endpoints must be verified before anything is sent, and the hosts that need not be. */
     verification: {
       required: values.REQUIRE_VERIFICATION,

@@ -71,6 +71,9 @@ export const variables = {
   DELIVERY_DISABLE_AFTER_MS: withDefault(parsers.integer(10, 366 * day), '432000000'),
   REQUIRE_VERIFICATION: withDefault(parsers.boolean, 'false', 'true'),
   VERIFICATION_EXEMPT_HOSTS: optional(parsers.hostPatterns, 'hooks.slack.com,*.example.com'),
+  SMTP_URL: optional(parsers.smtpServer, 'smtps://user:password@smtp.example.com'),
+  SMTP_FROM: optional(parsers.mailSender, 'Filing alerts <alerts@example.com>'),
+  SMTP_ALLOW_DOMAINS: optional(parsers.hostPatterns, 'agency.example,*.agency.example'),
   // Its maximum is the number of bytes that the partner client reads of one response.
   FILING_MAX_BYTES: withDefault(parsers.integer(kibibyte, 2_048 * kibibyte), '262144'),
   LOG_MAX_BYTES: withDefault(parsers.integer(1024 * kibibyte, 2 ** 40), '268435456'),

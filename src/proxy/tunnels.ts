@@ -50,10 +50,10 @@ export interface TunnelsDeps {
   readonly onOutage?: (outage: Outage | null) => void;
 }
 
-/** Whether the host of a URL goes through a proxy by these rules; false for a text that is none. */
+/** Whether the host of a URL goes through a proxy by these rules; false without a host, as in `mailto:`. */
 export function isUrlTaken(noProxy: NoProxy, text: string): boolean {
   const url = URL.parse(text);
-  if (url === null) return false;
+  if (url === null || url.hostname === '') return false;
   return !isDirect(noProxy, url.hostname, Number(url.port) || (url.protocol === 'https:' ? 443 : 80));
 }
 

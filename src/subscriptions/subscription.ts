@@ -2,11 +2,12 @@ import { countDone } from './cursor.ts';
 import type { Auth } from './options/auth.ts';
 import type { Tls } from './options/tls.ts';
 import type { DeliveryLimits } from './options/limits.ts';
+import { placeOf } from './options/url.ts';
 import { isUnverified, type VerificationSettings } from './options/verification.ts';
 import type { Signatures, SigningSecret } from './signing-secret.ts';
 
 /** The format of a callback's body (docs/webhooks.md#formats). */
-export type CallbackFormat = 'standard' | 'cloudevents' | 'slack' | 'teams';
+export type CallbackFormat = 'standard' | 'cloudevents' | 'slack' | 'teams' | 'email';
 
 /** Whether the body carries the filing itself. */
 export type CallbackPayload = 'full' | 'thin';
@@ -172,10 +173,12 @@ export type DeliveryState = Readonly<
   Omit<typeof neverCalled, 'obstacle'> & Partial<Pick<typeof neverCalled, 'obstacle'>>
 >;
 
-/** Where a subscription is called, without the path and query, in which receivers keep credentials. */
+/**
+ * Where a subscription is called, without the path and query, in which receivers keep credentials, and
+ * without the person of a mailbox.
+ */
 export function subscriptionHost({ url }: Pick<Subscription, 'url'>): { name: string; origin: string } {
-  const { hostname, origin } = new URL(url);
-  return { name: hostname, origin };
+  return placeOf(url);
 }
 
 /** A subscription's state word. */

@@ -1,6 +1,5 @@
 import { CloudEvent, HTTP } from 'cloudevents';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import type { CallbackFormat } from '../../src/subscriptions/subscription.ts';
 import { startReceiver, type Callback } from '../support/receivers/receiver.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
 import { startStage, type DeliveryStage } from '../support/daemon/delivery-stage.ts';
@@ -8,6 +7,7 @@ import { startStage, type DeliveryStage } from '../support/daemon/delivery-stage
 const redis = testRedis();
 const slow = { timeout: 20_000, interval: 50 };
 const formats = ['standard', 'cloudevents', 'slack', 'teams'] as const;
+type HttpFormat = (typeof formats)[number];
 const payloads = ['full', 'thin'] as const;
 const settings = formats.flatMap((format) => payloads.map((payload) => ({ format, payload })));
 let stage: DeliveryStage;
@@ -30,7 +30,7 @@ interface Told {
  * The type and data of a verified callback, by the rules of its format; a message for people begins with its
  * headline.
  */
-const read: Readonly<Record<CallbackFormat, (callback: Callback) => Told>> = {
+const read: Readonly<Record<HttpFormat, (callback: Callback) => Told>> = {
   standard: ({ raw }) => JSON.parse(raw) as Told,
   cloudevents({ raw, headers, id }) {
     const event = HTTP.toEvent<object>({ headers, body: raw });
@@ -60,7 +60,7 @@ function typeOf(headline = ''): string {
   return headlines[headline] ?? headline;
 }
 
-const isMessage = (format: CallbackFormat) => format === 'slack' || format === 'teams';
+const isMessage = (format: HttpFormat) => format === 'slack' || format === 'teams';
 
 test.each(settings)(
   'events and test calls arrive as $format, $payload, verified and with the headers asked for',

@@ -111,12 +111,15 @@ function requestView(
   { url, contentType, timestamp, signature, names, traceparent, body }: AttemptRequest,
   isSeeing: boolean,
 ) {
-  const headers = {
-    ...Object.fromEntries(names.map((name) => [name, maskedHeader])),
-    'content-type': contentType,
+  const signed = {
     'webhook-id': eventId,
     'webhook-timestamp': String(timestamp),
     'webhook-signature': isSeeing ? signature : maskedHeader,
+  };
+  const headers = {
+    ...Object.fromEntries(names.map((name) => [name, maskedHeader])),
+    'content-type': contentType,
+    ...(signature === '' ? {} : signed),
     ...(traceparent === null ? {} : { traceparent }),
   };
   return { url: isSeeing ? url : hideUrlPath(url), headers, body };

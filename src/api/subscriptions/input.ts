@@ -12,6 +12,7 @@ import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { Dear } from '../access/dear-requests.ts';
 import { requireSeenTypes } from '../access/own-subscriptions.ts';
 import type { ApiDeps } from '../deps.ts';
+import { isMailUrl } from '../../egress/mail-address.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
 import {
   earlyErrors,
@@ -20,8 +21,7 @@ import {
   storedOptions,
 } from '../../subscriptions/options/all-options.ts';
 import { tokenUrlOf } from '../../subscriptions/options/auth.ts';
-import { changedSecrets, secretErrors } from '../../subscriptions/options/signatures.ts';
-import { renewSecrets } from '../../subscriptions/signing-secret.ts';
+import { changedSecrets, firstSecrets, secretErrors } from '../../subscriptions/options/signatures.ts';
 import { enabledAfter, enablingErrors } from '../../subscriptions/options/expires-at.ts';
 import { isOfHeaders } from '../../subscriptions/options/headers.ts';
 import { certificatesIn } from '../../subscriptions/options/tls.ts';
@@ -44,11 +44,12 @@ export type SubscriptionPatch = Static<typeof subscriptionPatchSchema>;
  */
 export function createInputCheck({
   checkUrl,
+  checkMail,
   checkHost,
   snapshot,
   maxInFlight,
   now,
-}: Pick<ApiDeps, 'checkUrl' | 'checkHost' | 'snapshot' | 'maxInFlight' | 'now'>) {
+}: Pick<ApiDeps, 'checkUrl' | 'checkMail' | 'checkHost' | 'snapshot' | 'maxInFlight' | 'now'>) {
   // Certificates of one request take up to five milliseconds, so those of many are checked in turns of their
   // own.
   let checked: Promise<unknown> = Promise.resolve();
@@ -68,7 +69,8 @@ export function createInputCheck({
   return async (request: FastifyRequest): Promise<void> => {
     const fromSchema = schemaErrors(request.validationError);
     const url = urlOf(request.body, fromSchema);
-    const fromUrl = url === null ? [] : urlErrors(judgeUrl(url, checkUrl));
+    const isMail = url !== null && isMailUrl(url);
+    const fromUrl = url === null ? [] : urlErrors(judgeUrl(url, isMail ? checkMail : checkUrl));
     const context = { checkUrl, maxInFlight, now: now() };
     const body = Object(request.body) as object;
     // The words of the policy for headers stand in place of the schema's.
@@ -81,7 +83,7 @@ export function createInputCheck({
     refuseAny(optionErrors(body, context));
     const { account } = request.params as { account: string };
     refuseAny(await statusErrors(account, body));
-    const fromHost = url === null ? [] : urlErrors(await checkHost(url, account));
+    const fromHost = url === null || isMail ? [] : urlErrors(await checkHost(url, account));
     const tokenUrl = tokenUrlOf(request.body);
     const fromTokenHost =
       tokenUrl === null ? [] : urlErrors(await checkHost(tokenUrl, account), 'auth.tokenUrl');
@@ -115,7 +117,7 @@ export function newSubscription(
     from: input.from ?? 'now',
     createdBy: maker?.id ?? null,
     ...(maker?.subscriptions === 'own' ? { confined: true } : {}),
-    secrets: renewSecrets([], { versions: input.signatures ?? ['v1'], secret: input.secret }, now),
+    secrets: firstSecrets(input, now),
     createdAt: now,
     updatedAt: now,
   };

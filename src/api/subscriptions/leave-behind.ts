@@ -1,5 +1,6 @@
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import { signaturesOf, type SignatureVersion } from '../../subscriptions/signing-secret.ts';
+import { isMailUrl } from '../../egress/mail-address.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
 import type { SubscriptionPatch } from './input.ts';
 
@@ -30,8 +31,10 @@ export function leaveBehind(
   if (patch.url === undefined || originOf(patch.url) === originOf(subscription.url)) {
     return { patch, dropped: [] };
   }
+  const isMail = isMailUrl(patch.url) || isMailUrl(subscription.url);
   const signs = (version: SignatureVersion) =>
     newSecret !== null &&
+    !isMail &&
     [signaturesOf(subscription), patch.signatures ?? signaturesOf(subscription)].every((versions) =>
       versions.includes(version),
     );

@@ -13,7 +13,8 @@ import { idempotencyKeyPattern, secretPattern } from '../shared/patterns.ts';
 const url = Type.String({
   minLength: 1,
   maxLength: callbackUrlLengthMax,
-  description: 'The endpoint of the callbacks: absolute, by default https only, at a public address.',
+  description:
+    'The endpoint of the callbacks: absolute, by default https only, at a public address. With a mail server (SMTP_URL) also `mailto:` and one address.',
   examples: ['https://example.com/hooks/filings'],
 });
 
@@ -56,10 +57,10 @@ const description = s.nullable(Type.String({ maxLength: 500 }), {
   examples: ['Status page of the back office'],
 });
 
-const format = s.oneOf(['standard', 'cloudevents', 'slack', 'teams'], {
+const format = s.oneOf(['standard', 'cloudevents', 'slack', 'teams', 'email'], {
   default: 'standard',
   description:
-    'The body as in `webhooks`, as a structured CloudEvent, or as a message for people: Slack (Block Kit) or Microsoft Teams (Adaptive Card).',
+    'The body as in `webhooks`, as a structured CloudEvent, or as a message for people: Slack (Block Kit), Microsoft Teams (Adaptive Card) or, for `mailto:` URLs and set by them, e-mail.',
 });
 
 const payload = s.oneOf(['full', 'thin'], {

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { requestOfAll } from '../../delivery/replay/replay.ts';
+import { isMailUrl } from '../../egress/mail-address.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { isExpired } from '../../subscriptions/options/expires-at.ts';
 import {
@@ -128,6 +129,7 @@ export function addSecretRotation(app: Api, deps: ApiDeps): void {
       const at = deps.now();
       const { subscription: rotated } = await changeSubscription(deps, account, id, (found) => {
         const { subscription } = found;
+        refuseAny(isMailUrl(subscription.url) ? secretErrors({ secret: '' }, subscription) : []);
         refuseAny(secretErrors(secret === undefined ? {} : { secret }, subscription));
         refuseAny(lostErrors(found, { secret: secret ?? '' }));
         const versions = signaturesOf(subscription);

@@ -4,6 +4,7 @@ import type { Config } from '../../config/config.ts';
 import { checkKey } from '../../partner/check-key.ts';
 import { createReplayer } from '../../delivery/replay/start-replay.ts';
 import { checkCallbackUrl, resolveCallbackHost } from '../../egress/url-policy.ts';
+import { checkMailUrl } from '../../egress/mail-address.ts';
 import { createServiceSearch } from '../../polling/service-search.ts';
 import { SealError } from '../../secrets/seal.ts';
 import type { Parts } from '../parts.ts';
@@ -34,6 +35,7 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
     maxInFlight: config.delivery.maxInFlight,
     now: clock.now,
     checkUrl,
+    checkMail: (url) => checkMailUrl(url, config.mail),
     async checkHost(text, account) {
       const checked = checkUrl(text);
       if (!checked.ok) return checked;

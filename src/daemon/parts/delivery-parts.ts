@@ -1,6 +1,7 @@
 import { createBearers } from '../../callbacks/bearers.ts';
 import { createTokenRequest } from '../../callbacks/request-token.ts';
 import { createCallbackClient, type CallbackClient } from '../../callbacks/callback-client.ts';
+import { createMailer, type Mailer } from '../../callbacks/mailer.ts';
 import type { Config } from '../../config/config.ts';
 import { createDeliverers } from '../../delivery/account/deliverers.ts';
 import { createDeliverQueue } from '../../delivery/deliver-queue.ts';
@@ -13,6 +14,7 @@ import { sendPing } from '../../delivery/ping.ts';
 import { createWaker, type Waker } from '../../delivery/wake.ts';
 import { timeoutBounds } from '../../subscriptions/options/limits.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
+import { maskedServer } from '../../egress/smtp-server.ts';
 import { createEgressPolicy } from '../../egress/address-policy.ts';
 import { createWorkTally } from '../../monitoring/work-tally.ts';
 import { observeDelivery, type DeliveryObserver } from '../../monitoring/observe-delivery.ts';
@@ -63,6 +65,7 @@ export function createDeliveryParts(
     now: clock.now,
   });
   const { egress, tunnels, held, callbacks } = createCallbackParts(config, deps, closing, waker.wake);
+  const mailer = createMailPart(config, deps, closing);
   const accountsAtOnce = overrides.accountsAtOnce ?? accountsAtOnceMax;
   const runs = createWorkTally({
     busyFrom: accountsAtOnce,
@@ -79,7 +82,7 @@ export function createDeliveryParts(
   const { attemptDetails } = config.delivery;
   const { publicUrl } = config;
   const common = { wallClock: Date.now, now: clock.now, random, wake: waker.wake };
-  const sending = { client: callbacks, bearers, attemptDetails, publicUrl, ...common };
+  const sending = { client: callbacks, mailer, bearers, attemptDetails, publicUrl, ...common };
   /** Asks endpoints with these stores. */
   const verifierOver = (over: Stores) => createVerifier({ ...over, ...sending, ...observer });
   /** Ends expired subscriptions in these stores. */
@@ -124,7 +127,7 @@ export function createDeliveryParts(
     /** Starts a worker that delivers until the returned part is stopped. */
     startDelivery() {
       const traced = observer.traced(deliverers.run);
-      return startDelivery(callbacks, {
+      return startDelivery([callbacks, ...(mailer === null ? [] : [mailer])], {
         connection: connections.blocking(),
         prefix: keys.queues,
         queue: deliverQueue,
@@ -173,14 +176,27 @@ function createCallbackParts(
   return { egress, tunnels, held, callbacks };
 }
 
+// Null without a mail server.
+function createMailPart(
+  { mail, delivery }: Config,
+  { logger }: Pick<DeliveryPartsDeps, 'logger'>,
+  closing: Part[],
+): Mailer | null {
+  if (mail === null) return null;
+  const mailer = createMailer({ ...mail, timeoutMs: delivery.timeoutMs });
+  closing.push(clientPart('mailer', false, mailer.close));
+  logger.info({ server: maskedServer(mail.server), from: mail.from.address }, 'mail.used');
+  return mailer;
+}
+
 function clientPart(name: string, needsRedis: boolean, stop: Part['stop']): Part {
   return { name, deadlineMs: clientEndMs, needsRedis, stop };
 }
 
-function startDelivery({ abortAll }: Pick<CallbackClient, 'abortAll'>, deps: DeliverWorkerDeps): Part {
+function startDelivery(clients: readonly Pick<CallbackClient, 'abortAll'>[], deps: DeliverWorkerDeps): Part {
   const worker = createDeliverWorker(deps);
   async function stop(): Promise<void> {
-    const late = setTimeout(abortAll, abortMs);
+    const late = setTimeout(() => clients.forEach(({ abortAll }) => abortAll()), abortMs);
     try {
       await worker.close();
     } finally {

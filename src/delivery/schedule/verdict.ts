@@ -112,6 +112,7 @@ function waitAfter(
   { retryMs, random }: VerdictRules,
   now: number,
 ): Pick<Wait, 'dueAt' | 'charged'> | null {
+  if (outcome.kind === 'refused') return null;
   if (outcome.kind === 'gone') return { dueAt: now, charged: false };
   if (outcome.kind === 'slow_down') return { dueAt: health.pausedUntil, charged: false };
   if (endpointAtFault) return { dueAt: now + Math.min(retryMs[0] ?? 0, probeDelayMsMax), charged: false };

@@ -2,6 +2,7 @@ import type { FieldError } from '../../json/validation-problems.ts';
 import type { Subscription } from '../subscription.ts';
 import { auth } from './auth.ts';
 import { autoEnable } from './auto-enable.ts';
+import { email } from './email.ts';
 import { expiresAt } from './expires-at.ts';
 import { filter } from './filter.ts';
 import { headers } from './headers.ts';
@@ -21,6 +22,7 @@ const options = [
   verification,
   expiresAt,
   autoEnable,
+  email,
 ] as const;
 const all: readonly Option[] = options;
 

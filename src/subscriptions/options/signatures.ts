@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import { isMailUrl } from '../../egress/mail-address.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { nullable, oneOf, record, time, timeOrNull } from '../../json/schema-parts.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
@@ -46,10 +47,11 @@ export const publicKeysSchema = Type.Array(
 
 /** The secret in the response to a registration. */
 export const madeSecretSchema = nullable(Type.String(), {
-  description: 'Shown only now; callbacks are signed with it. Null with `v1a` alone.',
+  description: 'Shown only now; callbacks are signed with it. Null with `v1a` alone and for e-mail.',
 });
 
 interface Given {
+  readonly url?: string;
   readonly secret?: string;
   readonly signatures?: readonly SignatureVersion[];
 }
@@ -66,17 +68,28 @@ function signatureSetting(
   return asked === null && former?.signatures == null ? {} : { signatures: asked };
 }
 
+/** The secrets of a new subscription; none for e-mail, which is not signed. */
+export function firstSecrets(
+  { url, secret, signatures: versions = ['v1'] }: Given & { readonly url: string },
+  now: number,
+): readonly SigningSecret[] {
+  return isMailUrl(url) ? [] : renewSecrets([], { versions, secret }, now);
+}
+
 /**
  * The secrets after a change: those of the subscription itself where nothing changes them. A given secret
- * replaces the former ones of its kind at once; `renewsKeys` does the same to keys of ed25519.
+ * replaces the former ones of its kind at once; `renewsKeys` does the same to keys of ed25519. E-mail has
+ * none.
  */
 export function changedSecrets(
   subscription: Subscription,
-  { secret, signatures: asked }: Given,
+  { url = subscription.url, secret, signatures: asked }: Given,
   renewsKeys: boolean,
   now: number,
 ): readonly SigningSecret[] {
-  if (secret === undefined && asked === undefined && !renewsKeys) return subscription.secrets;
+  if (isMailUrl(url)) return [];
+  const isSame = secret === undefined && asked === undefined && !renewsKeys;
+  if (isSame && !isMailUrl(subscription.url)) return subscription.secrets;
   const versions = asked ?? signaturesOf(subscription);
   return renewSecrets(subscription.secrets, { versions, secret, renewed: renewsKeys ? ['v1a'] : [] }, now);
 }
@@ -109,9 +122,11 @@ export function showSignatures(subscription: Subscription): {
 
 /** The errors of a secret that would sign nothing. */
 export function secretErrors(
-  { secret, signatures }: Given,
-  former: Pick<Subscription, 'signatures'> = {},
+  { url, secret, signatures }: Given,
+  former: Partial<Pick<Subscription, 'url' | 'signatures'>> = {},
 ): FieldError[] {
+  if (secret !== undefined && isMailUrl(url ?? former.url ?? ''))
+    return [{ path: 'secret', message: 'signs nothing, because e-mail is not signed: leave it out' }];
   if (secret === undefined || (signatures ?? signaturesOf(former)).includes('v1')) return [];
   return [{ path: 'secret', message: 'signs nothing without "v1" in signatures: leave it out, or add "v1"' }];
 }

@@ -1,3 +1,4 @@
+import { isMailUrl, mailHostOf } from '../../egress/mail-address.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
 
 /** The verdict on a URL for callbacks; `problem` is the reason of a refusal. */
@@ -6,19 +7,30 @@ export type UrlVerdict = { readonly ok: true } | { readonly ok: false; readonly 
 /** The mark in place of a URL's path and query, in which receivers keep credentials. */
 export const hiddenPath = '/…';
 
+// A mailbox with the mark in place of the person.
+const hiddenMailbox = 'mailto:…@';
+
+/** Where a callback URL leads: the host, and the URL without what only its owner knows; pure. */
+export function placeOf(url: string): { name: string; origin: string } {
+  if (isMailUrl(url)) return { name: mailHostOf(url), origin: hiddenMailbox + mailHostOf(url) };
+  const { hostname, origin } = new URL(url);
+  return { name: hostname, origin };
+}
+
 /** A callback URL as holders of read-only tokens see it: its origin and the mark; pure. */
 export function hideUrlPath(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin + hiddenPath : '';
+  if (!URL.canParse(url)) return '';
+  return isMailUrl(url) ? placeOf(url).origin : placeOf(url).origin + hiddenPath;
 }
 
 /** Whether a URL was copied from where its path is hidden; pure. */
 export function isHiddenUrl(url: string): boolean {
-  return url.endsWith(hiddenPath) || url.endsWith(encodeURI(hiddenPath));
+  return url.endsWith(hiddenPath) || url.endsWith(encodeURI(hiddenPath)) || url.startsWith(hiddenMailbox);
 }
 
 const hidden: UrlVerdict = {
   ok: false,
-  problem: 'it is as a read-only token shows it, without its path; give the URL itself',
+  problem: 'it is as a read-only token shows it, without what only its owner knows; give the URL itself',
 };
 
 /** The verdict of the rules on a URL of a request, without a look at where its name leads. */

@@ -1,7 +1,10 @@
 import { Type } from 'typebox';
+import { isHostAmong } from '../../egress/host-patterns.ts';
+import { isMailUrl } from '../../egress/mail-address.ts';
 import { nullable, oneOf, record, time } from '../../json/schema-parts.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
 import type { Option } from './option.ts';
+import { placeOf } from './url.ts';
 
 // How an endpoint shows that it wants the callbacks (docs/endpoints/ownership.md); `none` asks for nothing.
 const verifications = ['none', 'challenge'] as const;
@@ -76,19 +79,13 @@ export function verificationErrors(
 ): FieldError[] {
   const isSame =
     former !== null && former.url === settings.url && asksForProof(former) === asksForProof(settings);
-  const isExempt = isExemptHost(rule, new URL(settings.url).hostname);
+  const isExempt = isHostAmong(rule.exemptHosts, placeOf(settings.url).name);
   if (isSame || asksForProof(settings) || !rule.required || isExempt) return [];
-  const message =
-    'must be "challenge": the operator sends to verified endpoints only (REQUIRE_VERIFICATION), but for some hosts, of which this is none (VERIFICATION_EXEMPT_HOSTS)';
-  return [{ path: 'verification', message }];
-}
-
-/** Whether a host need not be verified. */
-export function isExemptHost({ exemptHosts }: Pick<VerificationRule, 'exemptHosts'>, host: string): boolean {
-  const name = host.toLowerCase();
-  return exemptHosts.some((pattern) =>
-    pattern.startsWith('*.') ? name.endsWith(pattern.slice(1)) : name === pattern,
-  );
+  const why =
+    'the operator sends to verified endpoints only (REQUIRE_VERIFICATION), but for some hosts, of which this is none (VERIFICATION_EXEMPT_HOSTS)';
+  return isMailUrl(settings.url)
+    ? [{ path: 'url', message: `is refused, because a mailbox cannot be verified: ${why}` }]
+    : [{ path: 'verification', message: `must be "challenge": ${why}` }];
 }
 
 /** The option `verification`. A proof stays for the same URL, path and query included. */

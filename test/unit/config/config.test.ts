@@ -57,6 +57,7 @@ describe('the defaults', () => {
         attemptDetails: 'failures',
       },
       proxies: { egress: null, egressResolves: false, partner: null, noProxy: [] },
+      mail: null,
       verification: { required: false, exemptHosts: [] },
       filingBytesMax: 262_144,
       eventRetentionMs: 2_592_000_000,
@@ -85,6 +86,40 @@ describe('right values', () => {
     [
       { REQUIRE_VERIFICATION: 'true', VERIFICATION_EXEMPT_HOSTS: 'Hooks.slack.com, *.example.com' },
       { verification: { required: true, exemptHosts: ['hooks.slack.com', '*.example.com'] } },
+    ],
+    [
+      {
+        SMTP_URL: 'smtps://us%40er:p%3Ass@mail.example',
+        SMTP_FROM: 'Filing alerts <alerts@agency.example>',
+        SMTP_ALLOW_DOMAINS: 'agency.example, *.Agency.example',
+      },
+      {
+        mail: {
+          server: { host: 'mail.example', port: 465, tls: 'always', auth: { user: 'us@er', pass: 'p:ss' } },
+          from: { name: 'Filing alerts', address: 'alerts@agency.example', host: 'agency.example' },
+          allowDomains: ['agency.example', '*.agency.example'],
+        },
+      },
+    ],
+    [
+      { SMTP_URL: 'smtp://[::1]/', SMTP_FROM: 'a@b.example' },
+      {
+        mail: {
+          server: { host: '::1', port: 587, tls: 'upgraded', auth: null },
+          from: { name: '', address: 'a@b.example', host: 'b.example' },
+          allowDomains: null,
+        },
+      },
+    ],
+    [
+      { SMTP_URL: 'smtp://localhost:25?tls=none', SMTP_FROM: 'a@b.example' },
+      {
+        mail: {
+          server: { host: 'localhost', port: 25, tls: 'none', auth: null },
+          from: { name: '', address: 'a@b.example', host: 'b.example' },
+          allowDomains: null,
+        },
+      },
     ],
     [
       { FRAME_ANCESTORS: 'https://a.example.com, http://B.example:8080/' },
@@ -271,6 +306,27 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
   EGRESS_PROXY: wrongProxies,
   EGRESS_PROXY_RESOLVES: wrongBooleans,
   PARTNER_PROXY: wrongProxies,
+  SMTP_URL: [
+    'mail.example',
+    'https://mail.example',
+    'smtp://',
+    'smtp://mail.example:0',
+    'smtp://mail.example/path',
+    'smtp://user@mail.example',
+    'smtp://us%er:password@mail.example',
+    'smtp://mail.example?tls=off',
+    'smtps://mail.example?tls=none',
+    'smtp://mail.example?tls.rejectUnauthorized=false',
+  ],
+  SMTP_FROM: [
+    'alerts',
+    'alerts@localhost',
+    'a@b.example, c@d.example',
+    'A <a@b.example> B',
+    '<>',
+    '"A" <a@b.example>',
+  ],
+  SMTP_ALLOW_DOMAINS: ['https://agency.example', 'agency.example,', '*', 'a@agency.example'],
   // An entry that cannot be read is left out, as other programs do that read this variable.
   NO_PROXY: [],
   API_TOKEN: [
@@ -372,7 +428,12 @@ describe('a wrong value', () => {
   );
 
   test.each(cases)('%s=%s is refused by name and with a right example', (name, value) => {
-    const neighbour = { PARTNER_BASE_URL: 'https://p.example/v1', PARTNER_KEY: 'k' };
+    const neighbour = {
+      SMTP_URL: 'smtps://m.example',
+      SMTP_FROM: 'a@b.example',
+      PARTNER_BASE_URL: 'https://p.example/v1',
+      PARTNER_KEY: 'k',
+    };
     const problems = problemsOf({ ...needed, ...neighbour, [name]: value });
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(new RegExp(`^${name} .+; for example ${name}=.`));
@@ -427,6 +488,8 @@ describe('what must be set', () => {
   test.each([
     ['PARTNER_BASE_URL', 'PARTNER_KEY', 'https://p.example/v1'],
     ['PARTNER_KEY', 'PARTNER_BASE_URL', 'partner-key-text'],
+    ['SMTP_URL', 'SMTP_FROM', 'smtps://mail.example'],
+    ['SMTP_FROM', 'SMTP_URL', 'alerts@agency.example'],
   ])('%s without %s is refused', (given, missing, value) => {
     const problems = problemsOf({ ...needed, [given]: value });
     expect(problems).toHaveLength(1);

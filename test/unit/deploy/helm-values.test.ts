@@ -180,7 +180,7 @@ test('every variable may be a setting but secrets, and those that the chart sets
   const schema = JSON.parse(readText(`${chart}/values.schema.json`)) as {
     properties: { settings: { properties: Record<string, unknown> } };
   };
-  const never = new Set([...Object.keys(exampleSecrets), 'PARTNER_KEY', 'REDIS_URL']);
+  const never = new Set([...Object.keys(exampleSecrets), 'PARTNER_KEY', 'REDIS_URL', 'SMTP_URL']);
   for (const own of ['HOST', 'PORT', 'METRICS_PORT', 'ROLES']) never.add(own);
   const possible = [
     'REDIS_SCHEME',

@@ -128,6 +128,7 @@ describe.skipIf(helmIsMissing).each(overlays)(`the overlay %s${skipped}`, (overl
         ['ENCRYPTION_KEY', false],
         ['REDIS_PASSWORD', false],
         ['PARTNER_KEY', true],
+        ['SMTP_URL', true],
         ['OTEL_EXPORTER_OTLP_HEADERS', true],
       ]);
       expect(environmentOf(deployment)['REDIS_URL']).toContain(`:${exampleSecrets['REDIS_PASSWORD']}@`);

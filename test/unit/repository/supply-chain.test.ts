@@ -30,6 +30,7 @@ const permissive = new Set([
   'BlueOak-1.0.0',
   'ISC',
   'MIT',
+  'MIT-0',
   'Unlicense',
   '(MIT OR CC0-1.0)',
 ]);

@@ -7,6 +7,7 @@ test.each([
   ['https://events.pagerduty.com:8443/v2?routing_key=secret#secret', 'https://events.pagerduty.com:8443/…'],
   ['https://user:secret@example.com', 'https://example.com/…'],
   ['https://example.com', 'https://example.com/…'],
+  ['mailto:jane.doe@agency.example', 'mailto:…@agency.example'],
   ['no url with a secret', ''],
   ['', ''],
 ])('%s is shown as %s', (url, shown) => {

@@ -154,11 +154,17 @@ export function subscriptionValues(subscription) {
 }
 
 /**
+ * Whether a URL names a mailbox: it gets e-mail, which has no signature and no headers; pure.
+ * @param {string} url
+ */
+export const isMailbox = (url) => /^\s*mailto:/i.test(url);
+
+/**
  * The body of a registration; pure but for the time zone.
  * @param {SubscriptionValues} values
  */
 export function registration(values) {
-  const secret = values.secret.trim();
+  const secret = isMailbox(values.url) ? '' : values.secret.trim();
   return { ...subscriptionSettings(values), ...(secret === '' ? {} : { secret }) };
 }
 
@@ -201,13 +207,15 @@ export function selection({ eventTypes, statuses, states, filter }) {
 /** @param {SubscriptionValues} values */
 function subscriptionSettings(values) {
   const { url, description, headers, format, payload, expiresAt, autoEnable, from } = values;
-  const named = headers?.filter(({ name, value }) => name.trim() !== '' || value !== '');
+  const isMail = isMailbox(url);
+  const named = isMail ? null : headers?.filter(({ name, value }) => name.trim() !== '' || value !== '');
+  const other = format === 'email' ? 'standard' : format;
   return {
     url: url.trim(),
     description: description.trim() || null,
     ...selection(values),
-    headers: named && Object.fromEntries(named.map(({ name, value }) => [name.trim(), value])),
-    format,
+    headers: named ? Object.fromEntries(named.map(({ name, value }) => [name.trim(), value])) : undefined,
+    format: isMail ? 'email' : other,
     payload,
     expiresAt: fromLocal(expiresAt),
     autoEnable,

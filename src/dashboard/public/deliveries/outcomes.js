@@ -23,6 +23,14 @@ export const outcomes = {
     'HTTP error',
     'The endpoint answered with an error. The response below and the log of the receiver say why.',
   ],
+  mail_refused: [
+    'E-mail refused',
+    'The mail server refuses this recipient or this e-mail for good, so the event is given up. The reply below says why; “Send again” sends it once more.',
+  ],
+  mail_deferred: [
+    'E-mail deferred',
+    'The mail server did not take the e-mail yet. It is sent again by itself; the reply below says why.',
+  ],
   timeout: [
     'Timeout',
     'No response came in time. The receiver should acknowledge with a 2xx first and work afterwards. Check that it is not overloaded.',

@@ -4,7 +4,7 @@ import { apiPath, useClient } from '../data/api.js';
 import { ActionButton, Field, Group, Tick, toggled, useAction, useForm, valueOf } from '../parts/forms.js';
 import { number, timeZone } from '../parts/format.js';
 import { CopyButton, Failure, Text } from '../parts/parts.js';
-import { selection } from '../data/requests.js';
+import { isMailbox, selection } from '../data/requests.js';
 
 /** @import { Action, Form } from '../parts/forms.js' */
 /** @import { SubscriptionValues } from '../data/requests.js' */
@@ -36,10 +36,15 @@ export function SubscriptionFields({ account, known = [], isNew = false }) {
   /** @type {Form<SubscriptionValues>} */
   const { values, set } = useForm();
   const trial = useAction();
+  const isMail = isMailbox(values.url);
   return html`<${Field}
       name="url"
       label="Endpoint URL"
-      help="Events are sent to it as signed POST requests."
+      help=${
+        isMail
+          ? 'Each event is sent to it as an e-mail.'
+          : 'Events are sent to it as signed POST requests; mailto: with an address gets e-mail.'
+      }
       type="url"
       required
       placeholder="https://example.com/hooks/filings"
@@ -69,8 +74,11 @@ export function SubscriptionFields({ account, known = [], isNew = false }) {
       placeholder="filing.premium > 10000"
     />
     <div class="halves">
-      <${Field} name="format" label="Format" options=${formats} />
-      <${Field} name="payload" label="Payload" options=${payloads} />
+      ${
+        !isMail &&
+        html`<${Field} name="format" label="Format" options=${formats} />
+          <${Field} name="payload" label="Payload" options=${payloads} />`
+      }
       <${Field}
         name="expiresAt"
         label="Expires"
@@ -86,9 +94,10 @@ export function SubscriptionFields({ account, known = [], isNew = false }) {
       checked=${values.autoEnable}
       onToggle=${() => set({ autoEnable: !values.autoEnable })}
     />
-    <${HeaderFields} known=${known} />
+    ${!isMail && html`<${HeaderFields} known=${known} />`}
     ${
       isNew &&
+      !isMail &&
       html`<${Field}
         name="secret"
         beside=${html`<${CopyButton} text=${values.secret} what="the signing secret" />`}

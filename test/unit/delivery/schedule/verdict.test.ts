@@ -9,6 +9,7 @@ const outcomes = {
   delivered: { kind: 'delivered', code: 'delivered' },
   failed: { kind: 'retry', code: 'http_error', sent: true, reason: '' },
   refused: { kind: 'retry', code: 'connection_refused', sent: false, reason: '' },
+  refusedForGood: { kind: 'refused', code: 'mail_refused', reason: '' },
   gone: { kind: 'gone', code: 'gone', reason: '' },
   slow: { kind: 'slow_down', code: 'slow_down', retryAfterMs: 5_000, reason: '' },
   held: { kind: 'held', code: 'proxy_error', retryAfterMs: 700, reason: '' },
@@ -53,6 +54,14 @@ describe('a verdict', () => {
   const wait = { charged: false, eventAtFault: false };
   const cases: readonly Case[] = [
     { title: 'a delivery', outcome: 'delivered', fate: 'done', next: null },
+    { title: 'a refusal that is final', outcome: 'refusedForGood', fate: 'given_up', next: null },
+    {
+      title: 'a refusal that is final by an endpoint that is down',
+      outcome: 'refusedForGood',
+      health: down,
+      fate: 'given_up',
+      next: null,
+    },
     {
       title: 'the first failure',
       outcome: 'failed',
