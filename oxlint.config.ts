@@ -88,7 +88,7 @@ const folders: Readonly<Record<string, Folder>> = {
   partner: { may: [...below, 'names', 'proxy', 'waiting'], has: ['got'] },
   events: { may: below },
   filings: { may: [...below, 'events', 'partner'] },
-  'filings/detection': { may: [...below, 'events', 'partner'], own: [], pure: true },
+  'filings/detection': { may: [...below, 'events', 'partner', 'words'], own: [], pure: true },
   'filings/commit': { may: [...below, 'events', 'partner'], own: ['detection', '*.ts'] },
   'filings/lists': { may: [...below, 'events', 'partner', 'words'], own: ['detection', '*.ts'] },
   polling: { may: polling },

@@ -1,4 +1,4 @@
-// Turns callbacks into alerts: a filing that is REJECTED fires, also when it is so at first sight, and is resolved when it leaves REJECTED. Alerts go to the Alertmanager at
+// Turns callbacks into alerts: a filing that is REJECTED fires, also when it is so at first sight, and is resolved when it leaves REJECTED or a later filing answers it. Alerts go to the Alertmanager at
 // ALERTMANAGER_URL, or to PagerDuty with the integration key PAGERDUTY_KEY. WEBHOOK_SECRET is the subscription's; PORT the port to listen on.
 // npm install standardwebhooks; subscribe it to filing.*
 import { createServer } from 'node:http';
@@ -31,7 +31,7 @@ async function take(request) {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
   const { type, timestamp, data } = webhook.verify(Buffer.concat(chunks), request.headers);
-  const isRejected = data.status === 'REJECTED' && type !== 'filing.removed';
+  const isRejected = data.status === 'REJECTED' && type !== 'filing.removed' && !data.answeredBy;
   const filing = JSON.stringify([data.account, data.filingId]);
   const wasRejected = data.previousStatus === 'REJECTED' || latest.has(filing);
   if (!isRejected && !wasRejected) return 204;

@@ -15,6 +15,7 @@ import { addEventDeliveryRoute } from './delivery/event-deliveries.ts';
 import { addDocsRoutes } from './operation/docs-routes.ts';
 import { addEventRoutes } from './events/events.ts';
 import { addEventTypeRoutes } from './document/event-types.ts';
+import { addAnswerRoutes } from './filings/answers.ts';
 import { addFilingRoutes } from './filings/filings.ts';
 import { addHealthRoutes, type HealthDeps } from './operation/health.ts';
 import { recordRoutes, refuseOtherMethods } from './server/http-rules.ts';
@@ -57,6 +58,7 @@ const ofAccount: readonly ((app: Api, deps: ApiDeps) => void)[] = [
   addEventDeliveryRoute,
   addStreamRoutes,
   addFilingRoutes,
+  addAnswerRoutes,
 ];
 
 /**

@@ -20,6 +20,7 @@ import type { EventLog } from '../events/event-log.ts';
 import type { FindEvents } from '../events/search/find-events.ts';
 import type { SearchLog, SectionTypes } from '../events/search/log-sections.ts';
 import type { CountHistory } from '../filings/count-history.ts';
+import type { Answers } from '../filings/answers.ts';
 import type { FilingListStore } from '../filings/lists/filing-list-store.ts';
 import type { RejectingAccounts } from '../filings/rejecting-accounts.ts';
 import type { SeenStore } from '../filings/seen-store.ts';
@@ -52,6 +53,7 @@ export interface ApiDeps {
   readonly quota: ReadQuota;
   readonly snapshot: SnapshotStore;
   readonly filings: FilingListStore;
+  readonly answers: Pick<Answers, 'read' | 'answeredBy'>;
   readonly seen: SeenStore;
   /** Asks the partner service itself for filings whose details are not kept. */
   readonly searchService: SearchService;
@@ -142,8 +144,8 @@ export interface ApiHooks {
   /** Called when an account is gone from the store: its polls end. */
   accountRemoved(account: string): Promise<void>;
   pollNow(account: string, mode: 'delta' | 'sweep'): Promise<void>;
-  /** Called when there may be events to deliver to this subscription. */
-  wake(account: string, subscription: string): Promise<void>;
+  /** Called when there may be events to deliver to subscriptions of the account. */
+  wake(account: string): Promise<void>;
   readonly endExpired: EndExpired;
   /**
    * Asks the endpoint at once whether it wants the callbacks; `settings` are those of the subscription as

@@ -4,6 +4,7 @@ import type { ApiDeps } from '../api/deps.ts';
 import type { Config } from '../config/config.ts';
 import { createOutageStore, type OutageStore } from '../delivery/held.ts';
 import { createCommitJournal } from '../filings/commit/commit-journal.ts';
+import type { SnapshotOptions } from '../filings/snapshot-store.ts';
 import { createHostLookup } from '../names/host-lookup.ts';
 import { createGauges } from '../monitoring/gauges/gauges.ts';
 import { createWorkWatch } from '../monitoring/work-watch.ts';
@@ -45,13 +46,14 @@ export async function createParts(
     await readAgain({ ...stores, now: clock.now }, account, generation, restated);
     await delivery.waker.wake(account);
   }
-  const stores = createStores(redis, config, store, {
+  const committing: Partial<SnapshotOptions> = {
     journal,
     async onRestored(restoration, generation) {
       observer.onRestored(restoration);
       await catchUp(restoration.account, generation, restoration.restated);
     },
-  });
+  };
+  const stores = createStores(redis, config, store, committing);
   async function* sealedRecords() {
     yield* listSealedAccounts(redis, keys);
     yield* listSealedSubscriptions(redis, keys, eachName(stores.accounts.slice));
@@ -96,7 +98,7 @@ export async function createParts(
     onError,
   });
   const failFast = connections.failFast();
-  const promptStores = failFast === redis ? stores : createStores(failFast, config, store);
+  const promptStores = failFast === redis ? stores : createStores(failFast, config, store, committing);
   const readiness = createReadiness({
     redis: failFast,
     watch: store.watch,

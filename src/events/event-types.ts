@@ -63,6 +63,11 @@ export const eventTypes = {
     data: 'stalled',
     tone: 'warn',
   },
+  'filing.resubmitted': {
+    when: 'A later filing answers the rejection: it has the same policy number, state, type and endorsement number, or a person said so. With `answeredBy` null it answers it no more.',
+    data: 'filing',
+    tone: 'info',
+  },
   ping: { when: 'A test call; it is in no log.', data: 'ping', tone: 'plain' },
   'account.auth_failed': {
     when: 'The partner service refuses the key of the account.',
@@ -126,6 +131,9 @@ export function isOperational(type: EventType): boolean {
 
 /** The type of the events with which a subscription begins that asks for what is. */
 export const snapshotType = 'filing.snapshot';
+
+/** The type of the event of a rejection that a later filing answers, or answers no more. */
+export const answerType = 'filing.resubmitted';
 
 /** The types of which there are events in the log. */
 export const loggedEventTypes: readonly EventType[] = names.filter(

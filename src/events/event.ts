@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { snapshotType } from './event-types.ts';
+import { answerType, snapshotType } from './event-types.ts';
 import { cutText } from '../json/cut-text.ts';
 
 /** An event ready for the log. Its body is signed and sent, byte for byte, on every attempt and replay. */
@@ -24,6 +24,13 @@ export interface Side {
   readonly completedAt: string | null;
   readonly rejectionReason: string | null;
   readonly removed: boolean;
+  /** The filing that answers the rejection; missing without one. Only its own event's id depends on it. */
+  readonly answeredBy?: string;
+}
+
+/** What is kept of a filing of which there is no document. */
+export interface KeptDetails {
+  readonly stateAbbr: string | null;
 }
 
 /** Everything that a filing event reports. Times are milliseconds on Redis's clock. */
@@ -42,8 +49,10 @@ export interface FilingChange {
   readonly inferred: boolean;
   readonly notBefore: number;
   readonly notAfter: number;
-  /** The filing as the partner service returned it; null when it returned none (removed). */
+  /** The filing as the partner service returned it; null when it is removed or not kept. */
   readonly document: Readonly<Record<string, unknown>> | null;
+  /** Stands for a document that is not kept; missing where the service was read. */
+  readonly details?: KeptDetails | null;
   /** Since when (ms) it has been in its status, and the limit that this exceeds, where that is the report. */
   readonly stalled?: { readonly since: number; readonly after: string };
   /** Bytes of a filing that was too large to be read as a whole, so that `document` is a part of it. */
@@ -63,7 +72,8 @@ const cutTextMax = 1_000;
  * whatever was read, the event can be stored and sent.
  */
 export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity): NewEvent {
-  const { account, filingId, type, after, before, document, heavyBytes, stalled } = change;
+  const { account, filingId, type, after, before, document, details, heavyBytes, stalled } = change;
+  const isAnswer = type === answerType;
   const written = JSON.stringify(document);
   const filingBytes = heavyBytes ?? (document === null ? 0 : Buffer.byteLength(written));
   const { text, isCut } = dataText({
@@ -80,6 +90,7 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
     ...(stalled === undefined
       ? {}
       : { stalled: { status: after.status, since: isoTime(stalled.since), after: stalled.after } }),
+    ...(after.answeredBy === undefined && !isAnswer ? {} : { answeredBy: after.answeredBy ?? null }),
   });
   const isTooLarge = isCut || heavyBytes !== undefined || filingBytes > filingBytesMax;
   const id = contentId([
@@ -90,17 +101,25 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
     before && sideParts(before),
     sideParts(after),
     ...(stalled === undefined ? [] : [stalled.since, stalled.after]),
+    ...(isAnswer ? ['answered by', after.answeredBy ?? null] : []),
   ]);
-  const filing = isTooLarge ? '"omitted":"too_large"' : `"filing":${written}`;
+  const isKept = document !== null || details === undefined;
+  const shown = isKept ? `"filing":${written}` : notKept(details);
+  const filing = isTooLarge ? '"omitted":"too_large"' : shown;
   return {
     id,
     type,
     filingId,
-    state: stateAbbreviation(document),
+    state: stateAbbreviation(document) || (details?.stateAbbr ?? ''),
     status: after.status,
     body: bodyText({ id, type, at: change.notAfter }, text, filing),
     ...(isTooLarge ? { omittedBytes: filingBytes } : {}),
   };
+}
+
+// The members of `data` in place of a filing of which only details are kept; null without any.
+function notKept(details: KeptDetails | null): string {
+  return `"omitted":"not_kept","details":${JSON.stringify(details)}`;
 }
 
 // The members of `data` besides the filing, without the last brace; where they are too large, long texts are
@@ -141,7 +160,7 @@ export interface FilingSnapshot {
     readonly readAt: number;
   };
   /** The fields of the filing that are kept, by which people recognise it; null where none are. */
-  readonly details: { readonly stateAbbr: string | null } | null;
+  readonly details: KeptDetails | null;
   /** The filing as its last event carried it; null where it is not kept. */
   readonly document: Readonly<Record<string, unknown>> | null;
 }
@@ -154,7 +173,7 @@ export function buildSnapshotEvent(
   { account, generation, subscription, filingId, state, details, document }: FilingSnapshot,
   filingBytesMax = Infinity,
 ): NewEvent {
-  const { status, sequence, rejectionReason, completedAt, readFrom, readAt } = state;
+  const { status, sequence, rejectionReason, completedAt, readFrom, readAt, answeredBy } = state;
   const type = snapshotType;
   const written = JSON.stringify(document);
   const isKept = document !== null && Buffer.byteLength(written) <= filingBytesMax;
@@ -169,8 +188,9 @@ export function buildSnapshotEvent(
     changed: [],
     observed: { notBefore: isoTime(readFrom), notAfter: isoTime(readAt) },
     inferred: false,
+    ...(answeredBy === undefined ? {} : { answeredBy }),
   });
-  const filing = isKept ? `"filing":${written}` : `"omitted":"not_kept","details":${JSON.stringify(details)}`;
+  const filing = isKept ? `"filing":${written}` : notKept(details);
   const id = contentId([account, generation, filingId, sequence, 'snapshot', subscription]);
   return {
     id,

@@ -6,6 +6,7 @@ import type { DecisionContext, FilingCommit, Observation } from './detection/dec
 import { comparedSpan, type ComparedSpan } from './detection/detect-change.ts';
 import { takeTurns } from '../json/turns.ts';
 import type { StoredState } from './detection/filing-state.ts';
+import type { CommitResult } from './commit/commit-writer.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 
 /** An event that a commit has put into the log, without its body. */
@@ -98,7 +99,7 @@ async function observeSome(
     open = [];
     for (const [i, { observation, commit }] of toWrite.entries()) {
       const result = results[i];
-      if (result?.kind === 'written') note(tally, commit, result.position);
+      if (result?.kind === 'written') note(tally, commit, result);
       else open = [...open, observation];
     }
     if (results.some(({ kind }) => kind === 'baselined')) announces = () => true;
@@ -141,9 +142,19 @@ async function decideAll(
 }
 
 /** All steps but those that are held back; the tally then holds these. */
-function note(tally: Tally, { previous, event }: FilingCommit, position: number | null): void {
-  if (previous === null) tally.added += 1;
-  if (event !== null && position !== null) tally.events.push(toRecorded(event, position));
+function note(tally: Tally, commit: FilingCommit, result: CommitResult): void {
+  if (commit.previous === null) tally.added += 1;
+  tally.events.push(...recordedBy(commit, result));
+}
+
+/** The reports of the events that a commit has put into the log, that of a joined commit included. */
+export function recordedBy({ event }: FilingCommit, result: CommitResult | undefined): RecordedEvent[] {
+  if (result?.kind !== 'written') return [];
+  const { position, joined } = result;
+  return [
+    ...(event === null || position === null ? [] : [toRecorded(event, position)]),
+    ...(joined === undefined ? [] : [toRecorded(joined.event, joined.position)]),
+  ];
 }
 
 /** The report of an event that is in the log at that position. */

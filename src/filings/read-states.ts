@@ -5,6 +5,7 @@ import type { Keys } from '../redis/keys.ts';
 import { escapeGlob } from '../redis/scan-keys.ts';
 import { setAside, UnreadableRecordError, type OnUnreadable } from '../redis/unreadable-record.ts';
 import {
+  answeredGroup,
   lastTime,
   memberOf,
   ofMember,
@@ -13,6 +14,7 @@ import {
   type FilingIndexName,
 } from './detection/age-rank.ts';
 import { encodeState, isReadableState, StoredState, type FilingState } from './detection/filing-state.ts';
+import { seenStatus } from './detection/seen-mark.ts';
 
 /**
  * States of filings in the order of their ids; null for filings never seen. Takes a round trip per thousand
@@ -49,8 +51,9 @@ export function createStateReader(redis: RedisClient, keys: Keys, onUnreadable: 
     do {
       const [next, [member]] = await redis.zscan(index, cursor, 'MATCH', pattern, 'COUNT', membersAtOnce);
       if (member !== undefined) {
-        const status = member.slice(0, -memberOf('', '?'.repeat(rankLength), id).length);
-        return { status, time: timeOfRank(ofMember(status, member).rank) };
+        const group = member.slice(0, -memberOf('', '?'.repeat(rankLength), id).length);
+        const status = group === answeredGroup ? seenStatus : group;
+        return { status, time: timeOfRank(ofMember(group, member).rank) };
       }
       cursor = next;
     } while (cursor !== '0');
@@ -67,6 +70,8 @@ export function createStateReader(redis: RedisClient, keys: Keys, onUnreadable: 
     const { position: sequence } = await log.head(account);
     const times = { since, readFrom: 0, readAt: 0 };
     const restate = isSettled(status) ? { restate: true } : {};
+    const answers = Object.entries(await redis.hgetall(keys.account(account).answers));
+    const answer = answers.find(([, rejection]) => rejection === id);
     return {
       status,
       completedAt: null,
@@ -76,6 +81,7 @@ export function createStateReader(redis: RedisClient, keys: Keys, onUnreadable: 
       removed: false,
       ...restate,
       ...(at === lastTime ? {} : { effective: { stateAbbr: '', at } }),
+      ...(answer === undefined ? {} : { answeredBy: answer[0] }),
     };
   }
 

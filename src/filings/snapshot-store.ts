@@ -7,6 +7,8 @@ import type { Keys } from '../redis/keys.ts';
 import { decodeRecord, UnreadableRecordError, type OnUnreadable } from '../redis/unreadable-record.ts';
 import { createCommitJournal, type CommitJournal } from './commit/commit-journal.ts';
 import { createCommitWriter, inBatches, type CommitResult } from './commit/commit-writer.ts';
+import { createAnswers } from './answers.ts';
+import { groupsOfStatus } from './detection/age-rank.ts';
 import type { FilingCommit } from './detection/decide-commit.ts';
 import { decodeState, type FilingState } from './detection/filing-state.ts';
 import { createFilingIndex } from './lists/filing-index.ts';
@@ -21,7 +23,8 @@ export interface SnapshotStore {
    * Writes states and appends events; each filing's pair is atomic, a crash leaves both or neither. Rejects
    * with SnapshotLostError, with nothing written, when the snapshot is not of the generation that the caller
    * decided on. If Redis was set back since the last commit, the lost commits are restored first, and every
-   * commit of the batch is a conflict.
+   * commit of the batch is a conflict. A filing that appears or is removed is written in one step with the
+   * rejection that it answers, or answers no more; a conflict of either is one of both.
    */
   commit(
     account: string,
@@ -85,6 +88,7 @@ export function createSnapshotStore(
   const { read } = createStateReader(redis, keys, onUnreadable);
   const index = createFilingIndex(redis, keys);
   const writer = createCommitWriter(redis, keys, journal, createRejectingAccounts(redis, keys));
+  const answers = createAnswers(redis, keys, onUnreadable);
   const compared = createBoundedMap<string, Compared>(rememberedMax);
 
   async function* scan(account: string): ReturnType<SnapshotStore['scan']> {
@@ -112,9 +116,10 @@ export function createSnapshotStore(
     async commit(account, generation, commits, at) {
       const results: CommitResult[] = [];
       for (const batch of inBatches(commits)) {
+        const joined = await answers.join({ account, generation }, batch, at);
         const known = journal.newest(account, generation) ?? logBeginning;
         // Batches keep the order of the page; each one needs the head that the one before left.
-        const written = await writer.write(account, generation, batch, at, known);
+        const written = await writer.write(account, generation, joined, at, known);
         if (written === null) {
           await catchUp(account, generation, at);
           return commits.map((_, i) => results[i] ?? { kind: 'conflict' });
@@ -136,7 +141,10 @@ export function createSnapshotStore(
       return (await redis.hvals(key)).reduce((sum, text) => sum + toCount(key, null, text), 0);
     },
 
-    idsIn: (account, status) => index.ids({ account, status }),
+    idsIn: async (account, status) =>
+      (
+        await Promise.all(groupsOfStatus(status).map((group) => index.ids({ account, status: group })))
+      ).flat(),
     scan,
   };
 }

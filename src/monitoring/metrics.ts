@@ -110,9 +110,11 @@ function filingMetrics({ gauge, counter }: DefineMetrics) {
   return {
     filings: gauge('filings', 'Known filings.', ['account', 'status']),
     allFilings: gauge('all_filings', 'Known filings of all accounts.', ['status']),
+    openRejections: gauge('open_rejections', 'Rejections that no other filing answers.', ['account']),
+    allOpenRejections: gauge('all_open_rejections', 'The same of all accounts.'),
     oldestFiling: gauge(
       'oldest_filing_seconds',
-      'How long the filing that has been in a status for longest has been in it; missing without filings.',
+      'How long the filing that has been in a status for longest has been in it, answered rejections left out; missing without filings.',
       ['account', 'status'],
     ),
     allOldestFiling: gauge('all_oldest_filing_seconds', 'The same over all accounts.', ['status']),

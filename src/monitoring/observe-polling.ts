@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { answerType } from '../events/event-types.ts';
 import type { PartnerConnectionsDeps } from '../polling/partner-connections.ts';
 import { isKnownStatus } from '../partner/filing-statuses.ts';
 import type { LooksDeps } from '../polling/looks.ts';
@@ -78,7 +79,7 @@ export function observePolling(deps: PollingObserverDeps): PollingObserver {
  * for events that change no filing.
  */
 function statusLabel(type: string, filingId: string, status: string): string | null {
-  if (filingId === '' || type === 'filing.stalled') return null;
+  if (filingId === '' || type === 'filing.stalled' || type === answerType) return null;
   if (type === 'filing.removed') return 'removed';
   return isKnownStatus(status) ? status : 'other';
 }

@@ -28,8 +28,10 @@ import { tagsApart } from './slots-apart.ts';
  * | `P:{a}:filings`               | hash   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:index`                 | zset   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:effective`             | zset   | with the account              | commit-changes.lua            | polling, API       |
+ * | `P:{a}:look-alikes`           | zset   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:details`               | hash   | while not COMPLETED           | commit-changes.lua            | API                |
  * | `P:{a}:seen`                  | hash   | about as long as REJECTED     | API (mark-seen.lua)           | API                |
+ * | `P:{a}:answers`               | hash   | as long as REJECTED           | commit-changes.lua            | polling, API       |
  * | `P:{a}:counts`                | hash   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:count-history`         | stream | a week                        | after polls                   | API                |
  * | `P:{a}:head`                  | string | with the account              | commit-changes.lua, append    | delivery, API      |
@@ -151,12 +153,16 @@ function accountKeys(base: string) {
     filings: `${base}:filings`,
     /**
      * The filings in each status but COMPLETED, with `<status>\0<rank> <id>` for each, ranked by age in the
-     * status (src/filings/detection/age-rank.ts).
+     * status; answered rejections stand apart (src/filings/detection/age-rank.ts).
      */
     index: `${base}:index`,
     /** The same filings, ranked by their effective date. */
     effective: `${base}:effective`,
+    /** The open rejections, with `<key>\0<rank> <id>` for each, by what they look like and by age. */
+    lookAlikes: `${base}:look-alikes`,
     details: `${base}:details`,
+    /** The rejection that each filing answers. */
+    answers: `${base}:answers`,
     /** The marks on rejections that were seen, by filing. */
     seen: `${base}:seen`,
     counts: `${base}:counts`,

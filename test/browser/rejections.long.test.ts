@@ -127,4 +127,24 @@ describe('the board of rejections', () => {
     await expect.poll(() => insureds(tab)).toEqual(['f_fourth', 'f_third', 'f_second', 'f_first']);
     expect(tab.problems).toEqual([]);
   });
+
+  test('what a later filing answers is left out, struck through on wish, and given back', async () => {
+    await using tab = await stage.visit('#/accounts/default/filing/f_first');
+    await tab.page.getByRole('button', { name: 'Answered by …' }).click();
+    const dialog = tab.page.getByRole('dialog', { name: 'Answered by' });
+    await dialog.getByLabel('Id of the corrected filing').fill('f_second');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await tab.page.getByRole('button', { name: 'Not answered after all' }).waitFor();
+    await tab.show('#/rejections?account=default');
+    await expect.poll(async () => (await insureds(tab)).includes('f_first')).toBe(false);
+    await tab.page.getByRole('button', { name: 'Answered', exact: true }).click();
+    await expect.poll(() => insureds(tab)).toEqual(['f_first']);
+    expect(await rows(tab).locator('s').allInnerTexts()).toEqual(['Insured of f_first']);
+    await rows(tab).getByRole('link', { name: 'f_second' }).click();
+    await tab.page.getByText('Answers', { exact: true }).waitFor();
+    await tab.show('#/accounts/default/filing/f_first');
+    await tab.page.getByRole('button', { name: 'Not answered after all' }).click();
+    await tab.page.getByRole('button', { name: 'Answered by …' }).waitFor();
+    expect(tab.problems).toEqual([]);
+  });
 });

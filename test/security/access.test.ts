@@ -129,6 +129,8 @@ const rows: Readonly<Record<string, Row>> = {
   'GET /v1/rejections': { expected: anyToken(200) },
   [`PUT ${account}/filings/:filingId/seen`]: { body: { by: 'Dana' }, expected: changing(409) },
   [`DELETE ${account}/filings/:filingId/seen`]: { expected: changing(204) },
+  [`PUT ${account}/filings/:filingId/answer`]: { body: { answeredBy: 'f_2' }, expected: changing(409) },
+  [`DELETE ${account}/filings/:filingId/answer`]: { expected: changing(204) },
 };
 
 const redis = testRedis();

@@ -13,6 +13,8 @@ import {
   type Detection,
 } from '../../src/filings/detection/detect-change.ts';
 import { toDetails } from '../../src/filings/detection/filing-details.ts';
+import { answerCommit } from '../../src/filings/answers.ts';
+import { encodeState, StoredState } from '../../src/filings/detection/filing-state.ts';
 import type { FilingState, ShownState } from '../../src/filings/detection/filing-state.ts';
 import type { ReadSpan } from '../../src/partner/read-span.ts';
 import type { PollingMarks } from '../../src/polling/store/marks.ts';
@@ -131,6 +133,21 @@ function stalledEvent(before: FilingState, at: string): Example {
   return eventOf(detectStall(before, limit, window), before, before, window, 15_000);
 }
 
+function answerEvent(): Example {
+  const shown = read('REJECTED', { rejectionReason: reason });
+  const state = { ...known(4, shown), readAt: Date.parse('2026-11-21T10:00:03.120Z') };
+  const rejection = {
+    id: ids.filingId,
+    stored: new StoredState(encodeState(state)),
+    details: toDetails(documentOf(shown)),
+  };
+  const place = { account: ids.account, generation: 'g' };
+  const at = Date.parse('2026-11-22T09:12:48.310Z');
+  const { event } = answerCommit(place, rejection, 'f_90bb1d07', at);
+  if (event === null) throw new Error('no event');
+  return event;
+}
+
 function snapshotEvent(): Example {
   const state = { ...known(0, read('REJECTED', { rejectionReason: 'Affidavit is not signed' })) };
   const readAt = Date.parse('2026-11-21T10:00:03.120Z');
@@ -187,6 +204,7 @@ const filingEvents: Readonly<Record<string, Example>> = {
     { ...known(3, read('PENDING')), since: Date.parse('2026-11-21T13:41:18.103Z') },
     '2026-12-01T13:41:33.000Z',
   ),
+  resubmitted: answerEvent(),
   snapshot: snapshotEvent(),
 };
 

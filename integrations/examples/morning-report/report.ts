@@ -102,7 +102,7 @@ async function get(path: string, accept: string): Promise<Response> {
 // Filings whose last event left them in this status, and that got there meanwhile.
 function filingsThatBecame(status: string, events: readonly Event[]): Set<string> {
   const last = new Map(events.map(({ type, data }) => [data.filingId, { type, status: data.status }]));
-  const quiet = ['filing.removed', 'filing.stalled'];
+  const quiet = ['filing.removed', 'filing.stalled', 'filing.resubmitted'];
   return new Set(
     [...last].filter(([, is]) => is.status === status && !quiet.includes(is.type)).map(([id]) => id),
   );

@@ -74,9 +74,9 @@ async function take(webhookId: string, { type, timestamp, data }: FilingEvent): 
   const isSnapshot = type === 'filing.snapshot';
   const isRemoved = type === 'filing.removed';
   // Also a filing that is REJECTED or COMPLETED when it is seen first, which is what an outage leaves behind.
+  const isQuiet = isSnapshot || isRemoved || type === 'filing.resubmitted';
   const isMailed =
-    type === 'filing.stalled' ||
-    (!isSnapshot && !isRemoved && (status === 'REJECTED' || status === 'COMPLETED'));
+    type === 'filing.stalled' || (!isQuiet && (status === 'REJECTED' || status === 'COMPLETED'));
   await database.query(takeEvent, [
     webhookId,
     account,

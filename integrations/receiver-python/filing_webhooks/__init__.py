@@ -243,12 +243,16 @@ class _FilingData(TypedDict):
 
 
 class FilingData(_FilingData, total=False):
+    # In filing.resubmitted, and in other events of a rejection that is answered: the filing that answers it.
+    # Null = none does any more.
+    answeredBy: Optional[str]
     # The filing exactly as the partner service returned it; null in filing.removed; left out with the payload
     # `thin`, and where `omitted` says why.
     filing: Optional[Filing]
     # Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than
-    # 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, only in
-    # filing.snapshot) the log no longer holds the last event of the filing.
+    # 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, in
+    # filing.snapshot) the log no longer holds the last event of the filing, or (in filing.resubmitted) it was
+    # not read for the event.
     omitted: str
     # Only with `not_kept`: what is kept of the filing; null for COMPLETED filings.
     details: Optional[Details]
@@ -344,6 +348,19 @@ class FilingRestoredEvent(TypedDict):
     data: FilingData
 
 
+class FilingResubmittedEvent(TypedDict):
+    """A later filing answers the rejection: it has the same policy number, state, type and endorsement number,
+    or a person said so. With `answeredBy` null it answers it no more.
+    """
+
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
+    type: Literal["filing.resubmitted"]
+    # When the change was seen.
+    timestamp: str
+    data: FilingData
+
+
 class FilingSnapshotEvent(TypedDict):
     """A subscription with `from: "state"` begins: the filing as it is, once for each. It is in no log."""
 
@@ -388,12 +405,16 @@ class _FilingStalledData(TypedDict):
 
 
 class FilingStalledData(_FilingStalledData, total=False):
+    # In filing.resubmitted, and in other events of a rejection that is answered: the filing that answers it.
+    # Null = none does any more.
+    answeredBy: Optional[str]
     # The filing exactly as the partner service returned it; null in filing.removed; left out with the payload
     # `thin`, and where `omitted` says why.
     filing: Optional[Filing]
     # Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than
-    # 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, only in
-    # filing.snapshot) the log no longer holds the last event of the filing.
+    # 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, in
+    # filing.snapshot) the log no longer holds the last event of the filing, or (in filing.resubmitted) it was
+    # not read for the event.
     omitted: str
     # Only with `not_kept`: what is kept of the filing; null for COMPLETED filings.
     details: Optional[Details]
@@ -532,6 +553,7 @@ Event = Union[
     FilingRemovedEvent,
     FilingReopenedEvent,
     FilingRestoredEvent,
+    FilingResubmittedEvent,
     FilingSnapshotEvent,
     FilingStalledEvent,
     FilingStatusChangedEvent,
@@ -556,6 +578,7 @@ EVENT_TYPES = (
     "filing.removed",
     "filing.reopened",
     "filing.restored",
+    "filing.resubmitted",
     "filing.snapshot",
     "filing.stalled",
     "filing.status_changed",

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { UnreadableAccount } from '../../accounts/account-slices.ts';
 import type { Account } from '../../accounts/account.ts';
+import { seenStatus } from '../../filings/detection/seen-mark.ts';
 import { isKnownStatus, knownStatuses } from '../../partner/filing-statuses.ts';
 import { standingDoubt } from '../../polling/beliefs/doubt.ts';
 import { healthState, latePolls } from '../../polling/health.ts';
@@ -11,7 +12,7 @@ import type { ApiDeps } from '../deps.ts';
 import * as s from '../shared/schema.ts';
 import { notFound } from '../shared/problem.ts';
 
-type ViewDeps = Pick<ApiDeps, 'snapshot' | 'polling' | 'quota' | 'now' | 'accountLimits'>;
+type ViewDeps = Pick<ApiDeps, 'snapshot' | 'filings' | 'polling' | 'quota' | 'now' | 'accountLimits'>;
 
 /** The account with this name; throws the problem 404 if there is none. */
 export async function requireStored({ accounts }: Pick<ApiDeps, 'accounts'>, name: string): Promise<Account> {
@@ -22,7 +23,7 @@ export async function requireStored({ accounts }: Pick<ApiDeps, 'accounts'>, nam
 
 /** An account as the API shows it. A record of it that cannot be read is named in `lastError`. */
 export async function accountView(deps: ViewDeps, account: Account): Promise<Static<typeof accountSchema>> {
-  const { snapshot, polling, quota } = deps;
+  const { snapshot, filings, polling, quota } = deps;
   const errors: string[] = [];
   const orElse = async <T>(read: Promise<T>, fallback: T): Promise<T> => {
     try {
@@ -34,13 +35,14 @@ export async function accountView(deps: ViewDeps, account: Account): Promise<Sta
       return fallback;
     }
   };
-  const [counts, marks, usedBytes] = await Promise.all([
+  const [counts, open, marks, usedBytes] = await Promise.all([
     orElse(snapshot.counts(account.account), {}),
+    orElse(filings.count({ account: account.account, status: seenStatus }), 0),
     orElse(polling.read(account.account), noMarks),
     orElse(quota(account.account), 0),
   ]);
   const [lastError = marks.lastError] = errors;
-  return shown(deps, account, { ...marks, lastError }, counts, usedBytes);
+  return shown(deps, account, { ...marks, lastError }, { counts, open }, usedBytes);
 }
 
 /** An account of which only the name can be read. */
@@ -48,20 +50,21 @@ export function brokenView(deps: ViewDeps, { account, error }: UnreadableAccount
   const intervals = { pollIntervalMs: 0, sweepIntervalMs: 0, createdAt: 0, updatedAt: 0 };
   const unknown = { account, incarnation: '', baseUrl: '', stalledAfter: null, ...intervals };
   const lastError = `${error.message}; PUT repairs it, DELETE removes it`;
-  return shown(deps, unknown, { ...noMarks, lastError }, {}, 0);
+  return shown(deps, unknown, { ...noMarks, lastError }, { counts: {}, open: 0 }, 0);
 }
 
 function shown(
   { now, accountLimits: { maxRps, attemptsBytesMax } }: ViewDeps,
   account: Account,
   marks: PollingMarks,
-  counts: Readonly<Record<string, number>>,
+  { counts, open }: { readonly counts: Readonly<Record<string, number>>; readonly open: number },
   usedBytes: number,
 ): Static<typeof accountSchema> {
   const { pollIntervalMs: intervalMs, createdAt } = account;
   return s.show(accountSchema, {
     ...account,
     counts: countsView(counts, marks.lastCompletePollAt > 0),
+    open: marks.lastCompletePollAt > 0 ? open : null,
     quota: {
       usedBytes,
       maxBytes: quotaBytesMax + attemptsBytesMax,
@@ -196,6 +199,9 @@ const accountFields = {
   createdAt: s.time('When it was created.'),
   updatedAt: s.time('When its settings last changed.'),
   counts: countsOrNull,
+  open: s.integerOrNull(
+    'Number of filings that are REJECTED and that no other filing answers; null until the first complete poll.',
+  ),
   quota: s.described(
     'What the account stores: subscriptions, replays, idempotency keys, tokens and marks, of which more than 33 554 432 bytes are refused with `account_quota_exceeded`; and attempts and dead letters, of which the oldest make way.',
     {

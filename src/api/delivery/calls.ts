@@ -47,7 +47,7 @@ export function addCallRoutes(app: Api, deps: ApiDeps): void {
     const { refusal, outcome, statusCode, durationMs } = result.asked;
     const now = await subscriptions.get(account, id);
     if (now === null) throw notFound('subscription_not_found');
-    if (refusal === null) await hooks.wake(account, id);
+    if (refusal === null) await hooks.wake(account);
     const { verified } = showVerification(now.subscription);
     return { verified, outcome: outcome.code, reason: refusal, statusCode, durationMs };
   });

@@ -134,13 +134,17 @@ const filingFields = {
   }),
   inferred: s.boolean('True where what was seen proves a round trip that no poll saw.'),
   ...s.optional({
+    answeredBy: s.stringOrNull(
+      'In filing.resubmitted, and in other events of a rejection that is answered: the filing that answers it. Null = none does any more.',
+      { examples: ['f_124'] },
+    ),
     filing: s.nullable(partnerFiling, {
       description:
         'The filing exactly as the partner service returned it; null in filing.removed; left out with the payload `thin`, and where `omitted` says why.',
     }),
     omitted: Type.String({
       description:
-        'Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, only in filing.snapshot) the log no longer holds the last event of the filing.',
+        'Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, in filing.snapshot) the log no longer holds the last event of the filing, or (in filing.resubmitted) it was not read for the event.',
       examples: ['too_large', 'not_kept'],
     }),
     details: s.nullable(

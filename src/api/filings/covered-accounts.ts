@@ -13,6 +13,8 @@ interface CoveredAccount {
   readonly asOf: string | null;
   /** Null while it is not known. */
   readonly rejections: number | null;
+  /** The same, without those that another filing answers. */
+  readonly open: number | null;
 }
 
 /** The accounts of the board. */
@@ -25,7 +27,10 @@ export interface Coverage {
   readonly rejecting: readonly string[];
 }
 
-type CoveredDeps = Pick<ApiDeps, 'accounts' | 'unsound' | 'rejecting' | 'snapshot' | 'polling' | 'now'>;
+type CoveredDeps = Pick<
+  ApiDeps,
+  'accounts' | 'unsound' | 'rejecting' | 'snapshot' | 'filings' | 'polling' | 'now'
+>;
 
 /** An account that was looked at. */
 interface Looked extends CoveredAccount {
@@ -69,20 +74,24 @@ export async function coveredAccounts(deps: CoveredDeps, only: string | null): P
   return coverage(all, await deps.accounts.count(), rejecting);
 }
 
-/** Number of rejections of these accounts, a command for each. */
+/** Number of rejections of these accounts that stand in this group of the index, a command for each. */
 export async function countRejections(
-  { snapshot }: Pick<ApiDeps, 'snapshot'>,
+  { filings }: Pick<ApiDeps, 'filings'>,
   rejecting: readonly string[],
+  group: string,
 ): Promise<number> {
-  const counts = await inParts(rejecting, (account) => knownRejections({ snapshot }, account));
+  const counts = await inParts(
+    rejecting,
+    async (account) => (await unlessUnreadable(() => filings.count({ account, status: group }))) ?? 0,
+  );
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
 function coverage(looked: readonly Looked[], total: number, rejecting: readonly string[]): Coverage {
   const shown = looked.toSorted((a, b) => rankOf(a) - rankOf(b) || (a.account < b.account ? -1 : 1));
   return {
-    shown: shown.slice(0, shownMax).map(({ account, health, asOf, rejections }) => {
-      return { account, health, asOf, rejections };
+    shown: shown.slice(0, shownMax).map(({ account, health, asOf, rejections, open }) => {
+      return { account, health, asOf, rejections, open };
     }),
     total,
     rejecting,
@@ -106,14 +115,21 @@ function look(deps: CoveredDeps, records: readonly AccountRecord[]): Promise<Loo
   return inParts(records, (each) => lookAt(deps, each));
 }
 
-async function lookAt({ snapshot, polling, now }: CoveredDeps, record: AccountRecord): Promise<Looked> {
+async function lookAt(
+  { snapshot, filings, polling, now }: CoveredDeps,
+  record: AccountRecord,
+): Promise<Looked> {
   if ('error' in record) return unknown(record.account, false);
   const { account, pollIntervalMs, createdAt } = record;
   const read = await unlessUnreadable(() =>
-    Promise.all([polling.read(account), rejectionsOf({ snapshot }, account)]),
+    Promise.all([
+      polling.read(account),
+      snapshot.counts(account),
+      filings.count({ account, status: seenStatus }),
+    ]),
   );
   if (read === null) return unknown(account, false);
-  const [marks, rejections] = read;
+  const [marks, counts, open] = read;
   // Until a poll has read everything, other rejections are not known.
   if (!marks.baselined || marks.lastCompletePollAt === 0) return unknown(account, true);
   const at = now();
@@ -121,23 +137,15 @@ async function lookAt({ snapshot, polling, now }: CoveredDeps, record: AccountRe
     account,
     health: healthState(marks, pollIntervalMs, createdAt, at),
     asOf: isoOrNull(marks.lastCompletePollAt),
-    rejections,
+    rejections: Math.max(0, counts[seenStatus] ?? 0),
+    open,
     soundUntil: soundUntil(marks, pollIntervalMs, createdAt, at),
     isReadable: true,
   };
 }
 
-async function rejectionsOf({ snapshot }: Pick<ApiDeps, 'snapshot'>, account: string): Promise<number> {
-  return Math.max(0, (await snapshot.counts(account))[seenStatus] ?? 0);
-}
-
-// None where they cannot be read.
-async function knownRejections(deps: Pick<ApiDeps, 'snapshot'>, account: string): Promise<number> {
-  return (await unlessUnreadable(() => rejectionsOf(deps, account))) ?? 0;
-}
-
 function unknown(account: string, isReadable: boolean): Looked {
-  return { account, health: 'unknown', asOf: null, rejections: null, soundUntil: 0, isReadable };
+  return { account, health: 'unknown', asOf: null, rejections: null, open: null, soundUntil: 0, isReadable };
 }
 
 function rankOf({ health }: CoveredAccount): number {

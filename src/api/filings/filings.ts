@@ -154,7 +154,7 @@ function columnsProblem(text: string): string | null {
 }
 
 /** Path of a filing. */
-const filingParams = Type.Object({
+export const filingParams = Type.Object({
   ...s.accountParams,
   filingId: s.string('Id of the filing at the partner service.', { examples: ['f_123'] }),
 });

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { accountNamePattern } from '../../accounts/account.ts';
-import type { AgeOrder } from '../../filings/detection/age-rank.ts';
+import { answeredGroup, type AgeOrder } from '../../filings/detection/age-rank.ts';
 import { seenStatus } from '../../filings/detection/seen-mark.ts';
 import type { SourcedFiling } from '../../filings/lists/ordered-walk.ts';
 import { cutText } from '../../json/cut-text.ts';
@@ -12,7 +12,7 @@ import { tokenOf } from '../access/auth.ts';
 import { type Dear, exportMs } from '../access/dear-requests.ts';
 import type { ApiDeps, Api } from '../deps.ts';
 import { countRejections, type Coverage, coveredAccounts } from './covered-accounts.ts';
-import { filingFields, filingView, seenShown } from './view.ts';
+import { answersShown, filingFields, filingView, seenShown } from './view.ts';
 import { sendTable, wantsCsv } from './table.ts';
 import * as s from '../shared/schema.ts';
 import { type CursorKind, sendPage } from '../shared/paging.ts';
@@ -31,6 +31,8 @@ const tableColumns = [
   'seenBy',
   'seenNote',
   'seenAt',
+  'answeredBy',
+  'answers',
   'sinceIsFirstRead',
   'carriersName',
   'createdAt',
@@ -53,21 +55,22 @@ export function addRejectionRoutes(app: Api, deps: ApiDeps): void {
   const counted = createCostlyResults<Awaited<ReturnType<typeof countGroups>>>(() => performance.now());
   app.get('/rejections', listRejections, async (request, reply) => {
     const { query } = request;
-    const { order = 'oldest' } = query;
+    const { order = 'oldest', open = 'true' } = query;
     const only = accountOf(request, query.account);
     const filter = filterOf(query);
-    const kind: CursorKind = `rejections:${JSON.stringify([only, filter, order])}`;
+    const choice: BoardChoice = { order, group: open === 'true' ? seenStatus : answeredGroup };
+    const kind: CursorKind = `rejections:${JSON.stringify([only, filter, order, open])}`;
     let whole: Coverage | undefined;
     const table = { name: 'rejections', columns: tableColumns };
     const inTable = sendTable(request, reply, table, async (after) => {
       whole ??= await coveredAccounts(deps, only);
-      return walk(deps, whole, filter, { order, after, limit: tableFilings });
+      return walk(deps, whole, filter, { ...choice, after, limit: tableFilings });
     });
     if (inTable !== null) return inTable;
     return sendPage(request, reply, kind, async (after, limit) => {
       const coverage = await coveredAccounts(deps, only);
-      const page = await walk(deps, coverage, filter, { order, after, limit });
-      const groups = await counted(kind, () => countGroups(deps, coverage, filter, order));
+      const page = await walk(deps, coverage, filter, { ...choice, after, limit });
+      const groups = await counted(kind, () => countGroups(deps, coverage, filter, choice));
       return {
         items: page.filings.map(rejectionView),
         next: page.next,
@@ -80,13 +83,13 @@ export function addRejectionRoutes(app: Api, deps: ApiDeps): void {
 }
 
 // The groups of a choice of rejections, over all its pages.
-async function countGroups(deps: ApiDeps, coverage: Coverage, filter: BoardFilter, order: AgeOrder) {
-  const found = await walk(deps, coverage, filter, { order, after: null, limit: countedMax });
+async function countGroups(deps: ApiDeps, coverage: Coverage, filter: BoardFilter, choice: BoardChoice) {
+  const found = await walk(deps, coverage, filter, { ...choice, after: null, limit: countedMax });
   const groups = groupRejections(found.filings);
   const groupsComplete = found.next === null;
   if (groupsComplete || Object.values(filter).some((value) => value !== null))
     return { ...groups, groupsComplete };
-  const listed = await countRejections(deps, coverage.rejecting);
+  const listed = await countRejections(deps, coverage.rejecting, choice.group);
   return { ...groups, total: Math.max(groups.total, listed), groupsComplete };
 }
 
@@ -94,10 +97,10 @@ function walk(
   { filings }: ApiDeps,
   { rejecting }: Coverage,
   filter: BoardFilter,
-  page: { readonly order: AgeOrder; readonly after: string | null; readonly limit: number },
+  { group, ...page }: BoardChoice & { readonly after: string | null; readonly limit: number },
 ) {
   return filings.walk(
-    rejecting.map((account) => ({ account, status: seenStatus })),
+    rejecting.map((account) => ({ account, status: group })),
     {
       ...page,
       wants: (filing) => isSelected(filing, filter),
@@ -131,6 +134,13 @@ function rejectionView(filing: SourcedFiling) {
 // The board reads the rejections of all accounts to count them; a table is read at the pace of its client.
 function kindOfBoard({ headers }: FastifyRequest): Dear {
   return wantsCsv(headers.accept) ? 'exports' : 'scans';
+}
+
+/** The rejections that the board goes through. */
+interface BoardChoice {
+  readonly order: AgeOrder;
+  /** As the index has them: the open ones, or those that are answered. */
+  readonly group: string;
 }
 
 /** The filters of the board; null = any. */
@@ -205,6 +215,10 @@ const rejectionsQuerySchema = s.record(
         'Only those with this reason, in any case and any form of Unicode, as `byReason` has it; empty = those without one.',
       examples: ['Affidavit is not signed'],
     }),
+    open: s.oneOf(['true', 'false'], {
+      default: 'true',
+      description: 'Only those that no other filing answers, or only those that one answers.',
+    }),
     seen: s.oneOf(['true', 'false'], { description: 'Only those that somebody has seen, or nobody.' }),
     order: s.oneOf(['oldest', 'newest'], {
       default: 'oldest',
@@ -229,6 +243,7 @@ export const rejectionSchema = s.shared('Rejection', {
   createdAt: filingFields.createdAt,
   policyEffectiveDate: filingFields.policyEffectiveDate,
   seen: seenShown,
+  ...answersShown,
 });
 
 /** An account of the board. */
@@ -242,6 +257,7 @@ export const boardAccountSchema = s.shared('BoardAccount', {
   rejections: s.integerOrNull(
     'Number of its filings that are rejected, whatever the filters; null while it is unknown.',
   ),
+  open: s.integerOrNull('Number of those that no other filing answers.'),
 });
 
 const noneKnown = s.stringOrNull('Null = none is known.');

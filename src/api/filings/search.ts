@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { AgeOrder } from '../../filings/detection/age-rank.ts';
+import { groupsOfStatus, type AgeOrder } from '../../filings/detection/age-rank.ts';
 import type { FilingDetails } from '../../filings/detection/filing-details.ts';
 import type { FilingPage, ListedFiling } from '../../filings/lists/filing-list-store.ts';
 import { searchWords, type SearchWords } from '../../filings/lists/search-words.ts';
@@ -164,7 +164,7 @@ async function walkKept(
   limit: number,
 ) {
   return filings.walk(
-    indexed.map((status) => ({ account, status })),
+    indexed.flatMap(groupsOfStatus).map((status) => ({ account, status })),
     {
       order,
       after,

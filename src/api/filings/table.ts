@@ -26,7 +26,7 @@ export const csvColumns = [
 ] as const;
 
 /** The columns that have to be asked for. */
-export const csvExtraColumns = ['account', 'seenBy', 'seenNote', 'seenAt'] as const;
+export const csvExtraColumns = ['account', 'seenBy', 'seenNote', 'seenAt', 'answeredBy', 'answers'] as const;
 
 /** A column of a table of filings. */
 export type CsvColumn = (typeof csvColumns)[number] | (typeof csvExtraColumns)[number];

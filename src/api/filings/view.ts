@@ -4,9 +4,18 @@ import type { ListedFiling } from '../../filings/lists/filing-list-store.ts';
 import * as s from '../shared/schema.ts';
 
 /** A filing as the API shows it; pure. */
-export function filingView({ id, state, details, seen }: ListedFiling): Static<typeof filingSchema> {
+export function filingView({ id, state, details, seen, answers }: ListedFiling): Static<typeof filingSchema> {
   const sinceIsFirstRead = isSinceFirstRead(state);
-  return s.show(filingSchema, { ...noDetails, ...details, ...state, filingId: id, sinceIsFirstRead, seen });
+  return s.show(filingSchema, {
+    ...noDetails,
+    ...details,
+    ...state,
+    filingId: id,
+    sinceIsFirstRead,
+    seen,
+    answeredBy: state.answeredBy ?? null,
+    answers,
+  });
 }
 
 const noDetails = {
@@ -32,6 +41,17 @@ export const seenShown = s.nullable(
       'Who has seen the present rejection; null for nobody, in other statuses, and after a later event of the filing.',
   },
 );
+
+/** Which filing answers a rejection, in a response. */
+export const answersShown = {
+  answeredBy: s.stringOrNull(
+    'The filing that answers this rejection, which is not open then; null for none.',
+    {
+      examples: ['f_124'],
+    },
+  ),
+  answers: s.stringOrNull('The rejection that this filing answers; null for none.', { examples: ['f_122'] }),
+};
 
 const detail = (description: string) =>
   s.stringOrNull(`${description} Null when it is not known, and once the filing is COMPLETED.`);
@@ -59,6 +79,7 @@ export const filingFields = {
   createdAt: detail('When it was filed, as the partner service wrote it.'),
   policyEffectiveDate: detail('As the partner service wrote it.'),
   seen: seenShown,
+  ...answersShown,
 };
 
 /** A filing as the daemon last saw it. */

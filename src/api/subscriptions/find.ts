@@ -40,16 +40,16 @@ export async function changeSubscription(
 }
 
 /**
- * Wakes a subscription after a change of it. Failures are only logged: the change is stored, and the
- * account's polls repeat a lost wake-up.
+ * Wakes the deliverer of an account after a change of a subscription, or after events were appended. Failures
+ * are only logged: all is stored, and the account's polls repeat a lost wake-up.
  */
 export async function wakeSoon(
   { hooks }: ApiDeps,
-  { account, id }: Subscription,
+  { account, id }: Pick<Subscription, 'account'> & Partial<Pick<Subscription, 'id'>>,
   logger: { warn(line: object, message: string): void },
 ): Promise<void> {
   try {
-    await hooks.wake(account, id);
+    await hooks.wake(account);
   } catch (error) {
     logger.warn({ account, subscription: id, error: String(error) }, 'subscription.not_woken');
   }

@@ -39,14 +39,29 @@ type About = Omit<Message, 'at' | 'link'>;
 function ofFiling({ type, data }: EventBody): About {
   const [status, before] = [textOf(data['status']), textOf(data['previousStatus'])];
   const moved = before === '' || before === status || type === 'filing.snapshot' ? [] : [`was ${before}`];
-  const filing = (data['filing'] ?? {}) as Readonly<Record<string, unknown>>;
+  const filing = (data['filing'] ?? data['details'] ?? {}) as Readonly<Record<string, unknown>>;
   return {
     outcome: status === '' ? type : outcomeOf(type, data, statusWord(status)),
-    tone: toneOf(type, status),
+    tone: toneOf(type, data, status),
     subject: subjectOf(filing, textOf(data['filingId'])),
     reason: textOf(data['rejectionReason']),
-    facts: [`account ${textOf(data['account'])}`, textOf(data['filingId']), ...moved, ...sinceOf(data)],
+    facts: [
+      `account ${textOf(data['account'])}`,
+      textOf(data['filingId']),
+      ...moved,
+      ...sinceOf(data),
+      ...answerOf(data),
+    ],
   };
+}
+
+// The rejection is not open any more.
+function isAnswered({ answeredBy }: EventBody['data']): boolean {
+  return textOf(answeredBy) !== '';
+}
+
+function answerOf(data: EventBody['data']): string[] {
+  return isAnswered(data) ? [`answered by ${textOf(data['answeredBy'])}`] : [];
 }
 
 function outcomeOf(type: string, data: EventBody['data'], word: string): string {
@@ -64,13 +79,16 @@ function outcomeOf(type: string, data: EventBody['data'], word: string): string 
       return `${word} (as it stands)`;
     case 'filing.stalled':
       return `${word} for too long`;
+    case 'filing.resubmitted':
+      return isAnswered(data) ? 'Resubmitted' : `${word} (no filing answers it any more)`;
     default:
       if (changed.includes('status')) return word;
       return changed.includes('rejectionReason') ? `${word} (the reason changed)` : `${word} (again)`;
   }
 }
 
-function toneOf(type: string, status: string): Message['tone'] {
+function toneOf(type: string, data: EventBody['data'], status: string): Message['tone'] {
+  if (isAnswered(data)) return 'plain';
   if (status === 'REJECTED') return 'bad';
   if (type === 'filing.stalled') return 'warn';
   return status === 'COMPLETED' ? 'good' : 'plain';
@@ -86,7 +104,7 @@ function sinceOf({ stalled }: EventBody['data']): string[] {
 function subjectOf(filing: Readonly<Record<string, unknown>>, id: string): string[] {
   const policy = textOf(filing['policyNumber']);
   const names = [textOf(filing['insuredsName']), policy === '' ? '' : `policy ${policy}`];
-  const state = (filing['filingState'] ?? {}) as { stateAbbr?: unknown };
+  const state = (filing['filingState'] ?? filing) as { stateAbbr?: unknown };
   const known = [...names, textOf(state.stateAbbr), premiumText(filing['premium'])];
   const shown = known.filter((part) => part !== '');
   return names.some((part) => part !== '') ? shown : [`filing ${id}`, ...shown];

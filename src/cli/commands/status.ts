@@ -76,7 +76,7 @@ async function look(client: ApiClient, shown: Account): Promise<Overview> {
     account: shown.account,
     health: shown.health.state,
     lastError: shown.health.lastError ?? shown.health.late?.detail ?? null,
-    rejected: shown.health.lastCompletePollAt === null ? null : (shown.counts['REJECTED'] ?? 0),
+    rejected: shown.open,
     subscriptions: items.length,
     failing: items.filter(isFailing),
     notSent: countReasons(items),

@@ -14,7 +14,8 @@ interface Change {
 }
 
 /** Types that the command does not offer. */
-type NotTriggered = 'filing.status_changed' | 'filing.restored' | 'filing.snapshot' | 'filing.stalled';
+type NotTriggered =
+  'filing.status_changed' | 'filing.restored' | 'filing.snapshot' | 'filing.stalled' | 'filing.resubmitted';
 
 /** By event type; null = the filing is removed. */
 const changes: Readonly<Record<Exclude<FilingEventType, NotTriggered>, Change | null>> = {

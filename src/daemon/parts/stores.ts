@@ -15,6 +15,7 @@ import { createJournal } from '../../delivery/store/journal.ts';
 import { createEventLog } from '../../events/event-log.ts';
 import { createEventFinder } from '../../events/search/find-events.ts';
 import { createTypeSearch } from '../../events/search/log-sections.ts';
+import { createAnswers } from '../../filings/answers.ts';
 import { createCountHistory } from '../../filings/count-history.ts';
 import { createRejectingAccounts } from '../../filings/rejecting-accounts.ts';
 import { createSeenStore } from '../../filings/seen-store.ts';
@@ -35,7 +36,7 @@ import type { OpenStore } from './open-store.ts';
 /** Every store of the product. */
 export type Stores = ReturnType<typeof createStores>;
 
-/** Makes all stores over one client; `committing` is the client that polls write with. */
+/** Makes all stores over one client; `committing` is what commits of filings need besides. */
 export function createStores(
   redis: RedisClient,
   config: Config,
@@ -59,6 +60,7 @@ export function createStores(
     unsound: createUnsoundAccounts(redis, keys),
     rejecting: createRejectingAccounts(redis, keys),
     filings: createFilingListStore(redis, keys, onUnreadable),
+    answers: createAnswers(redis, keys, onUnreadable),
     present: createPresentFilings(redis, keys, config.filingBytesMax),
     seen: createSeenStore(redis, keys),
     countHistory: createCountHistory(redis, keys),

@@ -1,3 +1,4 @@
+import type { NewEvent } from '../../events/event.ts';
 import { bodiesAtOnceMax } from '../../events/event-log.ts';
 import { logBeginning, type Checkpoint } from '../../events/timeline.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
@@ -11,8 +12,12 @@ import type { CommitJournal } from './commit-journal.ts';
 
 /** The outcome of one commit. */
 export type CommitResult =
-  /** `position` is that of the event in the log; null without one. */
-  | { readonly kind: 'written'; readonly position: number | null }
+  /** `position` is that of the event in the log, null without one; `joined` the event of a joined commit. */
+  | {
+      readonly kind: 'written';
+      readonly position: number | null;
+      readonly joined?: { readonly event: NewEvent; readonly position: number };
+    }
   /** Another process wrote first: read the state again and decide again. */
   | { readonly kind: 'conflict' }
   /** The baseline was completed meanwhile: a filing never seen is announced now. */
@@ -63,8 +68,9 @@ export function createCommitWriter(
 
   const write: CommitWriter['write'] = async (account, generation, batch, at, known) => {
     const key = keys.account(account);
-    const events = batch.filter(({ event }) => event !== null);
-    await announce(account, batch);
+    const parts = batch.flatMap(partsOf);
+    const events = parts.filter(({ event }) => event !== null);
+    await announce(account, parts);
     if (events.length > 0) await journal.announce({ account, generation, commits: events });
     const reply = (await script.run(
       redis,
@@ -77,18 +83,19 @@ export function createCommitWriter(
         key.bodies,
         key.filingEvents,
         key.polling,
+        key.answers,
         ...indexNames.map((name) => key[name]),
       ],
-      [generation, known.position, known.timeline, ...batch.flatMap((commit) => commitArguments(commit, at))],
+      [generation, known.position, known.timeline, ...batch.flatMap((commit) => argumentsOf(commit, at))],
     )) as [number[], number, string] | 0 | null;
     if (reply === null) throw new SnapshotLostError(account);
     if (reply === 0) return null;
     const [positions, position, timeline] = reply;
-    const recorded = batch.filter((_, i) => (positions[i] ?? 0) > 0);
+    const recorded = parts.filter((_, i) => (positions[i] ?? 0) > 0);
     const head = { position, timeline };
     // Even where nothing was written: what was announced is decided now.
     if (events.length > 0) await journal.note({ account, generation, head, at, commits: recorded });
-    return positions.map(toResult);
+    return batch.map((commit) => toResult(commit, positions.splice(0, partsOf(commit).length)));
   };
 
   return {
@@ -109,24 +116,43 @@ const indexNames = Object.keys(filingIndexes) as FilingIndexName[];
 // Maximum commits of one script.
 const commitsAtOnceMax = 200;
 
-/** Splits commits, in their order, into batches that one script may write: it copies their bodies. */
+/**
+ * Splits commits, in their order, into batches that one script may write: it copies their bodies. A filing
+ * comes in a later batch than the rejections before it that it may answer.
+ */
 export function* inBatches(commits: readonly FilingCommit[]): Generator<readonly FilingCommit[]> {
   let batch: FilingCommit[] = [];
   let bytes = 0;
+  let rejected = new Set<string>();
   for (const commit of commits) {
     const more = commit.event?.body.length ?? 0;
-    if (batch.length > 0 && (bytes + more > bodiesAtOnceMax || batch.length === commitsAtOnceMax)) {
+    const isFull = bytes + more > bodiesAtOnceMax || batch.length === commitsAtOnceMax;
+    if (batch.length > 0 && (isFull || rejected.has(commit.appearance?.lookAlike ?? ''))) {
       yield batch;
-      [batch, bytes] = [[], 0];
+      [batch, bytes, rejected] = [[], 0, new Set()];
     }
     batch.push(commit);
     bytes += more;
+    if (commit.next.lookAlike !== undefined) rejected.add(commit.next.lookAlike);
   }
   if (batch.length > 0) yield batch;
 }
 
-/** A commit as commit-changes.lua takes it, recorded at a time (ms). */
-function commitArguments({ id, previous, next, details, event }: FilingCommit, at: number): string[] {
+// A commit and the one that is joined to it, each by itself.
+function partsOf({ joined, ...commit }: FilingCommit): FilingCommit[] {
+  return joined === undefined ? [commit] : [commit, joined];
+}
+
+/** A commit as commit-changes.lua takes it, and the one that is joined to it, recorded at a time (ms). */
+function argumentsOf(commit: FilingCommit, at: number): string[] {
+  return partsOf(commit).flatMap((part, i, parts) => partArguments(part, at, i < parts.length - 1));
+}
+
+function partArguments(
+  { id, previous, next, details, event }: FilingCommit,
+  at: number,
+  isFirst: boolean,
+): string[] {
   const before = previous?.state ?? null;
   return [
     id,
@@ -141,15 +167,20 @@ function commitArguments({ id, previous, next, details, event }: FilingCommit, a
     String(at),
     event?.body ?? '',
     event?.status ?? '',
+    isFirst ? '1' : '',
+    before?.answeredBy ?? '',
+    next.answeredBy ?? '',
     ...indexNames.flatMap((name) => [placeIn(name, before), placeIn(name, next)]),
   ];
 }
 
-/** Reads what commit-changes.lua replied for a commit. */
-function toResult(position: number): CommitResult {
+/** Reads what commit-changes.lua replied for a commit and the one that is joined to it. */
+function toResult({ joined }: FilingCommit, [position = -1, second = 0]: readonly number[]): CommitResult {
   if (position === -1) return { kind: 'conflict' };
   if (position === -2) return { kind: 'baselined' };
-  return { kind: 'written', position: position === 0 ? null : position };
+  const also =
+    joined?.event != null && second > 0 ? { joined: { event: joined.event, position: second } } : {};
+  return { kind: 'written', position: position === 0 ? null : position, ...also };
 }
 
 // The status under which a filing is counted; '' for none, such as a removed filing.

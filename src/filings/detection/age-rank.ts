@@ -1,14 +1,27 @@
 import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { FilingState } from './filing-state.ts';
+import { isOpenRejection, seenStatus } from './seen-mark.ts';
 
 /**
- * The filings of an account in one status that the indexes have: COMPLETED ones and removed ones are in none.
+ * The filings of an account in one status that the indexes have: COMPLETED ones and removed ones are in none,
+ * and rejections that are answered stand apart from the open ones.
  */
 export interface IndexedFilings {
   readonly account: string;
+  /** A status, or `answeredGroup`; in the index of look-alikes their key. */
   readonly status: string;
   /** Milliseconds that are added to the times of an index, so that several can be merged. Default 0. */
   readonly shiftMs?: number;
+}
+
+/**
+ * Stands in the indexes for the status of rejections that are answered. No status contains such a character.
+ */
+export const answeredGroup = `${seenStatus}\u0001`;
+
+/** The groups in the indexes that together have all filings in a status. */
+export function groupsOfStatus(status: string): string[] {
+  return status === seenStatus ? [status, answeredGroup] : [status];
 }
 
 /** The direction of a list by age. */
@@ -73,11 +86,20 @@ export function isInIndex({ status, removed }: Pick<FilingState, 'status' | 'rem
  */
 export const filingIndexes = {
   /** By the time at which they came into their status. */
-  index: (state) => (isInIndex(state) ? `${state.status}\0${rankOf(state.since)}` : ''),
+  index: (state) => (isInIndex(state) ? `${groupOf(state)}\0${rankOf(state.since)}` : ''),
   /** By their effective date; those without one are the newest. */
   effective: (state) =>
-    isInIndex(state) ? `${state.status}\0${rankOf(state.effective?.at ?? lastTime)}` : '',
+    isInIndex(state) ? `${groupOf(state)}\0${rankOf(state.effective?.at ?? lastTime)}` : '',
+  /** The open rejections that have a key (`lookAlikeKey`), by the time at which they were rejected. */
+  lookAlikes: (state) =>
+    isOpenRejection(state) && state.lookAlike !== undefined
+      ? `${state.lookAlike}\0${rankOf(state.since)}`
+      : '',
 } as const satisfies Readonly<Record<string, (state: FilingState) => string>>;
+
+function groupOf({ status, answeredBy }: FilingState): string {
+  return answeredBy === undefined ? status : answeredGroup;
+}
 
 /** A sorted index of filings. */
 export type FilingIndexName = keyof typeof filingIndexes;

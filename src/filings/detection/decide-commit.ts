@@ -1,5 +1,5 @@
 import { buildFilingEvent, type NewEvent } from '../../events/event.ts';
-import type { PartnerFiling } from '../../partner/filing-schema.ts';
+import { createdAtOf, type PartnerFiling } from '../../partner/filing-schema.ts';
 import { clockStepMsMin } from '../../redis/clock.ts';
 import { isInIndex } from './age-rank.ts';
 import {
@@ -11,6 +11,8 @@ import {
 } from './detect-change.ts';
 import { effectiveDate, toDetails, type FilingDetails } from './filing-details.ts';
 import { isShownBy, type FilingState, type StoredState } from './filing-state.ts';
+import { lookAlikeKey } from './look-alike.ts';
+import { maySee } from './seen-mark.ts';
 import type { StayLimit } from './stay-limits.ts';
 
 /** The document of a filing as the partner service returned it; null where it returned none. */
@@ -53,6 +55,18 @@ export interface FilingCommit {
   readonly event: NewEvent | null;
   /** True where `completedAt` is another and the status is not; missing otherwise. */
   readonly movesTime?: true;
+  /** Missing where the filing does not appear with an event, or looks like no other. */
+  readonly appearance?: Appearance;
+  /** Written in one step with this commit, or neither is. */
+  readonly joined?: FilingCommit;
+}
+
+/** A filing that was never seen before, or was removed. */
+export interface Appearance {
+  /** See `lookAlikeKey`. */
+  readonly lookAlike: string;
+  /** When it was created according to itself, milliseconds; NaN where it does not say. */
+  readonly createdAt: number;
 }
 
 /** The consequence of one observation. */
@@ -92,11 +106,27 @@ export function decideCommit(
   let parsed: FilingDocument | undefined;
   const document = () => (parsed ??= filing?.document() ?? null);
   const details = isInIndex(detection.next) ? toDetails(document()) : null;
-  const next = withEffectiveDate(detection.next, details);
+  const next = withLookAlike(withEffectiveDate(detection.next, details), document);
   const event =
     detection.kind === 'silent' ? null : eventOf(context, observation, known, detection, span, document());
   const moves = movesTime(detection) ? { movesTime: true as const } : {};
-  return { kind: 'commit', commit: { id, previous, next, details, event, ...moves } };
+  const isThere = known === null || (known.removed && !next.removed);
+  const appears = event !== null && isThere ? appearanceOf(document()) : {};
+  return { kind: 'commit', commit: { id, previous, next, details, event, ...moves, ...appears } };
+}
+
+// Rejections have the key by which others find them.
+function withLookAlike(
+  { lookAlike: _former, ...next }: FilingState,
+  document: () => FilingDocument,
+): FilingState {
+  const key = maySee(next) ? lookAlikeKey(document()) : null;
+  return key === null ? next : { ...next, lookAlike: key };
+}
+
+function appearanceOf(document: FilingDocument): Pick<FilingCommit, 'appearance'> {
+  const lookAlike = lookAlikeKey(document);
+  return lookAlike === null ? {} : { appearance: { lookAlike, createdAt: createdAtOf(document) } };
 }
 
 function withEffectiveDate(

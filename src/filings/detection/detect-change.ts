@@ -87,14 +87,17 @@ export function detectChange(
   };
 }
 
-/** The partner service no longer knows a filing (404 on two polls). Only `removed` changes. */
+/**
+ * The partner service no longer knows a filing (404 on two polls). Only `removed` changes; a rejection is not
+ * answered any more.
+ */
 export function detectRemoval(previous: FilingState, span: ComparedSpan): Detection {
-  const { restate, ...known } = previous;
+  const { restate, answeredBy: _answer, ...known } = previous;
   if (previous.removed && restate !== true) return { kind: 'unchanged' };
   if (isOutdated(previous, span)) return { kind: 'outdated' };
   const next = {
     ...known,
-    ...stayMarks(previous),
+    ...stayMarks(known),
     sequence: previous.sequence + 1,
     readFrom: span.start,
     readAt: span.end,
@@ -113,7 +116,7 @@ const limitsMax = 16;
  */
 export function detectStall(previous: FilingState, limit: StayLimit, span: ComparedSpan): Detection {
   const { since, stalled = [] } = previous;
-  const isOver = since > 0 && span.start - since >= limit.ms;
+  const isOver = since > 0 && span.start - since >= limit.ms && previous.answeredBy === undefined;
   if (!isOver || stalled.includes(limit.ms) || previous.removed || isOutdated(previous, span))
     return { kind: 'unchanged' };
   const next = {

@@ -37,6 +37,10 @@ export interface FilingState {
    * The date from which deadlines count; missing where it is not known, and of filings that are in no index.
    */
   readonly effective?: EffectiveDate;
+  /** The key that a filing that answers it has too (`lookAlikeKey`); only while it is REJECTED. */
+  readonly lookAlike?: string;
+  /** The filing that answers the rejection; missing where none does. */
+  readonly answeredBy?: string;
 }
 
 /** The effective date of a filing, and the state in which it is filed. */
@@ -62,9 +66,10 @@ export function isSinceFirstRead({
  * The marks that last as long as the filing's stay in its status; to be kept by an event that leaves it
  * there.
  */
-export function stayMarks(state: FilingState): Pick<FilingState, 'stalled' | 'firstRead'> {
+export function stayMarks(state: FilingState): Pick<FilingState, 'stalled' | 'firstRead' | 'answeredBy'> {
   return {
     ...(state.stalled === undefined ? {} : { stalled: state.stalled }),
+    ...(state.answeredBy === undefined ? {} : { answeredBy: state.answeredBy }),
     ...(isSinceFirstRead(state) ? { firstRead: true } : {}),
   };
 }
@@ -83,6 +88,8 @@ const restateMark = 'restate';
 const stalledMark = 'stalled ';
 const firstReadMark = 'first-read';
 const effectiveMark = 'effective ';
+const lookAlikeMark = 'looks ';
+const answeredMark = 'answered ';
 // The end of a state, behind what the service shows, that is neither removed nor to be restated.
 const unmarkedEnd = /^(?:,\d+){4}(?:,0(?:,"(?!restate)[\w -]+")*)?\]$/;
 
@@ -107,13 +114,15 @@ function startOf({ status, completedAt, rejectionReason }: ShownState): string {
 }
 
 function marksOf(state: FilingState): readonly unknown[] {
-  const { removed, restate, stalled = [], firstRead, sequence, effective } = state;
+  const { removed, restate, stalled = [], firstRead, sequence, effective, lookAlike, answeredBy } = state;
   const marks = [
     ...(restate === true ? [restateMark] : []),
     ...(stalled.length > 0 ? [`${stalledMark}${stalled.join(' ')}`] : []),
     // Without an event it goes without saying.
     ...(firstRead === true && sequence > 0 ? [firstReadMark] : []),
     ...(effective === undefined ? [] : [`${effectiveMark}${effective.at} ${effective.stateAbbr}`]),
+    ...(lookAlike === undefined ? [] : [`${lookAlikeMark}${lookAlike}`]),
+    ...(answeredBy === undefined ? [] : [`${answeredMark}${answeredBy}`]),
   ];
   return marks.length > 0 || removed ? [Number(removed), ...marks] : [];
 }
@@ -166,6 +175,8 @@ export function decodeState(text: string): FilingState {
     ...stalledOf(marks),
     ...(marks.includes(firstReadMark) ? { firstRead: true } : {}),
     ...effectiveOf(marks),
+    ...textOf('lookAlike', marks, lookAlikeMark),
+    ...textOf('answeredBy', marks, answeredMark),
   };
 }
 
@@ -179,10 +190,19 @@ function effectiveOf(marks: readonly unknown[]): Pick<FilingState, 'effective'> 
   return at === undefined ? {} : { effective: { at: Number(at), stateAbbr } };
 }
 
-// The words of the mark that begins so; null without it.
+function textOf<K extends 'lookAlike' | 'answeredBy'>(name: K, marks: readonly unknown[], beginning: string) {
+  const text = markedWith(marks, beginning);
+  return (text === null ? {} : { [name]: text }) as Pick<FilingState, K>;
+}
+
 function wordsOf(marks: readonly unknown[], beginning: string): readonly string[] | null {
+  return markedWith(marks, beginning)?.split(' ') ?? null;
+}
+
+// The rest of the mark that begins so; null without it.
+function markedWith(marks: readonly unknown[], beginning: string): string | null {
   const text = marks.find((mark) => typeof mark === 'string' && mark.startsWith(beginning));
-  return typeof text === 'string' ? text.slice(beginning.length).split(' ') : null;
+  return typeof text === 'string' ? text.slice(beginning.length) : null;
 }
 
 /** A filing's state as stored: the text that a later commit compares with, decoded when needed. */

@@ -22,6 +22,11 @@ export function maySee({ status, removed }: Pick<FilingState, 'status' | 'remove
   return status === seenStatus && !removed;
 }
 
+/** Whether a filing in this state is rejected, and no other filing answers it. */
+export function isOpenRejection(state: Pick<FilingState, 'status' | 'removed' | 'answeredBy'>): boolean {
+  return maySee(state) && state.answeredBy === undefined;
+}
+
 /**
  * The mark that stands for this state; null without one, or where a later event has made the filing unseen.
  * A text that is no mark counts as none.

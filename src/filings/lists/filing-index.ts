@@ -34,6 +34,8 @@ export interface FilingIndex {
    * may or may not be among them, the others are.
    */
   ids(filings: IndexedFilings): Promise<string[]>;
+  /** Number of filings in one status. */
+  count(filings: IndexedFilings): Promise<number>;
   /**
    * When the oldest filing of each of these statuses came into it (ms). Statuses without filings are missing,
    * and so are those whose oldest filing came into it at a time that is not known.
@@ -69,6 +71,8 @@ export function createFilingIndex(redis: RedisClient, keys: Keys): FilingIndex {
         from = `(${part.at(-1) ?? ''}`;
       }
     },
+    count: ({ account, status }) =>
+      redis.zlexcount(keys.account(account).index, `[${status}\0`, `(${status}\u0001`),
     async oldest(account, statuses) {
       const found = await Promise.all(
         statuses.map(async (status): Promise<[string, number]> => {

@@ -2,7 +2,7 @@ import { isIndexed, knownStatuses } from '../../partner/filing-statuses.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import type { OnUnreadable } from '../../redis/unreadable-record.ts';
-import { createFilingIndex } from './filing-index.ts';
+import { createFilingIndex, type FilingIndex } from './filing-index.ts';
 import { createFilingReader, type KnownFiling, type ListedFiling } from './filing-reader.ts';
 import { createOrderedWalk, type OrderedWalk } from './ordered-walk.ts';
 import { globOfPart } from './search-words.ts';
@@ -52,10 +52,12 @@ export interface FilingListStore {
    */
   readonly walk: OrderedWalk;
   /**
-   * When the filing that has been in it for longest came into each known status (ms), COMPLETED left out;
-   * statuses without filings are missing.
+   * When the filing that has been in it for longest came into each known status (ms), COMPLETED and answered
+   * rejections left out; statuses without filings are missing.
    */
   oldest(account: string): Promise<ReadonlyMap<string, number>>;
+  /** Number of filings in a status, where that of rejections has the open ones; not for COMPLETED. */
+  readonly count: FilingIndex['count'];
 }
 
 const shownStatuses = knownStatuses.filter(isIndexed);
@@ -160,6 +162,7 @@ export function createFilingListStore(
       scan(account, { status, glob: part === undefined ? null : globOfPart(part) }, startAt(after), limit),
     walk: createOrderedWalk(index, reader),
     oldest: (account) => index.oldest(account, shownStatuses),
+    count: index.count,
   };
 }
 

@@ -20,6 +20,8 @@ export interface ListedFiling {
   readonly details: FilingDetails | null;
   /** The note that the present rejection was seen; null without one, and in other statuses. */
   readonly seen: SeenMark | null;
+  /** The rejection that it answers; null for none. */
+  readonly answers: string | null;
 }
 
 /** A filing and its state. */
@@ -39,7 +41,7 @@ export interface FilingReader {
    */
   states(account: string, ids: readonly string[], texts?: readonly string[]): Promise<KnownFiling[]>;
   detailTexts(account: string, ids: readonly string[]): Promise<DetailTexts>;
-  /** Adds the marks of filings, and their details where these were not read. */
+  /** Adds marks and answers of filings, and their details where these were not read. */
   listed(account: string, known: readonly KnownFiling[], details?: DetailTexts): Promise<ListedFiling[]>;
 }
 
@@ -93,13 +95,14 @@ export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable:
     detailTexts,
     async listed(account, known, details) {
       const ids = known.map(([id]) => id);
-      const [texts, marks] = await Promise.all([
+      const [texts, marks, answers] = await Promise.all([
         details ?? detailTexts(account, ids),
         readMarks(account, known),
+        ids.length === 0 ? [] : redis.hmget(keys.account(account).answers, ...ids),
       ]);
-      return known.map(([id, state]) => {
+      return known.map(([id, state], i) => {
         const read = readDetails(account, id, texts.get(id));
-        return { id, state, details: read, seen: marks.get(id) ?? null };
+        return { id, state, details: read, seen: marks.get(id) ?? null, answers: answers[i] ?? null };
       });
     },
   };

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Account } from '../../accounts/account.ts';
 import type { EventLog } from '../../events/event-log.ts';
+import { seenStatus } from '../../filings/detection/seen-mark.ts';
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
 import type { FilingListStore } from '../../filings/lists/filing-list-store.ts';
 import { isKnownStatus, knownStatuses } from '../../partner/filing-statuses.ts';
@@ -23,7 +24,12 @@ export interface AccountFacts {
   readonly lastCompletePollAt: number;
   /** Filings by status, see `boundedCounts`; empty before the first complete poll, when none is known. */
   readonly counts: Readonly<Record<string, number>>;
-  /** When the oldest filing of each status came into it; statuses without filings are missing. */
+  /** Number of open rejections; null before the first complete poll. */
+  readonly open: number | null;
+  /**
+   * When the oldest filing of each status came into it; statuses without filings are missing, and answered
+   * rejections do not count.
+   */
   readonly oldest: ReadonlyMap<string, number>;
   readonly subscriptions: SubscriptionFacts;
   /** When the first certificate of its subscriptions ends; null without certificates. */
@@ -56,7 +62,7 @@ export interface SubscriptionFactsDeps {
 export interface AccountFactsDeps extends SubscriptionFactsDeps {
   readonly polling: Pick<PollingStore, 'read'>;
   readonly snapshot: Pick<SnapshotStore, 'counts'>;
-  readonly filings: Pick<FilingListStore, 'oldest'>;
+  readonly filings: Pick<FilingListStore, 'oldest' | 'count'>;
   readonly certificates: Pick<CertificateWarnings, 'firstEnd'>;
 }
 
@@ -76,9 +82,10 @@ export async function readAccountFacts(
   { account, pollIntervalMs, createdAt }: Account,
 ): Promise<AccountFacts | null> {
   return unlessUnreadable(async () => {
-    const [marks, counts, oldest, subscriptions, certificateEnd] = await Promise.all([
+    const [marks, counts, open, oldest, subscriptions, certificateEnd] = await Promise.all([
       deps.polling.read(account),
       deps.snapshot.counts(account),
+      deps.filings.count({ account, status: seenStatus }),
       deps.filings.oldest(account),
       unlessUnreadable(() => readSubscriptionFacts(deps, account)),
       unlessUnreadable(() => deps.certificates.firstEnd(account)),
@@ -90,6 +97,7 @@ export async function readAccountFacts(
       health: healthState(marks, pollIntervalMs, createdAt, deps.now()),
       lastCompletePollAt,
       counts: lastCompletePollAt > 0 ? boundedCounts(counts) : {},
+      open: lastCompletePollAt > 0 ? open : null,
       oldest,
       subscriptions: subscriptions ?? noSubscriptions(),
       certificateEnd,

@@ -45,6 +45,7 @@ interface PerAccountGauge {
     | 'filings'
     | 'lastCompletePoll'
     | 'oldestFiling'
+    | 'openRejections'
     | 'subscriptionFailing';
   /** Maximum number of series where only the worst are named. */
   readonly max: number;
@@ -82,6 +83,11 @@ const perAccount: readonly PerAccountGauge[] = [
     max: rejectedMax,
     samples: ({ counts }) =>
       Object.entries(counts).map(([status, count]) => [{ status }, count, status === 'REJECTED' ? count : 0]),
+  },
+  {
+    gauge: 'openRejections',
+    max: rejectedMax,
+    samples: ({ open }) => (open === null ? [] : [[{}, open, open]]),
   },
   ...knownStatuses.filter(isIndexed).map((status): PerAccountGauge => ({
     gauge: 'oldestFiling',
@@ -175,6 +181,7 @@ function showTotals(metrics: Metrics, accounts: readonly AccountFacts[], now: nu
   metrics.allFilings.reset();
   for (const [status, count] of Object.entries(boundedCounts(Object.fromEntries(counts))))
     metrics.allFilings.set({ status }, count);
+  metrics.allOpenRejections.set(accounts.reduce((all, { open }) => all + (open ?? 0), 0));
   metrics.allOldestFiling.reset();
   for (const [status, oldest] of merged(ages, Math.max)) metrics.allOldestFiling.set({ status }, oldest);
   metrics.allSubscriptionLag.set(total(({ waiting }) => waiting));

@@ -1,5 +1,5 @@
 import type { FilingCommit } from '../../filings/detection/decide-commit.ts';
-import { toRecorded } from '../../filings/observe-filings.ts';
+import { recordedBy } from '../../filings/observe-filings.ts';
 import { readIdentity } from '../beliefs/doubt.ts';
 import { hiddenFilings } from '../beliefs/hidden-filings.ts';
 import { canBeDoubted, weigh, type Evidence, type Verdict } from '../beliefs/weigh.ts';
@@ -39,7 +39,10 @@ export function createConclusion(
 
   async function commitBelieved({ list, times }: Verdict): Promise<void> {
     const believed = waiting.take((commit) => (isBirth(commit) ? !list : !times));
-    const commits = believed.map(({ commit }) => commit);
+    // In the order in which they were filed: one may answer another.
+    const commits = believed
+      .toSorted((a, b) => (a.createdAt || 0) - (b.createdAt || 0))
+      .map(({ commit }) => commit);
     const births = believed.filter(({ commit }) => isBirth(commit));
     births.forEach(evidence.endBirth);
     if (commits.length === 0) return;
@@ -56,11 +59,10 @@ export function createConclusion(
     const refused = new Set<string>();
     if (commits.length === 0) return refused;
     const results = await deps.snapshot.commit(account, marks.generation, commits, deps.clock.now());
-    const events = commits.flatMap(({ id, event }, i) => {
+    const events = commits.flatMap((commit, i) => {
       const result = results[i];
-      if (result?.kind === 'baselined') refused.add(id);
-      const position = result?.kind === 'written' ? result.position : null;
-      return event === null || position === null ? [] : toRecorded(event, position);
+      if (result?.kind === 'baselined') refused.add(commit.id);
+      return recordedBy(commit, result);
     });
     tally.events += events.length;
     if (events.length > 0) await deps.handOn(account, events);
@@ -107,5 +109,6 @@ function isPlain(found: Evidence): boolean {
 }
 
 function withoutEvent(commit: FilingCommit): FilingCommit {
-  return { ...commit, event: null, next: { ...commit.next, sequence: 0 } };
+  const { appearance: _, ...hidden } = commit;
+  return { ...hidden, event: null, next: { ...commit.next, sequence: 0 } };
 }

@@ -114,6 +114,13 @@ function toDue(limits: StayLimits, walks: ReadonlyMap<string, Walk>): DueStays {
 }
 
 function isOver(state: FilingState, status: string, { ms }: StayLimit, now: number): boolean {
-  const { since, stalled = [], removed } = state;
-  return state.status === status && !removed && since > 0 && now - since >= ms && !stalled.includes(ms);
+  const { since, stalled = [], removed, answeredBy } = state;
+  return (
+    state.status === status &&
+    !removed &&
+    answeredBy === undefined &&
+    since > 0 &&
+    now - since >= ms &&
+    !stalled.includes(ms)
+  );
 }

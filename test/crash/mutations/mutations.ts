@@ -21,8 +21,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'the state is written without its event',
     file: 'src/filings/commit/commit-writer.ts',
-    find: '...batch.flatMap((commit) => commitArguments(commit, at))',
-    replace: '...batch.flatMap((commit) => commitArguments({ ...commit, event: null }, at))',
+    find: '...batch.flatMap((commit) => argumentsOf(commit, at))',
+    replace: '...batch.flatMap((commit) => argumentsOf({ ...commit, event: null }, at))',
     project: 'integration',
     test: 'test/integration/filings/commit.test.ts',
     title: '',
@@ -30,11 +30,20 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a state is written whatever was written meanwhile',
     file: 'src/filings/commit/commit-changes.lua',
-    find: "if (redis.call('HGET', filings, id) or '') ~= expected then",
-    replace: 'if expected == nil then',
+    find: "if (redis.call('HGET', filings, ARGV[i]) or '') ~= ARGV[i + 1] then",
+    replace: 'if false then',
     project: 'integration',
     test: 'test/integration/filings/commit.test.ts',
     title: '',
+  },
+  {
+    name: 'a filing is written without the rejection that it answers',
+    file: 'src/filings/commit/commit-changes.lua',
+    find: 'refused = refused or refusal(i + width)',
+    replace: '',
+    project: 'integration',
+    test: 'test/integration/polling/answers.test.ts',
+    title: 'nothing is written where the rejection has changed',
   },
   {
     name: 'what was decided on a former snapshot is written to the new one',

@@ -55,6 +55,8 @@ test('a filing is shown as last seen, with what people recognise it by', async (
     policyEffectiveDate: '2026-01-01T00:00:00.000Z',
     sinceIsFirstRead: false,
     seen: null,
+    answeredBy: null,
+    answers: null,
   };
   expect(await api.ok('GET', '/v1/accounts/shown/filings')).toEqual({ items: [expected], nextCursor: null });
   const one = await api.ok('GET', '/v1/accounts/shown/filings/f_1');

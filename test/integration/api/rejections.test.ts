@@ -96,12 +96,12 @@ test('reasons that differ in case or form are one group, and each of them select
 test('an account that was never read is unknown, and says since when it is believed once it was', async () => {
   await api.createAccount('new');
   expect((await board('?account=new')).accounts).toEqual([
-    { account: 'new', health: 'unknown', asOf: null, rejections: null },
+    { account: 'new', health: 'unknown', asOf: null, rejections: null, open: null },
   ]);
   await api.putFilings('new', [{ id: 'f_1', status: 'PENDING' }]);
   await api.stored.of('new').completePoll((await api.deps.polling.read('new')).generation);
   expect((await board('?account=new')).accounts).toEqual([
-    { account: 'new', health: 'ok', asOf: expect.any(String), rejections: 0 },
+    { account: 'new', health: 'ok', asOf: expect.any(String), rejections: 0, open: 0 },
   ]);
 });
 
@@ -155,7 +155,53 @@ test('the board is a table too, with the account and who has seen it', async () 
   });
   const [head, line] = text.split('\r\n');
   expect(head).toBe(
-    'account,filingId,since,insuredsName,policyNumber,stateAbbr,filingType,premium,rejectionReason,seenBy,seenNote,seenAt,sinceIsFirstRead,carriersName,createdAt,policyEffectiveDate',
+    'account,filingId,since,insuredsName,policyNumber,stateAbbr,filingType,premium,rejectionReason,seenBy,seenNote,seenAt,answeredBy,answers,sinceIsFirstRead,carriersName,createdAt,policyEffectiveDate',
   );
   expect(line).toMatch(/^table,f_1,[^,]+,Acme,P-f_1,TX,NEW_BUSINESS,12\.5,,'=Dana,,20/);
+});
+
+test('what another filing answers is left out, and shown on wish', async () => {
+  const path = await api.createAccount('answers');
+  await reject('answers', 'f_1');
+  await reject('answers', 'f_2');
+  await api.putFilings('answers', [{ id: 'f_3', status: 'PENDING' }]);
+  const { generation } = await api.deps.polling.read('answers');
+  await api.stored.of('answers').completePoll(generation);
+  api.calls.length = 0;
+  const linked = await api.ok('PUT', `${path}/filings/f_1/answer`, { answeredBy: 'f_3' });
+  expect(linked).toMatchObject({ answeredBy: 'f_3', answers: null, sequence: 2 });
+  expect(api.calls).toEqual([['wake', 'answers']]);
+  expect(await api.ok('GET', `${path}/filings/f_3`)).toMatchObject({ answeredBy: null, answers: 'f_1' });
+  const rest = await board('?account=answers');
+  expect([idsOf(rest), rest.total]).toEqual([['answers/f_2'], 1]);
+  expect(rest.accounts).toMatchObject([{ account: 'answers', rejections: 2, open: 1 }]);
+  const answered = await board('?account=answers&open=false');
+  expect([idsOf(answered), answered.total]).toEqual([['answers/f_1'], 1]);
+  expect(answered.items).toMatchObject([{ answeredBy: 'f_3' }]);
+  expect(await api.ok('GET', path)).toMatchObject({ counts: { REJECTED: 2 }, open: 1 });
+  const listed = await api.listAll<{ filingId: string }>(`${path}/filings`, { status: 'REJECTED' });
+  expect(listed.items.map(({ filingId }) => filingId)).toEqual(['f_2', 'f_1']);
+  const csv = await api.call('GET', '/v1/rejections?account=answers', undefined, {
+    headers: { accept: 'text/csv' },
+  });
+  expect(csv.text.split('\r\n')).toHaveLength(3);
+  expect((await api.call('DELETE', `${path}/filings/f_1/answer`)).status).toBe(204);
+  expect(idsOf(await board('?account=answers'))).toEqual(['answers/f_1', 'answers/f_2']);
+  const events = await api.ok('GET', `${path}/filings/f_1`);
+  expect((events['events'] as { data: object }[]).map(({ data }) => data)).toMatchObject([
+    {},
+    { answeredBy: 'f_3', omitted: 'not_kept' },
+    { answeredBy: null },
+  ]);
+});
+
+test.each([
+  ['f_3', { answeredBy: 'f_1' }, 409, 'filing_not_rejected'],
+  ['f_0', { answeredBy: 'f_3' }, 404, 'filing_not_found'],
+  ['f_1', { answeredBy: 'f_0' }, 422, 'invalid_request'],
+  ['f_1', { answeredBy: 'f_1' }, 422, 'invalid_request'],
+  ['f_1', {}, 422, 'invalid_request'],
+])('%s is not linked with %j', async (id, body, status, code) => {
+  const path = `/v1/accounts/answers/filings/${id}/answer`;
+  expect(await api.call('PUT', path, body)).toMatchObject({ status, body: { code } });
 });

@@ -75,7 +75,7 @@ test.each([3_600_000, null])('a new time enables an expired one again: in %j ms'
   expect(renewed).toMatchObject({ expiresAt, enabled: true, state: 'active', disabledReason: null });
   const stored = await api.deps.subscriptions.get(account, id);
   expect(stored?.delivery).toMatchObject({ enabled: true, release: true });
-  expect(api.calls).toContainEqual(['wake', account, id]);
+  expect(api.calls).toContainEqual(['wake', account]);
 });
 
 test('a new time does not enable one that a client has disabled, nor where the request says otherwise', async () => {

@@ -230,7 +230,7 @@ function notingHooks(calls: unknown[][]): ApiHooks {
     checkPartner: async () => ({ ok: true, detail: 'The partner service takes the key.' }),
     accountRemoved: async (account) => void calls.push(['accountRemoved', account]),
     pollNow: async (account, mode) => void calls.push(['pollNow', account, mode]),
-    wake: async (account, id) => void calls.push(['wake', account, id]),
+    wake: async (account) => void calls.push(['wake', account]),
     async ping({ id }) {
       calls.push(['ping', id]);
       return {

@@ -53,6 +53,8 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
   filings: { garbage: spoilFields, waits: { wrongType: 'all', garbage: 'nobody' } },
   index: { garbage: addMember, waits: { wrongType: 'all', garbage: 'nobody' }, silent: ['garbage'] },
   effective: { garbage: addMember, waits: { wrongType: 'all', garbage: 'nobody' }, silent: ['garbage'] },
+  lookAlikes: { garbage: addMember, waits: { wrongType: 'all', garbage: 'nobody' }, silent: ['garbage'] },
+  answers: { garbage: addField, waits: { wrongType: 'all', garbage: 'nobody' }, silent: ['garbage'] },
   details: { garbage: spoilFields, waits: { wrongType: 'all', garbage: 'nobody' }, silent: ['garbage'] },
   seen: { garbage: addField, waits: nobodyWaits, silent: byApi },
   counts: { garbage: spoilFields, waits: allWait },

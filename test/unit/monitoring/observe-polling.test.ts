@@ -96,6 +96,7 @@ test('changes of filings are counted by account and the status that they lead to
     { ...event, type: 'filing.status_changed', status: 'ON_HOLD' },
     { ...event, type: 'filing.removed' },
     { ...event, type: 'filing.stalled' },
+    { ...event, type: 'filing.resubmitted' },
     { ...event, type: 'account.stale', filingId: '', status: '' },
   ]);
   const counted = (await text('filing_events_total')).split('\n').filter((line) => line.includes('umbra'));

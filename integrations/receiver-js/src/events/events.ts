@@ -248,9 +248,11 @@ export interface FilingEventData {
   };
   /** True where what was seen proves a round trip that no poll saw. */
   readonly inferred: boolean;
+  /** In filing.resubmitted, and in other events of a rejection that is answered: the filing that answers it. Null = none does any more. For example `f_124`. */
+  readonly answeredBy?: string | null;
   /** The filing exactly as the partner service returned it; null in filing.removed; left out with the payload `thin`, and where `omitted` says why. */
   readonly filing?: Filing | null;
-  /** Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, only in filing.snapshot) the log no longer holds the last event of the filing. For example `too_large`. */
+  /** Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, in filing.snapshot) the log no longer holds the last event of the filing, or (in filing.resubmitted) it was not read for the event. For example `too_large`. */
   readonly omitted?: string;
   /** Only with `not_kept`: what is kept of the filing; null for COMPLETED filings. */
   readonly details?: {
@@ -347,6 +349,16 @@ export interface FilingRestoredEvent {
   readonly data: FilingEventData;
 }
 
+/** A later filing answers the rejection: it has the same policy number, state, type and endorsement number, or a person said so. With `answeredBy` null it answers it no more. */
+export interface FilingResubmittedEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
+  readonly type: 'filing.resubmitted';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: FilingEventData;
+}
+
 /** A subscription with `from: "state"` begins: the filing as it is, once for each. It is in no log. */
 export interface FilingSnapshotEvent {
   /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
@@ -410,6 +422,7 @@ export type FilingEvent =
   | FilingRemovedEvent
   | FilingReopenedEvent
   | FilingRestoredEvent
+  | FilingResubmittedEvent
   | FilingSnapshotEvent
   | FilingStalledEvent
   | FilingStatusChangedEvent
@@ -514,6 +527,7 @@ export const knownEventTypes = [
   'filing.removed',
   'filing.reopened',
   'filing.restored',
+  'filing.resubmitted',
   'filing.snapshot',
   'filing.stalled',
   'filing.status_changed',

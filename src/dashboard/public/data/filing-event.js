@@ -10,6 +10,7 @@
  * @property {string | null} from
  * @property {string | null} to
  * @property {string | null} reason why it was rejected or disabled, or why the last poll failed
+ * @property {string | null} answeredBy the filing that answers the rejection
  * @property {boolean} inferred
  * @property {boolean} tooLarge whether the filing was too large to be part of the event
  */
@@ -21,15 +22,16 @@
  * @returns {EventFacts}
  */
 export function eventFacts({ data }) {
-  const filing = asObject(data['filing']);
+  const filing = asObject(data['filing'] ?? data['details']);
   return {
     filingId: text(data['filingId']),
     insured: text(filing['insuredsName']),
     policy: text(filing['policyNumber']),
-    state: text(asObject(filing['filingState'])['stateAbbr']),
+    state: text(asObject(filing['filingState'] ?? filing)['stateAbbr']),
     from: text(data['previousStatus']),
     to: text(data['status']),
     reason: text(data['rejectionReason']) ?? text(data['reason']) ?? text(data['lastError']),
+    answeredBy: text(data['answeredBy']),
     inferred: data['inferred'] === true,
     tooLarge: data['omitted'] === 'too_large',
   };

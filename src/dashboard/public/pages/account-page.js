@@ -45,7 +45,7 @@ export function AccountPage({ account: name }) {
 /** @param {{ account: Account }} props */
 function Known({ account }) {
   const knowledge = knowledgeOf(account);
-  const rejected = account.counts['REJECTED'] ?? 0;
+  const rejected = account.open ?? 0;
   const all = html`<a class="all" href=${withQuery(href('rejections'), { account: account.account })}
     >All ${number(rejected)}, oldest first</a
   >`;

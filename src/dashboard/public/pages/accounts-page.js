@@ -1,6 +1,7 @@
 import {
   byTrouble,
   Count,
+  countOf,
   FailingSubscriptions,
   filingsHref,
   Health,
@@ -66,7 +67,7 @@ function Accounts({ accounts, more, onMore }) {
 function Totals({ accounts, isAll }) {
   const current = accounts.filter((account) => knowledgeOf(account) === 'current');
   const sum = (/** @type {string} */ status) =>
-    accounts.reduce((total, { counts }) => total + (counts[status] ?? 0), 0);
+    accounts.reduce((total, account) => total + (countOf(account, status) ?? 0), 0);
   const rejected = sum('REJECTED');
   const rest = accounts.length - current.length;
   return html`<p class="totals">
@@ -90,7 +91,7 @@ function rowOf(account, statuses) {
   const counts = statuses.map(
     (status) =>
       html`<a class=${`plain-count ${knowledge}`} href=${filingsHref(name, status)}
-        ><${Count} count=${knowledge === 'unknown' ? null : (account.counts[status] ?? 0)} /><span
+        ><${Count} count=${knowledge === 'unknown' ? null : (countOf(account, status) ?? 0)} /><span
           class="in-card"
         >
           <${Badge} word=${status} /></span

@@ -1,9 +1,20 @@
-import { At, Badge, CopyButton, Facts, Notice, Section, Text, When, whenRead } from '../parts/parts.js';
+import {
+  At,
+  Badge,
+  CopyButton,
+  Facts,
+  FilingLink,
+  Notice,
+  Section,
+  Text,
+  When,
+  whenRead,
+} from '../parts/parts.js';
 import { EventDeliveries } from '../deliveries/attempts.js';
 import { apiPath, useResource } from '../data/api.js';
 import { eventFacts, withKnownDetails } from '../data/filing-event.js';
 import { AccountHeading } from '../parts/account-parts.js';
-import { FilingAge, SeenBy } from '../parts/filings.js';
+import { AnsweredBy, FilingAge, SeenBy } from '../parts/filings.js';
 import { dollars, spaced } from '../parts/format.js';
 import { html } from '../html.js';
 import { href, withQuery } from '../router.js';
@@ -52,9 +63,10 @@ function FilingFacts({ account, filing, onChanged }) {
   return html`${filing.removed && html`<${Notice} tone="warn">The partner service no longer knows this filing.<//>`}
     ${
       filing.status === 'REJECTED' &&
-      html`<div class="notice bad split">
+      html`<div class=${`notice ${filing.answeredBy === null ? 'bad' : 'info'} split`}>
         <p>Rejected: <${Text} value=${filing.rejectionReason} /></p>
         <${SeenBy} account=${account} filing=${filing} onChanged=${onChanged} />
+        <${AnsweredBy} account=${account} filing=${filing} onChanged=${onChanged} />
       </div>`
     }
     <${Facts}
@@ -68,6 +80,9 @@ function FilingFacts({ account, filing, onChanged }) {
         ['Filed', html`<${Text} value=${filing.createdAt?.slice(0, 10) ?? null} />`],
         [`${filing.status} since`, html`<${At} at=${filing.since} />`],
         ['Completed', html`<${When} at=${filing.completedAt} never="not yet" />`],
+        ...(filing.answers === null
+          ? []
+          : [['Answers', html`<${FilingLink} account=${account} filingId=${filing.answers} />`]]),
         ['Filing id', id, 'wide'],
       ]}
     />`;
@@ -93,7 +108,7 @@ function Timeline({ account, filing: { filingId, events, sequence } }) {
 
 /** @param {{ account: string, event: FilingEvent }} props */
 function TimelineEntry({ account, event }) {
-  const { filingId, from, to, reason, inferred, tooLarge } = eventFacts(event);
+  const { filingId, from, to, reason, answeredBy, inferred, tooLarge } = eventFacts(event);
   return html`<li>
     <p>
       <${Badge} word=${event.type} /> <${At} at=${event.timestamp} />
@@ -104,6 +119,7 @@ function TimelineEntry({ account, event }) {
       ${inferred && html`<span class="quiet"> (inferred: it went there and back unseen)</span>`}
     </p>
     ${reason !== null && html`<p><${Text} value=${reason} /></p>`}
+    ${answeredBy !== null && html`<p>Answered by <${FilingLink} account=${account} filingId=${answeredBy} /></p>`}
     ${tooLarge && html`<p class="quiet">Sent without the filing, which is larger than FILING_MAX_BYTES allows.</p>`}
     <${EventDeliveries} account=${account} eventId=${event.id} filingId=${filingId} />
     <details>

@@ -19,7 +19,7 @@ import { useIsOperator } from '../session.js';
  */
 
 const refreshMs = 5000;
-const filterNames = /** @type {const} */ (['account', 'state', 'reason', 'seen']);
+const filterNames = /** @type {const} */ (['account', 'state', 'reason', 'seen', 'open']);
 const columns = ['Age', 'Insured', 'Policy', 'State', 'Premium', 'Reason'];
 const troubledShown = 10;
 const groupsShown = 6;
@@ -28,6 +28,7 @@ const orders = /** @type {const} */ ([
   [null, 'Oldest first'],
   ['newest', 'Newest first'],
 ]);
+const openChoices = /** @type {const} */ ([['false', 'Answered']]);
 const seenChoices = /** @type {const} */ ([
   ['false', 'Not seen yet'],
   ['true', 'Seen'],
@@ -61,7 +62,8 @@ function Board({ list, subject, isOperator }) {
   const { items, more } = list.data;
   /** @type {RejectionPage} */
   const page = list.data.first;
-  const shown = [...columns, ...(isOperator && !query.has('account') ? ['Account'] : []), 'Seen by'];
+  const last = query.get('open') === 'false' ? 'Answered by' : 'Seen by';
+  const shown = [...columns, ...(isOperator && !query.has('account') ? ['Account'] : []), last];
   return html`<${BoardHealth} page=${page} />
     <div class="board">
       <div class="board-side">
@@ -74,6 +76,7 @@ function Board({ list, subject, isOperator }) {
         <div class="filters">
           <${ChipFilter} label="Order" name="order" options=${orders} />
           <${ChipFilter} label="Seen by somebody" name="seen" options=${seenChoices} isOptional />
+          <${ChipFilter} label="Answered by a later filing" name="open" options=${openChoices} isOptional />
           <${ClearFilters} names=${['reason', 'state']} />
         </div>
         <${StillTable}

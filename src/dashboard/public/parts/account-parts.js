@@ -35,11 +35,18 @@ const troubles = ['auth_failed', 'doubtful', 'stale', 'backing_off', 'baselining
  */
 export function byTrouble(one, other) {
   return (
-    rank(one) - rank(other) ||
-    (other.counts['REJECTED'] ?? 0) - (one.counts['REJECTED'] ?? 0) ||
-    one.account.localeCompare(other.account)
+    rank(one) - rank(other) || (other.open ?? 0) - (one.open ?? 0) || one.account.localeCompare(other.account)
   );
 }
+
+/**
+ * The number of filings in a status, of the rejected ones those that no other filing answers; null while it
+ * is not known. Pure.
+ * @param {Pick<Account, 'counts' | 'open'>} account
+ * @param {string} status
+ */
+export const countOf = ({ counts, open }, status) =>
+  status === 'REJECTED' ? open : (counts[status] ?? null);
 
 /** @type {(account: Account) => number} */
 function rank({ health }) {
@@ -116,9 +123,9 @@ export const AsOf = ({ at }) =>
  */
 export function Counts({ account }) {
   const knowledge = knowledgeOf(account);
-  const rejectedFirst = Object.entries(account.counts).toSorted(
-    ([one], [other]) => Number(other === 'REJECTED') - Number(one === 'REJECTED'),
-  );
+  const rejectedFirst = Object.keys(account.counts)
+    .toSorted((one, other) => Number(other === 'REJECTED') - Number(one === 'REJECTED'))
+    .map((status) => /** @type {const} */ ([status, countOf(account, status)]));
   return html`<ul class=${`counts ${knowledge}`} aria-label="Filings by status">
     ${rejectedFirst.map(
       ([status, count]) =>

@@ -23,8 +23,10 @@ const completed = 'COMPLETED';
 /** @type {Readonly<Record<string, (filing: Listed, account: string, onChanged: () => void) => any>>} */
 const cells = {
   Age: (filing) => html`<${FilingAge} filing=${filing} />`,
-  Insured: ({ filingId, insuredsName }, account) =>
-    html`<${FilingLink} account=${account} filingId=${filingId} name=${insuredsName} />`,
+  Insured: ({ filingId, insuredsName, answeredBy }, account) => {
+    const link = html`<${FilingLink} account=${account} filingId=${filingId} name=${insuredsName} />`;
+    return answeredBy === null ? link : html`<s>${link}</s>`;
+  },
   Policy: ({ policyNumber }) => html`<${Text} value=${policyNumber} />`,
   State: ({ stateAbbr }) => html`<${Text} value=${stateAbbr} />`,
   Type: ({ filingType }) => html`<${Text} value=${filingType && spaced(filingType)} />`,
@@ -35,6 +37,8 @@ const cells = {
   Reason: ({ rejectionReason }) =>
     html`<span class="clamp reason"><${Text} value=${rejectionReason} /></span>`,
   Account: (_, account) => html`<a href=${href('accounts', account)}><${Text} value=${account} /></a>`,
+  'Answered by': ({ answeredBy }, account) =>
+    html`<${FilingLink} account=${account} filingId=${answeredBy} />`,
   'Seen by': (filing, account, onChanged) =>
     html`<${SeenBy} account=${account} filing=${filing} onChanged=${onChanged} />`,
 };
@@ -87,7 +91,8 @@ export function rowOf(columns, account, filing, onChanged = () => {}) {
         ${filing.policyNumber !== null && html`${show('Policy')} · `}${show('State')}
         ${has('Status') && html` ${show('Status')}`} ${has('Account') && html` · ${show('Account')}`}
       </div>
-      ${filing.rejectionReason !== null && show('Reason')} ${has('Seen by') && show('Seen by')}`,
+      ${filing.rejectionReason !== null && show('Reason')} ${has('Seen by') && show('Seen by')}
+      ${has('Answered by') && html`<div>Answered by ${show('Answered by')}</div>`}`,
   };
 }
 
@@ -96,7 +101,7 @@ export function rowOf(columns, account, filing, onChanged = () => {}) {
  * @param {{ account: string, knowledge: Knowledge }} props
  */
 export function RejectionsTable({ account, knowledge }) {
-  const path = `${apiPath('accounts', account, 'filings')}?limit=10&order=newest&status=REJECTED`;
+  const path = withQuery('v1/rejections', { account, limit: '10', order: 'newest' });
   const isAway = useFaults().length > 0;
   return html`<${FilingsList}
     account=${account}
@@ -191,6 +196,39 @@ export function Searched({ page: { searched } }) {
   return html`<p class=${searched.service === 'unavailable' ? 'notice warn' : 'quiet'} role="status">
     <${Text} value=${searched.detail} />
   </p>`;
+}
+
+/**
+ * The filing that answers a rejection, with buttons for those who may say so.
+ * @param {{ account: string, filing: Pick<Filing, 'filingId' | 'answeredBy'>, onChanged: () => void }} props
+ */
+export function AnsweredBy({ account, filing: { filingId, answeredBy }, onChanged }) {
+  const client = useClient();
+  const mayWrite = useMayWrite();
+  const path = apiPath('accounts', account, 'filings', filingId, 'answer');
+  const link = async (/** @type {FormData} */ form) => {
+    await client.send('PUT', path, { answeredBy: textOf(form, 'answeredBy') });
+    onChanged();
+  };
+  const undo = async () => {
+    await client.send('DELETE', path);
+    onChanged();
+  };
+  if (answeredBy !== null)
+    return html`<span
+      ><span class="quiet">Answered by</span>
+      <${FilingLink} account=${account} filingId=${answeredBy} />${' '}${
+        mayWrite &&
+        html`<${WorkButton} work=${undo} what="undo that" kind="link" name="Not answered after all">Undo<//>`
+      }</span
+    >`;
+  if (!mayWrite) return null;
+  return html`<${DialogButton} label="Answered by …" verb="Save" what="save that" kind="small" work=${link}>
+    <label
+      >Id of the corrected filing <input name="answeredBy" required maxlength="256" autocomplete="off"
+    /></label>
+    <p class="quiet">A filing with the same policy number, state and type is linked by itself.</p>
+  <//>`;
 }
 
 const storageKey = 'filing-webhooks.name';

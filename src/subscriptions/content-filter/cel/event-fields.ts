@@ -30,7 +30,7 @@ export const filing: Fields = {
 
 /** The fields of `data` in the events of filings (docs/webhooks.md#what-arrives). Others do not occur. */
 const data: Fields = {
-  ...texts('account filingId status previousStatus rejectionReason completedAt omitted'),
+  ...texts('account filingId status previousStatus rejectionReason completedAt omitted answeredBy'),
   sequence: 'double',
   changed: 'list<string>',
   observed: texts('notBefore notAfter'),

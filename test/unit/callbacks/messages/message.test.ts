@@ -22,6 +22,12 @@ it.each<[string, object, string]>([
   ['filing.reopened', filing('PENDING'), 'Reopened (Pending)'],
   ['filing.snapshot', filing('REJECTED', { changed: [] }), 'Rejected (as it stands)'],
   ['filing.stalled', filing('PENDING', { changed: [] }), 'Pending for too long'],
+  ['filing.resubmitted', filing('REJECTED', { changed: [], answeredBy: 'f_2' }), 'Resubmitted'],
+  [
+    'filing.resubmitted',
+    filing('REJECTED', { changed: [], answeredBy: null }),
+    'Rejected (no filing answers it any more)',
+  ],
   ['filing.rejected', filing('REJECTED'), 'Rejected'],
   ['filing.rejected', filing('REJECTED', { changed: ['rejectionReason'] }), 'Rejected (the reason changed)'],
   ['filing.completed', filing('COMPLETED', { changed: ['completedAt'] }), 'Completed (again)'],
@@ -72,4 +78,14 @@ it('links to the page of the filing, the subscription or the account', () => {
   expect(messageOf('account.stale', {}, url).link).toBe(`${url}/#/accounts/acme`);
   expect(messageOf('account.stale', {}).link).toBeNull();
   expect(messageOf('filing.paid', { filingId: 'x'.repeat(4_000) }, url).link).toBeNull();
+});
+
+it('says which filing answers a rejection, by the details where the filing is not there', () => {
+  const details = { insuredsName: 'Later LLC', policyNumber: 'SL-2', stateAbbr: 'TX', premium: 1200.5 };
+  const answered = { changed: [], answeredBy: 'f_2', filing: undefined, details };
+  expect(messageOf('filing.resubmitted', filing('REJECTED', answered))).toMatchObject({
+    tone: 'plain',
+    subject: ['Later LLC', 'policy SL-2', 'TX', '$1,200.50'],
+    facts: ['account acme', 'f 1', 'answered by f_2'],
+  });
 });

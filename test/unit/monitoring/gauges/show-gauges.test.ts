@@ -9,6 +9,7 @@ const facts = (account: string, known: Partial<AccountFacts>): AccountFacts => (
   health: 'ok',
   lastCompletePollAt: 1,
   counts: {},
+  open: 0,
   oldest: new Map(),
   subscriptions: {
     byState: { active: 0, failing: 0, unverified: 0, disabled: 0 },
