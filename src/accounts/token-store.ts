@@ -5,13 +5,22 @@ import { replaceField } from '../redis/hash-fields.ts';
 import { decodeRecord, parseShaped, readOrLeaveOut, type OnUnreadable } from '../redis/unreadable-record.ts';
 import { defineScript, loadScript } from '../redis/scripts.ts';
 
+/**
+ * The changes that a token may make: none with `read`, notes on filings with `triage`, and with `manage` all
+ * of its account, or of `subscriptions`.
+ */
+export type Right = (typeof rights)[number];
+
+/** Every right, the least first. */
+export const rights = ['read', 'triage', 'manage'] as const;
+
 /** A token of an account, without its text. Times are milliseconds on Redis's clock. */
 export interface AccountToken {
   /** The start of the text's SHA-256: identifies the token and opens nothing. */
   readonly id: string;
   readonly account: string;
   readonly name: string;
-  readonly readOnly: boolean;
+  readonly right: Right;
   /** Whether its text is that of a link, which opens the page and not the API. */
   readonly link: boolean;
   /** Which subscriptions it may see and manage: all of the account, or only those that it made. */
@@ -31,7 +40,7 @@ export interface AccountToken {
 export type ManagedSubscriptions = 'all' | 'own';
 
 /** The settings of a token; a parent expires no earlier than the tokens that it makes. */
-export type TokenSettings = Pick<AccountToken, 'name' | 'readOnly' | 'expiresAt'> &
+export type TokenSettings = Pick<AccountToken, 'name' | 'right' | 'expiresAt'> &
   Partial<Pick<AccountToken, 'parent' | 'link' | 'subscriptions'>>;
 
 /** The result of making a token. */
@@ -193,8 +202,8 @@ function parseToken(key: string, id: string, text: string): StoredToken {
 // timingSafeEqual takes hashes of one length only.
 function toStored(text: string): StoredToken | null {
   const stored = parseShaped<StoredToken>(text, { hash: 'string', name: 'string', createdAt: 'number' });
-  const isToken = stored?.hash.length === hashLength && ['all', 'own'].includes(stored.subscriptions);
-  return isToken ? stored : null;
+  if (stored?.hash.length !== hashLength) return null;
+  return rights.includes(stored.right) && ['all', 'own'].includes(stored.subscriptions) ? stored : null;
 }
 
 function idOf(hash: string): string {

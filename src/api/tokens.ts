@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { type AccountToken, type MadeToken, tokensMax } from '../accounts/token-store.ts';
+import { type AccountToken, type MadeToken, rights, tokensMax } from '../accounts/token-store.ts';
 import { instantMs, instantOrNullSchema, mustBeLater } from '../json/instant.ts';
 import { tokenGone, tokenOf } from './access/auth.ts';
 import type { ApiDeps, Api } from './deps.ts';
@@ -7,18 +7,20 @@ import { ownerOf } from './access/own-subscriptions.ts';
 import * as s from './shared/schema.ts';
 import { sendPage } from './shared/paging.ts';
 import { invalidValue, notFound, Problem } from './shared/problem.ts';
+import { rightIn, rightInput, rightText } from './shared/right.ts';
 
 /** The tokens that open one account. */
 export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
   app.post('/tokens', createToken, async (request, reply) => {
     const { account } = request.params;
-    const { name = 'unnamed', readOnly = false, subscriptions = 'all', expiresAt } = request.body;
+    const { name = 'unnamed', subscriptions = 'all', expiresAt } = request.body;
+    const right = rightIn(request.body, 'manage');
     const maker = tokenOf(request);
     const end = endOf(instantMs(expiresAt), maker?.expiresAt ?? null, now());
-    const settings = { name, readOnly, subscriptions, expiresAt: end, parent: maker?.id ?? null };
+    const settings = { name, right, subscriptions, expiresAt: end, parent: maker?.id ?? null };
     const { token, text } = orRefusal(await tokens.create(account, settings, now()));
     void reply.code(201);
-    return { ...s.show(tokenSchema, token), token: text, warnings: warningsOf(request.body, token) };
+    return { ...tokenView(token), token: text, warnings: warningsOf(request.body, token) };
   });
 
   app.get('/tokens', listTokens, async (request, reply) => {
@@ -32,7 +34,7 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
       const page = following.slice(0, limit);
       const last = following.length > limit ? page.at(-1) : undefined;
       return {
-        items: page.map((token) => s.show(tokenSchema, token)),
+        items: page.map(tokenView),
         next: last === undefined ? null : ageKey(last),
       };
     });
@@ -70,19 +72,23 @@ function endOf(asked: number | null, makersEndsAt: number | null, now: number): 
   return asked ?? makersEndsAt;
 }
 
+function tokenView(token: AccountToken) {
+  return s.show(tokenSchema, { ...token, readOnly: token.right === 'read' });
+}
+
 function ageKey({ createdAt, id }: AccountToken): string {
   return `${String(createdAt).padStart(15, '0')} ${id}`;
 }
 
 /** Warnings about settings that were left out of the request for a token; pure. */
 function warningsOf(
-  { name, readOnly, subscriptions, expiresAt }: Static<typeof tokenInputSchema>,
+  { name, right, readOnly, subscriptions, expiresAt }: Static<typeof tokenInputSchema>,
   token: AccountToken,
 ): string[] {
   return [
     ...(name === undefined ? ['It has no name, so the list does not show its holder: give `name`.'] : []),
-    ...(readOnly === undefined && subscriptions !== 'own'
-      ? ['It may change everything of the account: give `readOnly`, or `subscriptions` for a tool.']
+    ...(right === undefined && readOnly === undefined && subscriptions !== 'own'
+      ? ['It may change everything of the account: give `right`, or `subscriptions` for a tool.']
       : []),
     ...(expiresAt === undefined && token.expiresAt === null ? ['It never expires: give `expiresAt`.'] : []),
   ];
@@ -92,14 +98,22 @@ function warningsOf(
 export function addLinkRoutes(app: Api, { tokens, now, publicUrl = null }: ApiDeps): void {
   app.post('/links', createLink, async (request, reply) => {
     const { account } = request.params;
-    const { expiresInMs, readOnly = true, name = 'link' } = request.body;
+    const { expiresInMs, name = 'link' } = request.body;
+    const right = rightIn(request.body, 'read');
     const maker = tokenOf(request);
     const expiresAt = Math.min(now() + expiresInMs, maker?.expiresAt ?? Infinity);
-    const settings = { name, readOnly, expiresAt, parent: maker?.id ?? null, link: true };
+    const settings = { name, right, expiresAt, parent: maker?.id ?? null, link: true };
     const { token, text } = orRefusal(await tokens.create(account, settings, now()));
     const page = publicUrl ?? `${request.protocol}://${request.host}`;
     void reply.code(201);
-    return s.show(linkSchema, { id: token.id, url: `${page}/#/link/${text}`, readOnly, expiresAt });
+    const shown = {
+      id: token.id,
+      url: `${page}/#/link/${text}`,
+      right,
+      readOnly: right === 'read',
+      expiresAt,
+    };
+    return s.show(linkSchema, shown);
   });
 }
 
@@ -119,7 +133,7 @@ const tokenInputSchema = s.record(
       description: 'The holder of the token.',
       examples: ['billing'],
     }),
-    readOnly: Type.Boolean({ default: false, description: 'Whether it may only read.' }),
+    ...rightInput,
     subscriptions: s.oneOf(['all', 'own'], {
       default: 'all',
       description:
@@ -134,7 +148,8 @@ const tokenInputSchema = s.record(
 const shown = {
   id: Type.String({ examples: ['tok_9f86d081884c7d65'] }),
   name: Type.String({ examples: ['billing'] }),
-  readOnly: Type.Boolean(),
+  right: s.oneOf(rights, { description: rightText }),
+  readOnly: s.boolean('Whether it may only read.'),
   link: s.boolean('Whether it is a link to the page; the API does not accept it as a token.'),
   subscriptions: s.oneOf(['all', 'own'], {
     description: 'Which subscriptions it sees and manages: all of the account, or only those that it made.',
@@ -172,6 +187,7 @@ const linkSchema = s.shared('Link', {
     description: 'Opens the page, any number of times until it expires. Shown only now.',
     examples: ['https://filings.example.com/#/link/fwl_8f14e45fceea167a5a36dedd4bea2543aabb.default'],
   }),
+  right: s.oneOf(rights, { description: rightText }),
   readOnly: s.boolean('Whether it only shows the account.'),
   expiresAt: s.time('The link, and what was opened with it, ends then.'),
 });
@@ -184,10 +200,7 @@ const linkInputSchema = s.record({
     examples: [7 * day],
   }),
   ...s.optional({
-    readOnly: Type.Boolean({
-      default: true,
-      description: 'Whether the page that it opens only shows the account.',
-    }),
+    ...rightInput,
     name: Type.String({
       minLength: 1,
       maxLength: 100,

@@ -65,7 +65,7 @@ const dialogs = [
   ['Disable …', () => subscription],
   ['Delete …', () => subscription],
   ['New token …', () => '#/accounts/default/tokens'],
-  ['Share a read-only link …', () => '#/accounts/default/tokens'],
+  ['Share a link …', () => '#/accounts/default/tokens'],
   ['Revoke …', () => '#/accounts/default/tokens'],
   ['Delete the account …', () => '#/accounts/default/settings'],
 ] as const;

@@ -105,9 +105,10 @@ describe('tokens', () => {
 test('a link opens this account for one who may only look, until it is revoked', async () => {
   await using tab = await stage.visit(hash);
   const { page } = tab;
-  await page.getByRole('button', { name: 'Share a read-only link …' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Share a read-only link' });
+  await page.getByRole('button', { name: 'Share a link …' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Share a link' });
   await dialog.getByLabel('For whom').fill('Agency in Dallas');
+  expect(await dialog.getByLabel(/Read only/).isChecked()).toBe(true);
   await dialog.getByRole('button', { name: 'Make the link' }).click();
   const url = await dialog.getByLabel('Link').inputValue();
   await tab.picture('link');

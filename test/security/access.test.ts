@@ -17,6 +17,7 @@ const callers = [
   'other account',
   'other read-only',
   'read-only',
+  'triage',
   'account',
   'own',
   'maker',
@@ -40,17 +41,23 @@ const operatorOnly = (status: number): Row['expected'] => ({
 const reading = (status: number): Row['expected'] => ({
   ...operatorOnly(status),
   'read-only': status,
+  triage: status,
   account: status,
   own: status,
   maker: status,
 });
-const changing = (status: number): Row['expected'] => ({
+const changing = (status: number): Row['expected'] => ({ ...triaging(status), triage: 403 });
+const triaging = (status: number): Row['expected'] => ({
   ...reading(status),
   'read-only': 403,
   own: 403,
   maker: 403,
 });
-const registering = (status: number): Row['expected'] => ({ ...reading(status), 'read-only': 403 });
+const registering = (status: number): Row['expected'] => ({
+  ...reading(status),
+  'read-only': 403,
+  triage: 403,
+});
 const readingOne = (status: number): Row['expected'] => ({ ...reading(status), own: 404 });
 const changingOne = (status: number): Row['expected'] => ({ ...registering(status), own: 404 });
 
@@ -127,10 +134,10 @@ const rows: Readonly<Record<string, Row>> = {
   [`GET ${account}/filings/:filingId`]: { expected: reading(200) },
   // It is not REJECTED.
   'GET /v1/rejections': { expected: anyToken(200) },
-  [`PUT ${account}/filings/:filingId/seen`]: { body: { by: 'Dana' }, expected: changing(409) },
-  [`DELETE ${account}/filings/:filingId/seen`]: { expected: changing(204) },
-  [`PUT ${account}/filings/:filingId/answer`]: { body: { answeredBy: 'f_2' }, expected: changing(409) },
-  [`DELETE ${account}/filings/:filingId/answer`]: { expected: changing(204) },
+  [`PUT ${account}/filings/:filingId/seen`]: { body: { by: 'Dana' }, expected: triaging(409) },
+  [`DELETE ${account}/filings/:filingId/seen`]: { expected: triaging(204) },
+  [`PUT ${account}/filings/:filingId/answer`]: { body: { answeredBy: 'f_2' }, expected: triaging(409) },
+  [`DELETE ${account}/filings/:filingId/answer`]: { expected: triaging(204) },
 };
 
 const redis = testRedis();
@@ -157,7 +164,7 @@ async function createToken(name: string, settings: object = {}): Promise<string>
 }
 
 async function expiredToken(name: string): Promise<string> {
-  const settings = { name: 'expired', readOnly: false, expiresAt: Date.now() - 1 };
+  const settings = { name: 'expired', right: 'manage', expiresAt: Date.now() - 1 } as const;
   const made = await api.deps.tokens.create(name, settings, 1);
   return made.kind === 'made' ? made.text : '';
 }
@@ -209,6 +216,7 @@ const authorization: Readonly<Record<Caller, (name: string, maker: string) => Pr
   'other account': async () => `Bearer ${await createToken('other')}`,
   'other read-only': async () => `Bearer ${await createToken('other', { readOnly: true })}`,
   'read-only': async (name) => `Bearer ${await createToken(name, { readOnly: true })}`,
+  triage: async (name) => `Bearer ${await createToken(name, { right: 'triage' })}`,
   account: async (name) => `Bearer ${await createToken(name)}`,
   own: async (name) => `Bearer ${await createToken(name, { subscriptions: 'own' })}`,
   maker: async (_name, maker) => `Bearer ${maker}`,

@@ -18,7 +18,7 @@ afterAll(async () => {
 test('an account has a thousand tokens at most, however many are made at once', async () => {
   const full = await api.createAccount('full');
   const { tokens } = api.deps;
-  const settings = { name: 'one of many', readOnly: true, expiresAt: null };
+  const settings = { name: 'one of many', right: 'read', expiresAt: null } as const;
   const made = await Promise.all(
     Array.from({ length: 1_200 }, () => tokens.create('full', settings, Date.now())),
   );

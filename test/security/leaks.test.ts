@@ -272,30 +272,33 @@ describe('after a run in which every secret was used', () => {
     expect(found(JSON.stringify(answers))).toEqual([]);
   });
 
-  test('a read-only token sees where a receiver is, and nothing that gives access to it', async () => {
-    const { token } = (await call('POST', `${base}/tokens`, { readOnly: true })).body;
-    const read = async (path: string) => call('GET', path, undefined, String(token));
-    const { body } = await read(`${base}/subscriptions`);
-    const items = body['items'] as { id: string; url: string }[];
-    expect(items.map(({ url }) => url)).toEqual([`${new URL(receiver.url).origin}/…`]);
-    const ids = items.map(({ id }) => `${base}/subscriptions/${id}`);
-    const paths = [
-      base,
-      ...['tokens', 'subscriptions', 'events', 'filings', 'counts'].map((list) => `${base}/${list}`),
-      ...replays.map((id) => `${base}/replays/${String(id)}`),
-      ...ids.flatMap((path) => [path, `${path}/attempts`, `${path}/dead-letters`]),
-    ];
-    const answers = await Promise.all(paths.map(read));
-    expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200));
-    expect(JSON.stringify(answers)).not.toContain(wordOfUrl);
-    const attempts = (await read(`${ids[0]}/attempts`)).body['items'] as object[];
-    expect(attempts.length).toBeGreaterThan(0);
-    expectNone(attempts, (attempt) => !('response' in attempt) || attempt.response !== null, 'responses');
-    const copied = await call('PATCH', ids[0] ?? '', { url: items[0]?.url });
-    expect(copied).toMatchObject({ status: 422, body: { errors: [{ path: 'url' }] } });
-    const whole = (await call('GET', ids[0] ?? '')).body['url'];
-    expect(whole).toBe(`${receiver.url}?${wordOfUrl}`);
-  });
+  test.each([{ readOnly: true }, { right: 'read' }, { right: 'triage' }])(
+    'a token with %j sees where a receiver is, and nothing that gives access to it',
+    async (rights) => {
+      const { token } = (await call('POST', `${base}/tokens`, rights)).body;
+      const read = async (path: string) => call('GET', path, undefined, String(token));
+      const { body } = await read(`${base}/subscriptions`);
+      const items = body['items'] as { id: string; url: string }[];
+      expect(items.map(({ url }) => url)).toEqual([`${new URL(receiver.url).origin}/…`]);
+      const ids = items.map(({ id }) => `${base}/subscriptions/${id}`);
+      const paths = [
+        base,
+        ...['tokens', 'subscriptions', 'events', 'filings', 'counts'].map((list) => `${base}/${list}`),
+        ...replays.map((id) => `${base}/replays/${String(id)}`),
+        ...ids.flatMap((path) => [path, `${path}/attempts`, `${path}/dead-letters`]),
+      ];
+      const answers = await Promise.all(paths.map(read));
+      expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200));
+      expect(JSON.stringify(answers)).not.toContain(wordOfUrl);
+      const attempts = (await read(`${ids[0]}/attempts`)).body['items'] as object[];
+      expect(attempts.length).toBeGreaterThan(0);
+      expectNone(attempts, (attempt) => !('response' in attempt) || attempt.response !== null, 'responses');
+      const copied = await call('PATCH', ids[0] ?? '', { url: items[0]?.url });
+      expect(copied).toMatchObject({ status: 422, body: { errors: [{ path: 'url' }] } });
+      const whole = (await call('GET', ids[0] ?? '')).body['url'];
+      expect(whole).toBe(`${receiver.url}?${wordOfUrl}`);
+    },
+  );
 
   test.each(['/metrics', '/health/ready', '/health/live', '/openapi.json', '/'])(
     '%s contains none',

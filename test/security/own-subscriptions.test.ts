@@ -75,13 +75,18 @@ test('a token is made with its rights, and lists and sessions show them', async 
   expect(await api.ok('POST', `${path}/tokens`, { name: 'plain' })).toMatchObject({ subscriptions: 'all' });
 });
 
-test.each(['', '"subscriptions":"other",'])(
-  'a stored token with these rights opens nothing: "%s"',
-  async (rights) => {
+test.each([
+  ['"subscriptions":"own",', ''],
+  ['"subscriptions":"own",', '"subscriptions":"other",'],
+  ['"right":"manage",', ''],
+  ['"right":"manage",', '"right":"everything",'],
+])(
+  'a stored token opens nothing with other rights than there are: in place of %s "%s"',
+  async (known, rights) => {
     const { id, token } = await tool();
     const stored = (await api.stored.of(account).tokenTexts())[id] ?? '';
-    expect(stored).toContain('"subscriptions":"own",');
-    await api.stored.of(account).setTokens({ [id]: stored.replace('"subscriptions":"own",', rights) });
+    expect(stored).toContain(known);
+    await api.stored.of(account).setTokens({ [id]: stored.replace(known, rights) });
     expect((await api.call('GET', path, undefined, { token })).status).toBe(503);
   },
 );

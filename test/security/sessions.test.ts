@@ -59,6 +59,7 @@ test('a session is 256 random bits, of which Redis has a digest alone', async ()
     {
       kind: 'operator',
       account: null,
+      right: 'manage',
       readOnly: false,
       subscriptions: 'all',
       expiresAt: new Date(clockMs + sessionMs).toISOString(),
@@ -232,6 +233,7 @@ test('a link opens its account for reading until it expires, and nothing without
   expect(first.body).toEqual({
     kind: 'account',
     account: 'one',
+    right: 'read',
     readOnly: true,
     subscriptions: 'all',
     expiresAt: new Date(clockMs + 60_000).toISOString(),

@@ -148,6 +148,34 @@ test('a token needs no settings', async () => {
   expect([status, body['name'], body['readOnly'], body['expiresAt']]).toEqual([201, 'unnamed', false, null]);
 });
 
+test.each([
+  [{}, 'manage', 'read'],
+  [{ readOnly: true }, 'read', 'read'],
+  [{ readOnly: false }, 'manage', 'manage'],
+  [{ right: 'read', readOnly: true }, 'read', 'read'],
+  [{ right: 'triage' }, 'triage', 'triage'],
+  [{ right: 'triage', readOnly: false }, 'triage', 'triage'],
+  [{ right: 'manage' }, 'manage', 'manage'],
+])('%j makes a token with the right %s and a link with the right %s', async (rights, ofToken, ofLink) => {
+  const shown = (right: string) => ({ right, readOnly: right === 'read' });
+  const { status, body } = await api.call('POST', `${path}/tokens`, { name: 'a', ...rights });
+  expect(body).toMatchObject({ ...shown(ofToken), link: false });
+  const session = await api.call('GET', '/v1/session', undefined, { token: String(body['token']) });
+  expect(session.body).toMatchObject(shown(ofToken));
+  const link = await api.ok('POST', `${path}/links`, { expiresInMs: 60_000, ...rights });
+  expect([status, link]).toMatchObject([201, shown(ofLink)]);
+});
+
+test('a right that contradicts readOnly is refused', async () => {
+  for (const given of [
+    { right: 'manage', readOnly: true },
+    { right: 'read', readOnly: false },
+  ]) {
+    const { status, body } = await api.call('POST', `${path}/tokens`, given);
+    expect([status, body['errors']]).toMatchObject([422, [{ path: 'readOnly' }]]);
+  }
+});
+
 test('a token that ends makes no token that outlives it', async () => {
   const maker = await make({ expiresAt: inAWeek });
   const token = String(maker.body['token']);

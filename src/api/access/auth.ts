@@ -25,6 +25,8 @@ declare module 'fastify' {
     refusesMethod?: boolean;
     /** It changes nothing, whatever its method: read-only tokens may call it. */
     onlyReads?: boolean;
+    /** It changes only what people note of filings: tokens with the right `triage` may call it. */
+    triages?: boolean;
     /** No body is the same as `{}`. */
     bodyOptional?: boolean;
   }
@@ -52,6 +54,8 @@ export interface Access {
   /** The account in the path; null where there is none. */
   readonly account: string | null;
   readonly changes: boolean;
+  /** Whether all that it changes is what people note of filings. */
+  readonly triages?: boolean;
   /** Whether it is about subscriptions, of which a token may manage its own. */
   readonly ofSubscriptions?: boolean;
 }
@@ -65,13 +69,21 @@ export function refusal(caller: Caller, access: Access): Problem | null {
   if (access.operatorOnly || access.account !== caller.token.account) {
     return new Problem('not_found', 'There is nothing here for this token; /docs lists all paths.');
   }
-  if (access.changes && caller.token.readOnly) {
+  const { right, subscriptions } = caller.token;
+  if (access.changes && right === 'read') {
     return new Problem(
       'read_only_token',
-      'This token may only read: use one that was made without readOnly.',
+      'This token may only read: use one that was made with the right manage, or triage for notes on filings.',
     );
   }
-  if (access.changes && caller.token.subscriptions === 'own' && access.ofSubscriptions !== true) {
+  if (right === 'triage') {
+    if (!access.changes || access.triages === true) return null;
+    return new Problem(
+      'triage_only_token',
+      'This token changes only what people note of filings: use one that was made with the right manage.',
+    );
+  }
+  if (access.changes && subscriptions === 'own' && access.ofSubscriptions !== true) {
     return new Problem(
       'own_subscriptions_only',
       'This token manages only the subscriptions that it made: use one that was made without "subscriptions": "own".',
@@ -237,11 +249,11 @@ export function tokenOf(request: FastifyRequest): AccountToken | null {
 
 /**
  * Whether the caller may see what gives access to a receiver: the paths of callback URLs and the responses,
- * which may repeat them. A read-only token is made for those who watch.
+ * which may repeat them. A token without the right `manage` is made for those who look at filings.
  */
 export function seesReceivers(request: FastifyRequest): boolean {
   const caller = callerOf(request);
-  return caller?.kind === 'operator' || caller?.token.readOnly === false;
+  return caller?.kind === 'operator' || caller?.token.right === 'manage';
 }
 
 /** The caller as the log shows it; `none` where no token was needed. */
@@ -254,11 +266,11 @@ export function callerLabel(request: FastifyRequest): string {
 function accessOf(request: FastifyRequest): Access {
   const { account = null } = request.params as { account?: string };
   const { url = '', config } = request.routeOptions;
-  const { operatorOnly = false, anyToken = false, onlyReads, refusesMethod } = config;
+  const { operatorOnly = false, anyToken = false, triages = false, onlyReads, refusesMethod } = config;
   // A method that the path never takes is refused as such, whatever the token may do.
   const changes = refusesMethod !== true && onlyReads !== true && changesSomething(request.method);
   const ofSubscriptions = isOfSubscriptions(url);
-  return { operatorOnly, anyToken, account, changes, ofSubscriptions };
+  return { operatorOnly, anyToken, account, changes, triages, ofSubscriptions };
 }
 
 // Failures are only logged: a Redis that refuses writes must not prevent reads.

@@ -1,11 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { rights } from '../../accounts/token-store.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import type { ApiDeps, Api } from '../deps.ts';
 import { type Caller, callerOf, type SignIn, tokenGone } from './auth.ts';
 import { clearSessionCookie, modeOfRequest, sessionText, setSessionCookie } from './session-cookie.ts';
 import * as s from '../shared/schema.ts';
 import { invalidValue } from '../shared/problem.ts';
+import { rightText } from '../shared/right.ts';
 
 // Maximum bytes of the body of a sign-in, which a stranger sends.
 const signInBytesMax = 4_096;
@@ -57,7 +59,8 @@ function viewOf(caller: Caller | null) {
   return {
     kind: token === null ? 'operator' : 'account',
     account: token?.account ?? null,
-    readOnly: token?.readOnly ?? false,
+    right: token?.right ?? 'manage',
+    readOnly: token?.right === 'read',
     subscriptions: token?.subscriptions ?? 'all',
     expiresAt: isoOrNull(caller?.session?.endsAt ?? token?.expiresAt ?? 0),
   };
@@ -69,6 +72,7 @@ export const sessionSchema = s.shared('Session', {
   account: s.stringOrNull("The account that they open; null = the operator's open all.", {
     examples: ['default'],
   }),
+  right: s.oneOf(rights, { description: rightText }),
   readOnly: s.boolean('Whether they may only read.'),
   subscriptions: s.oneOf(['all', 'own'], {
     description:

@@ -61,6 +61,7 @@ function refusalOf(result: Linked): Problem | null {
 }
 
 const linkFilingAnswer = s.operation({
+  config: { triages: true },
   operationId: 'linkFilingAnswer',
   summary: 'Say which filing answers a rejection',
   description:
@@ -78,6 +79,7 @@ const linkFilingAnswer = s.operation({
 });
 
 const unlinkFilingAnswer = s.operation({
+  config: { triages: true },
   operationId: 'unlinkFilingAnswer',
   summary: 'Say that no filing answers a rejection',
   description:

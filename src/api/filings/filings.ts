@@ -230,6 +230,7 @@ const getFiling = s.operation({
 });
 
 const markFilingSeen = s.operation({
+  config: { triages: true },
   operationId: 'markFilingSeen',
   summary: 'Note that somebody has seen a rejection',
   description:
@@ -240,6 +241,7 @@ const markFilingSeen = s.operation({
 });
 
 const unmarkFilingSeen = s.operation({
+  config: { triages: true },
   operationId: 'unmarkFilingSeen',
   summary: 'Take the note back that somebody has seen a rejection',
   description: 'The filing counts as not seen again. Succeeds without a note, too.',

@@ -7,6 +7,7 @@ export const problemCodes = {
   malformed_json: [400, 'The body is not JSON'],
   unauthorized: [401, 'A valid token is needed'],
   read_only_token: [403, 'This token may only read'],
+  triage_only_token: [403, 'This token only notes what people do about filings'],
   own_subscriptions_only: [403, 'This token manages only its own subscriptions'],
   foreign_origin: [403, 'The page has another origin than the API'],
   not_found: [404, 'There is nothing here'],

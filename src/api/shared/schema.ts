@@ -119,7 +119,7 @@ export const problemSchema = record(
 const statusTexts = {
   400: 'The body is not JSON.',
   401: 'No token, or one that is not valid.',
-  403: 'The token may only read.',
+  403: 'The token lacks the right for it.',
   404: 'There is no such resource, or not for this token.',
   409: 'The account would store more than it may; for `accept`: nothing of it is held back; for `seen`: the filing is not REJECTED; for `test` and `verify`: the endpoint has yet to be verified, or need not be.',
   413: 'The body is larger than 256 KiB.',

@@ -80,7 +80,7 @@ export function takeLink() {
 export function useOfLink(secret, session) {
   if (session === null) return 'open';
   if (accountOf(secret) !== session.account) return 'ask';
-  return session.readOnly ? 'open' : 'stay';
+  return session.right === 'manage' ? 'stay' : 'open';
 }
 
 /**
@@ -121,7 +121,10 @@ export const SessionContext = createContext(/** @type {Session} */ (/** @type {u
 export const useSession = () => useContext(SessionContext);
 
 /** Whether the user may change anything, so whether buttons that do are shown. */
-export const useMayWrite = () => !useSession().readOnly;
+export const useMayWrite = () => useSession().right === 'manage';
+
+/** Whether the user may take note of filings, so whether buttons that do are shown. */
+export const useMayTriage = () => useSession().right !== 'read';
 
 /** Whether every account is open to the user. */
 export const useIsOperator = () => useSession().account === null;

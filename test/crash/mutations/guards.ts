@@ -71,8 +71,8 @@ export const guards: readonly Mutation[] = [
   {
     name: 'a token that may only read changes things',
     file: 'src/api/access/auth.ts',
-    find: 'if (access.changes && caller.token.readOnly)',
-    replace: 'if (access.changes && caller.token.readOnly && access.operatorOnly)',
+    find: "if (access.changes && right === 'read')",
+    replace: "if (access.changes && right === 'read' && access.operatorOnly)",
     project: 'security',
     test: 'test/security/access.test.ts',
     title: '',

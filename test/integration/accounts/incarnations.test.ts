@@ -167,7 +167,7 @@ test('who works for an account that was removed, and created again, writes to ne
   await accounts.remove(account);
   await expect(polling.begin(account, former)).rejects.toThrow(SnapshotLostError);
   await expect(commitLate()).rejects.toThrow(SnapshotLostError);
-  const token = { name: 'x', readOnly: false, expiresAt: null };
+  const token = { name: 'x', right: 'manage', expiresAt: null } as const;
   expect(await tokens.create(account, token, 1)).toEqual({ kind: 'gone' });
   await harness.subscribe('http://127.0.0.1:1/');
   expect(await keysOf(account)).toEqual(['incarnation']);
@@ -201,7 +201,7 @@ test('however removals, creations and writes meet, nothing of a former account s
     const [polled, subscribed] = await Promise.allSettled([
       commit(account, incarnation, filing),
       harness.subscribe(receiver.url, {}, 'earliest'),
-      tokens.create(account, { name: incarnation, readOnly: false, expiresAt: null }, 1),
+      tokens.create(account, { name: incarnation, right: 'manage', expiresAt: null }, 1),
     ]);
     const subscription = subscribed.status === 'fulfilled' ? subscribed.value : undefined;
     if (subscription !== undefined) await harness.drain(subscription);

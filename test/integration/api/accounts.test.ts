@@ -293,7 +293,7 @@ test('the use of a token is noted, at most once in five minutes', async () => {
 
 test('noting the use of a token does not bring back one that is revoked meanwhile', async () => {
   await api.createAccount('raced');
-  const settings = { name: 'a', readOnly: false, expiresAt: null };
+  const settings = { name: 'a', right: 'manage', expiresAt: null } as const;
   const made = await api.deps.tokens.create('raced', settings, 1);
   if (made.kind !== 'made') throw new Error(made.kind);
   const { token, text } = made;

@@ -217,7 +217,7 @@ test('a read-only token gets 405 for a method that the path never takes, and 403
   const refused = await api.call('POST', S, { url: hookUrl }, as);
   expect([refused.status, refused.body['detail']]).toEqual([
     403,
-    'This token may only read: use one that was made without readOnly.',
+    'This token may only read: use one that was made with the right manage, or triage for notes on filings.',
   ]);
 });
 

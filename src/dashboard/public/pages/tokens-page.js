@@ -20,13 +20,19 @@ const spans = /** @type {const} */ ([
   [31_536_000_000, '1 year'],
 ]);
 
-const rights = [
+/** @type {readonly [string, string][]} */
+const rightsOfLinks = [
   ['read', 'Read only: sees everything but what gives access to receivers'],
+  ['triage', 'Triage: sees the same, takes note of rejections, writes notes and assigns filings'],
+];
+
+const rights = [
+  ...rightsOfLinks,
   [
     'own',
     'Own subscriptions: sees the same, and manages those subscriptions that it makes; for a tool such as n8n',
   ],
-  ['write', 'Read and write: may also change subscriptions and tokens'],
+  ['manage', 'Read and write: may also change subscriptions and tokens'],
 ];
 
 // The fate of the tokens that a revoked one made.
@@ -78,13 +84,14 @@ export function TokensPage({ account }) {
 }
 
 /** @type {(token: Token, tokens: readonly Token[]) => unknown[]} */
-function cellsOf({ name, readOnly, link, subscriptions, parent, createdAt, lastUsedAt, expiresAt }, tokens) {
+function cellsOf({ name, right, link, subscriptions, parent, createdAt, lastUsedAt, expiresAt }, tokens) {
   const maker = parent === null ? 'the operator' : (tokens.find(({ id }) => id === parent)?.name ?? parent);
-  const right = readOnly ? 'read only' : subscriptions === 'own' ? 'own subscriptions' : 'read and write';
+  const managed = subscriptions === 'own' ? 'own subscriptions' : 'read and write';
+  const words = { read: 'read only', triage: 'triage', manage: managed };
   return [
     html`<${Text} value=${name} />`,
     link ? 'link' : 'token',
-    html`<${Badge} word=${right} tone=${readOnly ? 'plain' : 'info'} />`,
+    html`<${Badge} word=${words[right]} tone=${right === 'read' ? 'plain' : 'info'} />`,
     html`<${Text} value=${maker} />`,
     html`<${When} at=${createdAt} />`,
     html`<${When} at=${lastUsedAt} />`,
@@ -103,8 +110,7 @@ function NewTokenButton({ path, onDone }) {
     const right = form.get('rights');
     const { token } = await client.send('POST', path, {
       name: textOf(form, 'name'),
-      readOnly: right === 'read',
-      ...(right === 'own' ? { subscriptions: 'own' } : {}),
+      ...(right === 'own' ? { right: 'manage', subscriptions: 'own' } : { right }),
       ...(span === 0 ? {} : { expiresAt: new Date(client.now() + span).toISOString() }),
     });
     onDone();
@@ -131,24 +137,26 @@ function NewTokenButton({ path, onDone }) {
   <//>`;
 }
 
-// Makes a link that opens this account's pages without a token, for those who may only read.
+// Makes a link that opens this account's pages without a token.
 /** @param {{ account: string, onDone: () => void }} props */
 function ShareLinkButton({ account, onDone }) {
   const client = useClient();
   const make = async (/** @type {FormData} */ form) => {
-    const body = { name: textOf(form, 'name'), expiresInMs: Number(form.get('span')), readOnly: true };
+    const [name, right] = [textOf(form, 'name'), textOf(form, 'rights')];
+    const body = { name, right, expiresInMs: Number(form.get('span')) };
     const { url, expiresAt } = await client.send('POST', apiPath('accounts', account, 'links'), body);
     onDone();
     const shown = html`<${ShownOnce} what="link" label="Link" value=${url} />
       <p class="quiet">It expires on ${fullTime(Date.parse(expiresAt))}.</p>`;
     return { shown };
   };
-  return html`<${DialogButton} label="Share a read-only link …" verb="Make the link" work=${make}>
+  return html`<${DialogButton} label="Share a link …" verb="Make the link" work=${make}>
     <p>
-      Everyone with the link sees the pages of <bdi class="text">${account}</bdi> until it expires, and can
-      change nothing. It needs no token. The list below shows it, and revoking it there ends it.
+      Everyone with the link sees the pages of <bdi class="text">${account}</bdi> until it expires. It needs
+      no token. The list below shows it, and revoking it there ends it.
     </p>
     <${Name} label="For whom" placeholder="Such as the agency’s name" />
+    <${Choice} name="rights" legend="Rights" value="read" options=${rightsOfLinks} />
     <${Select} name="span" label="Expires after" options=${spans} value=${604_800_000} />
   <//>`;
 }

@@ -4,7 +4,7 @@ import { useFaults } from '../data/daemon.js';
 import { href, withQuery } from '../router.js';
 import { dollars, number, spaced } from './format.js';
 import { Age, Badge, FilingLink, StillTable, Text, When, whenRead } from './parts.js';
-import { useMayWrite } from '../session.js';
+import { useMayTriage } from '../session.js';
 import { DialogButton, textOf, WorkButton } from './forms.js';
 
 /** @import { Filing, FilingPage, Rejection } from '../../api-types.ts' */
@@ -204,7 +204,7 @@ export function Searched({ page: { searched } }) {
  */
 export function AnsweredBy({ account, filing: { filingId, answeredBy }, onChanged }) {
   const client = useClient();
-  const mayWrite = useMayWrite();
+  const mayTriage = useMayTriage();
   const path = apiPath('accounts', account, 'filings', filingId, 'answer');
   const link = async (/** @type {FormData} */ form) => {
     await client.send('PUT', path, { answeredBy: textOf(form, 'answeredBy') });
@@ -218,11 +218,11 @@ export function AnsweredBy({ account, filing: { filingId, answeredBy }, onChange
     return html`<span
       ><span class="quiet">Answered by</span>
       <${FilingLink} account=${account} filingId=${answeredBy} />${' '}${
-        mayWrite &&
+        mayTriage &&
         html`<${WorkButton} work=${undo} what="undo that" kind="link" name="Not answered after all">Undo<//>`
       }</span
     >`;
-  if (!mayWrite) return null;
+  if (!mayTriage) return null;
   return html`<${DialogButton} label="Answered by …" verb="Save" what="save that" kind="small" work=${link}>
     <label
       >Id of the corrected filing <input name="answeredBy" required maxlength="256" autocomplete="off"
@@ -240,7 +240,7 @@ const storageKey = 'filing-webhooks.name';
  */
 export function SeenBy({ account, filing: { filingId, insuredsName, seen }, onChanged }) {
   const client = useClient();
-  const mayWrite = useMayWrite();
+  const mayTriage = useMayTriage();
   const path = apiPath('accounts', account, 'filings', filingId, 'seen');
   const name = insuredsName || filingId;
   const mark = async (/** @type {FormData} */ form) => {
@@ -258,7 +258,7 @@ export function SeenBy({ account, filing: { filingId, insuredsName, seen }, onCh
       <span
         ><span class="quiet">Seen by</span> <${Text} value=${seen.by} />,
         <span class="quiet"><${When} at=${seen.at} /></span>${' '}${
-          mayWrite &&
+          mayTriage &&
           html`<${WorkButton} work=${undo} what="undo that" kind="link" name=${`Not seen after all: ${name}`}
             >Undo<//
           >`
@@ -266,7 +266,7 @@ export function SeenBy({ account, filing: { filingId, insuredsName, seen }, onCh
       >
       ${seen.note && html`<span class="clamp"><${Text} value=${seen.note} /></span>`}
     </span>`;
-  if (!mayWrite) return html`<span class="none">nobody yet</span>`;
+  if (!mayTriage) return html`<span class="none">nobody yet</span>`;
   return html`<${DialogButton} label="Mark as seen" name=${`Mark as seen: ${name}`} kind="small" work=${mark}>
     <p><${Text} value=${name} /></p>
     <label

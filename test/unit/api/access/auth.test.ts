@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AccountToken } from '../../../../src/accounts/token-store.ts';
+import type { AccountToken, Right } from '../../../../src/accounts/token-store.ts';
 import { bearerToken, refusal, type Access, type Caller } from '../../../../src/api/access/auth.ts';
 
 test.each([
@@ -20,13 +20,13 @@ test.each([
   expect(bearerToken(header)).toBe(token);
 });
 
-const token = (readOnly: boolean, subscriptions: 'all' | 'own' = 'all'): AccountToken => ({
+const token = (right: Right, subscriptions: 'all' | 'own' = 'all'): AccountToken => ({
   id: 'tok_1',
   account: 'own',
   name: 'a',
   link: false,
   parent: null,
-  readOnly,
+  right,
   subscriptions,
   createdAt: 0,
   expiresAt: null,
@@ -34,10 +34,11 @@ const token = (readOnly: boolean, subscriptions: 'all' | 'own' = 'all'): Account
 });
 const callers: Record<string, Caller> = {
   operator: { kind: 'operator' },
-  account: { kind: 'account', token: token(false) },
-  reader: { kind: 'account', token: token(true) },
-  tool: { kind: 'account', token: token(false, 'own') },
-  'reading tool': { kind: 'account', token: token(true, 'own') },
+  account: { kind: 'account', token: token('manage') },
+  reader: { kind: 'account', token: token('read') },
+  clerk: { kind: 'account', token: token('triage') },
+  tool: { kind: 'account', token: token('manage', 'own') },
+  'reading tool': { kind: 'account', token: token('read', 'own') },
 };
 const access = (given: Partial<Access>): Access => ({
   operatorOnly: false,
@@ -60,7 +61,13 @@ describe('refusal', () => {
     ['reader', access({ changes: true }), 'read_only_token'],
     ['reader', access({ account: 'other', changes: true }), 'not_found'],
     ['reader', access({ operatorOnly: true, changes: true }), 'not_found'],
+    ['clerk', access({}), null],
+    ['clerk', access({ changes: true }), 'triage_only_token'],
+    ['clerk', access({ changes: true, ofSubscriptions: true }), 'triage_only_token'],
+    ['clerk', access({ changes: true, triages: true }), null],
+    ['clerk', access({ account: 'other', changes: true, triages: true }), 'not_found'],
     ['tool', access({}), null],
+    ['tool', access({ changes: true, triages: true }), 'own_subscriptions_only'],
     ['tool', access({ changes: true }), 'own_subscriptions_only'],
     ['tool', access({ changes: true, ofSubscriptions: true }), null],
     ['tool', access({ account: 'other', changes: true, ofSubscriptions: true }), 'not_found'],
