@@ -12,6 +12,7 @@ import type { Sent } from '../callbacks/send-callback.ts';
 import type { ReadAttempt } from '../delivery/attempts/attempt-detail.ts';
 import type { AttemptList } from '../delivery/attempts/attempt-list.ts';
 import type { ReadDelivery } from '../delivery/attempts/event-deliveries.ts';
+import type { OpenTold } from '../delivery/attempts/told.ts';
 import type { EndExpired } from '../delivery/expiry.ts';
 import type { Verified } from '../delivery/ownership.ts';
 import type { Replayer } from '../delivery/replay/start-replay.ts';
@@ -68,6 +69,7 @@ export interface ApiDeps {
   readonly attempts: AttemptList;
   readonly readAttempt: ReadAttempt;
   readonly readDelivery: ReadDelivery;
+  readonly openTold: OpenTold;
   readonly replayer: Replayer;
   readonly lags: ReadLags;
   /** Judges events by the filters of subscriptions. */

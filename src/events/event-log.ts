@@ -46,6 +46,15 @@ export interface EventLog {
   /** Positions of a filing's events still in the log, oldest first. */
   positionsOf(account: string, filingId: string): Promise<number[]>;
   /**
+   * The newest event of each of these filings whose type is wanted; null where the log has none. `kept` is
+   * the number of all its events still in the log. Filings without events are missing.
+   */
+  newestOf(
+    account: string,
+    filingIds: readonly string[],
+    isWanted: (type: string) => boolean,
+  ): Promise<ReadonlyMap<string, { readonly entry: OutlinedEntry | null; readonly kept: number }>>;
+  /**
    * Removes the oldest entries, with their bodies and what points at them: those recorded before a time (ms),
    * and those behind which `bytesMax` bytes stand. `dropped` is the number of the latter.
    */
@@ -147,6 +156,23 @@ export function createEventLog(
     return loaded;
   }
 
+  async function positionsOfAll(account: string, ids: readonly string[]): Promise<Map<string, number[]>> {
+    if (ids.length === 0) return new Map();
+    const listed = await redis.hmget(keys.account(account).filingEvents, ...ids);
+    const [oldest] = listed.some((text) => text !== null) ? await outlineAfter(account, 0, 1) : [];
+    const first = oldest?.position ?? Number.POSITIVE_INFINITY;
+    return new Map(
+      ids.flatMap((id, i): [string, number[]][] => {
+        const positions = (listed[i] ?? '')
+          .split(',')
+          .map(Number)
+          // The daemon writes positions only, so other values are left out.
+          .filter((position) => Number.isSafeInteger(position) && position >= first);
+        return positions.length === 0 ? [] : [[id, positions]];
+      }),
+    );
+  }
+
   // The entries without a body that were not trimmed together with it meanwhile.
   async function stillThere(account: string, entries: readonly OutlinedEntry[]): Promise<OutlinedEntry[]> {
     const found = await outlineAt(
@@ -201,19 +227,27 @@ export function createEventLog(
       readOutline(account, ['-', `(${position}-0`], count, 'newest first'),
     outlineAt,
     load,
-    async positionsOf(account, filingId) {
-      const key = keys.account(account);
-      const listed = await redis.hget(key.filingEvents, filingId);
-      if (listed === null) return [];
-      const [oldest] = await outlineAfter(account, 0, 1);
-      const first = oldest?.position ?? Number.POSITIVE_INFINITY;
-      return (
-        listed
-          .split(',')
-          .map(Number)
-          // The daemon writes positions only, so other values are left out.
-          .filter((position) => Number.isSafeInteger(position) && position >= first)
-      );
+    positionsOf: async (account, filingId) => (await positionsOfAll(account, [filingId])).get(filingId) ?? [],
+    async newestOf(account, filingIds, isWanted) {
+      const positions = await positionsOfAll(account, filingIds);
+      const found = new Map<string, { entry: OutlinedEntry | null; kept: number }>();
+      for (const [id, { length }] of positions) found.set(id, { entry: null, kept: length });
+      let open = [...positions];
+      for (let back = 1; open.length > 0; back += 1) {
+        open = open.filter(([, all]) => all.length >= back);
+        // Nearly always the newest is wanted, so older ones are seldom read.
+        const entries = await outlineAt(
+          account,
+          open.map(([, all]) => all.at(-back) ?? 0),
+        );
+        open = open.filter(([id, { length }], i) => {
+          const entry = entries[i] ?? null;
+          if (entry === null || !isWanted(entry.type)) return true;
+          found.set(id, { entry, kept: length });
+          return false;
+        });
+      }
+      return found;
     },
     async trim(account, before, bytesMax = Number.MAX_SAFE_INTEGER) {
       const { events, bodies, filingEvents, polling } = keys.account(account);

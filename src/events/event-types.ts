@@ -135,6 +135,17 @@ export const snapshotType = 'filing.snapshot';
 /** The type of the event of a rejection that a later filing answers, or answers no more. */
 export const answerType = 'filing.resubmitted';
 
+/**
+ * Whether events of this type report what a filing is. Others of a filing remark on what was reported before,
+ * or say it again to one subscription.
+ */
+export function reportsFiling(type: string): boolean {
+  const facts: EventTypeFacts | undefined = Object.hasOwn(eventTypes, type)
+    ? eventTypes[type as EventType]
+    : undefined;
+  return facts?.data === 'filing' && type !== snapshotType;
+}
+
 /** The types of which there are events in the log. */
 export const loggedEventTypes: readonly EventType[] = names.filter(
   (name) => name !== 'ping' && name !== snapshotType,

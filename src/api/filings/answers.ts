@@ -6,7 +6,8 @@ import { invalidValue, notFound, Problem } from '../shared/problem.ts';
 import * as s from '../shared/schema.ts';
 import { wakeSoon } from '../subscriptions/find.ts';
 import { filingParams } from './filings.ts';
-import { filingSchema, filingView } from './view.ts';
+import { showFiling } from './told.ts';
+import { filingSchema } from './view.ts';
 
 /** A person's word on which filing answers a rejection. */
 export function addAnswerRoutes(app: Api, deps: ApiDeps): void {
@@ -19,9 +20,7 @@ export function addAnswerRoutes(app: Api, deps: ApiDeps): void {
     const refused = refusalOf(result);
     if (refused !== null) throw refused;
     if (result === 'linked') await wakeSoon(deps, { account }, request.log);
-    const filing = await deps.filings.get(account, filingId);
-    if (filing === null) throw notFound('filing_not_found');
-    return filingView(filing);
+    return showFiling(deps, request, account, filingId);
   }
 
   const path = '/filings/:filingId/answer';

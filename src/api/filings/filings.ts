@@ -7,6 +7,7 @@ import { type Dear, exportMs } from '../access/dear-requests.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { sendJson } from '../events/json.ts';
 import { scanNewestEvents } from '../events/scan.ts';
+import { createAddTold, showFiling } from './told.ts';
 import { chooseList, cursorKindOf, listPage, type ListQuery } from './search.ts';
 import { type CsvColumn, csvColumns, csvExtraColumns, sendTable, wantsCsv } from './table.ts';
 import { filingFields, filingSchema, filingView } from './view.ts';
@@ -27,31 +28,36 @@ export function addFilingRoutes(app: Api, deps: ApiDeps): void {
     const { query } = request;
     const { account } = request.params;
     const choice = chooseList(query, await statusesShown(deps, account, query));
-    const table = { name: 'filings', columns: parseColumns(query.columns) };
+    const columns = parseColumns(query.columns);
+    const table = { name: 'filings', columns };
+    const addTold = createAddTold(deps, request);
     const inTable = sendTable(request, reply, table, async (after) => {
       const page = await listPage(deps, account, choice, after, tableFilings);
       if (page.searched?.service === 'unavailable') throw tableLacks(page.searched.detail);
-      return { filings: page.filings.map((filing) => ({ ...filing, account })), next: page.next };
+      const found = page.filings.map((filing) => ({ ...filing, account, told: null }));
+      return { filings: columns.includes('told') ? await addTold(account, found) : found, next: page.next };
     });
     if (inTable !== null) return inTable;
     return sendPage(request, reply, cursorKindOf(choice), async (after, limit) => {
       const page = await listPage(deps, account, choice, after, limit);
       const searched = query.q === undefined ? undefined : page.searched;
-      const items = page.filings.map(filingView);
+      const items = (await addTold(account, page.filings)).map(filingView);
       return { items, next: page.next, ...(searched === undefined ? {} : { searched }) };
     });
   });
 
-  app.get('/filings/:filingId', getFiling, async ({ params: { account, filingId } }, reply) => {
-    const filing = await filings.get(account, filingId);
-    if (filing === null) throw notFound('filing_not_found');
+  app.get('/filings/:filingId', getFiling, async (request, reply) => {
+    const { account, filingId } = request.params;
+    const shown = await showFiling(deps, request, account, filingId);
     const filter = { types: null, filingId };
     const found = await scanNewestEvents({ log, sections }, account, null, filter, eventsMax);
-    return sendJson(reply, filingView(filing), 'events', found.entries.toReversed());
+    return sendJson(reply, shown, 'events', found.entries.toReversed());
   });
 
   const path = '/filings/:filingId/seen';
-  app.put(path, markFilingSeen, async ({ params: { account, filingId }, body }) => {
+  app.put(path, markFilingSeen, async (request) => {
+    const { account, filingId } = request.params;
+    const { body } = request;
     const mark = { by: body.by.trim(), note: body.note?.trim() ?? null, at: now() };
     const marked = await seen.mark(account, filingId, mark);
     if (marked === 'full')
@@ -59,14 +65,14 @@ export function addFilingRoutes(app: Api, deps: ApiDeps): void {
         'account_quota_exceeded',
         'Too many rejections are marked as seen; take some marks away.',
       );
-    const filing = await filings.get(account, filingId);
-    if (filing === null || marked === 'gone') throw notFound('filing_not_found');
+    const shown = await showFiling(deps, request, account, filingId);
+    if (marked === 'gone') throw notFound('filing_not_found');
     if (marked === 'not_rejected')
       throw new Problem(
         'filing_not_rejected',
         'Only a filing that is REJECTED now can be marked as seen; GET the filing shows its status.',
       );
-    return filingView(filing);
+    return shown;
   });
 
   app.delete(path, unmarkFilingSeen, async ({ params: { account, filingId } }, reply) => {

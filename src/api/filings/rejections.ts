@@ -9,10 +9,12 @@ import { createCostlyResults } from '../../memory/costly-results.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import { folded } from '../../words/folded.ts';
 import { tokenOf } from '../access/auth.ts';
+import { ownerOf } from '../access/own-subscriptions.ts';
 import { type Dear, exportMs } from '../access/dear-requests.ts';
 import type { ApiDeps, Api } from '../deps.ts';
 import { countRejections, type Coverage, coveredAccounts } from './covered-accounts.ts';
-import { answersShown, filingFields, filingView, seenShown } from './view.ts';
+import { type AddTold, addToldOfAll, createAddTold, type WithTold } from './told.ts';
+import { answersShown, filingFields, filingView, seenShown, toldShown } from './view.ts';
 import { sendTable, wantsCsv } from './table.ts';
 import * as s from '../shared/schema.ts';
 import { type CursorKind, sendPage } from '../shared/paging.ts';
@@ -37,6 +39,7 @@ const tableColumns = [
   'carriersName',
   'createdAt',
   'policyEffectiveDate',
+  'told',
 ] as const;
 
 // Maximum number of rejections that are counted one by one.
@@ -60,19 +63,23 @@ export function addRejectionRoutes(app: Api, deps: ApiDeps): void {
     const filter = filterOf(query);
     const choice: BoardChoice = { order, group: open === 'true' ? seenStatus : answeredGroup };
     const kind: CursorKind = `rejections:${JSON.stringify([only, filter, order, open])}`;
+    const addTold = createAddTold(deps, request);
     let whole: Coverage | undefined;
     const table = { name: 'rejections', columns: tableColumns };
     const inTable = sendTable(request, reply, table, async (after) => {
       whole ??= await coveredAccounts(deps, only);
-      return walk(deps, whole, filter, { ...choice, after, limit: tableFilings });
+      const page = { ...choice, after, limit: tableFilings };
+      const { filings, next } = await walk(deps, whole, filter, addTold, page);
+      return { filings: await addToldOfAll(addTold, filings), next };
     });
     if (inTable !== null) return inTable;
     return sendPage(request, reply, kind, async (after, limit) => {
       const coverage = await coveredAccounts(deps, only);
-      const page = await walk(deps, coverage, filter, { ...choice, after, limit });
-      const groups = await counted(kind, () => countGroups(deps, coverage, filter, choice));
+      const page = await walk(deps, coverage, filter, addTold, { ...choice, after, limit });
+      const counts = () => countGroups(deps, coverage, filter, addTold, choice);
+      const groups = await counted(`${ownerOf(request) ?? ''} ${kind}`, counts);
       return {
-        items: page.filings.map(rejectionView),
+        items: (await addToldOfAll(addTold, page.filings)).map(rejectionView),
         next: page.next,
         ...groups,
         accounts: [...coverage.shown],
@@ -83,8 +90,14 @@ export function addRejectionRoutes(app: Api, deps: ApiDeps): void {
 }
 
 // The groups of a choice of rejections, over all its pages.
-async function countGroups(deps: ApiDeps, coverage: Coverage, filter: BoardFilter, choice: BoardChoice) {
-  const found = await walk(deps, coverage, filter, { ...choice, after: null, limit: countedMax });
+async function countGroups(
+  deps: ApiDeps,
+  coverage: Coverage,
+  filter: BoardFilter,
+  addTold: AddTold,
+  choice: BoardChoice,
+) {
+  const found = await walk(deps, coverage, filter, addTold, { ...choice, after: null, limit: countedMax });
   const groups = groupRejections(found.filings);
   const groupsComplete = found.next === null;
   if (groupsComplete || Object.values(filter).some((value) => value !== null))
@@ -97,6 +110,7 @@ function walk(
   { filings }: ApiDeps,
   { rejecting }: Coverage,
   filter: BoardFilter,
+  addTold: AddTold,
   { group, ...page }: BoardChoice & { readonly after: string | null; readonly limit: number },
 ) {
   return filings.walk(
@@ -104,11 +118,24 @@ function walk(
     {
       ...page,
       wants: (filing) => isSelected(filing, filter),
+      ...(filter.told === null
+        ? {}
+        : { sift: (account, found) => siftTold(addTold, account, found, filter.told) }),
       readMax,
       untilMs: performance.now() + boardMs,
       passOver: (error) => toUnreadable(error) !== null,
     },
   );
+}
+
+async function siftTold(
+  addTold: AddTold,
+  account: string,
+  filings: readonly SourcedFiling[],
+  asked: BoardFilter['told'],
+): Promise<SourcedFiling[]> {
+  const all = await addTold(account, filings);
+  return all.filter(({ told }) => told !== null && told.length > 0 === (asked === 'somebody'));
 }
 
 // An account token sees its own account, as if there were no others.
@@ -119,15 +146,16 @@ function accountOf(request: FastifyRequest, asked: string | undefined): string |
   return account;
 }
 
-function filterOf({ state, reason, seen }: Static<typeof rejectionsQuerySchema>): BoardFilter {
+function filterOf({ state, reason, seen, told }: Static<typeof rejectionsQuerySchema>): BoardFilter {
   return {
     state: state === undefined ? null : folded(state),
     reason: reason === undefined ? null : folded(reason.trim()),
     seen: seen === undefined ? null : seen === 'true',
+    told: told ?? null,
   };
 }
 
-function rejectionView(filing: SourcedFiling) {
+function rejectionView(filing: WithTold<SourcedFiling>) {
   return s.show(rejectionSchema, { ...filingView(filing), account: filing.account });
 }
 
@@ -150,6 +178,7 @@ interface BoardFilter {
   /** Folded; empty = none. */
   readonly reason: string | null;
   readonly seen: boolean | null;
+  readonly told: 'nobody' | 'somebody' | null;
 }
 
 // Maximum number of groups that are shown.
@@ -157,7 +186,7 @@ const groupsMax = 50;
 // Maximum characters of a reason that tell groups apart.
 const reasonLengthMax = 200;
 
-/** Whether the filters select this rejection; pure. */
+/** Whether the filters on what is stored select this rejection; pure. */
 function isSelected({ state, details, seen }: SourcedFiling, filter: BoardFilter): boolean {
   if (filter.seen !== null && filter.seen !== (seen !== null)) return false;
   if (filter.state !== null && folded(details?.stateAbbr ?? '') !== filter.state) return false;
@@ -220,6 +249,10 @@ const rejectionsQuerySchema = s.record(
       description: 'Only those that no other filing answers, or only those that one answers.',
     }),
     seen: s.oneOf(['true', 'false'], { description: 'Only those that somebody has seen, or nobody.' }),
+    told: s.oneOf(['nobody', 'somebody'], {
+      description:
+        '`nobody`: only those of which no subscription was told. One of which that is no longer known is neither.',
+    }),
     order: s.oneOf(['oldest', 'newest'], {
       default: 'oldest',
       description: '`oldest`: those that are rejected for longest come first.',
@@ -244,6 +277,7 @@ export const rejectionSchema = s.shared('Rejection', {
   policyEffectiveDate: filingFields.policyEffectiveDate,
   seen: seenShown,
   ...answersShown,
+  told: toldShown,
 });
 
 /** An account of the board. */

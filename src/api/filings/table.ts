@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ListedFiling } from '../../filings/lists/filing-list-store.ts';
+import type { WithTold } from './told.ts';
 import { filingView } from './view.ts';
 import { headersOnly } from '../shared/paging.ts';
 
@@ -26,14 +27,25 @@ export const csvColumns = [
 ] as const;
 
 /** The columns that have to be asked for. */
-export const csvExtraColumns = ['account', 'seenBy', 'seenNote', 'seenAt', 'answeredBy', 'answers'] as const;
+export const csvExtraColumns = [
+  'account',
+  'seenBy',
+  'seenNote',
+  'seenAt',
+  'answeredBy',
+  'answers',
+  'told',
+] as const;
 
 /** A column of a table of filings. */
 export type CsvColumn = (typeof csvColumns)[number] | (typeof csvExtraColumns)[number];
 
+/** A filing of a table. */
+type TableFiling = WithTold<ListedFiling> & { readonly account: string };
+
 /** A stretch of the list that a table shows. */
 interface CsvPage {
-  readonly filings: readonly (ListedFiling & { readonly account: string })[];
+  readonly filings: readonly TableFiling[];
   /** The `after` of the next one; null at the end. */
   readonly next: string | null;
 }
@@ -73,11 +85,20 @@ async function* filingsCsv(
   } while (after !== null);
 }
 
-function line(filing: ListedFiling & { readonly account: string }, columns: readonly CsvColumn[]): string {
-  const { seen, ...shown } = filingView(filing);
+function line(filing: TableFiling, columns: readonly CsvColumn[]): string {
+  const { seen, told, ...shown } = filingView(filing);
   const seenCells = { seenBy: seen?.by ?? null, seenNote: seen?.note ?? null, seenAt: seen?.at ?? null };
-  const cells = { ...shown, ...seenCells, account: filing.account };
+  const cells = { ...shown, ...seenCells, told: toldCell(told), account: filing.account };
   return csvLine(columns.map((column) => cells[column]));
+}
+
+// `nobody`, or each subscription with the time, separated by semicolons.
+function toldCell(told: ReturnType<typeof filingView>['told']): string | null {
+  if (told?.length === 0) return 'nobody';
+  return (
+    told?.map(({ subscription, at }) => (at === null ? subscription : `${subscription} ${at}`)).join('; ') ??
+    null
+  );
 }
 
 // Texts that a spreadsheet may take for a formula: they begin with one of these characters, which may be

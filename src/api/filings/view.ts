@@ -2,20 +2,15 @@ import { type Static, Type } from 'typebox';
 import { isSinceFirstRead } from '../../filings/detection/filing-state.ts';
 import type { ListedFiling } from '../../filings/lists/filing-list-store.ts';
 import * as s from '../shared/schema.ts';
+import type { WithTold } from './told.ts';
 
 /** A filing as the API shows it; pure. */
-export function filingView({ id, state, details, seen, answers }: ListedFiling): Static<typeof filingSchema> {
+export function filingView(filing: WithTold<ListedFiling>): Static<typeof filingSchema> {
+  const { id: filingId, state, details, seen, answers, told } = filing;
   const sinceIsFirstRead = isSinceFirstRead(state);
-  return s.show(filingSchema, {
-    ...noDetails,
-    ...details,
-    ...state,
-    filingId: id,
-    sinceIsFirstRead,
-    seen,
-    answeredBy: state.answeredBy ?? null,
-    answers,
-  });
+  const answeredBy = state.answeredBy ?? null;
+  const marks = { sinceIsFirstRead, seen, answeredBy, answers, told };
+  return s.show(filingSchema, { ...noDetails, ...details, ...state, filingId, ...marks });
 }
 
 const noDetails = {
@@ -53,6 +48,22 @@ export const answersShown = {
   answers: s.stringOrNull('The rejection that this filing answers; null for none.', { examples: ['f_122'] }),
 };
 
+/** The subscriptions that were notified of a rejection, in a response. */
+export const toldShown = s.nullable(
+  Type.Array(
+    s.record({
+      subscription: s.string('Its id.', { examples: ['sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'] }),
+      description: s.stringOrNull('Of the subscription.'),
+      at: s.timeOrNull('When it acknowledged the event; null if that attempt is no longer kept.'),
+    }),
+  ),
+  {
+    description:
+      'The subscriptions that have acknowledged the present rejection: its newest event that reports the status, or a later snapshot. Empty: nobody was told. ' +
+      'Null in other statuses, and where the log no longer holds the event. The oldest hundred subscriptions are looked at.',
+  },
+);
+
 const detail = (description: string) =>
   s.stringOrNull(`${description} Null when it is not known, and once the filing is COMPLETED.`);
 
@@ -80,6 +91,7 @@ export const filingFields = {
   policyEffectiveDate: detail('As the partner service wrote it.'),
   seen: seenShown,
   ...answersShown,
+  told: toldShown,
 };
 
 /** A filing as the daemon last saw it. */

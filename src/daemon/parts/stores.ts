@@ -5,6 +5,7 @@ import { createTokenStore } from '../../accounts/token-store.ts';
 import type { Config } from '../../config/config.ts';
 import { createAttemptReader } from '../../delivery/attempts/attempt-detail.ts';
 import { createAttemptList } from '../../delivery/attempts/attempt-list.ts';
+import { createToldReader } from '../../delivery/attempts/told.ts';
 import { createDeliveryReader } from '../../delivery/attempts/event-deliveries.ts';
 import { createBlockStore } from '../../delivery/blocked/block-store.ts';
 import { createChallengeTurns } from '../../delivery/ownership.ts';
@@ -75,6 +76,7 @@ export function createStores(
     attempts: createAttemptList(redis, keys, journal),
     readAttempt: createAttemptReader(journal, log, config.publicUrl),
     readDelivery: createDeliveryReader(redis, keys, journal, replays, { log, judge }, keptFrom),
+    openTold: createToldReader(redis, keys, log, journal, replays, subscriptions),
     findEvents: createEventFinder(redis, keys, log),
     blocks: createBlockStore(redis, keys),
     disable: createDisabler(redis, keys),

@@ -4,6 +4,7 @@ import type { Keys } from '../../redis/keys.ts';
 import { createCursor } from '../../subscriptions/cursor.ts';
 import { wantedAmong, type JudgedLog } from '../../subscriptions/content-filter/wanted-entries.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
+import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { Lane } from '../schedule/lanes.ts';
 import { parseLane, type ListedAttempt } from '../store/delivery-records.ts';
 import type { Journal } from '../store/journal.ts';
@@ -45,9 +46,11 @@ export type ReadDelivery = (
 // it was delivered.
 const searchedMax = 5_000;
 const provingMax = 20_000;
-// Milliseconds that may lie between the times of a record and of its entry in the stream, or of a
-// subscription and of its place in the log.
-const writtenWithinMs = 10_000;
+/**
+ * Milliseconds that may lie between the times of a record and of its entry in the stream, or of a
+ * subscription and of its place in the log.
+ */
+export const writtenWithinMs = 10_000;
 
 /**
  * Reads deliveries over one connection. Attempts are kept from `keptFrom` on, in milliseconds on Redis's
@@ -116,11 +119,7 @@ export function createDeliveryReader(
     if (!createCursor(delivery.cursor, delivery.done).isDone(event.position)) {
       return { ...outcomeOf(wants ? 'waiting' : 'not_selected', null), attempts: 0 };
     }
-    const { createdAt, updatedAt, from } = subscription;
-    const hasChanged = updatedAt > createdAt && updatedAt >= event.recordedAt;
-    const isOlder = event.recordedAt < createdAt && from !== 'earliest';
-    // The subscription got its place in the log a little after the time that it names.
-    const isBeside = event.recordedAt < createdAt + writtenWithinMs && from !== 'earliest';
+    const { hasChanged, isOlder, isBeside } = proofOf(subscription, event);
     const needsProof = hasChanged || isBeside;
     const readMax = needsProof && wants && !isOlder ? provingMax : searchedMax;
     const all = { ...since, readMax, until: isDelivered };
@@ -144,6 +143,22 @@ export function createDeliveryReader(
       return { ...outcomeOf('not_selected', last), attempts: last?.attempt ?? 0 };
     if (await mayBeGone(account, own.dead, 'deadLettersDroppedAt', event)) return outcomeOf('given_up', last);
     return outcomeOf('delivered', null);
+  };
+}
+
+/**
+ * Why an event that a subscription is through with may not have been sent to it: its settings have changed
+ * since, or it began after the event, or just beside it; pure.
+ */
+export function proofOf(
+  { createdAt, updatedAt, from }: Pick<Subscription, 'createdAt' | 'updatedAt' | 'from'>,
+  { recordedAt }: Pick<OutlinedEntry, 'recordedAt'>,
+) {
+  return {
+    hasChanged: updatedAt > createdAt && updatedAt >= recordedAt,
+    isOlder: recordedAt < createdAt && from !== 'earliest',
+    // The subscription got its place in the log a little after the time that it names.
+    isBeside: recordedAt < createdAt + writtenWithinMs && from !== 'earliest',
   };
 }
 

@@ -38,6 +38,8 @@ export interface WalkQuery {
    */
   readonly mayWant?: (id: string, details: string | null) => boolean;
   readonly wants?: (filing: SourcedFiling) => boolean;
+  /** Those of the wanted filings of an account that are wanted after a look elsewhere. */
+  readonly sift?: (account: string, filings: readonly SourcedFiling[]) => Promise<readonly SourcedFiling[]>;
   /** Number of filings after which no more are read; those that were read are gone through. */
   readonly readMax?: number;
   /** The same as a time, on the clock of `performance.now`. */
@@ -101,7 +103,7 @@ export function createOrderedWalk(index: FilingIndex, reader: FilingReader): Ord
     [stretch.at, stretch.isLast, stretch.wanted] = [0, found.length <= size, null];
   }
 
-  async function wantedOf({ source, members }: Stretch, { mayWant, wants }: WalkQuery) {
+  async function wantedOf({ source, members }: Stretch, { mayWant, wants, sift }: WalkQuery) {
     const { account, status, by = 'index', takes } = source;
     const all = members.map(({ id }) => id);
     const details = await reader.detailTexts(account, all);
@@ -113,7 +115,9 @@ export function createOrderedWalk(index: FilingIndex, reader: FilingReader): Ord
     );
     const listed = await reader.listed(account, there, details);
     const sourced = listed.map((filing): SourcedFiling => ({ ...filing, account }));
-    return new Map(sourced.filter((one) => wants?.(one) !== false).map((one) => [one.id, one]));
+    const wanted = sourced.filter((one) => wants?.(one) !== false);
+    const sifted = sift === undefined || wanted.length === 0 ? wanted : await sift(account, wanted);
+    return new Map(sifted.map((one) => [one.id, one]));
   }
 
   // A source that cannot be read may be passed over, if the caller says so.

@@ -57,6 +57,7 @@ test('a filing is shown as last seen, with what people recognise it by', async (
     seen: null,
     answeredBy: null,
     answers: null,
+    told: [],
   };
   expect(await api.ok('GET', '/v1/accounts/shown/filings')).toEqual({ items: [expected], nextCursor: null });
   const one = await api.ok('GET', '/v1/accounts/shown/filings/f_1');

@@ -155,7 +155,7 @@ test('the board is a table too, with the account and who has seen it', async () 
   });
   const [head, line] = text.split('\r\n');
   expect(head).toBe(
-    'account,filingId,since,insuredsName,policyNumber,stateAbbr,filingType,premium,rejectionReason,seenBy,seenNote,seenAt,answeredBy,answers,sinceIsFirstRead,carriersName,createdAt,policyEffectiveDate',
+    'account,filingId,since,insuredsName,policyNumber,stateAbbr,filingType,premium,rejectionReason,seenBy,seenNote,seenAt,answeredBy,answers,sinceIsFirstRead,carriersName,createdAt,policyEffectiveDate,told',
   );
   expect(line).toMatch(/^table,f_1,[^,]+,Acme,P-f_1,TX,NEW_BUSINESS,12\.5,,'=Dana,,20/);
 });

@@ -240,6 +240,7 @@ const queries: Readonly<Record<string, readonly Case[]>> = {
     ['state', 'a state with a long name'],
     ['reason', long(201)],
     ['seen', 'perhaps'],
+    ['told', 'perhaps'],
     ['order', 'id'],
   ],
   [`GET ${S}/{id}/dead-letters`]: pageCases,

@@ -1,0 +1,262 @@
+import type { EventLog, OutlinedEntry } from '../../events/event-log.ts';
+import { reportsFiling, snapshotType } from '../../events/event-types.ts';
+import type { RedisClient } from '../../redis/connection/connect.ts';
+import type { Keys } from '../../redis/keys.ts';
+import { loadScript } from '../../redis/scripts.ts';
+import { createCursor } from '../../subscriptions/cursor.ts';
+import { matchesEvent } from '../../subscriptions/matches-event.ts';
+import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
+import type { SubscriptionReads } from '../../subscriptions/store/subscription-reads.ts';
+import type { ReplayRecord } from '../replay/replay.ts';
+import type { ReplayStore } from '../replay/replay-store.ts';
+import { parseLane } from '../store/delivery-records.ts';
+import type { Journal } from '../store/journal.ts';
+import { proofOf, writtenWithinMs } from './event-deliveries.ts';
+
+/** A subscription that has acknowledged what a filing is now. */
+export interface Told {
+  readonly subscription: string;
+  readonly description: string | null;
+  /** Milliseconds on Redis's clock; null where that attempt is no longer kept, or was not found. */
+  readonly at: number | null;
+}
+
+/** The filings to be looked at, as they are now. */
+export type ToldFilings = readonly {
+  readonly id: string;
+  readonly state: {
+    readonly status: string;
+    readonly sequence: number;
+    /** When the status was first seen, milliseconds on Redis's clock. */
+    readonly since: number;
+  };
+}[];
+
+/**
+ * Reads which subscriptions were notified of these filings, by their ids: those that have acknowledged the
+ * filing's newest event that reports what it is, or a later snapshot. Null where that is no longer known,
+ * because the log has lost the event.
+ */
+export type ReadTold = (filings: ToldFilings) => Promise<ReadonlyMap<string, readonly Told[] | null>>;
+
+/**
+ * Opens the subscriptions of an account to read which were notified: the oldest hundred, with a `maker` those
+ * of this token.
+ */
+export type OpenTold = (account: string, maker: string | null) => Promise<ReadTold>;
+
+/** An event or a snapshot that a subscription may have acknowledged. */
+interface Sought {
+  readonly filingId: string;
+  /** Id of the event, or id of the filing as JSON for its snapshots. */
+  readonly key: string;
+  /** When it was recorded, or begun; milliseconds on Redis's clock. */
+  readonly at: number;
+  /** Whether it was acknowledged, or given up, even if the attempt is no longer found. */
+  readonly isSettled: boolean;
+}
+
+/** When each key was acknowledged; null where it was at a time that is not known. */
+type Found = Map<string, number | null>;
+
+// Maximum number of subscriptions that are looked at.
+const subscriptionsMax = 100;
+// Number of attempts in which the acknowledgement of an event nearly always is, from a moment before it was
+// recorded on; and maximum number that are searched for all others of a subscription together.
+const nearMax = 75;
+const nearMs = 100;
+const farMax = 5_000;
+// Number of keys that one script seeks near their events, and of attempts that it reads otherwise: it keeps
+// Redis busy for about two milliseconds.
+const soughtAtOnce = 50;
+const readAtOnce = 500;
+
+/** Reads from cursors, lanes, dead letters and attempts; nothing is stored for it. */
+export function createToldReader(
+  redis: RedisClient,
+  keys: Keys,
+  log: Pick<EventLog, 'newestOf'>,
+  journal: Pick<Journal, 'read'>,
+  replays: Pick<ReplayStore, 'list'>,
+  subscriptions: Pick<SubscriptionReads, 'list'>,
+): OpenTold {
+  const script = loadScript(new URL('find-acknowledged.lua', import.meta.url));
+
+  // Returns the last attempt that was read, '' at the end of all.
+  async function find(
+    attempts: string,
+    asked: readonly (readonly [from: string, readMax: number, key: string])[],
+    found: Found,
+  ): Promise<string> {
+    const reply = await script.run(redis, [attempts], [snapshotType, ...asked.flat()]);
+    const [last = '', ...times] = reply as string[];
+    for (const [i, [, , key]] of asked.entries()) if (times[i]) found.set(key, Number(times[i]));
+    return last;
+  }
+
+  async function findNear(attempts: string, sought: readonly Sought[], found: Found): Promise<void> {
+    for (let i = 0; i < sought.length; i += soughtAtOnce) {
+      const asked = sought
+        .slice(i, i + soughtAtOnce)
+        .map(({ at, key }) => [msId(at - nearMs), nearMax, key] as const);
+      // Redis serves other clients in between.
+      await find(attempts, asked, found);
+    }
+  }
+
+  // Reads on from the first of them, however far behind its event it was acknowledged.
+  async function findFar(attempts: string, sought: readonly Sought[], found: Found): Promise<void> {
+    let from = msId(earliest(sought));
+    for (let read = 0; read < farMax; read += readAtOnce) {
+      const open = sought.filter(({ key }) => !found.has(key)).map(({ key }) => [from, 0, key] as const);
+      if (open.length === 0) return;
+      const last = await find(attempts, [[from, readAtOnce, ''], ...open], found);
+      if (last === '') return;
+      from = `(${last}`;
+    }
+  }
+
+  // Whether the subscription has given an event up; true of all where there are too many to look through.
+  async function readGivenUp(account: string, id: string, from: string): Promise<(event: string) => boolean> {
+    const stretch = {
+      order: 'oldest',
+      from,
+      to: '+',
+      readMax: farMax,
+      wanted: farMax,
+    } as const;
+    const { found, next } = await journal.read(account, id, 'dead', stretch);
+    const dead = new Set(found.map(({ eventId }) => eventId));
+    return (event) => next !== null || dead.has(event);
+  }
+
+  // The filings of which a subscription has acknowledged the event or a snapshot.
+  async function acknowledged(
+    account: string,
+    record: SubscriptionRecord,
+    filings: ToldFilings,
+    events: ReadonlyMap<string, OutlinedEntry>,
+    droppedAt: number,
+  ): Promise<Found> {
+    const { id } = record.subscription;
+    const own = keys.account(account).subscription(id);
+    const [lanes, kept] = await Promise.all([
+      events.size === 0 ? [] : redis.hmget(own.lanes, ...events.keys()),
+      replays.list(account, id),
+    ]);
+    const cursor = createCursor(record.delivery.cursor, record.delivery.done);
+    const passed = [...events.values()].filter(
+      ({ position }, i) => cursor.isDone(position) && !isInLane(lanes[i] ?? null, position),
+    );
+    const sought = [
+      ...passed.flatMap((event) => soughtEvent(record, event, kept, droppedAt)),
+      ...filings.flatMap((filing) => soughtSnapshots(record, filing, events.get(filing.id), kept)),
+    ].toSorted((a, b) => a.at - b.at);
+    const found: Found = new Map();
+    await findNear(own.attempts, sought, found);
+    const others = sought.filter(({ key }) => !found.has(key));
+    if (others.length > 0) {
+      await findFar(own.attempts, others, found);
+      const isGivenUp = await readGivenUp(account, id, msId(earliest(others)));
+      for (const { key, isSettled } of others)
+        if (isSettled && !found.has(key) && !isGivenUp(key)) found.set(key, null);
+    }
+    const told: Found = new Map();
+    for (const { filingId, key } of sought)
+      if (found.has(key)) told.set(filingId, told.get(filingId) ?? found.get(key) ?? null);
+    return told;
+  }
+
+  return async (account, maker) => {
+    const { records } = await subscriptions.list(account, null, subscriptionsMax, maker);
+    const droppedAt = Number(await redis.hget(keys.account(account).polling, 'deadLettersDroppedAt'));
+    return async (filings) => {
+      const newest = await log.newestOf(
+        account,
+        filings.map(({ id }) => id),
+        reportsFiling,
+      );
+      const events = new Map(
+        filings.flatMap(({ id, state }): [string, OutlinedEntry][] => {
+          const entry = newest.get(id)?.entry ?? null;
+          return entry?.status === state.status ? [[id, entry]] : [];
+        }),
+      );
+      const found = await Promise.all(
+        records.map((record) => acknowledged(account, record, filings, events, droppedAt)),
+      );
+      return new Map(
+        filings.map(({ id: filingId, state }) => {
+          const told = records.flatMap(({ subscription: { id, description } }, i): Told[] => {
+            const at = found[i]?.get(filingId);
+            return at === undefined ? [] : [{ subscription: id, description, at }];
+          });
+          const isLost = !events.has(filingId) && (newest.get(filingId)?.kept ?? 0) < state.sequence;
+          return [filingId, told.length === 0 && isLost ? null : told];
+        }),
+      );
+    };
+  };
+}
+
+// An event that a subscription is through with; nothing where it cannot have been sent.
+function soughtEvent(
+  { subscription }: SubscriptionRecord,
+  event: OutlinedEntry,
+  kept: readonly ReplayRecord[],
+  droppedAt: number,
+): Sought[] {
+  const { hasChanged, isOlder, isBeside } = proofOf(subscription, event);
+  const wants = matchesEvent(subscription, event);
+  // Only a replay sends what was there before the subscription.
+  const replayedFrom = isOlder ? (kept.at(-1)?.replay.createdAt ?? null) : 0;
+  if ((!wants && !hasChanged) || replayedFrom === null) return [];
+  const isJudged = subscription.filter == null && !hasChanged && !isBeside;
+  const isSettled = wants && isJudged && !isOlder && droppedAt < event.recordedAt;
+  const at = Math.max(replayedFrom, event.recordedAt);
+  return [{ filingId: event.filingId, key: event.id, at, isSettled }];
+}
+
+// The snapshots of a filing that were begun since it is what it is.
+function soughtSnapshots(
+  { subscription }: SubscriptionRecord,
+  { id: filingId, state: { since, status } }: ToldFilings[number],
+  event: OutlinedEntry | undefined,
+  kept: readonly ReplayRecord[],
+): Sought[] {
+  const begun = kept.filter(({ replay: { source, request, createdAt } }) => {
+    const isOfFiling = request.filingId === null || request.filingId === filingId;
+    return source === 'filings' && isOfFiling && createdAt >= (event?.recordedAt ?? since);
+  });
+  const oldest = begun.at(-1);
+  if (oldest === undefined) return [];
+  const { createdAt, updatedAt, states, filter = null } = subscription;
+  const isInAll =
+    states === null &&
+    filter === null &&
+    matchesEvent(subscription, { type: snapshotType, state: '', status });
+  const isSettled = begun.some(({ replay, state: { finished, cancelled, failed, delivered } }) => {
+    const covers =
+      replay.request.filingId !== null || (isInAll && updatedAt <= Math.max(createdAt, replay.createdAt));
+    return covers && finished && cancelled !== true && failed === 0 && delivered > 0;
+  });
+  return [{ filingId, key: JSON.stringify(filingId), at: oldest.replay.createdAt, isSettled }];
+}
+
+// The first record that may be of one of these.
+function earliest(sought: readonly Sought[]): number {
+  return (sought[0]?.at ?? 0) - writtenWithinMs;
+}
+
+// The first id of a stream at this time.
+function msId(ms: number): string {
+  return String(Math.max(0, Math.floor(ms)));
+}
+
+function isInLane(text: string | null, position: number): boolean {
+  try {
+    return text !== null && parseLane(text)?.positions.includes(position) === true;
+  } catch {
+    return false;
+  }
+}
