@@ -143,7 +143,7 @@ export function reportsFiling(type: string): boolean {
   const facts: EventTypeFacts | undefined = Object.hasOwn(eventTypes, type)
     ? eventTypes[type as EventType]
     : undefined;
-  return facts?.data === 'filing' && type !== snapshotType;
+  return facts?.data === 'filing' && type !== snapshotType && type !== answerType;
 }
 
 /** The types of which there are events in the log. */

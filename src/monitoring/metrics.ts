@@ -118,6 +118,12 @@ function filingMetrics({ gauge, counter }: DefineMetrics) {
       ['account', 'status'],
     ),
     allOldestFiling: gauge('all_oldest_filing_seconds', 'The same over all accounts.', ['status']),
+    rejectionsUncovered: gauge(
+      'rejections_uncovered',
+      'Whether no enabled subscription of an account covers REJECTED (1), so that nobody is told.',
+      ['account'],
+    ),
+    accountsUncovered: gauge('accounts_uncovered', 'Number of such accounts.'),
     events: counter('events_total', 'Events recorded in the log.', ['type']),
     filingsTooLarge: counter(
       'filings_too_large_total',

@@ -32,6 +32,11 @@ export function matchesEvent({ eventTypes, states, statuses, confined }: Wishes,
   return isAmong(states, event.state) && isAmong(statuses ?? null, event.status);
 }
 
+/** Whether the subscription gets an event when a filing becomes REJECTED, at least in some state; pure. */
+export function coversRejections(wishes: Wishes): boolean {
+  return matchesEvent(wishes, { type: 'filing.rejected', state: '', status: 'REJECTED' });
+}
+
 function isAmong(asked: readonly string[] | null, value: string): boolean {
   if (asked === null || value === '') return true;
   const upper = value.toUpperCase();

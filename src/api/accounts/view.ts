@@ -12,7 +12,10 @@ import type { ApiDeps } from '../deps.ts';
 import * as s from '../shared/schema.ts';
 import { notFound } from '../shared/problem.ts';
 
-type ViewDeps = Pick<ApiDeps, 'snapshot' | 'filings' | 'polling' | 'quota' | 'now' | 'accountLimits'>;
+type ViewDeps = Pick<
+  ApiDeps,
+  'snapshot' | 'filings' | 'polling' | 'quota' | 'subscriptions' | 'now' | 'accountLimits'
+>;
 
 /** The account with this name; throws the problem 404 if there is none. */
 export async function requireStored({ accounts }: Pick<ApiDeps, 'accounts'>, name: string): Promise<Account> {
@@ -23,7 +26,7 @@ export async function requireStored({ accounts }: Pick<ApiDeps, 'accounts'>, nam
 
 /** An account as the API shows it. A record of it that cannot be read is named in `lastError`. */
 export async function accountView(deps: ViewDeps, account: Account): Promise<Static<typeof accountSchema>> {
-  const { snapshot, filings, polling, quota } = deps;
+  const { snapshot, filings, polling, quota, subscriptions } = deps;
   const errors: string[] = [];
   const orElse = async <T>(read: Promise<T>, fallback: T): Promise<T> => {
     try {
@@ -35,27 +38,30 @@ export async function accountView(deps: ViewDeps, account: Account): Promise<Sta
       return fallback;
     }
   };
-  const [counts, open, marks, usedBytes] = await Promise.all([
+  const [counts, open, marks, usedBytes, rejectionsCovered] = await Promise.all([
     orElse(snapshot.counts(account.account), {}),
     orElse(filings.count({ account: account.account, status: seenStatus }), 0),
     orElse(polling.read(account.account), noMarks),
     orElse(quota(account.account), 0),
+    orElse(subscriptions.coversRejections(account.account), null),
   ]);
   const [lastError = marks.lastError] = errors;
-  return shown(deps, account, { ...marks, lastError }, { counts, open }, usedBytes);
+  const known = { ...account, rejectionsCovered };
+  return shown(deps, known, { ...marks, lastError }, { counts, open }, usedBytes);
 }
 
 /** An account of which only the name can be read. */
 export function brokenView(deps: ViewDeps, { account, error }: UnreadableAccount) {
   const intervals = { pollIntervalMs: 0, sweepIntervalMs: 0, createdAt: 0, updatedAt: 0 };
-  const unknown = { account, incarnation: '', baseUrl: '', stalledAfter: null, ...intervals };
+  const names = { account, incarnation: '', baseUrl: '', stalledAfter: null };
+  const unknown = { ...names, ...intervals, rejectionsCovered: null };
   const lastError = `${error.message}; PUT repairs it, DELETE removes it`;
   return shown(deps, unknown, { ...noMarks, lastError }, { counts: {}, open: 0 }, 0);
 }
 
 function shown(
   { now, accountLimits: { maxRps, attemptsBytesMax } }: ViewDeps,
-  account: Account,
+  account: Account & { readonly rejectionsCovered: boolean | null },
   marks: PollingMarks,
   { counts, open }: { readonly counts: Readonly<Record<string, number>>; readonly open: number },
   usedBytes: number,
@@ -190,6 +196,12 @@ const countsOrNull = Type.Record(Type.String(), s.nullable(Type.Integer()), {
   examples: countsExamples,
 });
 
+/** Whether a receiver hears of rejections of an account. */
+export const rejectionsCovered = s.nullable(Type.Boolean(), {
+  description:
+    'Whether an enabled subscription asks for filings that become REJECTED, at least in some states. False: nobody is told of them. Null where it is not known.',
+});
+
 const accountFields = {
   account: Type.String({ examples: ['default'] }),
   baseUrl,
@@ -202,6 +214,7 @@ const accountFields = {
   open: s.integerOrNull(
     'Number of filings that are REJECTED and that no other filing answers; null until the first complete poll.',
   ),
+  rejectionsCovered,
   quota: s.described(
     'What the account stores: subscriptions, replays, idempotency keys, tokens and marks, of which more than 33 554 432 bytes are refused with `account_quota_exceeded`; and attempts and dead letters, of which the oldest make way.',
     {

@@ -15,6 +15,8 @@ interface CoveredAccount {
   readonly rejections: number | null;
   /** The same, without those that another filing answers. */
   readonly open: number | null;
+  /** Whether an enabled subscription covers REJECTED; null while it is not known. */
+  readonly rejectionsCovered: boolean | null;
 }
 
 /** The accounts of the board. */
@@ -29,7 +31,7 @@ export interface Coverage {
 
 type CoveredDeps = Pick<
   ApiDeps,
-  'accounts' | 'unsound' | 'rejecting' | 'snapshot' | 'filings' | 'polling' | 'now'
+  'accounts' | 'unsound' | 'rejecting' | 'snapshot' | 'filings' | 'polling' | 'subscriptions' | 'now'
 >;
 
 /** An account that was looked at. */
@@ -90,8 +92,8 @@ export async function countRejections(
 function coverage(looked: readonly Looked[], total: number, rejecting: readonly string[]): Coverage {
   const shown = looked.toSorted((a, b) => rankOf(a) - rankOf(b) || (a.account < b.account ? -1 : 1));
   return {
-    shown: shown.slice(0, shownMax).map(({ account, health, asOf, rejections, open }) => {
-      return { account, health, asOf, rejections, open };
+    shown: shown.slice(0, shownMax).map(({ account, health, asOf, rejections, open, rejectionsCovered }) => {
+      return { account, health, asOf, rejections, open, rejectionsCovered };
     }),
     total,
     rejecting,
@@ -116,7 +118,7 @@ function look(deps: CoveredDeps, records: readonly AccountRecord[]): Promise<Loo
 }
 
 async function lookAt(
-  { snapshot, filings, polling, now }: CoveredDeps,
+  { snapshot, filings, polling, subscriptions, now }: CoveredDeps,
   record: AccountRecord,
 ): Promise<Looked> {
   if ('error' in record) return unknown(record.account, false);
@@ -126,10 +128,11 @@ async function lookAt(
       polling.read(account),
       snapshot.counts(account),
       filings.count({ account, status: seenStatus }),
+      subscriptions.coversRejections(account),
     ]),
   );
   if (read === null) return unknown(account, false);
-  const [marks, counts, open] = read;
+  const [marks, counts, open, rejectionsCovered] = read;
   // Until a poll has read everything, other rejections are not known.
   if (!marks.baselined || marks.lastCompletePollAt === 0) return unknown(account, true);
   const at = now();
@@ -139,13 +142,15 @@ async function lookAt(
     asOf: isoOrNull(marks.lastCompletePollAt),
     rejections: Math.max(0, counts[seenStatus] ?? 0),
     open,
+    rejectionsCovered,
     soundUntil: soundUntil(marks, pollIntervalMs, createdAt, at),
     isReadable: true,
   };
 }
 
 function unknown(account: string, isReadable: boolean): Looked {
-  return { account, health: 'unknown', asOf: null, rejections: null, open: null, soundUntil: 0, isReadable };
+  const notKnown = { asOf: null, rejections: null, open: null, rejectionsCovered: null };
+  return { account, health: 'unknown', ...notKnown, soundUntil: 0, isReadable };
 }
 
 function rankOf({ health }: CoveredAccount): number {

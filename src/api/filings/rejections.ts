@@ -12,6 +12,7 @@ import { tokenOf } from '../access/auth.ts';
 import { ownerOf } from '../access/own-subscriptions.ts';
 import { type Dear, exportMs } from '../access/dear-requests.ts';
 import type { ApiDeps, Api } from '../deps.ts';
+import { rejectionsCovered } from '../accounts/view.ts';
 import { countRejections, type Coverage, coveredAccounts } from './covered-accounts.ts';
 import { type AddTold, addToldOfAll, createAddTold, type WithTold } from './told.ts';
 import { answersShown, filingFields, filingView, seenShown, toldShown } from './view.ts';
@@ -292,6 +293,7 @@ export const boardAccountSchema = s.shared('BoardAccount', {
     'Number of its filings that are rejected, whatever the filters; null while it is unknown.',
   ),
   open: s.integerOrNull('Number of those that no other filing answers.'),
+  rejectionsCovered,
 });
 
 const noneKnown = s.stringOrNull('Null = none is known.');

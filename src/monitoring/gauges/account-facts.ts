@@ -10,6 +10,7 @@ import type { PollingStore } from '../../polling/store/polling-store.ts';
 import { unlessUnreadable } from '../../redis/unreadable-record.ts';
 import type { CertificateWarnings } from '../../subscriptions/certificate-warnings.ts';
 import type { ReadLags } from '../../subscriptions/lag.ts';
+import { coversRejections } from '../../subscriptions/matches-event.ts';
 import { notBefore, type WaitReason } from '../../subscriptions/not-before.ts';
 import type { SubscriptionReads } from '../../subscriptions/store/subscription-reads.ts';
 import { subscriptionLag, subscriptionState } from '../../subscriptions/subscription.ts';
@@ -46,6 +47,8 @@ export interface SubscriptionFacts {
   readonly failing: ReadonlyMap<string, number>;
   /** Number of subscriptions to which nothing is sent now, by the reason; reasons of none are missing. */
   readonly held: Partial<Readonly<Record<WaitReason, number>>>;
+  /** Whether one that is enabled covers REJECTED. */
+  readonly coversRejections: boolean;
 }
 
 export interface SubscriptionFactsDeps {
@@ -129,13 +132,15 @@ function noSubscriptions() {
     waiting: 0,
     failing: new Map<string, number>(),
     held: {} as Partial<Record<WaitReason, number>>,
+    coversRejections: false,
   };
 }
 
 /**
  * Reads the state and the lag of an account's subscriptions, in slices between which other work has its turn;
- * their settings only while the forward proxy is down, because some URLs pass by it. The lag of the first few
- * hundred that are behind counts only the events that they want, that of the rest all events.
+ * their settings while the forward proxy is down, because some URLs pass by it, and until one covers
+ * REJECTED. The lag of the first few hundred that are behind counts only the events that they want, that of
+ * the rest all events.
  */
 export async function readSubscriptionFacts(
   { reads, log, lags, waitsFor, now }: SubscriptionFactsDeps,
@@ -148,7 +153,8 @@ export async function readSubscriptionFacts(
   const disabled = new Set<string>();
   const behind: { id: string; delivery: DeliveryState }[] = [];
   for (const slice of slices(ids)) {
-    const settings = heldBy === null ? null : await reads.filtersOf(account, slice);
+    const needsSettings = heldBy !== null || !facts.coversRejections;
+    const settings = needsSettings ? await reads.filtersOf(account, slice) : null;
     for (const [i, delivery] of (await reads.deliveries(account, slice)).entries()) {
       const { [i]: id = '' } = slice;
       const state = subscriptionState(delivery);
@@ -159,8 +165,9 @@ export async function readSubscriptionFacts(
       if (state === 'failing' && since > 0) facts.failing.set(id, since);
       const lag = subscriptionLag(delivery, head);
       facts.lags.set(id, lag);
-      const url = settings?.get(id)?.url;
-      const isHeld = url !== undefined && heldBy?.(url) != null;
+      const wanted = settings?.get(id);
+      const isHeld = wanted !== undefined && heldBy?.(wanted.url) != null;
+      if (wanted !== undefined && state !== 'disabled') facts.coversRejections ||= coversRejections(wanted);
       const kept = notBefore(delivery, lag, isHeld, now());
       if (kept !== null) facts.held[kept.reason] = (facts.held[kept.reason] ?? 0) + 1;
       if (delivery.cursor < head && behind.length < countedMax) behind.push({ id, delivery });

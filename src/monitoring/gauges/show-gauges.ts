@@ -46,6 +46,7 @@ interface PerAccountGauge {
     | 'lastCompletePoll'
     | 'oldestFiling'
     | 'openRejections'
+    | 'rejectionsUncovered'
     | 'subscriptionFailing';
   /** Maximum number of series where only the worst are named. */
   readonly max: number;
@@ -97,6 +98,13 @@ const perAccount: readonly PerAccountGauge[] = [
       return since === undefined ? [] : [[{ status }, age(since, now), age(since, now)]];
     },
   })),
+  {
+    gauge: 'rejectionsUncovered',
+    max: worstMax,
+    // Those with the most rejections first.
+    samples: ({ subscriptions, counts }) =>
+      subscriptions.coversRejections ? [[{}, 0, 0]] : [[{}, 1, 1 + (counts['REJECTED'] ?? 0)]],
+  },
   {
     gauge: 'subscriptionFailing',
     max: worstMax,
@@ -184,6 +192,7 @@ function showTotals(metrics: Metrics, accounts: readonly AccountFacts[], now: nu
   metrics.allOpenRejections.set(accounts.reduce((all, { open }) => all + (open ?? 0), 0));
   metrics.allOldestFiling.reset();
   for (const [status, oldest] of merged(ages, Math.max)) metrics.allOldestFiling.set({ status }, oldest);
+  metrics.accountsUncovered.set(subscriptions.filter(({ coversRejections }) => !coversRejections).length);
   metrics.allSubscriptionLag.set(total(({ waiting }) => waiting));
   for (const reason of waitReasonNames)
     metrics.waitingSubscriptions.set(

@@ -5,6 +5,7 @@ import { isUnreadable, readOrLeaveOut, toUnreadable } from '../../redis/unreadab
 import type { OnUnreadable } from '../../redis/unreadable-record.ts';
 import type { Sealer } from '../../secrets/seal.ts';
 import { parseDeliveryState, readLevel, unreadableState, withLevel } from '../delivery-state.ts';
+import { coversRejections } from '../matches-event.ts';
 import type { DeliveryState, Subscription } from '../subscription.ts';
 import { readSubscription, wantedOf } from './stored-subscription.ts';
 import type { ReadSubscription, SubscriptionRecord, Wanted } from './stored-subscription.ts';
@@ -49,7 +50,12 @@ export interface SubscriptionReads {
    * blocked.
    */
   deliveries(account: string, ids: readonly string[]): Promise<DeliveryState[]>;
+  /** Whether a subscription that is enabled covers REJECTED, see `coversRejections`. */
+  coversRejections(account: string): Promise<boolean>;
 }
+
+// Number of subscriptions that are read at a time where one is looked for.
+const readAtOnce = 100;
 
 /** Reads over one connection. */
 export function createSubscriptionReads(
@@ -103,6 +109,16 @@ export function createSubscriptionReads(
     return Promise.all(states.map(async (each) => withLevel(await each, await level)));
   }
 
+  async function filtersOf(account: string, ids: readonly string[]) {
+    const texts = await textsOf(account, ids);
+    return new Map(
+      ids.flatMap((id, i) => {
+        const text = texts[i] ?? null;
+        return text === null ? [] : [[id, filterOf(account, id, text)] as const];
+      }),
+    );
+  }
+
   return {
     async get(account, id) {
       const { state } = keys.account(account).subscription(id);
@@ -145,16 +161,20 @@ export function createSubscriptionReads(
     },
     idsMadeBy: async (account, token) => (await readOrder(account, token, null, -1)).map(idOf),
     ids: (account) => redis.hkeys(keys.account(account).subscriptions),
-    async filtersOf(account, ids) {
-      const texts = await textsOf(account, ids);
-      return new Map(
-        ids.flatMap((id, i) => {
-          const text = texts[i] ?? null;
-          return text === null ? [] : [[id, filterOf(account, id, text)] as const];
-        }),
-      );
-    },
+    filtersOf,
     deliveries,
+    async coversRejections(account) {
+      for (let after: string | null = null; ;) {
+        const found = await readOrder(account, '', after, readAtOnce);
+        const filters = await filtersOf(account, found.map(idOf));
+        const covering = [...filters].flatMap(([id, wanted]) =>
+          wanted !== undefined && coversRejections(wanted) ? [id] : [],
+        );
+        if ((await deliveries(account, covering)).some(({ enabled }) => enabled)) return true;
+        if (found.length < readAtOnce) return false;
+        after = found.at(-1) ?? null;
+      }
+    },
   };
 }
 

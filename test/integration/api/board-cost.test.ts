@@ -56,8 +56,8 @@ test('the board costs as much beside many accounts without rejections as beside 
       costs.push(commands);
     }
     expect(costs[1]).toBe(costs[0]);
-    // Three for each account that is shown.
-    expect(costs[0]).toBeLessThan(650);
+    // Four for each account that is shown.
+    expect(costs[0]).toBeLessThan(850);
   }));
 
 test('of many accounts those that are not ok come first, also where nothing polls them any more', () =>

@@ -96,12 +96,19 @@ test('reasons that differ in case or form are one group, and each of them select
 test('an account that was never read is unknown, and says since when it is believed once it was', async () => {
   await api.createAccount('new');
   expect((await board('?account=new')).accounts).toEqual([
-    { account: 'new', health: 'unknown', asOf: null, rejections: null, open: null },
+    { account: 'new', health: 'unknown', asOf: null, rejections: null, open: null, rejectionsCovered: null },
   ]);
   await api.putFilings('new', [{ id: 'f_1', status: 'PENDING' }]);
   await api.stored.of('new').completePoll((await api.deps.polling.read('new')).generation);
   expect((await board('?account=new')).accounts).toEqual([
-    { account: 'new', health: 'ok', asOf: expect.any(String), rejections: 0, open: 0 },
+    {
+      account: 'new',
+      health: 'ok',
+      asOf: expect.any(String),
+      rejections: 0,
+      open: 0,
+      rejectionsCovered: false,
+    },
   ]);
 });
 

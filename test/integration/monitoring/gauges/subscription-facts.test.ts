@@ -65,6 +65,14 @@ test('counts what each subscription wants and has not got, and their states', as
   expect(waiting).toBe(5 + 1 + 1);
 });
 
+test('tells whether one that is enabled covers REJECTED, however many do not', async () => {
+  for (let i = 0; i < 150; i += 1) await put('covers', `other_${i}`, ['filing.completed']);
+  await put('covers', 'disabled', ['filing.*'], { enabled: '0' });
+  expect((await read('covers')).coversRejections).toBe(false);
+  await put('covers', 'all', ['filing.*']);
+  expect((await read('covers')).coversRejections).toBe(true);
+});
+
 test('counts what five hundred want of those that are behind, and all events of the rest', async () => {
   await append('many', 3);
   const ids = Array.from({ length: 1_100 }, (_, i) => `sub_${i}`);

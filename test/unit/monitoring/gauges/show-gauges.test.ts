@@ -17,6 +17,7 @@ const facts = (account: string, known: Partial<AccountFacts>): AccountFacts => (
     waiting: 0,
     failing: new Map(),
     held: {},
+    coversRejections: true,
   },
   certificateEnd: null,
   ...known,
@@ -52,6 +53,23 @@ test('beside the worst, rejections of the fifty accounts with the most are count
   expect(values).toHaveLength(50);
   expect(values[0]).toMatchObject({ labels: { account: 'a59', status: 'REJECTED' }, value: 59 });
   expect(values.at(-1)?.labels).toEqual({ account: 'a10', status: 'REJECTED' });
+});
+
+test('accounts of whose rejections nobody is told are counted, and named, those with the most first', async () => {
+  const { subscriptions } = facts('a', {});
+  const uncovered = (account: string, rejected: number) =>
+    facts(account, {
+      counts: { REJECTED: rejected },
+      subscriptions: { ...subscriptions, coversRejections: false },
+    });
+  const accounts = [facts('covered', { counts: { REJECTED: 9 } }), uncovered('few', 0), uncovered('many', 2)];
+  show(accounts, { accounts: 'worst', subscriptions: 'worst' });
+  const named = async () =>
+    (await metrics.rejectionsUncovered.get()).values.map(({ labels }) => labels['account']);
+  expect(await named()).toEqual(['many', 'few']);
+  show(accounts, { accounts: 'all', subscriptions: 'all' });
+  expect(await named()).toEqual(['covered', 'few', 'many']);
+  expect((await metrics.accountsUncovered.get()).values).toMatchObject([{ value: 2 }]);
 });
 
 describe('lags', () => {
