@@ -25,6 +25,7 @@ import { addProblemRoutes } from './operation/problem-pages.ts';
 import { addPublicKeyRoutes } from './subscriptions/public-keys.ts';
 import { addRejectionRoutes } from './filings/rejections.ts';
 import { addReplayRoutes } from './delivery/replays.ts';
+import { addSendRoute } from './filings/send.ts';
 import { addSessionRoutes } from './access/session.ts';
 import { addStreamRoutes } from './events/stream.ts';
 import { addPreviewRoute } from './subscriptions/preview.ts';
@@ -59,6 +60,7 @@ const ofAccount: readonly ((app: Api, deps: ApiDeps) => void)[] = [
   addStreamRoutes,
   addFilingRoutes,
   addAnswerRoutes,
+  addSendRoute,
 ];
 
 /**

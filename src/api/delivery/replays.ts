@@ -115,8 +115,8 @@ function timeShown(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-// The id contains the subscription's, so a replay can be found below the account as well.
-function replayId(id: string, subscription: string): string {
+/** Id of a replay in the API; it contains the subscription's, so that the account finds it as well. */
+export function replayId(id: string, subscription: string): string {
   return `${id}.${subscription}`;
 }
 

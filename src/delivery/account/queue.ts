@@ -393,7 +393,9 @@ export class SubscriptionQueue {
   async #prepare(work: Work): Promise<SendResult> {
     const source = (work.replay === null ? null : this.#replays?.current()?.source) ?? this.#live;
     const made = await source.make(work);
-    return made.kind === 'made' ? this.#send(work, made.entry, made.letter) : { ...made, work };
+    if (made.kind !== 'made') return { ...made, work };
+    const { entry, letter, isChosen = false } = made;
+    return isChosen ? this.#post(work, entry, letter) : this.#send(work, entry, letter);
   }
 
   #send(work: Work, entry: LogEntry, letter?: string): Promise<SendResult> {

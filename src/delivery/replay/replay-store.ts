@@ -68,7 +68,9 @@ export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
       const { state, replays } = key.subscription(subscription);
       const begun = newReplayState(replay);
       const { position, timeline } = cursor;
-      const snapshot = replay.source === 'filings' ? replay.matched : '';
+      // One filing alone is no measure of how far another snapshot is.
+      const isWhole = replay.source === 'filings' && replay.request.filingId === null;
+      const snapshot = isWhole ? replay.matched : '';
       const texts = [replayText(replay), JSON.stringify(replay), JSON.stringify(begun)];
       const bounds = [begun.finished ? '1' : '', replaysKept, position, timeline, quotaBytesMax];
       const reply = await addScript.run(

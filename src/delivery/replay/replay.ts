@@ -99,7 +99,8 @@ export function isAskedFor(
 
 /** The same text for all replays that would send the same; pure. */
 export function replayText({ source, request }: Pick<Replay, 'source' | 'request'>): string {
-  return source ?? requestText(request);
+  if (source === undefined) return requestText(request);
+  return request.filingId === null ? source : `${source} ${request.filingId}`;
 }
 
 /** The same text for all ways to write the same request; pure. */
@@ -141,14 +142,17 @@ export function newReplayId(): string {
   return `rpl_${randomBytes(12).toString('hex')}`;
 }
 
-/** A snapshot of an account with `known` filings, to be sent as a replay is. */
-export function newSnapshot(known: number, now: number): Replay {
+/**
+ * A snapshot of an account with `known` filings, to be sent as a replay is; of one of them alone with a
+ * `filingId`, whatever the subscription asks for.
+ */
+export function newSnapshot(known: number, now: number, filingId: string | null = null): Replay {
   return {
     id: newReplayId(),
     source: 'filings',
-    request: requestOfAll,
+    request: { ...requestOfAll, filingId },
     createdAt: now,
-    matched: known,
+    matched: filingId === null ? known : 1,
     // It has no positions of the log.
     first: 1,
     last: 0,

@@ -30,11 +30,12 @@ export interface Replayer {
   /** Number of events that `start` would deliver again. Starts nothing. Throws ReplayRefusedError. */
   count(account: string, subscription: string, request: ReplayRequest, isSeen?: IsSeen): Promise<number>;
   /**
-   * Begins to send the filings as they are: adds a snapshot behind the replays of the subscription; an
-   * unfinished one goes on instead. Returns its id. Throws ReplayRefusedError and AccountQuotaError. A crash
-   * leaves it either added or not begun at all.
+   * Begins to send the filings as they are, or one of them whatever the subscription asks for: adds a
+   * snapshot behind the replays of the subscription; an unfinished one of the same goes on instead. Returns
+   * its id. Throws ReplayRefusedError and AccountQuotaError. A crash leaves it either added or not begun at
+   * all.
    */
-  snapshot(account: string, subscription: string): Promise<string>;
+  snapshot(account: string, subscription: string, filingId?: string): Promise<string>;
   /** Null when there is no such replay, or no longer. */
   progress(account: string, subscription: string, id: string): Promise<ReplayProgress | null>;
   /** The replays that are kept of a subscription, the latest first. */
@@ -84,13 +85,9 @@ export function createReplayer(deps: ReplayerDeps): Replayer {
   return {
     start,
     count: async (...asked) => (await choose(...asked)).matched,
-    async snapshot(account, id) {
-      const added = await replays.add(
-        account,
-        id,
-        newSnapshot(await deps.known(account), now()),
-        logBeginning,
-      );
+    async snapshot(account, id, filingId) {
+      const snapshot = newSnapshot(await deps.known(account), now(), filingId);
+      const added = await replays.add(account, id, snapshot, logBeginning);
       // A snapshot is of no log: the one that Redis was set back to is as good as any.
       if (added === null) throw new ReplayRefusedError('no_subscription');
       await wake(account);

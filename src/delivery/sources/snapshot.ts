@@ -13,11 +13,11 @@ const aheadMax = 1_000;
 const waitMs = 250;
 
 /**
- * Reads a snapshot: it sends the filings of an account as they are, each once, in no order. The positions of
- * its track count the filings. A body is made when its attempt starts, with the filing busy and no event of
- * it waiting, and only once the drain has read all of the filing's events: so it is never older than what was
- * sent before, and what is sent after it is never older than it. A crash repeats what was not yet written as
- * done.
+ * Reads a snapshot: it sends the filings of an account as they are, or one of them, each once, in no order.
+ * The positions of its track count the filings. A body is made when its attempt starts, with the filing busy
+ * and no event of it waiting, and only once the drain has read all of the filing's events: so it is never
+ * older than what was sent before, and what is sent after it is never older than it. A crash repeats what was
+ * not yet written as done.
  */
 export function readSnapshot(
   deps: ReplaysDeps,
@@ -36,7 +36,13 @@ export function readSnapshot(
   let before = state.cursor;
   let accepted = before;
 
+  const only = replay.request.filingId;
+
   async function scanOn(): Promise<void> {
+    if (only !== null) {
+      [next, scanned, isScanned, ids] = [null, 1, true, [...ids, only]];
+      return;
+    }
     const found = await filings.scan(account, next, scannedAtOnce);
     scanned = found.read + (found.isAnew ? 0 : scanned);
     ({ next } = found);
@@ -73,10 +79,10 @@ export function readSnapshot(
       const filing = await filings.read(account, subscription, filingId);
       if (filing === null) return { kind: 'unwanted' };
       const entry = toEntry(filing.event, position, now());
-      if (!wants(entry)) return { kind: 'unwanted' };
+      if (only === null && !wants(entry)) return { kind: 'unwanted' };
       // Again, because events may have been read meanwhile.
       if (!hasRead(filing.position) || scheduler.live.waits(filingId)) return waits();
-      return { kind: 'made', entry };
+      return { kind: 'made', entry, isChosen: only !== null };
     },
     left() {
       const unscanned = isScanned ? 0 : Math.max(0, replay.matched - scanned);

@@ -8,6 +8,8 @@ interface MadeEvent {
   readonly entry: LogEntry;
   /** Id of the dead letter that its delivery makes up for; missing without one. */
   readonly letter?: string | undefined;
+  /** True where a person chose the subscription for it, which gets it whatever it asks for. */
+  readonly isChosen?: boolean;
 }
 
 /** The event of an attempt, or why there is none. */

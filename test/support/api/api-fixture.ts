@@ -260,8 +260,8 @@ function notingReplayer(calls: unknown[][]): Replayer {
       calls.push(['replay', account, id, request]);
       return { id: 'rpl_1', matched: 3 };
     },
-    async snapshot(account, id) {
-      calls.push(['snapshot', account, id]);
+    async snapshot(account, id, filingId) {
+      calls.push(['snapshot', account, id, ...(filingId === undefined ? [] : [filingId])]);
       return 'rpl_2';
     },
     progress: async (_account, _id, replay) => (replay === 'rpl_1' ? runningReplay : null),
