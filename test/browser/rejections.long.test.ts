@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { startCollector } from '../support/receivers/collector.ts';
 import { setStage } from './stage.ts';
 import type { WatchedPage } from './watched-page.ts';
 
@@ -78,6 +79,36 @@ describe('the board of rejections', () => {
     await tab.page.getByText('Dana Whitfield').waitFor();
     await tab.page.getByRole('button', { name: /^Not seen after all/ }).click();
     await tab.page.getByRole('button', { name: /^Mark as seen/ }).waitFor();
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('who was told stands beside each, nobody of what was so at the first read, and it is sent to somebody', async () => {
+    await using receiver = await startCollector();
+    const path = '/v1/accounts/default/subscriptions';
+    await using tab = await stage.visit('#/accounts/default');
+    await tab.page.getByText('Nobody is told when a filing is rejected').first().waitFor();
+    const settings = { url: receiver.url, secret: receiver.secret, description: 'Claims desk' };
+    await stage.daemon.api.ok('POST', path, { ...settings, statuses: ['REJECTED'] });
+    await tab.page.getByText('Nobody is told when a filing is rejected').waitFor({ state: 'detached' });
+    await stage.settle('f_told', { status: 'REJECTED', insuredsName: 'Insured of f_told' });
+    await tab.show('#/rejections?order=newest');
+    await rows(tab).filter({ hasText: 'f_told' }).getByText('Claims desk').waitFor();
+    await tab.page.getByRole('button', { name: 'Told to nobody' }).click();
+    await expect.poll(() => insureds(tab)).toEqual(['f_third', 'f_second', 'f_first']);
+    await tab.picture('rejections-told');
+    await rows(tab).getByRole('link', { name: 'Insured of f_first' }).click();
+    await tab.page.getByText('Nobody was told so far.').waitFor();
+    await tab.page.getByRole('button', { name: 'Send to …' }).click();
+    const dialog = tab.page.getByRole('dialog', { name: 'Send this filing to' });
+    await dialog.getByRole('checkbox', { name: 'Claims desk' }).check();
+    await tab.picture('send-to');
+    await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+    await dialog.getByText('On its way.').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await tab.page.locator('.notice').getByText('Claims desk').waitFor();
+    const snapshots = receiver.received.filter(({ event }) => event.type === 'filing.snapshot');
+    expect(snapshots.map(({ event }) => event.data['filingId'])).toEqual(['f_first']);
+    await stage.sandbox.forget('f_told');
     expect(tab.problems).toEqual([]);
   });
 

@@ -4,6 +4,7 @@ import { AccountHeading, Counts, Health, HealthAdvice, knowledgeOf } from '../pa
 import { ActionButton, useAction } from '../parts/forms.js';
 import { ChipFilter } from '../parts/filters.js';
 import { RejectionsTable } from '../parts/filings.js';
+import { Uncovered } from '../parts/told.js';
 import { duration, fullTime, number } from '../parts/format.js';
 import {
   Badge,
@@ -51,6 +52,7 @@ function Known({ account }) {
   >`;
   return html`<div class=${`known ${knowledge}`}>
     <${HealthAdvice} account=${account} />
+    <${Uncovered} account=${account} />
     <${Counts} account=${account} />
     <${Section} title=${html`Rejected now ${rejected > 0 && all}`}>
       <${RejectionsTable} account=${account.account} knowledge=${knowledge} />

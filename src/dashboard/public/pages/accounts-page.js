@@ -97,7 +97,10 @@ function rowOf(account, statuses) {
           <${Badge} word=${status} /></span
       ></a>`,
   );
-  const subscriptions = html`<${FailingSubscriptions} account=${name} />`;
+  const subscriptions = html`<${FailingSubscriptions} account=${name} /> ${
+      account.rejectionsCovered === false &&
+      html` <span class="toned warn">nobody is told of rejections</span>`
+    }`;
   return {
     key: name,
     cells: [

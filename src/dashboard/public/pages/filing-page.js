@@ -15,6 +15,7 @@ import { apiPath, useResource } from '../data/api.js';
 import { eventFacts, withKnownDetails } from '../data/filing-event.js';
 import { AccountHeading } from '../parts/account-parts.js';
 import { AnsweredBy, FilingAge, SeenBy } from '../parts/filings.js';
+import { ToldOfFiling } from '../parts/told.js';
 import { dollars, spaced } from '../parts/format.js';
 import { html } from '../html.js';
 import { href, withQuery } from '../router.js';
@@ -64,10 +65,11 @@ function FilingFacts({ account, filing, onChanged }) {
     ${
       filing.status === 'REJECTED' &&
       html`<div class=${`notice ${filing.answeredBy === null ? 'bad' : 'info'} split`}>
-        <p>Rejected: <${Text} value=${filing.rejectionReason} /></p>
-        <${SeenBy} account=${account} filing=${filing} onChanged=${onChanged} />
-        <${AnsweredBy} account=${account} filing=${filing} onChanged=${onChanged} />
-      </div>`
+          <p>Rejected: <${Text} value=${filing.rejectionReason} /></p>
+          <${SeenBy} account=${account} filing=${filing} onChanged=${onChanged} />
+          <${AnsweredBy} account=${account} filing=${filing} onChanged=${onChanged} />
+        </div>
+        <${ToldOfFiling} account=${account} filing=${filing} onChanged=${onChanged} />`
     }
     <${Facts}
       items=${[

@@ -6,6 +6,7 @@ import { AsOf } from '../parts/account-parts.js';
 import { rowOf } from '../parts/filings.js';
 import { ChipFilter, ChoiceFilter, ClearFilters } from '../parts/filters.js';
 import { number } from '../parts/format.js';
+import { Uncovered } from '../parts/told.js';
 import { Badge, Heading, StillTable, Text, whenRead } from '../parts/parts.js';
 import { href, useQuery, withQuery } from '../router.js';
 import { useIsOperator } from '../session.js';
@@ -19,8 +20,8 @@ import { useIsOperator } from '../session.js';
  */
 
 const refreshMs = 5000;
-const filterNames = /** @type {const} */ (['account', 'state', 'reason', 'seen', 'open']);
-const columns = ['Age', 'Insured', 'Policy', 'State', 'Premium', 'Reason'];
+const filterNames = /** @type {const} */ (['account', 'state', 'reason', 'seen', 'open', 'told']);
+const columns = ['Age', 'Insured', 'Policy', 'State', 'Premium', 'Reason', 'Told'];
 const troubledShown = 10;
 const groupsShown = 6;
 
@@ -33,6 +34,8 @@ const seenChoices = /** @type {const} */ ([
   ['false', 'Not seen yet'],
   ['true', 'Seen'],
 ]);
+
+const toldChoices = /** @type {const} */ ([['nobody', 'Told to nobody']]);
 
 /** Everything that is rejected in the accounts of the user, the oldest first. */
 export function RejectionsPage() {
@@ -64,7 +67,7 @@ function Board({ list, subject, isOperator }) {
   const page = list.data.first;
   const last = query.get('open') === 'false' ? 'Answered by' : 'Seen by';
   const shown = [...columns, ...(isOperator && !query.has('account') ? ['Account'] : []), last];
-  return html`<${BoardHealth} page=${page} />
+  return html`<${BoardHealth} page=${page} /><${BoardCover} page=${page} />
     <div class="board">
       <div class="board-side">
         ${isOperator && html`<${AccountChoice} page=${page} />`}
@@ -77,6 +80,7 @@ function Board({ list, subject, isOperator }) {
           <${ChipFilter} label="Order" name="order" options=${orders} />
           <${ChipFilter} label="Seen by somebody" name="seen" options=${seenChoices} isOptional />
           <${ChipFilter} label="Answered by a later filing" name="open" options=${openChoices} isOptional />
+          <${ChipFilter} label="Told to somebody" name="told" options=${toldChoices} isOptional />
           <${ClearFilters} names=${['reason', 'state']} />
         </div>
         <${StillTable}
@@ -115,6 +119,30 @@ function BoardHealth({ page: { accounts, accountsTotal } }) {
       )}
     </ul>
     ${troubled.length > troubledShown && html`<p>… and ${troubled.length - troubledShown} more.</p>`}
+  </div>`;
+}
+
+// The accounts without a subscription that covers REJECTED; nothing where there are none.
+/** @param {{ page: RejectionPage }} props */
+function BoardCover({ page: { accounts } }) {
+  const uncovered = accounts.filter(({ rejectionsCovered }) => rejectionsCovered === false);
+  const [first, ...others] = uncovered;
+  if (first === undefined) return null;
+  if (others.length === 0) return html`<${Uncovered} account=${first} />`;
+  return html`<div class="notice warn" role="status">
+    <p>
+      <strong>Nobody is told when a filing of these accounts is rejected:</strong> they have no enabled
+      subscription that covers REJECTED.
+    </p>
+    <ul>
+      ${uncovered.slice(0, troubledShown).map(
+        ({ account }) =>
+          html`<li key=${account}>
+            <a href=${href('accounts', account, 'subscriptions')}><${Text} value=${account} /></a>
+          </li>`,
+      )}
+    </ul>
+    ${uncovered.length > troubledShown && html`<p>… and ${uncovered.length - troubledShown} more.</p>`}
   </div>`;
 }
 

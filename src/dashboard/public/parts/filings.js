@@ -5,6 +5,7 @@ import { href, withQuery } from '../router.js';
 import { dollars, number, spaced } from './format.js';
 import { Age, Badge, FilingLink, StillTable, Text, When, whenRead } from './parts.js';
 import { useMayTriage } from '../session.js';
+import { ToldTo } from './told.js';
 import { DialogButton, textOf, WorkButton } from './forms.js';
 
 /** @import { Filing, FilingPage, Rejection } from '../../api-types.ts' */
@@ -39,6 +40,7 @@ const cells = {
   Account: (_, account) => html`<a href=${href('accounts', account)}><${Text} value=${account} /></a>`,
   'Answered by': ({ answeredBy }, account) =>
     html`<${FilingLink} account=${account} filingId=${answeredBy} />`,
+  Told: (filing) => html`<${ToldTo} filing=${filing} />`,
   'Seen by': (filing, account, onChanged) =>
     html`<${SeenBy} account=${account} filing=${filing} onChanged=${onChanged} />`,
 };
@@ -65,7 +67,8 @@ export function FilingAge({ filing: { since, sinceIsFirstRead, createdAt } }) {
 export function columnsOf(status) {
   if (status === null) return ['Insured', 'Policy', 'State', 'Type', 'Premium', 'Status', 'Since'];
   if (status === completed) return ['Insured', 'Policy', 'State', 'Completed'];
-  return ['Age', 'Insured', 'Policy', 'State', 'Premium', status === 'REJECTED' ? 'Reason' : 'Type'];
+  const open = ['Age', 'Insured', 'Policy', 'State', 'Premium'];
+  return status === 'REJECTED' ? [...open, 'Reason', 'Told'] : [...open, 'Type'];
 }
 
 /** Columns of figures. */
@@ -91,7 +94,9 @@ export function rowOf(columns, account, filing, onChanged = () => {}) {
         ${filing.policyNumber !== null && html`${show('Policy')} · `}${show('State')}
         ${has('Status') && html` ${show('Status')}`} ${has('Account') && html` · ${show('Account')}`}
       </div>
-      ${filing.rejectionReason !== null && show('Reason')} ${has('Seen by') && show('Seen by')}
+      ${filing.rejectionReason !== null && show('Reason')}
+      ${has('Told') && html`<div><span class="quiet">Told:</span> ${show('Told')}</div>`}
+      ${has('Seen by') && show('Seen by')}
       ${has('Answered by') && html`<div>Answered by ${show('Answered by')}</div>`}`,
   };
 }
@@ -106,7 +111,7 @@ export function RejectionsTable({ account, knowledge }) {
   return html`<${FilingsList}
     account=${account}
     path=${path}
-    columns=${['Age', 'Insured', 'Policy', 'State', 'Reason']}
+    columns=${['Age', 'Insured', 'Policy', 'State', 'Reason', 'Told']}
     caption="Rejected filings"
     empty=${allClear(isAway ? 'old' : knowledge)}
   />`;
