@@ -169,6 +169,22 @@ test('rejections to Alertmanager: one that is down is told again, and what leave
   expect(new Set(alertmanager.paths)).toEqual(new Set(['/api/v2/alerts']));
 });
 
+test('rejections to Alertmanager: what a later filing answers is resolved', async () => {
+  const alertmanager = await startService();
+  const url = await startRecipe('pager.mjs', { ALERTMANAGER_URL: alertmanager.url, WEBHOOK_SECRET: secret });
+  await subscribe({ url });
+  const type = { filingType: 'NEW_BUSINESS', endorsementNumber: null };
+  const fields = { ...type, policyNumber: 'SL-77', filingState: { stateAbbr: 'TX' } };
+  await sandbox.set('f_old', { ...fields, status: 'REJECTED', createdAt: '2026-01-01T00:00:00.000Z' });
+  await vi.waitFor(() => expect(alertmanager.bodies).toHaveLength(1), fast);
+  await sandbox.set('f_new', { ...fields, status: 'UNPAID', createdAt: '2026-01-02T00:00:00.000Z' });
+  await vi.waitFor(() => expect(alertmanager.bodies).toHaveLength(2), fast);
+  const [[fired], [resolved]] = alertmanager.bodies as [[Alert], [Alert]];
+  expect(fired.labels['filing']).toBe('f_old');
+  expect(resolved.labels).toEqual(fired.labels);
+  expect(Date.parse(resolved.endsAt)).toBeLessThanOrEqual(Date.now());
+});
+
 interface Alert {
   readonly labels: Record<string, string>;
   readonly annotations: Record<string, string>;
