@@ -60,6 +60,7 @@ export function createAccountReads({
 }: AccountReadsDeps): AccountReads {
   const toAccount = (account: string, { sealedKey: _sealed, ...stored }: StoredAccount): Account => ({
     stalledAfter: null,
+    digest: null,
     ...stored,
     account,
     pollIntervalMs: stored.pollIntervalMs ?? defaults.pollIntervalMs,

@@ -1,3 +1,4 @@
+import type { DigestSchedule } from './digest.ts';
 import { decodeRecord, isUnreadable, parseShaped } from '../redis/unreadable-record.ts';
 
 /** A partner account whose filings are watched. */
@@ -16,6 +17,8 @@ export interface Account {
    * limits.
    */
   readonly stalledAfter: Readonly<Record<string, string>> | null;
+  /** When its digest is sent; null for none. */
+  readonly digest: DigestSchedule | null;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -31,7 +34,7 @@ export interface KeyedAccount extends Account {
 export interface StoredAccount
   extends
     Pick<Account, 'incarnation' | 'baseUrl' | 'createdAt' | 'updatedAt'>,
-    Partial<Pick<Account, 'stalledAfter'>> {
+    Partial<Pick<Account, 'stalledAfter' | 'digest'>> {
   readonly sealedKey: string;
   readonly pollIntervalMs: number | null;
   readonly sweepIntervalMs: number | null;

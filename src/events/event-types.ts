@@ -6,7 +6,15 @@ interface EventTypeFacts {
   readonly when: string;
   /** The kind of `data`; src/api/document/event-schemas.ts has its fields. */
   readonly data:
-    'filing' | 'stalled' | 'account' | 'certificate' | 'disabled' | 'recovered' | 'fellBehind' | 'ping';
+    | 'filing'
+    | 'stalled'
+    | 'account'
+    | 'digest'
+    | 'certificate'
+    | 'disabled'
+    | 'recovered'
+    | 'fellBehind'
+    | 'ping';
   readonly tone: Tone;
 }
 
@@ -88,6 +96,11 @@ export const eventTypes = {
     when: 'Polls complete again, and nothing is held back.',
     data: 'account',
     tone: 'good',
+  },
+  'account.digest': {
+    when: "The time of day of the account's `digest` has come: what is rejected, and what is new since the digest before. Once a local day.",
+    data: 'digest',
+    tone: 'info',
   },
   'account.certificate_expiring': {
     when: 'A certificate of a subscription, or of the authorities that it trusts, ends within 30 days; and once more when it has ended.',

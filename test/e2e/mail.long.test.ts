@@ -139,6 +139,17 @@ test('a daemon that is killed while the mail server hangs loses nothing, and the
   await stage.daemon.api.ok('DELETE', path);
 });
 
+test('the digest of an account arrives once on the day on which it is set', async () => {
+  const from = mails.taken.length;
+  const path = await subscribe({ eventTypes: ['account.digest'] });
+  const digest = { at: '00:00', zone: 'UTC', days: 'daily' };
+  await stage.daemon.api.ok('PATCH', '/v1/accounts/default', { digest });
+  await vi.waitFor(() => expect(mails.taken).toHaveLength(from + 1), slow);
+  expect(mails.taken.at(-1)?.email.subject).toBe('Digest: 0 rejections: account default');
+  await stage.daemon.api.ok('PATCH', '/v1/accounts/default', { digest: null });
+  await stage.daemon.api.ok('DELETE', path);
+});
+
 test('a registration answers no secret, and no log line has the password of the mail server', async () => {
   const made = await stage.daemon.api.ok<Registered>('POST', subscriptions, { url });
   expect(made.secret).toBeNull();

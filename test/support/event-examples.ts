@@ -20,6 +20,7 @@ import type { ReadSpan } from '../../src/partner/read-span.ts';
 import type { PollingMarks } from '../../src/polling/store/marks.ts';
 import type { Doubt } from '../../src/polling/beliefs/doubt.ts';
 import type { Subscription } from '../../src/subscriptions/subscription.ts';
+import { buildDigestEvent } from '../../src/daemon/upkeep/digests.ts';
 import { buildExpiryEvent } from '../../src/subscriptions/certificate-warnings.ts';
 
 /** An event as docs/webhooks.md shows it, made by the code that makes real ones. */
@@ -237,6 +238,25 @@ function healthEvent(
   return buildHealthEvent(ids.account, type, complete, Date.parse(at), { doubt });
 }
 
+function digestEvent(): Example {
+  const state = known(4, read('REJECTED', { rejectionReason: reason }));
+  const since = Date.parse('2026-11-21T16:20:33.103Z');
+  const rejection = {
+    id: ids.filingId,
+    state: { ...state, since },
+    details: toDetails(documentOf(state)),
+    seen: null,
+    answers: null,
+  };
+  const facts = {
+    counts: { open: 1, new: 1, unseen: 1, answered: 0, toldToNobody: 0, failingEndpoints: 0 },
+    rejections: [rejection],
+    since: Date.parse('2026-11-20T14:00:01.512Z'),
+    asOf: Date.parse('2026-11-23T13:59:48.000Z'),
+  };
+  return buildDigestEvent(ids.account, '2026-11-23', facts, Date.parse('2026-11-23T14:00:02.480Z'));
+}
+
 function disabledEvent(): Example {
   const at = Date.parse('2026-11-21T10:31:07.250Z');
   return buildDisabledEvent(exampleSubscription(), 'the endpoint answered 410 Gone', 17, at);
@@ -288,6 +308,7 @@ export async function eventExamples(): Promise<Readonly<Record<string, Example>>
       { lastCompletePollAt: Date.parse('2026-11-21T10:22:31.000Z'), toldAt: 1 },
       '2026-11-21T10:22:31.480Z',
     ),
+    digest: digestEvent(),
     certificate: buildExpiryEvent(
       { ...exampleSubscription(), tls: exampleTls },
       { kind: 'cert', notAfter: Date.parse(exampleTls.shown.cert.notAfter) },

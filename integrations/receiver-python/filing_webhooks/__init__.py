@@ -146,6 +146,63 @@ class AccountCertificateExpiringEvent(TypedDict):
     data: AccountCertificateExpiringData
 
 
+class Counts(TypedDict):
+    """Numbers of rejections, and of endpoints."""
+
+    # Filings that are rejected and not answered.
+    open: int
+    # Those that have become so since the digest before, of the oldest 5 000.
+    new: int
+    # Those that nobody has seen, of the oldest 5 000.
+    unseen: int
+    # Rejected filings that a later one answers.
+    answered: int
+    # Open ones that no subscription has acknowledged, of the oldest 5 000.
+    toldToNobody: int
+    # Subscriptions whose endpoint fails, or that were disabled for it.
+    failingEndpoints: int
+
+
+class Rejections(TypedDict):
+    filingId: str
+    policyNumber: Optional[str]
+    insuredsName: Optional[str]
+    stateAbbr: Optional[str]
+    # At most 300 characters of it.
+    rejectionReason: Optional[str]
+    # Since when it is rejected, as far as polls can tell.
+    since: str
+    # Whether somebody has seen it.
+    seen: bool
+
+
+class AccountDigestData(TypedDict):
+    account: str
+    # The local date.
+    date: str
+    # When the digest before was made; null for the first.
+    since: Optional[str]
+    # When everything was last read.
+    asOf: str
+    # Numbers of rejections, and of endpoints.
+    counts: Counts
+    # The most urgent of them, at most 50.
+    rejections: list[Rejections]
+
+
+class AccountDigestEvent(TypedDict):
+    """The time of day of the account's `digest` has come: what is rejected, and what is new since the digest
+    before. Once a local day.
+    """
+
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
+    type: Literal["account.digest"]
+    # When the change was seen.
+    timestamp: str
+    data: AccountDigestData
+
+
 class AccountDoubtfulEvent(TypedDict):
     """What polls find is not believed to be the account's own, and is held back until it is, or until the
     operator accepts it.
@@ -542,6 +599,7 @@ class SubscriptionRecoveredEvent(TypedDict):
 Event = Union[
     AccountAuthFailedEvent,
     AccountCertificateExpiringEvent,
+    AccountDigestEvent,
     AccountDoubtfulEvent,
     AccountRecoveredEvent,
     AccountStaleEvent,
@@ -567,6 +625,7 @@ Event = Union[
 EVENT_TYPES = (
     "account.auth_failed",
     "account.certificate_expiring",
+    "account.digest",
     "account.doubtful",
     "account.recovered",
     "account.stale",

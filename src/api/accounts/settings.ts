@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { KeyNeededError } from '../../accounts/account-changes.ts';
+import { digestProblem } from '../../accounts/digest.ts';
 import { accountNamePattern } from '../../accounts/account.ts';
 import { stayLimitProblem } from '../../filings/detection/stay-limits.ts';
 import { cutText } from '../../json/cut-text.ts';
@@ -9,6 +10,8 @@ import * as s from '../shared/schema.ts';
 import {
   accountView,
   baseUrl,
+  digestFields,
+  digestText,
   pollIntervalMs,
   requireStored,
   savedAccountSchema,
@@ -24,7 +27,7 @@ export function addSettingRoutes(app: Api, deps: ApiDeps): void {
 
   app.put('/accounts/:account', putAccount, async ({ params: { account }, body }, reply) => {
     const { partnerKey: key, ...others } = body;
-    const defaults = { pollIntervalMs: null, sweepIntervalMs: null, stalledAfter: null };
+    const defaults = { pollIntervalMs: null, sweepIntervalMs: null, stalledAfter: null, digest: null };
     const settings = {
       ...defaults,
       ...toChanges(others),
@@ -108,6 +111,13 @@ function statusProblem(status: string, seen: ReadonlySet<string>): string | null
   return null;
 }
 
+/** The schedule of a digest as it is given. */
+const digestInput = Type.Refine(
+  s.nullable(digestFields, digestText),
+  (value) => value === null || digestProblem(value) === null,
+  (value) => (value === null ? '' : (digestProblem(value) ?? '')),
+);
+
 /** The account that a PUT names: its name becomes part of keys, paths and metric labels. */
 const newAccountParams = Type.Object({
   account: Type.String({
@@ -138,6 +148,7 @@ const accountPatchSchema = s.record(
     pollIntervalMs: s.nullable(pollIntervalMs),
     sweepIntervalMs: s.nullable(sweepIntervalMs),
     stalledAfter: stalledAfterInput,
+    digest: digestInput,
   }),
 );
 
@@ -149,6 +160,7 @@ const accountInputSchema = s.record({
     pollIntervalMs,
     sweepIntervalMs,
     stalledAfter: stalledAfterInput,
+    digest: digestInput,
   }),
 });
 

@@ -53,7 +53,7 @@ export async function accountView(deps: ViewDeps, account: Account): Promise<Sta
 /** An account of which only the name can be read. */
 export function brokenView(deps: ViewDeps, { account, error }: UnreadableAccount) {
   const intervals = { pollIntervalMs: 0, sweepIntervalMs: 0, createdAt: 0, updatedAt: 0 };
-  const names = { account, incarnation: '', baseUrl: '', stalledAfter: null };
+  const names = { account, incarnation: '', baseUrl: '', stalledAfter: null, digest: null };
   const unknown = { ...names, ...intervals, rejectionsCovered: null };
   const lastError = `${error.message}; PUT repairs it, DELETE removes it`;
   return shown(deps, unknown, { ...noMarks, lastError }, { counts: {}, open: 0 }, 0);
@@ -113,6 +113,23 @@ export const stalledAfterText = {
     'How long a filing may stay in a status: an ISO 8601 duration (weeks, days, hours, minutes, seconds) for each, ' +
     'from one second to ten years. A filing that stays longer leads to one `filing.stalled`. Null or {}: no limits.',
   examples: [{ PENDING: 'P10D', UNPAID: 'P2W' }],
+};
+
+/** The parts of the schedule of a digest. */
+export const digestFields = s.record({
+  at: Type.String({ maxLength: 5, description: 'Local time of day, `HH:MM`.', examples: ['08:00'] }),
+  zone: Type.String({ maxLength: 64, description: 'A time zone.', examples: ['America/Chicago'] }),
+  days: Type.String({
+    maxLength: 64,
+    description: '`daily`, or days and ranges of them with commas between: `mon-fri`, `mon,wed`.',
+    examples: ['mon-fri'],
+  }),
+});
+
+/** The description of the schedule of a digest. */
+export const digestText = {
+  description:
+    'When an `account.digest` is appended, one for each of these local days. It is made up later the same day where the daemon was away, and where the setting is new. Null: none.',
 };
 
 const day = 86_400_000;
@@ -208,6 +225,7 @@ const accountFields = {
   pollIntervalMs,
   sweepIntervalMs,
   stalledAfter: s.nullable(Type.Record(Type.String(), Type.String()), stalledAfterText),
+  digest: s.nullable(digestFields, digestText),
   createdAt: s.time('When it was created.'),
   updatedAt: s.time('When its settings last changed.'),
   counts: countsOrNull,

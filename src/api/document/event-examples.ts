@@ -88,6 +88,24 @@ const dataByType: Readonly<Record<EventType, object>> = {
   },
   'account.stale': { account, lastCompletePollAt, lastError: 'timeout: GET filings took too long' },
   'account.recovered': { account, lastCompletePollAt, lastError: null },
+  'account.digest': {
+    account,
+    date: '2026-11-21',
+    since: '2026-11-20T14:00:01.512Z',
+    asOf: lastCompletePollAt,
+    counts: { open: 1, new: 1, unseen: 1, answered: 0, toldToNobody: 0, failingEndpoints: 0 },
+    rejections: [
+      {
+        filingId: filing.id,
+        policyNumber: 'SL-2026-0042',
+        insuredsName: 'Bluebonnet Roofing LLC',
+        stateAbbr: 'TX',
+        rejectionReason,
+        since: seenAt,
+        seen: false,
+      },
+    ],
+  },
   'account.certificate_expiring': {
     ...aboutSubscription,
     certificate: 'cert',

@@ -193,6 +193,33 @@ const accountData = s.shared('AccountEventData', {
   }),
 });
 
+const digestData = s.shared('DigestEventData', {
+  account,
+  date: s.string('The local date.', { examples: ['2026-11-21'] }),
+  since: s.nullable(s.time('When the digest before was made; null for the first.')),
+  asOf: s.time('When everything was last read.'),
+  counts: s.described('Numbers of rejections, and of endpoints.', {
+    open: s.integer('Filings that are rejected and not answered.'),
+    new: s.integer('Those that have become so since the digest before, of the oldest 5 000.'),
+    unseen: s.integer('Those that nobody has seen, of the oldest 5 000.'),
+    answered: s.integer('Rejected filings that a later one answers.'),
+    toldToNobody: s.integer('Open ones that no subscription has acknowledged, of the oldest 5 000.'),
+    failingEndpoints: s.integer('Subscriptions whose endpoint fails, or that were disabled for it.'),
+  }),
+  rejections: Type.Array(
+    s.record({
+      filingId: Type.String({ examples: ['f_123'] }),
+      policyNumber: s.nullable(Type.String()),
+      insuredsName: s.nullable(Type.String()),
+      stateAbbr: s.nullable(Type.String()),
+      rejectionReason: s.stringOrNull('At most 300 characters of it.'),
+      since: s.time('Since when it is rejected, as far as polls can tell.'),
+      seen: s.boolean('Whether somebody has seen it.'),
+    }),
+    { description: 'The most urgent of them, at most 50.' },
+  ),
+});
+
 const aboutSubscription = {
   account,
   subscription: Type.String(),
@@ -234,6 +261,7 @@ const dataSchemas = {
   filing: filingData,
   stalled: stalledData,
   account: accountData,
+  digest: digestData,
   certificate: certificateData,
   disabled: disabledData,
   recovered: recoveredData,

@@ -1,4 +1,4 @@
-import type { Message } from './message.ts';
+import type { Message, MessageItem } from './message.ts';
 import { linesOf, oneLine, timeText } from './words.ts';
 import { cutText } from '../../json/cut-text.ts';
 
@@ -18,7 +18,7 @@ const lineMax = 1_000;
 const colours = { good: '#1a7f37', bad: '#b42318', warn: '#9a6700', plain: '#1f2328' } as const;
 
 /** An event as an e-mail. Text of others is escaped in HTML, and stays on its lines. */
-export function toEmail({ outcome, tone, subject, reason, facts, at, link }: Message): Email {
+export function toEmail({ outcome, tone, subject, reason, items, facts, at, link }: Message): Email {
   const headline = oneLine(outcome, partMax);
   const about = subject.map((part) => oneLine(part, partMax)).join(' · ');
   const quoted =
@@ -27,12 +27,14 @@ export function toEmail({ outcome, tone, subject, reason, facts, at, link }: Mes
   const text = [
     `${headline}: ${about}`,
     ...(quoted.length === 0 ? [] : [quoted.map((line) => `> ${line}`).join('\n')]),
+    ...(items.length === 0 ? [] : [items.map((item) => `- ${lineOf(item)}`).join('\n')]),
     shown,
     ...(link === null ? [] : [`Open: ${link}`]),
   ];
   const html = [
     `<p style="font-size:16px"><strong style="color:${colours[tone]}">${escapeHtml(headline)}:</strong> ${escapeHtml(about)}</p>`,
     ...(quoted.length === 0 ? [] : [quoteHtml(quoted)]),
+    ...(items.length === 0 ? [] : [`<ul>${items.map(itemHtml).join('')}</ul>`]),
     `<p style="color:#59636e;font-size:13px">${escapeHtml(shown)}</p>`,
     ...(link === null ? [] : [`<p><a href="${escapeHtml(link)}">Open</a></p>`]),
   ];
@@ -41,6 +43,15 @@ export function toEmail({ outcome, tone, subject, reason, facts, at, link }: Mes
     text: `${text.join('\n\n')}\n`,
     html: `<!doctype html><html lang="en"><body style="font-family:sans-serif">${html.join('\n')}</body></html>\n`,
   };
+}
+
+function lineOf({ text }: MessageItem): string {
+  return text.map((part) => oneLine(part, partMax)).join(' · ');
+}
+
+function itemHtml(item: MessageItem): string {
+  const line = escapeHtml(lineOf(item));
+  return `<li>${item.link === null ? line : `<a href="${escapeHtml(item.link)}">${line}</a>`}</li>`;
 }
 
 function quoteHtml(lines: readonly string[]): string {

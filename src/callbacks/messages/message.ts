@@ -16,10 +16,19 @@ export interface Message {
   readonly subject: readonly string[];
   /** The reason in the words of the partner service or the daemon; empty without one. */
   readonly reason: string;
+  /** Single filings of a digest, one a line; empty for all other events. */
+  readonly items: readonly MessageItem[];
   /** Account, id and what else helps to find it. */
   readonly facts: readonly string[];
   /** ISO 8601. */
   readonly at: string;
+  /** Address of the page about it; null where it is not known. */
+  readonly link: string | null;
+}
+
+/** A line of a message. */
+export interface MessageItem {
+  readonly text: readonly string[];
   /** Address of the page about it; null where it is not known. */
   readonly link: string | null;
 }
@@ -31,10 +40,11 @@ const linkLengthMax = 3_000;
 export function toMessage(event: EventBody, publicUrl: string | null): Message {
   const { data, timestamp } = event;
   const about = textOf(data['filingId']) === '' ? ofOperation(event) : ofFiling(event);
-  return { ...about, at: timestamp, link: linkTo(data, publicUrl) };
+  const items = event.type === 'account.digest' ? itemsOf(data, publicUrl) : [];
+  return { ...about, items, at: timestamp, link: linkTo(data, publicUrl) };
 }
 
-type About = Omit<Message, 'at' | 'link'>;
+type About = Omit<Message, 'items' | 'at' | 'link'>;
 
 function ofFiling({ type, data }: EventBody): About {
   const [status, before] = [textOf(data['status']), textOf(data['previousStatus'])];
@@ -110,7 +120,43 @@ function subjectOf(filing: Readonly<Record<string, unknown>>, id: string): strin
   return names.some((part) => part !== '') ? shown : [`filing ${id}`, ...shown];
 }
 
-function ofOperation({ type, data }: EventBody): About {
+// The counts of a digest behind that of open rejections, in the order of their weight.
+const digestCounts = [
+  ['new', 'new'],
+  ['unseen', 'seen by nobody'],
+  ['toldToNobody', 'told to nobody'],
+  ['answered', 'answered'],
+  ['failingEndpoints', 'endpoints fail'],
+] as const;
+
+function ofDigest({ data }: EventBody): About {
+  const counts = (data['counts'] ?? {}) as Readonly<Record<string, number>>;
+  const open = counts['open'] ?? 0;
+  const others = digestCounts.flatMap(([name, words]) => (counts[name] ? [`${counts[name]} ${words}`] : []));
+  return {
+    outcome: `Digest: ${open} ${open === 1 ? 'rejection' : 'rejections'}`,
+    tone: open === 0 ? 'good' : 'warn',
+    subject: [`account ${textOf(data['account'])}`, ...others],
+    reason: '',
+    facts: [textOf(data['date'])],
+  };
+}
+
+function itemsOf(data: EventBody['data'], publicUrl: string | null): MessageItem[] {
+  const rejections = (data['rejections'] ?? []) as readonly Readonly<Record<string, unknown>>[];
+  return rejections.map(({ filingId, policyNumber, insuredsName, stateAbbr, ...more }) => {
+    const filing = { policyNumber, insuredsName, filingState: { stateAbbr } };
+    const rest = [`since ${timeText(textOf(more['since']))}`, textOf(more['rejectionReason'])];
+    return {
+      text: [...subjectOf(filing, textOf(filingId)), ...rest.filter((part) => part !== '')],
+      link: linkTo({ account: data['account'], filingId }, publicUrl),
+    };
+  });
+}
+
+function ofOperation(event: EventBody): About {
+  const { type, data } = event;
+  if (type === 'account.digest') return ofDigest(event);
   const reason = textOf(data['reason']) || textOf(data['lastError']) || certificateText(data);
   const account = `account ${textOf(data['account'])}`;
   const subscription = textOf(data['subscription']);

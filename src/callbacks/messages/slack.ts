@@ -1,4 +1,4 @@
-import type { Message } from './message.ts';
+import type { Message, MessageItem } from './message.ts';
 import { linesOf, oneLine, timeText } from './words.ts';
 import { cutText } from '../../json/cut-text.ts';
 
@@ -14,15 +14,21 @@ const sectionMax = 2_900;
 // Maximum characters and lines of a reason before it is escaped, which makes it at most five times as long.
 const reasonMax = 2_000;
 const reasonLinesMax = 20;
+// Maximum number of single filings; Slack takes 50 blocks.
+const itemsMax = 20;
 
 /** An event as a message in Block Kit. Text of others stays on its line, or in its quotation. */
-export function toSlackMessage({ outcome, subject, reason, facts, at, link }: Message): SlackMessage {
+export function toSlackMessage({ outcome, subject, reason, items, facts, at, link }: Message): SlackMessage {
   const headline = `*${escapeMrkdwn(outcome, partMax)}:* ${subject.map((part) => escapeMrkdwn(part, partMax)).join(' · ')}`;
   const quoted = quote(reason);
   const shown = [...facts.map((fact) => escapeMrkdwn(fact, partMax)), localTime(at)];
   const blocks = [
     { type: 'section', text: mrkdwn(bounded(headline)) },
     ...(quoted === '' ? [] : [{ type: 'section', text: mrkdwn(quoted) }]),
+    ...items.slice(0, itemsMax).map((item) => ({ type: 'section', text: mrkdwn(bounded(listed(item))) })),
+    ...(items.length > itemsMax
+      ? [{ type: 'section', text: mrkdwn(`… ${items.length - itemsMax} more`) }]
+      : []),
     { type: 'context', elements: [mrkdwn(bounded(shown.join(' · ')))] },
     ...(link === null ? [] : [{ type: 'actions', elements: [openButton(link)] }]),
   ];
@@ -35,6 +41,11 @@ function mrkdwn(text: string) {
 
 function openButton(url: string) {
   return { type: 'button', action_id: 'open', text: { type: 'plain_text', text: 'Open' }, url };
+}
+
+function listed({ text, link }: MessageItem): string {
+  const line = text.map((part) => escapeMrkdwn(part, partMax)).join(' · ');
+  return link === null ? `• ${line}` : `• ${line} <${link}|Open>`;
 }
 
 // Whole lines, as far as they fit.

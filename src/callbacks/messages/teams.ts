@@ -1,4 +1,4 @@
-import type { Message } from './message.ts';
+import type { Message, MessageItem } from './message.ts';
 import { linesOf, oneLine, timeText } from './words.ts';
 
 /** A message for a workflow of Microsoft Teams that posts an Adaptive Card. */
@@ -7,10 +7,13 @@ export interface TeamsMessage {
   readonly attachments: readonly { readonly contentType: string; readonly content: object }[];
 }
 
-// Maximum characters of one part of the headline, of a line of a reason, and lines of it: Teams takes 28 KB.
+// Maximum characters of one part of the headline, and characters and number of lines of a reason and of
+// single filings: Teams takes 28 KB.
 const partMax = 200;
 const lineMax = 1_000;
 const linesMax = 8;
+const itemsMax = 20;
+const itemMax = 300;
 
 const colours = { good: 'good', bad: 'attention', warn: 'warning', plain: 'default' } as const;
 
@@ -18,7 +21,16 @@ const colours = { good: 'good', bad: 'attention', warn: 'warning', plain: 'defau
  * An event as an Adaptive Card. Text of others stands in text runs alone: they have no markup, unlike text
  * blocks.
  */
-export function toTeamsMessage({ outcome, tone, subject, reason, facts, at, link }: Message): TeamsMessage {
+export function toTeamsMessage({
+  outcome,
+  tone,
+  subject,
+  reason,
+  items,
+  facts,
+  at,
+  link,
+}: Message): TeamsMessage {
   const headline = oneLine(outcome, partMax);
   const about = subject.map((part) => oneLine(part, partMax)).join(' · ');
   const shown = [...facts.map((fact) => oneLine(fact, partMax)), timeText(at)].join(' · ');
@@ -34,6 +46,8 @@ export function toTeamsMessage({ outcome, tone, subject, reason, facts, at, link
         { ...run(about), size: 'medium' },
       ]),
       ...(reason === '' ? [] : [quoteOf(reason)]),
+      ...items.slice(0, itemsMax).map((item) => richText([listed(item)])),
+      ...(items.length > itemsMax ? [richText([run(`… ${items.length - itemsMax} more`)])] : []),
       richText([{ ...run(shown), size: 'small', isSubtle: true }]),
     ],
     ...(link === null ? {} : { actions: [{ type: 'Action.OpenUrl', title: 'Open', url: link }] }),
@@ -42,6 +56,11 @@ export function toTeamsMessage({ outcome, tone, subject, reason, facts, at, link
     type: 'message',
     attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content }],
   };
+}
+
+function listed({ text, link }: MessageItem) {
+  const line = oneLine(`• ${text.join(' · ')}`, itemMax);
+  return link === null ? run(line) : { ...run(line), selectAction: { type: 'Action.OpenUrl', url: link } };
 }
 
 function quoteOf(reason: string) {

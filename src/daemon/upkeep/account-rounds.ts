@@ -23,7 +23,7 @@ export interface AccountRoundsDeps {
   readonly polling: Pick<PollingStore, 'read'>;
   readonly pollQueue: Pick<PollQueue, 'suspects' | 'count' | 'reschedule'>;
   /** Does what is due of an account's own upkeep. */
-  readonly maintain: (account: string) => Promise<void>;
+  readonly maintain: (account: Account) => Promise<void>;
   readonly work: Pick<WorkWatch, 'expect'>;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
@@ -70,7 +70,7 @@ export function createAccountRounds(deps: AccountRoundsDeps): AccountRounds {
 
   async function visit(slice: AccountSlice): Promise<string[]> {
     const repaired = await repair(await pollQueue.suspects(slice.accounts));
-    for (const { account } of slice.accounts) await maintain(account);
+    for (const account of slice.accounts) await maintain(account);
     found = {
       accounts: found.accounts + slice.accounts.length,
       others: found.others + slice.leaving.length + slice.unreadable,

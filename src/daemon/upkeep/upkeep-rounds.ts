@@ -6,6 +6,7 @@ import { unlessUnreadable } from '../../redis/unreadable-record.ts';
 import type { Parts } from '../parts.ts';
 import { createAccountLooks } from './account-looks.ts';
 import { createAccountRounds } from './account-rounds.ts';
+import { createDigests } from './digests.ts';
 import { clocksContradict } from './retention.ts';
 
 /** Upkeep that does not depend on events. */
@@ -38,7 +39,21 @@ export async function upkeepRounds(config: Config, parts: Parts): Promise<readon
     ...parts.stores,
     retention: () => parts.retentionAt(parts.clock.now()),
   });
-  const accounts = createAccountRounds({ ...parts, ...parts.stores, maintain, now: parts.clock.now });
+  const digest = createDigests({
+    ...parts,
+    ...parts.stores,
+    isClockRight: () => !clocksContradict(parts.retentionAt(parts.clock.now())),
+    now: parts.clock.now,
+  });
+  const accounts = createAccountRounds({
+    ...parts,
+    ...parts.stores,
+    async maintain(account) {
+      await maintain(account.account);
+      await digest(account);
+    },
+    now: parts.clock.now,
+  });
   return [
     ...rounds,
     { name: 'accounts', everyMs: 3_000, run: accounts.look },

@@ -47,6 +47,9 @@ export const noMarks = {
   identityAt: 0,
   /** When the last operational event of the account was appended. */
   toldAt: 0,
+  /** The local date of the last digest, `2026-11-28`, and when it was appended; empty and 0 without one. */
+  digestDate: '',
+  digestAt: 0,
   /** Start of the last poll that saw every filing known to be unsettled, except the missed ones. */
   unsettledSeenAt: 0,
   /** Start of the last poll that saw every known filing, except the missed ones. */
@@ -74,7 +77,10 @@ export type PollingMarks = Readonly<typeof noMarks>;
 
 /** The marks that a poll changes; the others stay. */
 export type MarksUpdate = Partial<
-  Omit<PollingMarks, 'generation' | 'removals' | 'requestsTotal' | 'doubt' | `${string}DroppedAt`>
+  Omit<
+    PollingMarks,
+    'generation' | 'removals' | 'requestsTotal' | 'doubt' | `digest${string}` | `${string}DroppedAt`
+  >
 >;
 
 /** Names of the marks whose text cannot be read: numbers that are none; pure. */

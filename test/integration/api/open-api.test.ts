@@ -1,4 +1,5 @@
 import { buildRecoveredEvent } from '../../../src/delivery/operational-events.ts';
+import { buildDigestEvent } from '../../../src/daemon/upkeep/digests.ts';
 import { buildExpiryEvent } from '../../../src/subscriptions/certificate-warnings.ts';
 import { createHash } from 'node:crypto';
 import { Counter, Registry } from 'prom-client';
@@ -122,6 +123,10 @@ function realBody(type: string, filingBytesMax: number): string {
   if (type === 'account.certificate_expiring') {
     const about = { account: 'a', id: 'sub_1', url: 'https://a', tls: null };
     return buildExpiryEvent(about, { kind: 'ca', notAfter: 1 }, 1).body;
+  }
+  if (type === 'account.digest') {
+    const counts = { open: 0, new: 0, unseen: 0, answered: 0, toldToNobody: 0, failingEndpoints: 0 };
+    return buildDigestEvent('a', '2026-11-23', { counts, rejections: [], since: 0, asOf: 1 }, 1).body;
   }
   if (type.startsWith('account.')) return buildOperationalEvent('a', type, '1', 1, details).body;
   const change = {

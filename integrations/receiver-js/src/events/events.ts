@@ -94,6 +94,55 @@ export interface AccountCertificateExpiringEvent {
   readonly data: AccountCertificateExpiringData;
 }
 
+/** `data` of `account.digest`. */
+export interface AccountDigestData extends AccountEventData {
+  /** The local date. For example `2026-11-21`. */
+  readonly date: string;
+  /** When the digest before was made; null for the first. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly since: string | null;
+  /** When everything was last read. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly asOf: string;
+  /** Numbers of rejections, and of endpoints. */
+  readonly counts: {
+    /** Filings that are rejected and not answered. */
+    readonly open: number;
+    /** Those that have become so since the digest before, of the oldest 5 000. */
+    readonly new: number;
+    /** Those that nobody has seen, of the oldest 5 000. */
+    readonly unseen: number;
+    /** Rejected filings that a later one answers. */
+    readonly answered: number;
+    /** Open ones that no subscription has acknowledged, of the oldest 5 000. */
+    readonly toldToNobody: number;
+    /** Subscriptions whose endpoint fails, or that were disabled for it. */
+    readonly failingEndpoints: number;
+  };
+  /** The most urgent of them, at most 50. */
+  readonly rejections: readonly {
+    /** For example `f_123`. */
+    readonly filingId: string;
+    readonly policyNumber: string | null;
+    readonly insuredsName: string | null;
+    readonly stateAbbr: string | null;
+    /** At most 300 characters of it. */
+    readonly rejectionReason: string | null;
+    /** Since when it is rejected, as far as polls can tell. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+    readonly since: string;
+    /** Whether somebody has seen it. */
+    readonly seen: boolean;
+  }[];
+}
+
+/** The time of day of the account's `digest` has come: what is rejected, and what is new since the digest before. Once a local day. */
+export interface AccountDigestEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
+  readonly type: 'account.digest';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: AccountDigestData;
+}
+
 /** `data` of `account.doubtful`. */
 export interface AccountDoubtfulData extends AccountEventData {
   /** When everything was last read. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
@@ -218,6 +267,7 @@ export interface AccountStaleEvent {
 export type AccountEvent =
   | AccountAuthFailedEvent
   | AccountCertificateExpiringEvent
+  | AccountDigestEvent
   | AccountDoubtfulEvent
   | AccountRecoveredEvent
   | AccountStaleEvent;
@@ -516,6 +566,7 @@ export type KnownEvent = AccountEvent | FilingEvent | PingEvent | SubscriptionEv
 export const knownEventTypes = [
   'account.auth_failed',
   'account.certificate_expiring',
+  'account.digest',
   'account.doubtful',
   'account.recovered',
   'account.stale',

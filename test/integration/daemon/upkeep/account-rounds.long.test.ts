@@ -32,7 +32,7 @@ async function stage() {
   const rounds = createAccountRounds({
     ...stores,
     pollQueue,
-    maintain: async (account) => void maintained.push(account),
+    maintain: async ({ account }) => void maintained.push(account),
     work: { expect: (_, everyMs) => void (expected = everyMs) },
     now: clock.now,
     logger: { warn: (facts: { accounts: string[] }) => void rescheduled.push(...facts.accounts) } as never,

@@ -43,6 +43,8 @@ it.each<[string, object, string]>([
   ['subscription.recovered', { subscription: 's' }, 'Subscription enabled again'],
   ['subscription.fell_behind', { subscription: 's' }, 'Subscription has lost events'],
   ['ping', { subscription: 's' }, 'Test: messages arrive'],
+  ['account.digest', { counts: { open: 1 } }, 'Digest: 1 rejection'],
+  ['account.digest', {}, 'Digest: 0 rejections'],
   ['account.later', {}, 'account.later'],
 ])('%s with %j is said to be: %s', (type, data, outcome) => {
   expect(messageOf(type, data).outcome).toBe(outcome);
