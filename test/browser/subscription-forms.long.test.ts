@@ -39,6 +39,23 @@ async function openNew() {
 const tick = (page: Page, name: string | RegExp) => page.getByRole('checkbox', { name, exact: true });
 
 describe('a new subscription', () => {
+  test('with a mailbox asks for nothing that e-mail has not, and is refused in words without a mail server', async () => {
+    await using tab = await openNew();
+    const { page } = tab;
+    const ofEndpoints = ['Format', 'Payload', 'Signing secret'].map((label) =>
+      page.getByLabel(label, { exact: true }),
+    );
+    for (const field of ofEndpoints) expect(await field.isVisible()).toBe(true);
+    await page.getByLabel('Endpoint URL').fill('mailto:claims@agency.example');
+    for (const field of ofEndpoints) expect(await field.count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Add a header' }).count()).toBe(0);
+    await expectAccessible(tab);
+    await page.getByRole('button', { name: 'Create subscription' }).click();
+    await page.getByText('the operator sets SMTP_URL and SMTP_FROM').waitFor();
+    await page.getByLabel('Endpoint URL').fill(collector.url);
+    for (const field of ofEndpoints) expect(await field.isVisible()).toBe(true);
+  });
+
   test('is made with what was chosen, and shows its secret once', async () => {
     await using tab = await openNew();
     const { page } = tab;

@@ -77,7 +77,7 @@ describe('the state of a subscription', async () => {
 describe('requests of forms', async () => {
   const requests = await file('data/requests.js');
   const { subscriptionChange: change, isMoved, subscriptionValues: valuesOf } = requests;
-  const { accountChange, accountInput, accountValues, replayRequest } = requests;
+  const { accountChange, accountInput, accountValues, registration, replayRequest } = requests;
 
   const shown = {
     url: 'https://a.example/x',
@@ -104,6 +104,23 @@ describe('requests of forms', async () => {
     ];
     expect(change?.(before, { ...before, headers })).toEqual({ headers: { 'x-team': 'a' } });
     expect(change?.(before, { ...before, headers: [] })).toEqual({ headers: {} });
+  });
+
+  test('a mailbox gets e-mail, without the secret, headers and format of an endpoint', () => {
+    const values = {
+      ...(valuesOf?.(shown) as object),
+      url: ' mailto:a@b.example ',
+      secret: 's',
+      headers: [{ name: 'x', value: 'y' }],
+    };
+    const body = JSON.parse(JSON.stringify(registration?.(values))) as object;
+    expect(body).toMatchObject({ url: 'mailto:a@b.example', format: 'email', payload: 'full' });
+    expect(body).not.toHaveProperty('secret');
+    expect(body).not.toHaveProperty('headers');
+    expect(registration?.({ ...values, url: shown.url, format: 'email' })).toMatchObject({
+      format: 'standard',
+      secret: 's',
+    });
   });
 
   test.each([

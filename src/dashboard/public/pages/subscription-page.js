@@ -14,6 +14,7 @@ import { ReplayButton, Replays } from '../deliveries/replay.js';
 import { ActionButton, DialogButton, Select, useAction, WorkButton } from '../parts/forms.js';
 import { apiPath, useClient, useResource } from '../data/api.js';
 import { shownState } from '../data/delivery-stats.js';
+import { isMailbox } from '../data/requests.js';
 import { useMayWrite } from '../session.js';
 import { AccountHeading } from '../parts/account-parts.js';
 import { Attempts, DeadLetters } from '../deliveries/attempts.js';
@@ -118,6 +119,7 @@ function SubscriptionActions({ subscription, onChanged, onReplay }) {
   const { account, id, enabled, lag, url, description } = subscription;
   const path = apiPath('accounts', account, 'subscriptions', id);
   const pending = counted(lag, 'pending delivery', 'pending deliveries');
+  const isMail = isMailbox(url);
 
   const test = async () => {
     setPing(null);
@@ -136,7 +138,7 @@ function SubscriptionActions({ subscription, onChanged, onReplay }) {
       <${ActionButton} action=${action} work=${test}>Send a test<//>
       <a class="button" href=${href('accounts', account, 'subscriptions', id, 'edit')}>Edit</a>
       <${ReplayButton} path=${path} subscription=${subscription} onStarted=${onReplay} />
-      <${RotateButton} path=${path} onDone=${onChanged} />
+      ${!isMail && html`<${RotateButton} path=${path} onDone=${onChanged} />`}
       ${
         enabled
           ? html`<${DialogButton}
@@ -166,7 +168,7 @@ function SubscriptionActions({ subscription, onChanged, onReplay }) {
         <ul class="points">
           ${lag > 0 && html`<li><strong>${pending}</strong></li>`}
           <li>its attempts, dead letters and replays</li>
-          <li>its signing secret and the values of its custom headers</li>
+          ${!isMail && html`<li>its signing secret and the values of its custom headers</li>`}
         </ul>
         <p>To stop it for a while only, disable it.</p>
       <//>
