@@ -257,6 +257,22 @@ describe('both or none', () => {
     expect(await shown(watched, 'f1')).toMatchObject({ answeredBy: 'f2' });
   });
 
+  it('a process that knows only that they were converges on the same link where Redis is set back', async () => {
+    const watched = await watch(row('f1', 'REJECTED'));
+    const prefix = `${redis.prefix}${tests}`;
+    const setBack = await rememberKeys(client, createKeys(prefix).account(watched.account).base);
+    partner.put('f2', row('f2', 'UNPAID'));
+    await watched.poll();
+    await setBack();
+    const other = await watchAccount(client, prefix, partner, { retries: false });
+    for (let polls = 0; polls < 3; polls += 1) await other.pollFor('sweep');
+    expect(await shown(watched, 'f1')).toMatchObject({ answeredBy: 'f2' });
+    expect(await shown(watched, 'f2')).toMatchObject({ answers: 'f1' });
+    const last = (await other.events()).findLast(({ filingId }) => filingId === 'f1');
+    expect(last).toMatchObject({ answeredBy: 'f2', status: 'REJECTED' });
+    expect(last?.sequence).toBeGreaterThan(1);
+  });
+
   it('the process that remembers them writes them again where Redis is set back', async () => {
     const watched = await watch(row('f1', 'REJECTED'));
     const setBack = await rememberKeys(client, `${redis.prefix}${tests}`);
