@@ -61,6 +61,8 @@ export function createAccountReads({
   const toAccount = (account: string, { sealedKey: _sealed, ...stored }: StoredAccount): Account => ({
     stalledAfter: null,
     digest: null,
+    due: null,
+    dueWarnings: null,
     ...stored,
     account,
     pollIntervalMs: stored.pollIntervalMs ?? defaults.pollIntervalMs,

@@ -19,6 +19,13 @@ export interface Account {
   readonly stalledAfter: Readonly<Record<string, string>> | null;
   /** When its digest is sent; null for none. */
   readonly digest: DigestSchedule | null;
+  /**
+   * How long after its effective date a filing is due: ISO 8601 durations by state, `*` for all others; null
+   * for no due dates.
+   */
+  readonly due: Readonly<Record<string, string>> | null;
+  /** How long before the due date events say so: ISO 8601 durations; null for the default. */
+  readonly dueWarnings: readonly string[] | null;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -34,7 +41,7 @@ export interface KeyedAccount extends Account {
 export interface StoredAccount
   extends
     Pick<Account, 'incarnation' | 'baseUrl' | 'createdAt' | 'updatedAt'>,
-    Partial<Pick<Account, 'stalledAfter' | 'digest'>> {
+    Partial<Pick<Account, 'stalledAfter' | 'digest' | 'due' | 'dueWarnings'>> {
   readonly sealedKey: string;
   readonly pollIntervalMs: number | null;
   readonly sweepIntervalMs: number | null;

@@ -8,6 +8,7 @@ interface EventTypeFacts {
   readonly data:
     | 'filing'
     | 'stalled'
+    | 'due'
     | 'account'
     | 'digest'
     | 'certificate'
@@ -71,6 +72,11 @@ export const eventTypes = {
     data: 'stalled',
     tone: 'warn',
   },
+  'filing.due': {
+    when: "A filing that is not COMPLETED comes near its due date by the account's `due`, or passes it; once for each of `dueWarnings` and due date.",
+    data: 'due',
+    tone: 'warn',
+  },
   'filing.resubmitted': {
     when: 'A later filing answers the rejection: it has the same policy number, state, type and endorsement number, or a person said so. With `answeredBy` null it answers it no more.',
     data: 'filing',
@@ -129,7 +135,7 @@ export type EventType = keyof typeof eventTypes;
 
 /** Event types that a read of a filing can lead to. */
 export type FilingEventType = {
-  [T in EventType]: (typeof eventTypes)[T]['data'] extends 'filing' | 'stalled' ? T : never;
+  [T in EventType]: (typeof eventTypes)[T]['data'] extends 'filing' | 'stalled' | 'due' ? T : never;
 }[EventType];
 
 const names = Object.keys(eventTypes) as EventType[];
@@ -139,7 +145,7 @@ const names = Object.keys(eventTypes) as EventType[];
  * that name them.
  */
 export function isOperational(type: EventType): boolean {
-  return !['filing', 'stalled', 'ping'].includes(eventTypes[type].data);
+  return !['filing', 'stalled', 'due', 'ping'].includes(eventTypes[type].data);
 }
 
 /** The type of the events with which a subscription begins that asks for what is. */

@@ -55,6 +55,15 @@ export interface FilingChange {
   readonly details?: KeptDetails | null;
   /** Since when (ms) it has been in its status, and the limit that this exceeds, where that is the report. */
   readonly stalled?: { readonly since: number; readonly after: string };
+  /**
+   * When (ms) the filing is due; null where no date says that, missing where the account has no such rules.
+   */
+  readonly dueAt?: number | null;
+  /**
+   * The due date (ms), how long before it this is said, and whether a person has seen the filing, where that
+   * is the report.
+   */
+  readonly due?: { readonly dueAt: number; readonly threshold: string; readonly seen: boolean };
   /** Bytes of a filing that was too large to be read as a whole, so that `document` is a part of it. */
   readonly heavyBytes?: number;
 }
@@ -72,7 +81,8 @@ const cutTextMax = 1_000;
  * whatever was read, the event can be stored and sent.
  */
 export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity): NewEvent {
-  const { account, filingId, type, after, before, document, details, heavyBytes, stalled } = change;
+  const { account, filingId, type, after, before, document, details, heavyBytes } = change;
+  const { stalled, dueAt, due } = change;
   const isAnswer = type === answerType;
   const written = JSON.stringify(document);
   const filingBytes = heavyBytes ?? (document === null ? 0 : Buffer.byteLength(written));
@@ -91,6 +101,8 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
       ? {}
       : { stalled: { status: after.status, since: isoTime(stalled.since), after: stalled.after } }),
     ...(after.answeredBy === undefined && !isAnswer ? {} : { answeredBy: after.answeredBy ?? null }),
+    ...(dueAt === undefined ? {} : { dueAt: dueAt === null ? null : isoTime(dueAt) }),
+    ...(due === undefined ? {} : { due: { ...due, dueAt: isoTime(due.dueAt) } }),
   });
   const isTooLarge = isCut || heavyBytes !== undefined || filingBytes > filingBytesMax;
   const id = contentId([
@@ -102,6 +114,7 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
     sideParts(after),
     ...(stalled === undefined ? [] : [stalled.since, stalled.after]),
     ...(isAnswer ? ['answered by', after.answeredBy ?? null] : []),
+    ...(due === undefined ? [] : ['due', due.dueAt, due.threshold]),
   ]);
   const isKept = document !== null || details === undefined;
   const shown = isKept ? `"filing":${written}` : notKept(details);

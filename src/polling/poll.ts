@@ -1,4 +1,7 @@
 import { PartnerError } from '../partner/partner-error.ts';
+import type { Deadlines } from '../filings/detection/deadlines.ts';
+import type { LateFilings } from '../filings/detection/decide-commit.ts';
+import { toDueRules, type DueSettings } from '../filings/detection/due-dates.ts';
 import { toStayLimits } from '../filings/detection/stay-limits.ts';
 import { readIdentity, standingDoubt } from './beliefs/doubt.ts';
 import { doubtedFrom } from './beliefs/weigh.ts';
@@ -10,12 +13,12 @@ import type { PollInput, ReadDeps } from './reads/poll-input.ts';
 import { createPollReads, type PollReads } from './reads/poll-reads.ts';
 import { isLarge, planPoll, staggerOf, sweepRetryMs, type PollMode, type PollPlan } from './schedule/plan.ts';
 import { isEarly, nextPollMs, timesAhead } from './schedule/poll-schedule.ts';
-import { noStays, type DueStays, type StalledSearch } from './schedule/stalled-filings.ts';
+import { noneLate, type LateSearch } from './schedule/late-filings.ts';
 import type { PollLease } from './store/lease-store.ts';
 import type { MarksUpdate, PollingMarks } from './store/marks.ts';
 
 /** An account as polling needs it. */
-export interface PolledAccount {
+export interface PolledAccount extends DueSettings {
   readonly account: string;
   readonly incarnation: string;
   readonly pollIntervalMs: number;
@@ -59,8 +62,8 @@ export interface MeasuredPoll {
 export interface PollAccountDeps extends ReadDeps {
   /** Milliseconds so far in which the account's requests waited for their turn at the host. */
   readonly waitedForTurnMs: () => number;
-  /** Finds filings that stay in a status for too long. */
-  readonly stalled: StalledSearch;
+  /** Finds filings that have passed a deadline. */
+  readonly late: LateSearch;
   /** Number of filings from which on polls read less than everything. */
   readonly largeFrom: number;
   /** Takes one of the places for large reads; returns its release, or null when none is free. */
@@ -108,13 +111,14 @@ export async function pollAccount(
 
   const write = marksWriter(deps, account.account, marks, request);
   const known = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const stays = await findStalled(deps, account, marks, startedAt);
+  const deadlines = { limits: toStayLimits(account.stalledAfter), due: toDueRules(account) };
+  const late = await findLate(deps, account, deadlines, marks, Object.keys(counts), startedAt);
   const isKnownLarge = isLarge(counts, deps.largeFrom);
   const isLong = isKnownLarge || !marks.baselined;
   // Delta polls go on beside it, and find out by themselves whether the service answers them.
   const isBesideDeltas = request.mode === 'sweep' && marks.baselined && isKnownLarge;
   const { client } = request;
-  const input = { account, client, marks, known, missedReads, stays, startedAt, isLong, signal };
+  const input = { account, client, marks, known, missedReads, deadlines, late, startedAt, isLong, signal };
   const scheduled = request.asked ? {} : { scheduledPollAt: startedAt };
   try {
     const { mode, reads, read } = await deps.whileReading(account, () =>
@@ -147,16 +151,17 @@ export async function pollAccount(
 }
 
 // What is known of an account that cannot be read, or is doubted, may no longer be so.
-async function findStalled(
-  { stalled }: PollAccountDeps,
-  { account, stalledAfter, pollIntervalMs, createdAt }: PolledAccount,
+async function findLate(
+  deps: PollAccountDeps,
+  { account, pollIntervalMs, createdAt }: PolledAccount,
+  deadlines: Deadlines,
   marks: PollingMarks,
+  statuses: readonly string[],
   now: number,
-): Promise<DueStays> {
+): Promise<LateFilings> {
   // Polls that are only late still show what is so.
   const health = healthState({ ...marks, budgetWaitMs: 0 }, pollIntervalMs, createdAt, now);
-  if (stalledAfter === null || health !== 'ok') return noStays;
-  return stalled.find(account, toStayLimits(stalledAfter), now);
+  return health === 'ok' ? deps.late.find(account, deadlines, statuses, now) : noneLate;
 }
 
 async function withoutTimesAhead(

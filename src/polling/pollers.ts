@@ -17,7 +17,7 @@ import type { Poll, PollEnd } from './schedule/poll-worker.ts';
 import type { PollLease } from './store/lease-store.ts';
 import type { PollingStore } from './store/polling-store.ts';
 import type { PartnerConnection, PartnerConnections } from './partner-connections.ts';
-import { createStalledSearch } from './schedule/stalled-filings.ts';
+import { createLateSearch } from './schedule/late-filings.ts';
 import { isSealError } from './service-search.ts';
 import { withUpkeep } from './upkeep.ts';
 
@@ -25,7 +25,7 @@ export interface AccountPollerDeps extends PollReportsDeps {
   readonly accounts: AccountStore;
   readonly snapshot: SnapshotStore;
   readonly polling: PollingStore;
-  readonly filings: Pick<FilingListStore, 'walk'>;
+  readonly filings: Pick<FilingListStore, 'walk' | 'getAll'>;
   readonly clock: Clock;
   readonly random: () => number;
   /** The clients of the accounts; a search may share them. */
@@ -146,7 +146,7 @@ export function createAccountPoller(deps: AccountPollerDeps): Poll {
       ...deps,
       ...connection,
       waitedForTurnMs,
-      stalled: createStalledSearch(deps),
+      late: createLateSearch(deps),
       handOn: reports.handOn,
       now: clock.now,
       tryTakePlace,

@@ -9,9 +9,12 @@ import { buildFilingEvent, buildSnapshotEvent, type NewEvent } from '../../src/e
 import {
   detectChange,
   detectRemoval,
-  detectStall,
+  detectPassed,
   type Detection,
 } from '../../src/filings/detection/detect-change.ts';
+import type { Deadlines } from '../../src/filings/detection/deadlines.ts';
+import { toDueRules } from '../../src/filings/detection/due-dates.ts';
+import { toStayLimits } from '../../src/filings/detection/stay-limits.ts';
 import { toDetails } from '../../src/filings/detection/filing-details.ts';
 import { answerCommit } from '../../src/filings/answers.ts';
 import { encodeState, StoredState } from '../../src/filings/detection/filing-state.ts';
@@ -122,16 +125,22 @@ function eventOf(
     notBefore: window.start - unseenMs,
     notAfter: window.end,
     document: after === null ? null : documentOf(after),
-    ...(detection.stalledAfter === undefined
-      ? {}
-      : { stalled: { since: detection.next.since, after: detection.stalledAfter.after } }),
+    ...reportOf(detection),
   });
 }
 
-function stalledEvent(before: FilingState, at: string): Example {
+function reportOf({ passed, next }: Detection & { kind: 'change' }) {
+  if (passed === undefined) return {};
+  if (passed.type === 'filing.stalled') return { stalled: { since: next.since, after: passed.limit.after } };
+  const { dueAt, warning } = passed;
+  return { dueAt, due: { dueAt, threshold: warning.after, seen: false } };
+}
+
+/** The event of a poll that finds the filing to have passed a deadline, and otherwise as it was before. */
+function passedEvent(before: FilingState, deadlines: Partial<Deadlines>, at: string): Example {
   const window = { start: Date.parse(at), end: Date.parse(at) + 103 };
-  const limit = { ms: 864_000_000, after: 'P10D' };
-  return eventOf(detectStall(before, limit, window), before, before, window, 15_000);
+  const detection = detectPassed(before, { limits: new Map(), due: null, ...deadlines }, window);
+  return eventOf(detection, before, before, window, 15_000);
 }
 
 function answerEvent(): Example {
@@ -201,9 +210,18 @@ const filingEvents: Readonly<Record<string, Example>> = {
   statusChanged: filingEvent(known(3, read('PENDING')), read('ON_HOLD'), '2026-11-21T14:02:33.000Z'),
   removed: filingEvent(known(1, read('UNPAID')), null, '2026-11-21T11:00:18.000Z', 30_000),
   restored: filingEvent(known(2, read('UNPAID'), true), read('UNPAID'), '2026-11-21T11:30:03.000Z'),
-  stalled: stalledEvent(
+  stalled: passedEvent(
     { ...known(3, read('PENDING')), since: Date.parse('2026-11-21T13:41:18.103Z') },
+    { limits: toStayLimits({ PENDING: 'P10D' }) },
     '2026-12-01T13:41:33.000Z',
+  ),
+  due: passedEvent(
+    {
+      ...known(4, read('REJECTED', { rejectionReason: reason })),
+      effective: { stateAbbr: 'TX', at: Date.parse('2026-11-01T00:00:00.000Z') },
+    },
+    { due: toDueRules({ due: { TX: 'P60D' }, dueWarnings: null }) },
+    '2026-12-24T00:00:12.000Z',
   ),
   resubmitted: answerEvent(),
   snapshot: snapshotEvent(),

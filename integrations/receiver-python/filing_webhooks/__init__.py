@@ -303,6 +303,9 @@ class FilingData(_FilingData, total=False):
     # In filing.resubmitted, and in other events of a rejection that is answered: the filing that answers it.
     # Null = none does any more.
     answeredBy: Optional[str]
+    # By the account's `due`; null where the filing has no date or its state no rule. Only where the account
+    # has `due`, and only in events that come from a read of the filing.
+    dueAt: Optional[str]
     # The filing exactly as the partner service returned it; null in filing.removed; left out with the payload
     # `thin`, and where `omitted` says why.
     filing: Optional[Filing]
@@ -337,6 +340,70 @@ class FilingCreatedEvent(TypedDict):
     # When the change was seen.
     timestamp: str
     data: FilingData
+
+
+class Due(TypedDict):
+    """The due date that comes near or is passed."""
+
+    # The effective date and the account's `due` for the state.
+    dueAt: str
+    # Which of the `dueWarnings` this is: how long before, an ISO 8601 duration.
+    threshold: str
+    # Whether somebody has taken note of the present rejection.
+    seen: bool
+
+
+class _FilingDueData(TypedDict):
+    account: str
+    filingId: str
+    # As the partner service wrote it.
+    status: str
+    # Null in filing.created.
+    previousStatus: Optional[str]
+    rejectionReason: Optional[str]
+    completedAt: Optional[str]
+    # Counts the events of this filing from 1 without gaps.
+    sequence: int
+    # What differs from before: `status`, `completedAt`, `rejectionReason`; later versions may name more.
+    changed: list[str]
+    # When the change happened, as far as polls can tell.
+    observed: Observed
+    # True where what was seen proves a round trip that no poll saw.
+    inferred: bool
+    # The due date that comes near or is passed.
+    due: Due
+
+
+class FilingDueData(_FilingDueData, total=False):
+    # In filing.resubmitted, and in other events of a rejection that is answered: the filing that answers it.
+    # Null = none does any more.
+    answeredBy: Optional[str]
+    # By the account's `due`; null where the filing has no date or its state no rule. Only where the account
+    # has `due`, and only in events that come from a read of the filing.
+    dueAt: Optional[str]
+    # The filing exactly as the partner service returned it; null in filing.removed; left out with the payload
+    # `thin`, and where `omitted` says why.
+    filing: Optional[Filing]
+    # Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than
+    # 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, in
+    # filing.snapshot) the log no longer holds the last event of the filing, or (in filing.resubmitted) it was
+    # not read for the event.
+    omitted: str
+    # Only with `not_kept`: what is kept of the filing; null for COMPLETED filings.
+    details: Optional[Details]
+
+
+class FilingDueEvent(TypedDict):
+    """A filing that is not COMPLETED comes near its due date by the account's `due`, or passes it; once for
+    each of `dueWarnings` and due date.
+    """
+
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
+    type: Literal["filing.due"]
+    # When the change was seen.
+    timestamp: str
+    data: FilingDueData
 
 
 class FilingPaidEvent(TypedDict):
@@ -465,6 +532,9 @@ class FilingStalledData(_FilingStalledData, total=False):
     # In filing.resubmitted, and in other events of a rejection that is answered: the filing that answers it.
     # Null = none does any more.
     answeredBy: Optional[str]
+    # By the account's `due`; null where the filing has no date or its state no rule. Only where the account
+    # has `due`, and only in events that come from a read of the filing.
+    dueAt: Optional[str]
     # The filing exactly as the partner service returned it; null in filing.removed; left out with the payload
     # `thin`, and where `omitted` says why.
     filing: Optional[Filing]
@@ -605,6 +675,7 @@ Event = Union[
     AccountStaleEvent,
     FilingCompletedEvent,
     FilingCreatedEvent,
+    FilingDueEvent,
     FilingPaidEvent,
     FilingPendingEvent,
     FilingRejectedEvent,
@@ -631,6 +702,7 @@ EVENT_TYPES = (
     "account.stale",
     "filing.completed",
     "filing.created",
+    "filing.due",
     "filing.paid",
     "filing.pending",
     "filing.rejected",

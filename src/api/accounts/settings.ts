@@ -7,6 +7,7 @@ import { cutText } from '../../json/cut-text.ts';
 import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import * as s from '../shared/schema.ts';
+import { dueInput, noDueSettings, toDueChange } from './due-settings.ts';
 import {
   accountView,
   baseUrl,
@@ -27,7 +28,8 @@ export function addSettingRoutes(app: Api, deps: ApiDeps): void {
 
   app.put('/accounts/:account', putAccount, async ({ params: { account }, body }, reply) => {
     const { partnerKey: key, ...others } = body;
-    const defaults = { pollIntervalMs: null, sweepIntervalMs: null, stalledAfter: null, digest: null };
+    const intervals = { pollIntervalMs: null, sweepIntervalMs: null };
+    const defaults = { ...intervals, stalledAfter: null, digest: null, ...noDueSettings };
     const settings = {
       ...defaults,
       ...toChanges(others),
@@ -64,13 +66,15 @@ function withoutSlash(url: string): string {
 }
 
 // Statuses are stored in upper case, no limits at all as null.
-function toChanges({ baseUrl: given, stalledAfter, ...rest }: Static<typeof accountPatchSchema>) {
+function toChanges(change: Static<typeof accountPatchSchema>) {
+  const { baseUrl: given, stalledAfter, ...rest } = change;
   const limits = Object.entries(stalledAfter ?? {}).map(([status, after]) => [status.toUpperCase(), after]);
   const stored = limits.length === 0 ? null : (Object.fromEntries(limits) as Record<string, string>);
   return {
     ...rest,
     ...(given === undefined ? {} : { baseUrl: withoutSlash(given) }),
     ...(stalledAfter === undefined ? {} : { stalledAfter: stored }),
+    ...toDueChange(change),
   };
 }
 
@@ -149,6 +153,7 @@ const accountPatchSchema = s.record(
     sweepIntervalMs: s.nullable(sweepIntervalMs),
     stalledAfter: stalledAfterInput,
     digest: digestInput,
+    ...dueInput,
   }),
 );
 
@@ -161,6 +166,7 @@ const accountInputSchema = s.record({
     sweepIntervalMs,
     stalledAfter: stalledAfterInput,
     digest: digestInput,
+    ...dueInput,
   }),
 });
 

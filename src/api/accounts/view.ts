@@ -9,6 +9,7 @@ import { noMarks, type PollingMarks } from '../../polling/store/marks.ts';
 import { quotaBytesMax } from '../../redis/quota/account-quota.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import type { ApiDeps } from '../deps.ts';
+import { dueShown, noDueSettings, shownWarnings } from './due-settings.ts';
 import * as s from '../shared/schema.ts';
 import { notFound } from '../shared/problem.ts';
 
@@ -54,7 +55,7 @@ export async function accountView(deps: ViewDeps, account: Account): Promise<Sta
 export function brokenView(deps: ViewDeps, { account, error }: UnreadableAccount) {
   const intervals = { pollIntervalMs: 0, sweepIntervalMs: 0, createdAt: 0, updatedAt: 0 };
   const names = { account, incarnation: '', baseUrl: '', stalledAfter: null, digest: null };
-  const unknown = { ...names, ...intervals, rejectionsCovered: null };
+  const unknown = { ...names, ...noDueSettings, ...intervals, rejectionsCovered: null };
   const lastError = `${error.message}; PUT repairs it, DELETE removes it`;
   return shown(deps, unknown, { ...noMarks, lastError }, { counts: {}, open: 0 }, 0);
 }
@@ -69,6 +70,7 @@ function shown(
   const { pollIntervalMs: intervalMs, createdAt } = account;
   return s.show(accountSchema, {
     ...account,
+    dueWarnings: shownWarnings(account.dueWarnings),
     counts: countsView(counts, marks.lastCompletePollAt > 0),
     open: marks.lastCompletePollAt > 0 ? open : null,
     quota: {
@@ -226,6 +228,7 @@ const accountFields = {
   sweepIntervalMs,
   stalledAfter: s.nullable(Type.Record(Type.String(), Type.String()), stalledAfterText),
   digest: s.nullable(digestFields, digestText),
+  ...dueShown,
   createdAt: s.time('When it was created.'),
   updatedAt: s.time('When its settings last changed.'),
   counts: countsOrNull,

@@ -57,6 +57,12 @@ const dataByType: Readonly<Record<EventType, object>> = {
     ...stay,
     stalled: { status: 'PENDING', since: '2026-11-11T10:00:02.480Z', after: 'P10D' },
   }),
+  'filing.due': move('REJECTED', 'REJECTED', 5, {
+    ...stay,
+    rejectionReason,
+    dueAt: '2026-11-28T00:00:00.000Z',
+    due: { dueAt: '2026-11-28T00:00:00.000Z', threshold: 'P7D', seen: false },
+  }),
   'filing.resubmitted': move('REJECTED', 'REJECTED', 5, {
     ...stay,
     rejectionReason,

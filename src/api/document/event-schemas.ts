@@ -138,6 +138,10 @@ const filingFields = {
       'In filing.resubmitted, and in other events of a rejection that is answered: the filing that answers it. Null = none does any more.',
       { examples: ['f_124'] },
     ),
+    dueAt: s.nullable(s.time('When the filing is due.'), {
+      description:
+        "By the account's `due`; null where the filing has no date or its state no rule. Only where the account has `due`, and only in events that come from a read of the filing.",
+    }),
     filing: s.nullable(partnerFiling, {
       description:
         'The filing exactly as the partner service returned it; null in filing.removed; left out with the payload `thin`, and where `omitted` says why.',
@@ -173,6 +177,17 @@ const stalledData = s.shared('StalledEventData', {
     status: s.string('The status that lasts.'),
     since: s.time('When it was first seen in that status; for a filing of the baseline, when that was read.'),
     after: s.string("The account's limit for that status, an ISO 8601 duration.", { examples: ['P10D'] }),
+  }),
+});
+
+const dueData = s.shared('DueEventData', {
+  ...filingFields,
+  due: s.described('The due date that comes near or is passed.', {
+    dueAt: s.time("The effective date and the account's `due` for the state."),
+    threshold: s.string('Which of the `dueWarnings` this is: how long before, an ISO 8601 duration.', {
+      examples: ['P7D', 'P0D'],
+    }),
+    seen: s.boolean('Whether somebody has taken note of the present rejection.'),
   }),
 });
 
@@ -260,6 +275,7 @@ const pingData = s.record({ account, subscription: Type.String() });
 const dataSchemas = {
   filing: filingData,
   stalled: stalledData,
+  due: dueData,
   account: accountData,
   digest: digestData,
   certificate: certificateData,

@@ -7,6 +7,7 @@ import { type Dear, exportMs } from '../access/dear-requests.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { sendJson } from '../events/json.ts';
 import { scanNewestEvents } from '../events/scan.ts';
+import { withDueDates } from './due.ts';
 import { createAddTold, showFiling } from './told.ts';
 import { chooseList, cursorKindOf, listPage, type ListQuery } from './search.ts';
 import { type CsvColumn, csvColumns, csvExtraColumns, sendTable, wantsCsv } from './table.ts';
@@ -34,14 +35,19 @@ export function addFilingRoutes(app: Api, deps: ApiDeps): void {
     const inTable = sendTable(request, reply, table, async (after) => {
       const page = await listPage(deps, account, choice, after, tableFilings);
       if (page.searched?.service === 'unavailable') throw tableLacks(page.searched.detail);
-      const found = page.filings.map((filing) => ({ ...filing, account, told: null }));
+      const listed = page.filings.map((filing) => ({ ...filing, account, told: null }));
+      const found = await withDueDates(deps, listed);
       return { filings: columns.includes('told') ? await addTold(account, found) : found, next: page.next };
     });
     if (inTable !== null) return inTable;
     return sendPage(request, reply, cursorKindOf(choice), async (after, limit) => {
       const page = await listPage(deps, account, choice, after, limit);
       const searched = query.q === undefined ? undefined : page.searched;
-      const items = (await addTold(account, page.filings)).map(filingView);
+      const found = await withDueDates(
+        deps,
+        page.filings.map((filing) => ({ ...filing, account })),
+      );
+      const items = (await addTold(account, found)).map(filingView);
       return { items, next: page.next, ...(searched === undefined ? {} : { searched }) };
     });
   });
@@ -131,9 +137,9 @@ export const filingsQuerySchema = s.record(
         'Only filings in this status, in any case, or in several with commas between: those of the partner service, and any other that this account has shown.',
       examples: ['PENDING', 'REJECTED,UNPAID'],
     }),
-    order: s.oneOf(['newest', 'oldest'], {
+    order: s.oneOf(['newest', 'oldest', 'due'], {
       description:
-        '`newest`: the filings that reached their status last come first; `oldest`: those that are in it for longest. Only with a `status` other ' +
+        '`newest`: the filings that reached their status last come first; `oldest`: those that are in it for longest; `due`: those that are due first, and last those without a due date. Only with a `status` other ' +
         'than COMPLETED, with `state` or with `q`, where `newest` is the default; other lists have no order.',
     }),
     columns: Type.Refine(

@@ -1,8 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { accountNamePattern } from '../../accounts/account.ts';
-import { answeredGroup, type AgeOrder } from '../../filings/detection/age-rank.ts';
+import { answeredGroup } from '../../filings/detection/age-rank.ts';
+import { dueDate, type DueRules } from '../../filings/detection/due-dates.ts';
 import { seenStatus } from '../../filings/detection/seen-mark.ts';
+import { dueSources } from '../../filings/lists/due-sources.ts';
 import type { SourcedFiling } from '../../filings/lists/ordered-walk.ts';
 import { cutText } from '../../json/cut-text.ts';
 import { createCostlyResults } from '../../memory/costly-results.ts';
@@ -14,6 +16,7 @@ import { type Dear, exportMs } from '../access/dear-requests.ts';
 import type { ApiDeps, Api } from '../deps.ts';
 import { rejectionsCovered } from '../accounts/view.ts';
 import { countRejections, type Coverage, coveredAccounts } from './covered-accounts.ts';
+import { dueChoiceProblem, dueRulesOf, isDueWithin, withDueDates, type WithDue } from './due.ts';
 import { type AddTold, addToldOfAll, createAddTold, type WithTold } from './told.ts';
 import { answersShown, filingFields, filingView, seenShown, toldShown } from './view.ts';
 import { sendTable, wantsCsv } from './table.ts';
@@ -40,6 +43,7 @@ const tableColumns = [
   'carriersName',
   'createdAt',
   'policyEffectiveDate',
+  'dueAt',
   'told',
 ] as const;
 
@@ -71,7 +75,7 @@ export function addRejectionRoutes(app: Api, deps: ApiDeps): void {
       whole ??= await coveredAccounts(deps, only);
       const page = { ...choice, after, limit: tableFilings };
       const { filings, next } = await walk(deps, whole, filter, addTold, page);
-      return { filings: await addToldOfAll(addTold, filings), next };
+      return { filings: await addToldOfAll(addTold, await withDueDates(deps, filings)), next };
     });
     if (inTable !== null) return inTable;
     return sendPage(request, reply, kind, async (after, limit) => {
@@ -80,7 +84,7 @@ export function addRejectionRoutes(app: Api, deps: ApiDeps): void {
       const counts = () => countGroups(deps, coverage, filter, addTold, choice);
       const groups = await counted(`${ownerOf(request) ?? ''} ${kind}`, counts);
       return {
-        items: (await addToldOfAll(addTold, page.filings)).map(rejectionView),
+        items: (await addToldOfAll(addTold, await withDueDates(deps, page.filings))).map(rejectionView),
         next: page.next,
         ...groups,
         accounts: [...coverage.shown],
@@ -107,18 +111,26 @@ async function countGroups(
   return { ...groups, total: Math.max(groups.total, listed), groupsComplete };
 }
 
-function walk(
-  { filings }: ApiDeps,
+async function walk(
+  deps: ApiDeps,
   { rejecting }: Coverage,
   filter: BoardFilter,
   addTold: AddTold,
-  { group, ...page }: BoardChoice & { readonly after: string | null; readonly limit: number },
+  { group, order, ...page }: BoardChoice & { readonly after: string | null; readonly limit: number },
 ) {
-  return filings.walk(
-    rejecting.map((account) => ({ account, status: group })),
+  const rules: ReadonlyMap<string, DueRules | null> =
+    order === 'due' || filter.due !== null ? await dueRulesOf(deps, rejecting) : new Map();
+  const isDue = ({ account, state }: SourcedFiling) =>
+    filter.due === null ||
+    isDueWithin(filter.due, dueDate(rules.get(account) ?? null, state.effective), deps.now());
+  return deps.filings.walk(
+    order === 'due'
+      ? rejecting.flatMap((account) => dueSources(account, rules.get(account) ?? null, [group]))
+      : rejecting.map((account) => ({ account, status: group })),
     {
       ...page,
-      wants: (filing) => isSelected(filing, filter),
+      order: order === 'due' ? 'oldest' : order,
+      wants: (filing) => isSelected(filing, filter) && isDue(filing),
       ...(filter.told === null
         ? {}
         : { sift: (account, found) => siftTold(addTold, account, found, filter.told) }),
@@ -147,16 +159,17 @@ function accountOf(request: FastifyRequest, asked: string | undefined): string |
   return account;
 }
 
-function filterOf({ state, reason, seen, told }: Static<typeof rejectionsQuerySchema>): BoardFilter {
+function filterOf({ state, reason, seen, told, due }: Static<typeof rejectionsQuerySchema>): BoardFilter {
   return {
     state: state === undefined ? null : folded(state),
     reason: reason === undefined ? null : folded(reason.trim()),
     seen: seen === undefined ? null : seen === 'true',
     told: told ?? null,
+    due: due ?? null,
   };
 }
 
-function rejectionView(filing: WithTold<SourcedFiling>) {
+function rejectionView(filing: WithDue<WithTold<SourcedFiling>>) {
   return s.show(rejectionSchema, { ...filingView(filing), account: filing.account });
 }
 
@@ -167,7 +180,7 @@ function kindOfBoard({ headers }: FastifyRequest): Dear {
 
 /** The rejections that the board goes through. */
 interface BoardChoice {
-  readonly order: AgeOrder;
+  readonly order: BoardOrder;
   /** As the index has them: the open ones, or those that are answered. */
   readonly group: string;
 }
@@ -180,7 +193,11 @@ interface BoardFilter {
   readonly reason: string | null;
   readonly seen: boolean | null;
   readonly told: 'nobody' | 'somebody' | null;
+  /** As `isDueWithin` takes it. */
+  readonly due: string | null;
 }
+
+type BoardOrder = NonNullable<Static<typeof rejectionsQuerySchema>['order']>;
 
 // Maximum number of groups that are shown.
 const groupsMax = 50;
@@ -254,9 +271,20 @@ const rejectionsQuerySchema = s.record(
       description:
         '`nobody`: only those of which no subscription was told. One of which that is no longer known is neither.',
     }),
-    order: s.oneOf(['oldest', 'newest'], {
+    due: Type.Refine(
+      Type.String({
+        maxLength: 64,
+        description:
+          "By the accounts' `due`: `overdue`; `none` for those without a due date; or an ISO 8601 duration for those that are due within it, the overdue ones among them.",
+        examples: ['overdue', 'P7D'],
+      }),
+      (text) => dueChoiceProblem(text) === null,
+      (text) => dueChoiceProblem(text) ?? '',
+    ),
+    order: s.oneOf(['oldest', 'newest', 'due'], {
       default: 'oldest',
-      description: '`oldest`: those that are rejected for longest come first.',
+      description:
+        '`oldest`: those that are rejected for longest come first; `due`: those that are due first, and last those without a due date.',
     }),
   }),
 );
@@ -276,6 +304,7 @@ export const rejectionSchema = s.shared('Rejection', {
   carriersName: s.nullable(Type.String()),
   createdAt: filingFields.createdAt,
   policyEffectiveDate: filingFields.policyEffectiveDate,
+  dueAt: filingFields.dueAt,
   seen: seenShown,
   ...answersShown,
   told: toldShown,

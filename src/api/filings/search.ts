@@ -1,12 +1,14 @@
 import type { Static } from 'typebox';
-import { groupsOfStatus, type AgeOrder } from '../../filings/detection/age-rank.ts';
+import { groupsOfStatus } from '../../filings/detection/age-rank.ts';
 import type { FilingDetails } from '../../filings/detection/filing-details.ts';
 import type { FilingPage, ListedFiling } from '../../filings/lists/filing-list-store.ts';
+import { dueSources } from '../../filings/lists/due-sources.ts';
 import { searchWords, type SearchWords } from '../../filings/lists/search-words.ts';
 import { isIndexed, knownStatuses } from '../../partner/filing-statuses.ts';
 import type { ServiceAnswer } from '../../polling/service-search.ts';
 import { folded } from '../../words/folded.ts';
 import type { ApiDeps } from '../deps.ts';
+import { dueRulesOf } from './due.ts';
 import type { filingsQuerySchema } from './filings.ts';
 import type { CursorKind } from '../shared/paging.ts';
 import { invalidValue } from '../shared/problem.ts';
@@ -27,7 +29,7 @@ interface FilingSearch {
   readonly indexed: readonly string[];
   /** The status whose filings the service has to be asked for; null where it is not wanted. */
   readonly unindexed: string | null;
-  readonly order: AgeOrder;
+  readonly order: NonNullable<ListQuery['order']>;
 }
 
 /** The list that a request asks for. `plain` has all filings, or those of a status without an index. */
@@ -80,7 +82,7 @@ interface FoundPage extends FilingPage {
   readonly searched?: Searched;
 }
 
-type ListDeps = Pick<ApiDeps, 'filings' | 'searchService'>;
+type ListDeps = Pick<ApiDeps, 'accounts' | 'filings' | 'searchService'>;
 
 // Milliseconds after which a search ends its page, and another number of filings that it reads at most.
 const searchMs = 1_000;
@@ -157,24 +159,24 @@ async function searchFilings(
 }
 
 async function walkKept(
-  { filings }: ListDeps,
+  deps: ListDeps,
   account: string,
   { q, words, state, indexed, order }: FilingSearch,
   after: string | null,
   limit: number,
 ) {
-  return filings.walk(
-    indexed.flatMap(groupsOfStatus).map((status) => ({ account, status })),
-    {
-      order,
-      after,
-      limit,
-      mayWant: (id, details) => words.mayMatch(id, details),
-      wants: ({ id, details }) => isInState(details, state) && (q === null || words.matches(id, details)),
-      readMax,
-      untilMs: performance.now() + searchMs,
-    },
-  );
+  const groups = indexed.flatMap(groupsOfStatus);
+  const byDue = async () =>
+    dueSources(account, (await dueRulesOf(deps, [account])).get(account) ?? null, groups);
+  return deps.filings.walk(order === 'due' ? await byDue() : groups.map((status) => ({ account, status })), {
+    order: order === 'due' ? 'oldest' : order,
+    after,
+    limit,
+    mayWant: (id, details) => words.mayMatch(id, details),
+    wants: ({ id, details }) => isInState(details, state) && (q === null || words.matches(id, details)),
+    readMax,
+    untilMs: performance.now() + searchMs,
+  });
 }
 
 async function shownOf(

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ListedFiling } from '../../filings/lists/filing-list-store.ts';
+import type { WithDue } from './due.ts';
 import type { WithTold } from './told.ts';
 import { filingView } from './view.ts';
 import { headersOnly } from '../shared/paging.ts';
@@ -24,6 +25,7 @@ export const csvColumns = [
   'carriersName',
   'createdAt',
   'policyEffectiveDate',
+  'dueAt',
 ] as const;
 
 /** The columns that have to be asked for. */
@@ -41,7 +43,7 @@ export const csvExtraColumns = [
 export type CsvColumn = (typeof csvColumns)[number] | (typeof csvExtraColumns)[number];
 
 /** A filing of a table. */
-type TableFiling = WithTold<ListedFiling> & { readonly account: string };
+type TableFiling = WithDue<WithTold<ListedFiling>> & { readonly account: string };
 
 /** A stretch of the list that a table shows. */
 interface CsvPage {

@@ -5,6 +5,7 @@ import type { ListedFiling } from '../../filings/lists/filing-list-store.ts';
 import { ownerOf } from '../access/own-subscriptions.ts';
 import type { ApiDeps } from '../deps.ts';
 import { notFound } from '../shared/problem.ts';
+import { withDueDates } from './due.ts';
 import { filingView } from './view.ts';
 
 /**
@@ -45,13 +46,15 @@ export async function addToldOfAll<F extends ListedFiling & { readonly account: 
 
 /** A filing as the API shows it. Throws the problem 404 where there is none. */
 export async function showFiling(
-  deps: Pick<ApiDeps, 'filings' | 'openTold'>,
+  deps: Pick<ApiDeps, 'accounts' | 'filings' | 'openTold'>,
   request: FastifyRequest,
   account: string,
   filingId: string,
 ) {
   const filing = await deps.filings.get(account, filingId);
   if (filing === null) throw notFound('filing_not_found');
-  const [withTold] = await createAddTold(deps, request)(account, [filing]);
-  return filingView(withTold ?? { ...filing, told: null });
+  const dated = await withDueDates(deps, [{ ...filing, account }]);
+  const [shown] = await createAddTold(deps, request)(account, dated);
+  if (shown === undefined) throw notFound('filing_not_found');
+  return filingView(shown);
 }

@@ -2,14 +2,15 @@ import { type Static, Type } from 'typebox';
 import { isSinceFirstRead } from '../../filings/detection/filing-state.ts';
 import type { ListedFiling } from '../../filings/lists/filing-list-store.ts';
 import * as s from '../shared/schema.ts';
+import type { WithDue } from './due.ts';
 import type { WithTold } from './told.ts';
 
 /** A filing as the API shows it; pure. */
-export function filingView(filing: WithTold<ListedFiling>): Static<typeof filingSchema> {
-  const { id: filingId, state, details, seen, answers, told } = filing;
+export function filingView(filing: WithDue<WithTold<ListedFiling>>): Static<typeof filingSchema> {
+  const { id: filingId, state, details, seen, answers, told, dueAt } = filing;
   const sinceIsFirstRead = isSinceFirstRead(state);
   const answeredBy = state.answeredBy ?? null;
-  const marks = { sinceIsFirstRead, seen, answeredBy, answers, told };
+  const marks = { sinceIsFirstRead, seen, answeredBy, answers, told, dueAt };
   return s.show(filingSchema, { ...noDetails, ...details, ...state, filingId, ...marks });
 }
 
@@ -89,6 +90,9 @@ export const filingFields = {
   carriersName: detail("Carrier's name."),
   createdAt: detail('When it was filed, as the partner service wrote it.'),
   policyEffectiveDate: detail('As the partner service wrote it.'),
+  dueAt: s.timeOrNull(
+    "When it is due by the account's `due`; null where it has no readable date, its state has no rule, or it is COMPLETED.",
+  ),
   seen: seenShown,
   ...answersShown,
   told: toldShown,

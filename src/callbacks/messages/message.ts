@@ -46,12 +46,13 @@ export function toMessage(event: EventBody, publicUrl: string | null): Message {
 
 type About = Omit<Message, 'items' | 'at' | 'link'>;
 
-function ofFiling({ type, data }: EventBody): About {
+function ofFiling(event: EventBody): About {
+  const { type, data } = event;
   const [status, before] = [textOf(data['status']), textOf(data['previousStatus'])];
   const moved = before === '' || before === status || type === 'filing.snapshot' ? [] : [`was ${before}`];
   const filing = (data['filing'] ?? data['details'] ?? {}) as Readonly<Record<string, unknown>>;
   return {
-    outcome: status === '' ? type : outcomeOf(type, data, statusWord(status)),
+    outcome: status === '' ? type : outcomeOf(event, statusWord(status)),
     tone: toneOf(type, data, status),
     subject: subjectOf(filing, textOf(data['filingId'])),
     reason: textOf(data['rejectionReason']),
@@ -61,6 +62,7 @@ function ofFiling({ type, data }: EventBody): About {
       ...moved,
       ...sinceOf(data),
       ...answerOf(data),
+      ...dueOf(event),
     ],
   };
 }
@@ -74,7 +76,8 @@ function answerOf(data: EventBody['data']): string[] {
   return isAnswered(data) ? [`answered by ${textOf(data['answeredBy'])}`] : [];
 }
 
-function outcomeOf(type: string, data: EventBody['data'], word: string): string {
+function outcomeOf(event: EventBody, word: string): string {
+  const { type, data } = event;
   const changed = Array.isArray(data['changed']) ? (data['changed'] as unknown[]) : [];
   switch (type) {
     case 'filing.created':
@@ -91,6 +94,8 @@ function outcomeOf(type: string, data: EventBody['data'], word: string): string 
       return `${word} for too long`;
     case 'filing.resubmitted':
       return isAnswered(data) ? 'Resubmitted' : `${word} (no filing answers it any more)`;
+    case 'filing.due':
+      return `${word}, ${isOverdue(event) ? 'overdue' : 'due soon'}`;
     default:
       if (changed.includes('status')) return word;
       return changed.includes('rejectionReason') ? `${word} (the reason changed)` : `${word} (again)`;
@@ -100,7 +105,7 @@ function outcomeOf(type: string, data: EventBody['data'], word: string): string 
 function toneOf(type: string, data: EventBody['data'], status: string): Message['tone'] {
   if (isAnswered(data)) return 'plain';
   if (status === 'REJECTED') return 'bad';
-  if (type === 'filing.stalled') return 'warn';
+  if (type === 'filing.stalled' || type === 'filing.due') return 'warn';
   return status === 'COMPLETED' ? 'good' : 'plain';
 }
 
@@ -108,6 +113,21 @@ function sinceOf({ stalled }: EventBody['data']): string[] {
   if (typeof stalled !== 'object' || stalled === null) return [];
   const { since, after } = stalled as { since?: unknown; after?: unknown };
   return [`since ${timeText(textOf(since))}`, `limit ${textOf(after)}`];
+}
+
+function isOverdue({ timestamp, data }: EventBody): boolean {
+  return Date.parse(textOf(data['dueAt'])) <= Date.parse(timestamp);
+}
+
+// A filing that is completed or answered is due no more.
+function dueOf(event: EventBody): string[] {
+  const { data } = event;
+  const at = textOf(data['dueAt']);
+  if (at === '' || data['status'] === 'COMPLETED' || isAnswered(data)) return [];
+  const { seen } = (data['due'] ?? {}) as { seen?: unknown };
+  const isUnseen = seen === false && data['status'] === 'REJECTED';
+  const words = isOverdue(event) ? 'overdue since' : 'due';
+  return [`${words} ${at.slice(0, 10)}`, ...(isUnseen ? ['seen by nobody'] : [])];
 }
 
 // The names by which people know the filing, or else its id.

@@ -15,7 +15,12 @@ interface Change {
 
 /** Types that the command does not offer. */
 type NotTriggered =
-  'filing.status_changed' | 'filing.restored' | 'filing.snapshot' | 'filing.stalled' | 'filing.resubmitted';
+  | 'filing.status_changed'
+  | 'filing.restored'
+  | 'filing.snapshot'
+  | 'filing.stalled'
+  | 'filing.due'
+  | 'filing.resubmitted';
 
 /** By event type; null = the filing is removed. */
 const changes: Readonly<Record<Exclude<FilingEventType, NotTriggered>, Change | null>> = {

@@ -4,16 +4,18 @@ import { clockStepMsMin } from '../../redis/clock.ts';
 import { isInIndex } from './age-rank.ts';
 import {
   detectChange,
+  detectCorrection,
+  detectPassed,
   detectRemoval,
-  detectStall,
   type Detection,
   type ComparedSpan,
 } from './detect-change.ts';
+import type { Deadlines, PassedDeadline } from './deadlines.ts';
+import { dueDate } from './due-dates.ts';
 import { effectiveDate, toDetails, type FilingDetails } from './filing-details.ts';
-import { isShownBy, type FilingState, type StoredState } from './filing-state.ts';
+import { isShownBy, type EffectiveDate, type FilingState, type StoredState } from './filing-state.ts';
 import { lookAlikeKey } from './look-alike.ts';
 import { maySee } from './seen-mark.ts';
-import type { StayLimit } from './stay-limits.ts';
 
 /** The document of a filing as the partner service returned it; null where it returned none. */
 export type FilingDocument = Readonly<Record<string, unknown>> | null;
@@ -41,9 +43,19 @@ export interface DecisionContext {
   readonly notBefore: (id: string, previous: FilingState | null, document: FilingDocument) => number;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
-  /** The limit for a filing's stay in a status, if it may be over. */
-  readonly stayLimit: (id: string, status: string) => StayLimit | undefined;
+  readonly deadlines: Deadlines;
+  /** The filings that may have passed one of them. */
+  readonly late: LateFilings;
 }
+
+/** A filing that may have passed a deadline. */
+export interface LateFiling {
+  /** Whether a person has taken note of its rejection. */
+  readonly seen: boolean;
+}
+
+/** Such filings by their ids. */
+export type LateFilings = ReadonlyMap<string, LateFiling>;
 
 /** The commit of one filing, written only if the stored state is still `previous`. */
 export interface FilingCommit {
@@ -77,16 +89,16 @@ export type Decision =
   | { readonly kind: 'commit'; readonly commit: FilingCommit };
 
 /**
- * Whether an observation surely changes nothing: it equals the stored state, and no limit for its stay may be
- * over. Only the text is compared, so false may also mean that decoding is needed to find out.
+ * Whether an observation surely changes nothing: it equals the stored state, and the filing can have passed
+ * no deadline. Only the text is compared, so false may also mean that decoding is needed to find out.
  */
 export function isAsStored(
-  { stayLimit }: Pick<DecisionContext, 'stayLimit'>,
+  { late }: Pick<DecisionContext, 'late'>,
   { id, filing }: Observation,
   previous: StoredState | null,
 ): boolean {
   if (previous === null || filing === null || !isShownBy(previous.text, filing)) return false;
-  return stayLimit(id, filing.status) === undefined;
+  return !late.has(id);
 }
 
 /** Decides what one observation changes; `span` is as `comparedSpan` gives it. */
@@ -106,7 +118,7 @@ export function decideCommit(
   let parsed: FilingDocument | undefined;
   const document = () => (parsed ??= filing?.document() ?? null);
   const details = isInIndex(detection.next) ? toDetails(document()) : null;
-  const next = withLookAlike(withEffectiveDate(detection.next, details), document);
+  const next = withLookAlike(withDetails(detection.next, details), document);
   const event =
     detection.kind === 'silent' ? null : eventOf(context, observation, known, detection, span, document());
   const moves = movesTime(detection) ? { movesTime: true as const } : {};
@@ -129,25 +141,38 @@ function appearanceOf(document: FilingDocument): Pick<FilingCommit, 'appearance'
   return lookAlike === null ? {} : { appearance: { lookAlike, createdAt: createdAtOf(document) } };
 }
 
-function withEffectiveDate(
-  { effective: _former, ...state }: FilingState,
+// The state of a filing with the date in its details; without details no date is kept, and no warning before
+// it.
+function withDetails(
+  { effective: _effective, warned, ...state }: FilingState,
   details: FilingDetails | null,
 ): FilingState {
   const effective = details === null ? null : effectiveDate(details);
-  return effective === null ? state : { ...state, effective };
+  return {
+    ...state,
+    ...(effective === null ? {} : { effective }),
+    ...(warned === undefined || details === null ? {} : { warned }),
+  };
 }
 
 function detect(
-  { announces, stayLimit }: DecisionContext,
+  { announces, deadlines, late }: DecisionContext,
   { id, filing }: Observation,
   previous: FilingState | null,
   span: ComparedSpan,
 ): Detection {
   if (filing === null) return previous === null ? { kind: 'unchanged' } : detectRemoval(previous, span);
   const change = detectChange(previous, filing, span, announces(id));
-  const limit = stayLimit(id, filing.status);
-  if (change.kind !== 'unchanged' || previous === null || limit === undefined) return change;
-  return detectStall(previous, limit, span);
+  if (change.kind !== 'unchanged' || previous === null || !late.has(id)) return change;
+  // Its date may have been corrected since its last change: that is written first.
+  const { effective } = withDetails(previous, toDetails(filing.document()));
+  return isSameDate(effective, previous.effective)
+    ? detectPassed(previous, deadlines, span)
+    : detectCorrection(previous, span);
+}
+
+function isSameDate(a: EffectiveDate | undefined, b: EffectiveDate | undefined): boolean {
+  return a?.at === b?.at && a?.stateAbbr === b?.stateAbbr;
 }
 
 function movesTime(detection: Detection): boolean {
@@ -156,10 +181,10 @@ function movesTime(detection: Detection): boolean {
 }
 
 function eventOf(
-  { account, generation, notBefore, filingBytesMax }: DecisionContext,
+  { account, generation, notBefore, filingBytesMax, deadlines, late }: DecisionContext,
   { id: filingId, filing }: Observation,
   before: FilingState | null,
-  { type, next, changed, inferred, stalledAfter }: Detection & { kind: 'change' },
+  { type, next, changed, inferred, passed }: Detection & { kind: 'change' },
   span: ComparedSpan,
   document: FilingDocument,
 ): NewEvent {
@@ -178,8 +203,19 @@ function eventOf(
     notBefore: until > span.end + clockStepMsMin ? 0 : Math.min(until, span.end),
     notAfter: span.end,
     document,
-    ...(stalledAfter === undefined ? {} : { stalled: { since: next.since, after: stalledAfter.after } }),
+    ...(deadlines.due === null ? {} : { dueAt: dueDate(deadlines.due, effectiveDateOf(document)) }),
+    ...(passed === undefined ? {} : reportOf(passed, next.since, late.get(filingId)?.seen === true)),
     ...(filing?.heavyBytes === undefined ? {} : { heavyBytes: filing.heavyBytes }),
   };
   return buildFilingEvent(change, filingBytesMax);
+}
+
+function effectiveDateOf(document: FilingDocument): EffectiveDate | undefined {
+  const details = toDetails(document);
+  return (details && effectiveDate(details)) ?? undefined;
+}
+
+function reportOf(passed: PassedDeadline, since: number, seen: boolean) {
+  if (passed.type === 'filing.stalled') return { stalled: { since, after: passed.limit.after } };
+  return { due: { dueAt: passed.dueAt, threshold: passed.warning.after, seen } };
 }

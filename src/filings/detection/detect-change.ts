@@ -2,9 +2,9 @@ import type { FilingEventType } from '../../events/event-types.ts';
 import type { ReadSpan } from '../../partner/read-span.ts';
 import { filingStatuses, isSettled } from '../../partner/filing-statuses.ts';
 import { clockStepMsMin } from '../../redis/clock.ts';
+import { passedDeadline, reportedMark, type Deadlines, type PassedDeadline } from './deadlines.ts';
 import { stayMarks, type FilingState, type ShownState } from './filing-state.ts';
 import { isInstant, isSameInstant } from './same-instant.ts';
-import type { StayLimit } from './stay-limits.ts';
 
 /** A read's time span and the time of its comparison. */
 export interface ComparedSpan extends ReadSpan {
@@ -42,8 +42,8 @@ export type Detection =
        */
       readonly inferred: boolean;
       readonly next: FilingState;
-      /** The limit that the filing's stay has exceeded, where that is what is reported. */
-      readonly stalledAfter?: StayLimit;
+      /** The deadline that the filing has passed, where that is what is reported. */
+      readonly passed?: PassedDeadline;
     };
 
 /**
@@ -72,6 +72,7 @@ export function detectChange(
     readAt: span.end,
     removed: false,
     ...(statusMoved ? {} : stayMarks(previous)),
+    ...(previous.warned === undefined ? {} : { warned: previous.warned }),
   };
   const type =
     previous.removed && !restates
@@ -106,28 +107,27 @@ export function detectRemoval(previous: FilingState, span: ComparedSpan): Detect
   return { kind: 'change', type: 'filing.removed', changed: [], inferred: false, next };
 }
 
-// Maximum number of limits of one stay that are remembered; after further changes of the limit the first of
-// them may be reported once more.
-const limitsMax = 16;
-
 /**
- * Whether a filing that a read shows unchanged has been in its status for longer than a limit. Each limit is
- * reported once in a stay. A stay whose beginning is not known has no length.
+ * Whether a filing that a read shows unchanged has passed a deadline that was not reported yet.
  */
-export function detectStall(previous: FilingState, limit: StayLimit, span: ComparedSpan): Detection {
-  const { since, stalled = [] } = previous;
-  const isOver = since > 0 && span.start - since >= limit.ms && previous.answeredBy === undefined;
-  if (!isOver || stalled.includes(limit.ms) || previous.removed || isOutdated(previous, span))
-    return { kind: 'unchanged' };
+export function detectPassed(previous: FilingState, deadlines: Deadlines, span: ComparedSpan): Detection {
+  const passed = passedDeadline(deadlines, previous, span.start);
+  if (passed === null || isOutdated(previous, span)) return { kind: 'unchanged' };
   const next = {
     ...previous,
     ...stayMarks(previous),
     sequence: previous.sequence + 1,
     readFrom: span.start,
     readAt: span.end,
-    stalled: [...stalled, limit.ms].slice(-limitsMax),
+    ...reportedMark(previous, passed),
   };
-  return { kind: 'change', type: 'filing.stalled', changed: [], inferred: false, next, stalledAfter: limit };
+  return { kind: 'change', type: passed.type, changed: [], inferred: false, next, passed };
+}
+
+/** Fields that no event type covers have changed since the last change of a filing. */
+export function detectCorrection(previous: FilingState, span: ComparedSpan): Detection {
+  if (isOutdated(previous, span)) return { kind: 'unchanged' };
+  return { kind: 'silent', next: { ...previous, readFrom: span.start, readAt: span.end } };
 }
 
 function firstSight(read: ShownState, span: ComparedSpan, announce: boolean): Detection {

@@ -41,6 +41,16 @@ export interface FilingState {
   readonly lookAlike?: string;
   /** The filing that answers the rejection; missing where none does. */
   readonly answeredBy?: string;
+  /** The last warning before a due date whose `filing.due` was appended; missing where none was. */
+  readonly warned?: Warned;
+}
+
+/** A warning before a due date. */
+export interface Warned {
+  /** Milliseconds since the epoch. */
+  readonly dueAt: number;
+  /** How many milliseconds before. */
+  readonly ms: number;
 }
 
 /** The effective date of a filing, and the state in which it is filed. */
@@ -90,6 +100,7 @@ const firstReadMark = 'first-read';
 const effectiveMark = 'effective ';
 const lookAlikeMark = 'looks ';
 const answeredMark = 'answered ';
+const warnedMark = 'warned ';
 // The end of a state, behind what the service shows, that is neither removed nor to be restated.
 const unmarkedEnd = /^(?:,\d+){4}(?:,0(?:,"(?!restate)[\w -]+")*)?\]$/;
 
@@ -114,7 +125,8 @@ function startOf({ status, completedAt, rejectionReason }: ShownState): string {
 }
 
 function marksOf(state: FilingState): readonly unknown[] {
-  const { removed, restate, stalled = [], firstRead, sequence, effective, lookAlike, answeredBy } = state;
+  const { removed, restate, stalled = [], firstRead, sequence } = state;
+  const { effective, lookAlike, answeredBy, warned } = state;
   const marks = [
     ...(restate === true ? [restateMark] : []),
     ...(stalled.length > 0 ? [`${stalledMark}${stalled.join(' ')}`] : []),
@@ -123,6 +135,7 @@ function marksOf(state: FilingState): readonly unknown[] {
     ...(effective === undefined ? [] : [`${effectiveMark}${effective.at} ${effective.stateAbbr}`]),
     ...(lookAlike === undefined ? [] : [`${lookAlikeMark}${lookAlike}`]),
     ...(answeredBy === undefined ? [] : [`${answeredMark}${answeredBy}`]),
+    ...(warned === undefined ? [] : [`${warnedMark}${warned.dueAt} ${warned.ms}`]),
   ];
   return marks.length > 0 || removed ? [Number(removed), ...marks] : [];
 }
@@ -177,6 +190,7 @@ export function decodeState(text: string): FilingState {
     ...effectiveOf(marks),
     ...textOf('lookAlike', marks, lookAlikeMark),
     ...textOf('answeredBy', marks, answeredMark),
+    ...warnedOf(marks),
   };
 }
 
@@ -188,6 +202,11 @@ function stalledOf(marks: readonly unknown[]): Pick<FilingState, 'stalled'> {
 function effectiveOf(marks: readonly unknown[]): Pick<FilingState, 'effective'> {
   const [at, stateAbbr = ''] = wordsOf(marks, effectiveMark) ?? [];
   return at === undefined ? {} : { effective: { at: Number(at), stateAbbr } };
+}
+
+function warnedOf(marks: readonly unknown[]): Pick<FilingState, 'warned'> {
+  const [dueAt, ms] = wordsOf(marks, warnedMark) ?? [];
+  return dueAt === undefined ? {} : { warned: { dueAt: Number(dueAt), ms: Number(ms) } };
 }
 
 function textOf<K extends 'lookAlike' | 'answeredBy'>(name: K, marks: readonly unknown[], beginning: string) {

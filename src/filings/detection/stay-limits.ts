@@ -15,24 +15,32 @@ const unitMs = { weeks: 604_800_000, days: 86_400_000, hours: 3_600_000, minutes
 const leastMs = unitMs.seconds;
 const mostMs = 3_650 * unitMs.days;
 
-/** What is wrong with a limit, for the operator; null for nothing. */
-export function stayLimitProblem(text: string): string | null {
+/** What is wrong with a limit, for the operator; null for nothing. `mayBeZero` allows P0D. */
+export function stayLimitProblem(text: string, mayBeZero: boolean = false): string | null {
   const duration = tryParse(text);
   if (duration === null) return 'must be an ISO 8601 duration such as P10D, PT36H or P2W';
   if (duration.years !== undefined || duration.months !== undefined)
     return 'must be in weeks, days, hours, minutes and seconds; years and months differ in length';
   const ms = lengthOf(duration);
-  return ms >= leastMs && ms <= mostMs ? null : 'must be from one second (PT1S) to ten years (P3650D)';
+  const isZero = ms === 0 && mayBeZero && duration.negative !== true;
+  if (isZero || (ms >= leastMs && ms <= mostMs)) return null;
+  return `must be ${mayBeZero ? 'P0D, or ' : ''}from one second (PT1S) to ten years (P3650D)`;
 }
 
 /** The limits of an account's `stalledAfter`; those that cannot be read are left out. */
 export function toStayLimits(stalledAfter: Readonly<Record<string, string>> | null): StayLimits {
   return new Map(
     Object.entries(stalledAfter ?? {}).flatMap(([status, after]): [string, StayLimit][] => {
-      const duration = tryParse(after);
-      return duration === null ? [] : [[status, { ms: lengthOf(duration), after }]];
+      const limit = toStayLimit(after);
+      return limit === null ? [] : [[status, limit]];
     }),
   );
+}
+
+/** A limit as the operator wrote it; null where it cannot be read. */
+export function toStayLimit(after: string): StayLimit | null {
+  const duration = tryParse(after);
+  return duration === null ? null : { ms: lengthOf(duration), after };
 }
 
 function tryParse(text: string): Duration | null {

@@ -173,7 +173,7 @@ export function createFindings(
 
 function contextOf(
   filingBytesMax: number,
-  { account: { account }, marks, stays }: PollInput,
+  { account: { account }, marks, deadlines, late }: PollInput,
   missed: Pick<MissedRecord, 'get'>,
 ): ObservationContext {
   const { generation, baselined } = marks;
@@ -181,7 +181,8 @@ function contextOf(
     account,
     generation,
     filingBytesMax,
-    stayLimit: stays.limitOf,
+    deadlines,
+    late,
     announces: () => baselined,
     waits: (commit) => baselined && isWeighed(commit),
     notBefore: (id, previous, document) => notBefore(marks, missed.get(id), previous, document),

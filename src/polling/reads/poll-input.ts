@@ -1,3 +1,5 @@
+import type { Deadlines } from '../../filings/detection/deadlines.ts';
+import type { LateFilings } from '../../filings/detection/decide-commit.ts';
 import type { RecordedEvent } from '../../filings/observe-filings.ts';
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
 import type { PartnerClient } from '../../partner/partner-client.ts';
@@ -6,7 +8,6 @@ import type { CountDifferences } from '../beliefs/count-differences.ts';
 import type { MissedRead } from '../beliefs/missed-reads.ts';
 import type { DoubtLimits } from '../beliefs/weigh.ts';
 import type { PollingMarks } from '../store/marks.ts';
-import type { DueStays } from '../schedule/stalled-filings.ts';
 import type { PollingStore } from '../store/polling-store.ts';
 import type { BodyAllowance } from '../../filings/body-allowance.ts';
 
@@ -45,8 +46,9 @@ export interface PollInput {
   readonly known: number;
   /** Known filings that could not be read, as of the beginning; the poll keeps them up to date. */
   readonly missedReads: Map<string, MissedRead>;
-  /** Filings of which the poll may report that they stay for too long. */
-  readonly stays: DueStays;
+  readonly deadlines: Deadlines;
+  /** Filings of which the poll may report that they have passed one. */
+  readonly late: LateFilings;
   /** Start of the poll, before its first read. */
   readonly startedAt: number;
   /** True when the whole list is long. */

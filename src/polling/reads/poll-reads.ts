@@ -60,8 +60,8 @@ export interface PollReads {
   verdict(): Verdict;
 }
 
-// Maximum number of filings that are read one by one because they stay too long.
-const staysMax = 20;
+// Maximum number of filings that are read one by one because they are late.
+const lateMax = 20;
 // Maximum number of contradictions that one poll settles; the others wait for the next poll.
 const settledMax = 100;
 
@@ -98,9 +98,9 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
   }
 
   // The lists of a delta do not show settled filings.
-  async function readStays(): Promise<void> {
-    const left = input.stays.ids.filter((id) => !shown.has(id) && missed.get(id) === undefined);
-    await reader.read(left.slice(0, staysMax));
+  async function readLate(): Promise<void> {
+    const left = [...input.late.keys()].filter((id) => !shown.has(id) && missed.get(id) === undefined);
+    await reader.read(left.slice(0, lateMax));
   }
 
   return {
@@ -150,7 +150,7 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
     weigh: async () => (verdict = await findings.weigh()),
     async conclude() {
       verdict = await findings.weigh();
-      if (verdict.reason === null) await readStays();
+      if (verdict.reason === null) await readLate();
       verdict = await findings.conclude();
       if (!verdict.removals) await reader.removeAbsent();
     },

@@ -92,7 +92,8 @@ function commitOf(
     announces: () => false,
     notBefore: () => 0,
     filingBytesMax: Infinity,
-    stayLimit: () => undefined,
+    deadlines: { limits: new Map(), due: null },
+    late: new Map(),
   };
   const decision = decideCommit(context, { id: bookFilingId(number), filing }, null, { start: at, end: at });
   if (decision.kind !== 'commit') throw new Error(`filing ${number} is not new: ${decision.kind}`);

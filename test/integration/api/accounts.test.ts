@@ -72,6 +72,17 @@ test('single settings change, the others stay; a key goes to no other origin', a
   expect((await api.call('PATCH', '/v1/accounts/nobody', {})).status).toBe(404);
 });
 
+test('due dates are rules of the account, with warnings a week before and at the date unless it says otherwise', async () => {
+  const path = '/v1/accounts/due';
+  const made = await api.call('PUT', path, { ...accountInput, due: { tx: 'P60D', '*': 'P45D' } });
+  const due = { TX: 'P60D', '*': 'P45D' };
+  expect(made.body).toMatchObject({ due, dueWarnings: ['P7D', 'P0D'] });
+  const changed = await api.call('PATCH', path, { dueWarnings: ['P3D'] });
+  expect(changed.body).toMatchObject({ due, dueWarnings: ['P3D'] });
+  const without = await api.call('PATCH', path, { due: {}, dueWarnings: null });
+  expect(without.body).toMatchObject({ due: null, dueWarnings: ['P7D', 'P0D'] });
+});
+
 test('an account that several create at once is created by one of them', async () => {
   const answers = await Promise.all([1, 2, 3].map(() => api.call('PUT', '/v1/accounts/raced', accountInput)));
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);

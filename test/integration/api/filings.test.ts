@@ -54,6 +54,7 @@ test('a filing is shown as last seen, with what people recognise it by', async (
     createdAt: '2026-01-02T03:04:05.000Z',
     policyEffectiveDate: '2026-01-01T00:00:00.000Z',
     sinceIsFirstRead: false,
+    dueAt: null,
     seen: null,
     answeredBy: null,
     answers: null,
@@ -161,10 +162,10 @@ test('with Accept: text/csv the whole list of a status comes as a table', async 
     vary: 'accept',
   });
   expect(lines[0]).toBe(
-    'filingId,status,since,insuredsName,policyNumber,stateAbbr,filingType,premium,rejectionReason,completedAt,sequence,sinceIsFirstRead,carriersName,createdAt,policyEffectiveDate',
+    'filingId,status,since,insuredsName,policyNumber,stateAbbr,filingType,premium,rejectionReason,completedAt,sequence,sinceIsFirstRead,carriersName,createdAt,policyEffectiveDate,dueAt',
   );
   expect(lines[1]).toMatch(
-    /^f_00000,REJECTED,20[^,]+Z,Acme,P-f_00000,TX,NEW_BUSINESS,12\.5,,,0,true,Harbor,2026-01-02T03:04:05\.000Z,2026-01-01T00:00:00\.000Z$/,
+    /^f_00000,REJECTED,20[^,]+Z,Acme,P-f_00000,TX,NEW_BUSINESS,12\.5,,,0,true,Harbor,2026-01-02T03:04:05\.000Z,2026-01-01T00:00:00\.000Z,$/,
   );
   expect(lines.at(-1)).toBe('');
   const listed = lines.slice(1, -1).map((line) => line.slice(0, 'f_00000'.length));

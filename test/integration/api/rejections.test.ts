@@ -15,7 +15,13 @@ afterAll(async () => {
 });
 
 interface Board {
-  readonly items: readonly { readonly account: string; readonly filingId: string; readonly since: string }[];
+  readonly items: readonly {
+    readonly account: string;
+    readonly filingId: string;
+    readonly since: string;
+    readonly policyEffectiveDate: string | null;
+    readonly dueAt: string | null;
+  }[];
   readonly total: number;
   readonly byReason: readonly { readonly reason: string | null; readonly count: number }[];
   readonly byState: readonly { readonly state: string | null; readonly count: number }[];
@@ -131,6 +137,39 @@ test('who has seen a rejection stands beside it until the filing has another eve
   expect(await api.ok('GET', `${path}/filings/f_1`)).toMatchObject({ seen: null });
 });
 
+test('rejections are listed by their due dates, which come from the rules of each account', async () => {
+  const day = 86_400_000;
+  const rule = { due: { TX: 'P60D', '*': 'P45D' } };
+  const states: Record<string, [account: string, state: string, age: number | null]> = {
+    over: ['due-a', 'TX', 61],
+    soon: ['due-a', 'NY', 40],
+    later: ['due-b', 'TX', 20],
+    never: ['due-none', 'TX', 90],
+    dateless: ['due-a', 'TX', null],
+  };
+  for (const account of ['due-a', 'due-b', 'due-none']) await api.createAccount(account);
+  for (const account of ['due-a', 'due-b']) await api.ok('PATCH', `/v1/accounts/${account}`, rule);
+  for (const [id, [account, stateAbbr, age]] of Object.entries(states)) {
+    const policyEffectiveDate = age === null ? null : new Date(Date.now() - age * day).toISOString();
+    const details = { stateAbbr, policyEffectiveDate };
+    await api.putFilings(account, [{ id, status: 'REJECTED', type: 'filing.rejected', details }]);
+  }
+  const ofThese = async (query: Record<string, string>) =>
+    (await api.listAll<Board['items'][number]>('/v1/rejections', { limit: '2', ...query })).items
+      .map(({ filingId }) => filingId)
+      .filter((id) => id in states);
+  expect(await ofThese({ order: 'due' })).toEqual(['over', 'soon', 'later', 'never', 'dateless']);
+  expect(await ofThese({ due: 'overdue' })).toEqual(['over']);
+  expect(await ofThese({ due: 'P7D', order: 'due' })).toEqual(['over', 'soon']);
+  expect(await ofThese({ due: 'none' })).toEqual(['never', 'dateless']);
+  const [later] = (await board('?account=due-b')).items;
+  expect(Date.parse(later?.dueAt ?? '') - Date.parse(later?.policyEffectiveDate ?? '')).toBe(60 * day);
+  const wrong = await api.call('GET', '/v1/rejections?due=soon');
+  expect([wrong.status, wrong.body['errors']]).toEqual([422, [expect.objectContaining({ path: 'due' })]]);
+  const own = await api.ok('GET', '/v1/accounts/due-a/filings?status=REJECTED,PENDING&order=due');
+  expect(own['items']).toMatchObject([{ filingId: 'over' }, { filingId: 'soon' }, { filingId: 'dateless' }]);
+});
+
 test('only what is rejected now is marked as seen, and what has moved on is forgotten', async () => {
   const path = await api.createAccount('moved');
   await reject('moved', 'f_1');
@@ -162,7 +201,7 @@ test('the board is a table too, with the account and who has seen it', async () 
   });
   const [head, line] = text.split('\r\n');
   expect(head).toBe(
-    'account,filingId,since,insuredsName,policyNumber,stateAbbr,filingType,premium,rejectionReason,seenBy,seenNote,seenAt,answeredBy,answers,sinceIsFirstRead,carriersName,createdAt,policyEffectiveDate,told',
+    'account,filingId,since,insuredsName,policyNumber,stateAbbr,filingType,premium,rejectionReason,seenBy,seenNote,seenAt,answeredBy,answers,sinceIsFirstRead,carriersName,createdAt,policyEffectiveDate,dueAt,told',
   );
   expect(line).toMatch(/^table,f_1,[^,]+,Acme,P-f_1,TX,NEW_BUSINESS,12\.5,,'=Dana,,20/);
 });

@@ -25,6 +25,8 @@ const account = {
   pollIntervalMs: 3_600_000,
   sweepIntervalMs: 3_600_000,
   stalledAfter: null,
+  due: null,
+  dueWarnings: null,
   createdAt: 1,
 };
 const complete: PollOutcome = { kind: 'complete', mode: 'delta', events: 0, unread: 0 };

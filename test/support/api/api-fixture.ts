@@ -7,7 +7,7 @@ import type { Replayer } from '../../../src/delivery/replay/start-replay.ts';
 import type { Overrides } from '../../../src/daemon/parts/overrides.ts';
 import { buildFilingEvent } from '../../../src/events/event.ts';
 import { isInIndex } from '../../../src/filings/detection/age-rank.ts';
-import type { FilingDetails } from '../../../src/filings/detection/filing-details.ts';
+import { effectiveDate, type FilingDetails } from '../../../src/filings/detection/filing-details.ts';
 import type { StoredState } from '../../../src/filings/detection/filing-state.ts';
 import type { FilingCommit } from '../../../src/filings/detection/decide-commit.ts';
 import type { RedisClient } from '../../../src/redis/connection/connect.ts';
@@ -219,7 +219,9 @@ function toCommit(
     endorsementNumber: null,
     ...filing.details,
   };
-  const next = { ...after, sequence, since: at, readFrom: at, readAt: at };
+  const effective = isInIndex(after) ? effectiveDate(details) : null;
+  const dated = effective === null ? {} : { effective };
+  const next = { ...after, sequence, since: at, readFrom: at, readAt: at, ...dated };
   return { id, previous, next, details: isInIndex(next) ? details : null, event };
 }
 

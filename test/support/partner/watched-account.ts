@@ -13,7 +13,7 @@ import { defaultDoubtLimits, type DoubtLimits } from '../../../src/polling/belie
 import { leased, pollAccount, type PolledAccount } from '../../../src/polling/poll.ts';
 import { createBodyAllowance } from '../../../src/filings/body-allowance.ts';
 import type { PollOutcome } from '../../../src/polling/poll-outcome.ts';
-import { createStalledSearch } from '../../../src/polling/schedule/stalled-filings.ts';
+import { createLateSearch } from '../../../src/polling/schedule/late-filings.ts';
 import { createPollingStore, type PollingStore } from '../../../src/polling/store/polling-store.ts';
 import { createRedisClock, type Clock } from '../../../src/redis/clock.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
@@ -38,6 +38,8 @@ export interface SeenEvent {
   readonly omitted: unknown;
   readonly doubt: unknown;
   readonly stalled: unknown;
+  readonly due: unknown;
+  readonly dueAt: unknown;
 }
 
 /** One account of a partner service as a poller of its own sees it. */
@@ -83,6 +85,10 @@ export interface WatchOptions {
   readonly retries?: boolean;
   /** ISO 8601 durations by status; default none. */
   readonly stalledAfter?: Readonly<Record<string, string>>;
+  /** ISO 8601 durations by state; default none. */
+  readonly due?: Readonly<Record<string, string>>;
+  /** ISO 8601 durations; default those of the daemon. */
+  readonly dueWarnings?: readonly string[];
   /** Default those of the daemon. */
   readonly doubtLimits?: Partial<DoubtLimits>;
 }
@@ -104,6 +110,8 @@ export async function watchAccount(
     sweepIntervalMs: options.sweepIntervalMs ?? 3_600_000,
     createdAt: Date.now(),
     stalledAfter: options.stalledAfter ?? null,
+    due: options.due ?? null,
+    dueWarnings: options.dueWarnings ?? null,
   };
   const keys = createKeys(prefix);
   const clock = options.clock ?? createRedisClock(redis);
@@ -139,7 +147,7 @@ export async function watchAccount(
     random,
     differences: new Map(),
     bodies: createBodyAllowance(),
-    stalled: createStalledSearch({ filings: createFilingListStore(redis, keys), snapshot }),
+    late: createLateSearch({ filings: createFilingListStore(redis, keys) }),
     largeFrom: options.largeFrom ?? 1,
     filingBytesMax: options.filingBytesMax ?? 262_144,
     doubtLimits: { ...defaultDoubtLimits, ...options.doubtLimits },

@@ -139,9 +139,12 @@ describe('requests of forms', async () => {
       pollIntervalMs: 15_000,
       sweepIntervalMs: 900_000,
       stalledAfter: { PENDING: 'P10D', PAID: 'PT36H' },
+      due: { TX: 'P60D', '*': 'PT36H' },
+      dueWarnings: ['P7D', 'P0D'],
     };
     const before = accountValues?.(account) as Record<string, unknown>;
     expect(before['stalledAfter']).toEqual({ PENDING: '10', PAID: 'PT36H' });
+    expect([before['due'], before['dueWarnings']]).toEqual(['TX 60, * PT36H', '7, 0']);
     expect(accountChange?.(before, before)).toEqual({});
     const after = {
       ...before,
@@ -155,11 +158,18 @@ describe('requests of forms', async () => {
       stalledAfter: { PAID: 'P2D' },
     });
     expect(accountChange?.(before, { ...before, stalledAfter: {} })).toEqual({ stalledAfter: null });
+    expect(accountChange?.(before, { ...before, due: 'ny 45,tx: P2W', dueWarnings: '' })).toEqual({
+      due: { NY: 'P45D', TX: 'P2W' },
+      dueWarnings: [],
+    });
+    expect(accountChange?.(before, { ...before, due: ' ' })).toEqual({ due: null });
     expect(accountInput?.({ ...after, sweepIntervalMs: '' })).toEqual({
       baseUrl: 'https://p.example/v1',
       partnerKey: 'key',
       pollIntervalMs: 500,
       stalledAfter: { PAID: 'P2D' },
+      due: { TX: 'P60D', '*': 'PT36H' },
+      dueWarnings: ['P7D', 'P0D'],
     });
   });
 

@@ -300,6 +300,8 @@ export interface FilingEventData {
   readonly inferred: boolean;
   /** In filing.resubmitted, and in other events of a rejection that is answered: the filing that answers it. Null = none does any more. For example `f_124`. */
   readonly answeredBy?: string | null;
+  /** By the account's `due`; null where the filing has no date or its state no rule. Only where the account has `due`, and only in events that come from a read of the filing. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly dueAt?: string | null;
   /** The filing exactly as the partner service returned it; null in filing.removed; left out with the payload `thin`, and where `omitted` says why. */
   readonly filing?: Filing | null;
   /** Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, in filing.snapshot) the log no longer holds the last event of the filing, or (in filing.resubmitted) it was not read for the event. For example `too_large`. */
@@ -337,6 +339,29 @@ export interface FilingCreatedEvent {
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
   readonly data: FilingEventData;
+}
+
+/** `data` of `filing.due`. */
+export interface FilingDueData extends FilingEventData {
+  /** The due date that comes near or is passed. */
+  readonly due: {
+    /** The effective date and the account's `due` for the state. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+    readonly dueAt: string;
+    /** Which of the `dueWarnings` this is: how long before, an ISO 8601 duration. For example `P7D`. */
+    readonly threshold: string;
+    /** Whether somebody has taken note of the present rejection. */
+    readonly seen: boolean;
+  };
+}
+
+/** A filing that is not COMPLETED comes near its due date by the account's `due`, or passes it; once for each of `dueWarnings` and due date. */
+export interface FilingDueEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
+  readonly type: 'filing.due';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: FilingDueData;
 }
 
 /** The status became PAID. */
@@ -466,6 +491,7 @@ export interface FilingUnpaidEvent {
 export type FilingEvent =
   | FilingCompletedEvent
   | FilingCreatedEvent
+  | FilingDueEvent
   | FilingPaidEvent
   | FilingPendingEvent
   | FilingRejectedEvent
@@ -572,6 +598,7 @@ export const knownEventTypes = [
   'account.stale',
   'filing.completed',
   'filing.created',
+  'filing.due',
   'filing.paid',
   'filing.pending',
   'filing.rejected',

@@ -13,6 +13,8 @@ import { fromLocal, toLocal } from '../parts/format.js';
  * @property {string} pollIntervalMs
  * @property {string} sweepIntervalMs
  * @property {Readonly<Record<string, string>>} stalledAfter days or an ISO 8601 duration by status
+ * @property {string} due days or an ISO 8601 duration after each state: `TX 60, * 45`
+ * @property {string} dueWarnings days or ISO 8601 durations with commas between
  */
 
 /** @type {AccountValues} */
@@ -23,14 +25,17 @@ export const newAccount = {
   pollIntervalMs: '',
   sweepIntervalMs: '',
   stalledAfter: {},
+  due: '',
+  dueWarnings: '7, 0',
 };
 
 /**
  * The values of a form for an account that there is; pure. Its key is never shown.
- * @param {Account} account
+ * @param {Account} settings
  * @returns {AccountValues}
  */
-export function accountValues({ account, baseUrl, pollIntervalMs, sweepIntervalMs, stalledAfter }) {
+export function accountValues(settings) {
+  const { account, baseUrl, pollIntervalMs, sweepIntervalMs, stalledAfter, due, dueWarnings } = settings;
   return {
     account,
     baseUrl,
@@ -40,6 +45,10 @@ export function accountValues({ account, baseUrl, pollIntervalMs, sweepIntervalM
     stalledAfter: Object.fromEntries(
       Object.entries(stalledAfter ?? {}).map(([status, span]) => [status, daysOf(span)]),
     ),
+    due: Object.entries(due ?? {})
+      .map(([state, span]) => `${state} ${daysOf(span)}`)
+      .join(', '),
+    dueWarnings: dueWarnings.map(daysOf).join(', '),
   };
 }
 
@@ -58,7 +67,8 @@ export const accountInput = (values) =>
 export const accountChange = (before, after) => difference(accountSettings(before), accountSettings(after));
 
 /** @param {AccountValues} values */
-function accountSettings({ baseUrl, partnerKey, pollIntervalMs, sweepIntervalMs, stalledAfter }) {
+function accountSettings(values) {
+  const { baseUrl, partnerKey, pollIntervalMs, sweepIntervalMs, stalledAfter, due, dueWarnings } = values;
   const spans = Object.entries(stalledAfter)
     .filter(([, text]) => text.trim() !== '')
     .toSorted(([one], [other]) => one.localeCompare(other))
@@ -69,8 +79,27 @@ function accountSettings({ baseUrl, partnerKey, pollIntervalMs, sweepIntervalMs,
     pollIntervalMs: msOf(pollIntervalMs),
     sweepIntervalMs: msOf(sweepIntervalMs),
     stalledAfter: spans.length === 0 ? null : Object.fromEntries(spans),
+    due: rulesOf(due),
+    dueWarnings: wordsOf(dueWarnings).map(spanOf),
   };
 }
+
+// A state without a duration has an empty one, which the daemon refuses by its name.
+/** @type {(text: string) => Record<string, string> | null} */
+function rulesOf(text) {
+  const rules = wordsOf(text).map((rule) => rule.split(/[\s:=]+/));
+  if (rules.length === 0) return null;
+  return Object.fromEntries(
+    rules.map(([state = '', ...span]) => [state.toUpperCase(), spanOf(span.join(' '))]),
+  );
+}
+
+/** @type {(text: string) => string[]} */
+const wordsOf = (text) =>
+  text
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
 
 /** @type {(seconds: string) => number | undefined} */
 const msOf = (seconds) =>

@@ -219,5 +219,21 @@ function AccountFields({ isNew }) {
             /></label>`,
         )}
       </div>
-    <//>`;
+    <//>
+    <div class="halves">
+      <${Field}
+        name="due"
+        label="Due dates"
+        help="Days from the policy's effective date, or an endorsement's own, by state; * for all others. These are your own rules: no state has one built in."
+        autocomplete="off"
+        placeholder="TX 60, * 45"
+      />
+      <${Field}
+        name="dueWarnings"
+        label="Warn before"
+        help="Days before the due date when one filing.due event is sent for a filing that is not completed; 0 is the date itself."
+        autocomplete="off"
+        placeholder="7, 0"
+      />
+    </div>`;
 }

@@ -14,7 +14,7 @@ import { EventDeliveries } from '../deliveries/attempts.js';
 import { apiPath, useResource } from '../data/api.js';
 import { eventFacts, withKnownDetails } from '../data/filing-event.js';
 import { AccountHeading } from '../parts/account-parts.js';
-import { AnsweredBy, FilingAge, SeenBy } from '../parts/filings.js';
+import { AnsweredBy, Due, FilingAge, SeenBy } from '../parts/filings.js';
 import { ToldOfFiling } from '../parts/told.js';
 import { dollars, spaced } from '../parts/format.js';
 import { html } from '../html.js';
@@ -85,6 +85,9 @@ function FilingFacts({ account, filing, onChanged }) {
         ...(filing.answers === null
           ? []
           : [['Answers', html`<${FilingLink} account=${account} filingId=${filing.answers} />`]]),
+        ...(filing.dueAt === null
+          ? []
+          : [["Due by the account's rules", html`<${Due} at=${filing.dueAt} />`]]),
         ['Filing id', id, 'wide'],
       ]}
     />`;

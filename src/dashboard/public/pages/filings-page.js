@@ -15,6 +15,7 @@ const refreshMs = 10_000;
 const orders = [
   ['', 'Newest first'],
   ['oldest', 'Oldest first'],
+  ['due', 'Due first'],
 ];
 
 /**
@@ -31,7 +32,7 @@ export function FilingsPage({ account: name, status: named }) {
     status,
     state: query.get('state'),
     q: query.get('q'),
-    order: query.get('order') === 'oldest' ? 'oldest' : 'newest',
+    order: orderOf(query.get('order')),
     statuses: Object.keys(account?.counts ?? statusTones),
   };
   return html`<${AccountHeading}
@@ -59,10 +60,13 @@ export function FilingsPage({ account: name, status: named }) {
     <${FilingsTable} account=${name} choice=${choice} />`;
 }
 
+/** @type {(text: string | null) => FilingChoice['order']} */
+const orderOf = (text) => (text === 'oldest' || text === 'due' ? text : 'newest');
+
 /** @param {{ name: string, account: Account | null, choice: FilingChoice }} props */
 function StatusChips({ name, account, choice: { status, state, q, order, statuses } }) {
   const offered = status === null || statuses.includes(status) ? statuses : [...statuses, status];
-  const kept = { state, q, order: order === 'oldest' ? order : null };
+  const kept = { state, q, order: order === 'newest' ? null : order };
   const link = (/** @type {string} */ text, /** @type {string | null} */ one) => {
     const count = one === null ? undefined : account?.counts[one];
     return html`<a

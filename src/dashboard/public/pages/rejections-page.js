@@ -20,7 +20,7 @@ import { useIsOperator } from '../session.js';
  */
 
 const refreshMs = 5000;
-const filterNames = /** @type {const} */ (['account', 'state', 'reason', 'seen', 'open', 'told']);
+const filterNames = /** @type {const} */ (['account', 'state', 'reason', 'seen', 'due', 'open', 'told']);
 const columns = ['Age', 'Insured', 'Policy', 'State', 'Premium', 'Reason', 'Told'];
 const troubledShown = 10;
 const groupsShown = 6;
@@ -28,6 +28,7 @@ const groupsShown = 6;
 const orders = /** @type {const} */ ([
   [null, 'Oldest first'],
   ['newest', 'Newest first'],
+  ['due', 'Due first'],
 ]);
 const openChoices = /** @type {const} */ ([['false', 'Answered']]);
 const seenChoices = /** @type {const} */ ([
@@ -36,6 +37,10 @@ const seenChoices = /** @type {const} */ ([
 ]);
 
 const toldChoices = /** @type {const} */ ([['nobody', 'Told to nobody']]);
+const dueChoices = /** @type {const} */ ([
+  ['overdue', 'Overdue'],
+  ['P7D', 'Due in 7 days'],
+]);
 
 /** Everything that is rejected in the accounts of the user, the oldest first. */
 export function RejectionsPage() {
@@ -66,7 +71,14 @@ function Board({ list, subject, isOperator }) {
   /** @type {RejectionPage} */
   const page = list.data.first;
   const last = query.get('open') === 'false' ? 'Answered by' : 'Seen by';
-  const shown = [...columns, ...(isOperator && !query.has('account') ? ['Account'] : []), last];
+  // Without rules of the operator nothing is due.
+  const hasDue = items.some(({ dueAt }) => dueAt !== null);
+  const shown = [
+    ...(hasDue ? ['Due'] : []),
+    ...columns,
+    ...(isOperator && !query.has('account') ? ['Account'] : []),
+    last,
+  ];
   return html`<${BoardHealth} page=${page} /><${BoardCover} page=${page} />
     <div class="board">
       <div class="board-side">
@@ -79,6 +91,7 @@ function Board({ list, subject, isOperator }) {
         <div class="filters">
           <${ChipFilter} label="Order" name="order" options=${orders} />
           <${ChipFilter} label="Seen by somebody" name="seen" options=${seenChoices} isOptional />
+          <${ChipFilter} label="Due by the account's rules" name="due" options=${dueChoices} isOptional />
           <${ChipFilter} label="Answered by a later filing" name="open" options=${openChoices} isOptional />
           <${ChipFilter} label="Told to somebody" name="told" options=${toldChoices} isOptional />
           <${ClearFilters} names=${['reason', 'state']} />

@@ -3,7 +3,7 @@ import { apiPath, useClient, useList } from '../data/api.js';
 import { useFaults } from '../data/daemon.js';
 import { href, withQuery } from '../router.js';
 import { dollars, number, spaced } from './format.js';
-import { Age, Badge, FilingLink, StillTable, Text, When, whenRead } from './parts.js';
+import { Age, Badge, FilingLink, StillTable, Text, useNow, When, whenRead } from './parts.js';
 import { useMayTriage } from '../session.js';
 import { ToldTo } from './told.js';
 import { DialogButton, textOf, WorkButton } from './forms.js';
@@ -33,6 +33,7 @@ const cells = {
   Type: ({ filingType }) => html`<${Text} value=${filingType && spaced(filingType)} />`,
   Premium: ({ premium }) => html`<${Text} value=${dollars(premium)} />`,
   Status: ({ status }) => html`<${Badge} word=${status} />`,
+  Due: ({ dueAt }) => html`<${Due} at=${dueAt} />`,
   Since: ({ since }) => html`<${When} at=${since} />`,
   Completed: ({ completedAt = null }) => html`<${When} at=${completedAt} never="–" />`,
   Reason: ({ rejectionReason }) =>
@@ -58,6 +59,18 @@ export function FilingAge({ filing: { since, sinceIsFirstRead, createdAt } }) {
         >, already so at the first read${filed !== null && html`; filed <${When} at=${filed} />`}</span
       >`
     }`;
+}
+
+/**
+ * When a filing is due, in words once that is past.
+ * @param {{ at: string | null }} props
+ */
+export function Due({ at }) {
+  const now = useNow();
+  if (at === null) return html`<span class="none">–</span>`;
+  return Date.parse(at) > now
+    ? html`<span>due <${When} at=${at} /></span>`
+    : html`<span class="age bad">overdue since <${When} at=${at} /></span>`;
 }
 
 /**
@@ -94,6 +107,7 @@ export function rowOf(columns, account, filing, onChanged = () => {}) {
         ${filing.policyNumber !== null && html`${show('Policy')} · `}${show('State')}
         ${has('Status') && html` ${show('Status')}`} ${has('Account') && html` · ${show('Account')}`}
       </div>
+      ${has('Due') && filing.dueAt !== null && html`<div>${show('Due')}</div>`}
       ${filing.rejectionReason !== null && show('Reason')}
       ${has('Told') && html`<div><span class="quiet">Told:</span> ${show('Told')}</div>`}
       ${has('Seen by') && show('Seen by')}
@@ -131,7 +145,7 @@ function allClear(knowledge) {
  * @property {string | null} status null: those that are not completed, or all of a search
  * @property {string | null} state
  * @property {string | null} q words of a search
- * @property {'newest' | 'oldest'} order
+ * @property {'newest' | 'oldest' | 'due'} order
  * @property {readonly string[]} statuses every status that the account has had
  */
 

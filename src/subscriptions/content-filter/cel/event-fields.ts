@@ -36,6 +36,8 @@ const data: Fields = {
   observed: texts('notBefore notAfter'),
   inferred: 'bool',
   stalled: texts('status since after'),
+  dueAt: 'string',
+  due: { ...texts('dueAt threshold'), seen: 'bool' },
   details: {
     ...texts('policyNumber insuredsName stateAbbr filingType carriersName createdAt'),
     ...texts('policyEffectiveDate endorsementEffectiveDate endorsementNumber'),

@@ -28,6 +28,8 @@ it.each<[string, object, string]>([
     filing('REJECTED', { changed: [], answeredBy: null }),
     'Rejected (no filing answers it any more)',
   ],
+  ['filing.due', filing('REJECTED', { dueAt: '2026-11-28T00:00:00.000Z' }), 'Rejected, due soon'],
+  ['filing.due', filing('PENDING', { dueAt: '2026-11-21T00:00:00.000Z' }), 'Pending, overdue'],
   ['filing.rejected', filing('REJECTED'), 'Rejected'],
   ['filing.rejected', filing('REJECTED', { changed: ['rejectionReason'] }), 'Rejected (the reason changed)'],
   ['filing.completed', filing('COMPLETED', { changed: ['completedAt'] }), 'Completed (again)'],
@@ -48,6 +50,20 @@ it.each<[string, object, string]>([
   ['account.later', {}, 'account.later'],
 ])('%s with %j is said to be: %s', (type, data, outcome) => {
   expect(messageOf(type, data).outcome).toBe(outcome);
+});
+
+it.each<[string, object, string[]]>([
+  ['before the date', filing('REJECTED', { dueAt: '2026-11-28T00:00:00.000Z' }), ['due 2026-11-28']],
+  ['after it', filing('PENDING', { dueAt: '2026-11-01T00:00:00.000Z' }), ['overdue since 2026-11-01']],
+  [
+    'and that nobody has seen it',
+    filing('REJECTED', { dueAt: '2026-11-28T00:00:00.000Z', due: { seen: false } }),
+    ['due 2026-11-28', 'seen by nobody'],
+  ],
+  ['of nothing that is completed', filing('COMPLETED', { dueAt: '2026-11-28T00:00:00.000Z' }), []],
+  ['of nothing without a date', filing('REJECTED', { dueAt: null }), []],
+])('says when a filing is due, %s', (_, data, expected) => {
+  expect(messageOf('filing.due', data).facts.slice(2)).toEqual(expected);
 });
 
 it('names insured, policy, state and premium, or else the id', () => {

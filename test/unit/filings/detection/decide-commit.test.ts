@@ -29,7 +29,8 @@ const context: DecisionContext = {
   announces: () => true,
   notBefore: () => 150,
   filingBytesMax: 1_000,
-  stayLimit: () => undefined,
+  deadlines: { limits: new Map(), due: null },
+  late: new Map(),
 };
 
 function read(status: string): Observation & { documents: () => number } {

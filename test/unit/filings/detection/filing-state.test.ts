@@ -90,9 +90,9 @@ describe('a stored filing state', () => {
   ])('is read back, and told to show a status, where %s', (_, marks, isShown) => {
     const shown = { status: 'REJECTED', completedAt: null, rejectionReason: null };
     const times = { sequence: 3, since: 1, readFrom: 8, readAt: 9, removed: false };
-    const text = encodeState({ ...shown, ...times, ...marks });
-    expect(decodeState(text)).toEqual({ ...shown, ...times, ...marks });
-    expect([isReadableState(text), isShownBy(text, shown)]).toEqual([true, isShown]);
+    const stored = encodeState({ ...shown, ...times, ...marks });
+    expect(decodeState(stored)).toEqual({ ...shown, ...times, ...marks });
+    expect([isReadableState(stored), isShownBy(stored, shown)]).toEqual([true, isShown]);
   });
 
   it.each([null, 'Not signed'])('is told to show what a read of one millisecond showed: %s', (reason) => {
