@@ -13,19 +13,17 @@ export interface CallbackBody {
 }
 
 /**
- * Writes an event in the format of a subscription. A standard, full body is the log's. Messages for people
- * link to the page where its address is known.
+ * Writes an event in the format of a subscription. A standard, full body is the log's.
  */
 export function formatBody(
   subscription: {
     readonly account: string;
     readonly format: CallbackFormat;
     readonly payload: CallbackPayload;
-    readonly publicUrl?: string | null;
   },
   entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>,
 ): CallbackBody {
-  const { format, payload, publicUrl = null } = subscription;
+  const { format, payload } = subscription;
   const bytes = payload === 'thin' ? splitBody(entry.body).withoutFiling : entry.body;
   switch (format) {
     case 'standard':
@@ -36,11 +34,11 @@ export function formatBody(
         bytes: toCloudEvent(subscription.account, entry, bytes),
       };
     case 'slack':
-      return json(toSlackMessage(toMessage(shownOf(bytes), publicUrl)));
+      return json(toSlackMessage(toMessage(shownOf(bytes))));
     case 'teams':
-      return json(toTeamsMessage(toMessage(shownOf(bytes), publicUrl)));
+      return json(toTeamsMessage(toMessage(shownOf(bytes))));
     case 'email':
-      return json(toEmail(toMessage(shownOf(bytes), publicUrl)));
+      return json(toEmail(toMessage(shownOf(bytes))));
   }
 }
 

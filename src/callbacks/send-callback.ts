@@ -62,8 +62,6 @@ export interface SendCallbackDeps {
   readonly now: () => number;
   /** The details that attempts keep: `failures` keeps the headers of responses that acknowledge nothing. */
   readonly attemptDetails?: AttemptDetails;
-  /** Address of the page, for links in messages; null where it is not known. */
-  readonly publicUrl?: string | null;
   /** The `traceparent` of an attempt to deliver an event; null for none. */
   readonly traceparent?: (eventId: string) => string | null;
 }
@@ -74,11 +72,10 @@ export interface SendCallbackDeps {
  * attempt, and where Redis fails.
  */
 export function createCallbackSender(deps: SendCallbackDeps, subscription: Subscription): CallbackSender {
-  const { client, bearers, wallClock, now, attemptDetails = 'failures', publicUrl = null } = deps;
+  const { client, bearers, wallClock, now, attemptDetails = 'failures' } = deps;
   const { traceparent: traceparentOf = () => null } = deps;
   const { account, id, url, headers, secrets, auth, timeoutMs = null, format } = subscription;
   const keysAt = createKeyring(secrets);
-  const written = { ...subscription, publicUrl };
   const identity = identityOf(subscription.tls);
   const isMessage = format === 'slack' || format === 'teams' || format === 'email';
   const failed = toSent(failedBeforehand('sender_error'), null, null, attemptDetails);
@@ -88,7 +85,7 @@ export function createCallbackSender(deps: SendCallbackDeps, subscription: Subsc
     const startedAt = performance.now();
     // A message shows members of the filing. Parsing a heavy one takes milliseconds, so each has a turn.
     if (isMessage && entry.body.length >= heavyBytes) await takeTurns().next();
-    const body = bodyOrNull(written, entry);
+    const body = bodyOrNull(subscription, entry);
     if (body === null || bearer === undefined) return failed;
     if (format === 'email') return sendMail({ ...deps, attemptDetails }, subscription, entry, body);
     const traceparent = traceparentOf(entry.id);

@@ -51,6 +51,6 @@ function build(
   details: Readonly<Record<string, unknown>>,
 ): NewEvent {
   const { account, id } = subject;
-  const data = { subscription: id, url: subscriptionHost(subject).origin, ...details };
+  const data = { subscription: id, endpoint: subscriptionHost(subject).origin, ...details };
   return buildOperationalEvent(account, type, `${id} ${occasion}`, at, data);
 }

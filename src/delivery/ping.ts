@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { createCallbackSender, type SendCallbackDeps, type Sent } from '../callbacks/send-callback.ts';
 import type { LogEntry } from '../events/event-log.ts';
+import { withoutPageLinks, type AddPageLink } from '../events/page-link.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import { toAttempt } from './store/delivery-records.ts';
 import type { Journal } from './store/journal.ts';
 
 export interface PingDeps extends SendCallbackDeps {
   readonly journal: Pick<Journal, 'addTest'>;
+  readonly addPageLink?: AddPageLink;
 }
 
 /**
@@ -15,7 +17,7 @@ export interface PingDeps extends SendCallbackDeps {
  */
 export async function sendPing(deps: PingDeps, subscription: Subscription): Promise<Sent> {
   const { account, id } = subscription;
-  const entry = makePing(subscription, deps.wallClock());
+  const entry = makePing(subscription, deps.wallClock(), deps.addPageLink);
   const sent = await createCallbackSender(deps, subscription)(entry);
   const now = deps.now();
   const attempt = toAttempt({ attempt: 1 }, entry, { sent, called: subscription }, now, null);
@@ -24,10 +26,15 @@ export async function sendPing(deps: PingDeps, subscription: Subscription): Prom
 }
 
 /** A `ping` made at a time (ms): an event that is in no log. */
-export function makePing({ account, id }: Subscription, at: number): LogEntry {
+export function makePing(
+  { account, id }: Subscription,
+  at: number,
+  addPageLink: AddPageLink = withoutPageLinks,
+): LogEntry {
   const event = { id: `evt_${randomBytes(16).toString('hex')}`, type: 'ping' };
   const timestamp = new Date(at).toISOString();
-  const body = Buffer.from(JSON.stringify({ ...event, timestamp, data: { account, subscription: id } }));
+  const text = JSON.stringify({ ...event, timestamp, data: { account, subscription: id } });
+  const body = Buffer.from(addPageLink(account, { filingId: '', body: text }).body);
   return {
     ...event,
     filingId: '',

@@ -2,6 +2,7 @@ import { heavyBytes } from '../events/body-memo.ts';
 import { buildSnapshotEvent, type NewEvent } from '../events/event.ts';
 import { parseExactly } from '../json/parse-exactly.ts';
 import { takeTurns } from '../json/turns.ts';
+import { withoutPageLinks, type AddPageLink } from '../events/page-link.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { defineScript } from '../redis/scripts.ts';
@@ -78,7 +79,12 @@ local reply = redis.call('HSCAN', KEYS[1], from, 'COUNT', ARGV[3])
 return { reply[1], server, reply[2] }`);
 
 /** The filings in Redis; an event carries at most `filingBytesMax` bytes of a filing. */
-export function createPresentFilings(redis: RedisClient, keys: Keys, filingBytesMax: number): PresentFilings {
+export function createPresentFilings(
+  redis: RedisClient,
+  keys: Keys,
+  filingBytesMax: number,
+  addPageLink: AddPageLink = withoutPageLinks,
+): PresentFilings {
   return {
     async scan(account, place, count) {
       const { filings } = keys.account(account);
@@ -118,7 +124,8 @@ export function createPresentFilings(redis: RedisClient, keys: Keys, filingBytes
         details: detailsOf(kept),
         document: documentOf(body, state),
       };
-      return { event: buildSnapshotEvent(snapshot, filingBytesMax), position: Number(position) };
+      const event = addPageLink(account, buildSnapshotEvent(snapshot, filingBytesMax));
+      return { event, position: Number(position) };
     },
   };
 }

@@ -6,6 +6,7 @@ import { scanHash } from '../redis/hash-fields.ts';
 import type { Keys } from '../redis/keys.ts';
 import { decodeRecord, UnreadableRecordError, type OnUnreadable } from '../redis/unreadable-record.ts';
 import { createCommitJournal, type CommitJournal } from './commit/commit-journal.ts';
+import type { AddPageLink } from '../events/page-link.ts';
 import { createCommitWriter, inBatches, type CommitResult } from './commit/commit-writer.ts';
 import { createAnswers } from './answers.ts';
 import { groupsOfStatus } from './detection/age-rank.ts';
@@ -62,6 +63,7 @@ export interface SnapshotOptions {
   /** Called after commits that Redis had lost were restored. */
   readonly onRestored: (restoration: Restoration, generation: string) => Promise<void>;
   readonly onUnreadable: OnUnreadable;
+  readonly addPageLink: AddPageLink;
 }
 
 // Maximum number of accounts whose last comparison of the log is remembered; others are compared each time.
@@ -82,12 +84,13 @@ export function createSnapshotStore(
     journal = createCommitJournal(redis, keys),
     onRestored,
     onUnreadable = () => undefined,
+    addPageLink,
   }: Partial<SnapshotOptions> = {},
 ): SnapshotStore {
   const log = createEventLog(redis, keys);
   const { read } = createStateReader(redis, keys, onUnreadable);
   const index = createFilingIndex(redis, keys);
-  const writer = createCommitWriter(redis, keys, journal, createRejectingAccounts(redis, keys));
+  const writer = createCommitWriter(redis, keys, journal, createRejectingAccounts(redis, keys), addPageLink);
   const answers = createAnswers(redis, keys, onUnreadable);
   const compared = createBoundedMap<string, Compared>(rememberedMax);
 

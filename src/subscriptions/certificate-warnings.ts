@@ -1,4 +1,5 @@
 import { buildOperationalEvent, type NewEvent } from '../events/event.ts';
+import { withoutPageLinks, type AddPageLink } from '../events/page-link.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { committing, loadScript } from '../redis/scripts.ts';
@@ -42,6 +43,7 @@ export function createCertificateWarnings(
   keys: Keys,
   subscriptions: Pick<SubscriptionStore, 'get'>,
   now: () => number,
+  addPageLink: AddPageLink = withoutPageLinks,
 ): CertificateWarnings {
   const script = committing(loadScript(new URL('scripts/warn.lua', import.meta.url)));
 
@@ -62,7 +64,15 @@ export function createCertificateWarnings(
     const written = await script.run(
       redis,
       [certificateWarnings, head, events, bodies],
-      [name, due, at < ending.notAfter ? end : '', at, event.id, event.type, event.body],
+      [
+        name,
+        due,
+        at < ending.notAfter ? end : '',
+        at,
+        event.id,
+        event.type,
+        addPageLink(account, event).body,
+      ],
     );
     return written === 1 ? [{ account, subscription: id, ending, event }] : [];
   }
@@ -99,7 +109,7 @@ export function buildExpiryEvent(
   const occasion = `${id} ${kind} ${notAfter}${expired ? ' expired' : ''}`;
   return buildOperationalEvent(account, 'account.certificate_expiring', occasion, at, {
     subscription: id,
-    url: subscriptionHost(subscription).origin,
+    endpoint: subscriptionHost(subscription).origin,
     certificate: kind,
     // Unknown where the settings cannot be opened.
     subject: tls?.shown[kind]?.subject ?? null,

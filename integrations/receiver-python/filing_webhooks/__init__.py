@@ -101,6 +101,8 @@ class _AccountData(TypedDict):
 
 
 class AccountData(_AccountData, total=False):
+    # The page of what the event is about. Missing where the daemon has no PUBLIC_URL.
+    url: str
     # Only in `account.doubtful`: the findings that are held back.
     doubt: Doubt
     # Only in `account.stale`, and only where polls wait for PARTNER_TOTAL_RPS.
@@ -118,11 +120,11 @@ class AccountAuthFailedEvent(TypedDict):
     data: AccountData
 
 
-class AccountCertificateExpiringData(TypedDict):
+class _AccountCertificateExpiringData(TypedDict):
     account: str
     subscription: str
     # Origin of the URL that is called.
-    url: str
+    endpoint: str
     # `cert`: the one that callbacks show; `ca`: the first to end of the authorities.
     certificate: Literal["cert", "ca"]
     # Null where the settings cannot be opened.
@@ -131,6 +133,11 @@ class AccountCertificateExpiringData(TypedDict):
     notAfter: str
     # Whether it has ended.
     expired: bool
+
+
+class AccountCertificateExpiringData(_AccountCertificateExpiringData, total=False):
+    # The page of what the event is about. Missing where the daemon has no PUBLIC_URL.
+    url: str
 
 
 class AccountCertificateExpiringEvent(TypedDict):
@@ -176,7 +183,7 @@ class Rejections(TypedDict):
     seen: bool
 
 
-class AccountDigestData(TypedDict):
+class _AccountDigestData(TypedDict):
     account: str
     # The local date.
     date: str
@@ -188,6 +195,11 @@ class AccountDigestData(TypedDict):
     counts: Counts
     # The most urgent of them, at most 50.
     rejections: list[Rejections]
+
+
+class AccountDigestData(_AccountDigestData, total=False):
+    # The page of what the event is about. Missing where the daemon has no PUBLIC_URL.
+    url: str
 
 
 class AccountDigestEvent(TypedDict):
@@ -300,6 +312,8 @@ class _FilingData(TypedDict):
 
 
 class FilingData(_FilingData, total=False):
+    # The page of what the event is about. Missing where the daemon has no PUBLIC_URL.
+    url: str
     # In filing.resubmitted, and in other events of a rejection that is answered: the filing that answers it.
     # Null = none does any more.
     answeredBy: Optional[str]
@@ -529,6 +543,8 @@ class _FilingStalledData(TypedDict):
 
 
 class FilingStalledData(_FilingStalledData, total=False):
+    # The page of what the event is about. Missing where the daemon has no PUBLIC_URL.
+    url: str
     # In filing.resubmitted, and in other events of a rejection that is answered: the filing that answers it.
     # Null = none does any more.
     answeredBy: Optional[str]
@@ -582,9 +598,14 @@ class FilingUnpaidEvent(TypedDict):
     data: FilingData
 
 
-class PingData(TypedDict):
+class _PingData(TypedDict):
     account: str
     subscription: str
+
+
+class PingData(_PingData, total=False):
+    # The page of what the event is about. Missing where the daemon has no PUBLIC_URL.
+    url: str
 
 
 class PingEvent(TypedDict):
@@ -598,12 +619,17 @@ class PingEvent(TypedDict):
     data: PingData
 
 
-class SubscriptionDisabledData(TypedDict):
+class _SubscriptionDisabledData(TypedDict):
     account: str
     subscription: str
     # Origin of the URL that is called.
-    url: str
+    endpoint: str
     reason: str
+
+
+class SubscriptionDisabledData(_SubscriptionDisabledData, total=False):
+    # The page of what the event is about. Missing where the daemon has no PUBLIC_URL.
+    url: str
 
 
 class SubscriptionDisabledEvent(TypedDict):
@@ -617,13 +643,18 @@ class SubscriptionDisabledEvent(TypedDict):
     data: SubscriptionDisabledData
 
 
-class SubscriptionFellBehindData(TypedDict):
+class _SubscriptionFellBehindData(TypedDict):
     account: str
     subscription: str
     # Origin of the URL that is called.
-    url: str
+    endpoint: str
     # How many, of all types: the log no longer holds them to compare.
     events: int
+
+
+class SubscriptionFellBehindData(_SubscriptionFellBehindData, total=False):
+    # The page of what the event is about. Missing where the daemon has no PUBLIC_URL.
+    url: str
 
 
 class SubscriptionFellBehindEvent(TypedDict):
@@ -637,11 +668,11 @@ class SubscriptionFellBehindEvent(TypedDict):
     data: SubscriptionFellBehindData
 
 
-class SubscriptionRecoveredData(TypedDict):
+class _SubscriptionRecoveredData(TypedDict):
     account: str
     subscription: str
     # Origin of the URL that is called.
-    url: str
+    endpoint: str
     # When it was disabled.
     disabledAt: str
     # How many events waited and are delivered now, the one that the endpoint has just accepted included. Over
@@ -650,6 +681,11 @@ class SubscriptionRecoveredData(TypedDict):
     # How many events, of all types, had left the log before they could be delivered; 0 = the log still held
     # all that was missed.
     lost: int
+
+
+class SubscriptionRecoveredData(_SubscriptionRecoveredData, total=False):
+    # The page of what the event is about. Missing where the daemon has no PUBLIC_URL.
+    url: str
 
 
 class SubscriptionRecoveredEvent(TypedDict):

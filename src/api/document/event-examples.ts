@@ -34,7 +34,7 @@ const stay = { changed: [] };
 const aboutSubscription = {
   account,
   subscription: 'sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506',
-  url: 'https://example.com',
+  endpoint: 'https://example.com',
 };
 
 const dataByType: Readonly<Record<EventType, object>> = {

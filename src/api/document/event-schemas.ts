@@ -95,6 +95,9 @@ export function bodySchema(type: EventType) {
 }
 
 const account = Type.String({ examples: ['default'] });
+const url = s.string('The page of what the event is about. Missing where the daemon has no PUBLIC_URL.', {
+  examples: ['https://filings.example.com/#/accounts/default/filing/f_123'],
+});
 const status = s.string('As the partner service wrote it.', { examples: ['REJECTED'] });
 
 // `id` and `status` are checked when a filing is read. The other fields arrive as the partner service wrote
@@ -134,6 +137,7 @@ const filingFields = {
   }),
   inferred: s.boolean('True where what was seen proves a round trip that no poll saw.'),
   ...s.optional({
+    url,
     answeredBy: s.stringOrNull(
       'In filing.resubmitted, and in other events of a rejection that is answered: the filing that answers it. Null = none does any more.',
       { examples: ['f_124'] },
@@ -196,6 +200,7 @@ const accountData = s.shared('AccountEventData', {
   lastCompletePollAt: s.nullable(s.time('When everything was last read.')),
   lastError: s.stringOrNull('Why the last poll failed.'),
   ...s.optional({
+    url,
     doubt: s.described('Only in `account.doubtful`: the findings that are held back.', {
       reason: Type.String({ examples: ['other_list'] }),
       ...doubtCounts,
@@ -210,6 +215,7 @@ const accountData = s.shared('AccountEventData', {
 
 const digestData = s.shared('DigestEventData', {
   account,
+  ...s.optional({ url }),
   date: s.string('The local date.', { examples: ['2026-11-21'] }),
   since: s.nullable(s.time('When the digest before was made; null for the first.')),
   asOf: s.time('When everything was last read.'),
@@ -238,7 +244,8 @@ const digestData = s.shared('DigestEventData', {
 const aboutSubscription = {
   account,
   subscription: Type.String(),
-  url: s.string('Origin of the URL that is called.'),
+  endpoint: s.string('Origin of the URL that is called.'),
+  ...s.optional({ url }),
 };
 
 const certificateData = s.shared('CertificateEventData', {
@@ -269,7 +276,7 @@ const fellBehindData = s.shared('FellBehindEventData', {
   events: s.integer('How many, of all types: the log no longer holds them to compare.'),
 });
 
-const pingData = s.record({ account, subscription: Type.String() });
+const pingData = s.record({ account, subscription: Type.String(), ...s.optional({ url }) });
 
 /** `data` of a callback, by the kind of data of its event type. */
 const dataSchemas = {

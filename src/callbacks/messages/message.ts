@@ -36,12 +36,12 @@ export interface MessageItem {
 // Maximum characters of an address that Slack takes.
 const linkLengthMax = 3_000;
 
-/** Puts an event into words; `publicUrl` is the address of the page, null where it is not known. Pure. */
-export function toMessage(event: EventBody, publicUrl: string | null): Message {
+/** Puts an event into words. Pure. */
+export function toMessage(event: EventBody): Message {
   const { data, timestamp } = event;
   const about = textOf(data['filingId']) === '' ? ofOperation(event) : ofFiling(event);
-  const items = event.type === 'account.digest' ? itemsOf(data, publicUrl) : [];
-  return { ...about, items, at: timestamp, link: linkTo(data, publicUrl) };
+  const items = event.type === 'account.digest' ? itemsOf(data) : [];
+  return { ...about, items, at: timestamp, link: linkOf(data) };
 }
 
 type About = Omit<Message, 'items' | 'at' | 'link'>;
@@ -162,14 +162,15 @@ function ofDigest({ data }: EventBody): About {
   };
 }
 
-function itemsOf(data: EventBody['data'], publicUrl: string | null): MessageItem[] {
+function itemsOf(data: EventBody['data']): MessageItem[] {
+  const page = linkOf(data);
   const rejections = (data['rejections'] ?? []) as readonly Readonly<Record<string, unknown>>[];
   return rejections.map(({ filingId, policyNumber, insuredsName, stateAbbr, ...more }) => {
     const filing = { policyNumber, insuredsName, filingState: { stateAbbr } };
     const rest = [`since ${timeText(textOf(more['since']))}`, textOf(more['rejectionReason'])];
     return {
       text: [...subjectOf(filing, textOf(filingId)), ...rest.filter((part) => part !== '')],
-      link: linkTo({ account: data['account'], filingId }, publicUrl),
+      link: page === null ? null : linkOf({ url: `${page}/filing/${encodeURIComponent(textOf(filingId))}` }),
     };
   });
 }
@@ -185,11 +186,11 @@ function ofOperation(event: EventBody): About {
   const events = countWords.flatMap(([field, words]) =>
     data[field] ? [`${Number(data[field])} ${words}`] : [],
   );
-  const url = textOf(data['url']);
+  const endpoint = textOf(data['endpoint']);
   return {
     outcome,
     tone,
-    subject: subscription === '' ? [account] : [url || subscription, ...events],
+    subject: subscription === '' ? [account] : [endpoint || subscription, ...events],
     reason,
     facts: subscription === '' ? [type] : [account, subscription],
   };
@@ -220,13 +221,7 @@ const operational: Readonly<Record<string, Pick<About, 'outcome' | 'tone'>>> = {
   'subscription.fell_behind': { outcome: 'Subscription has lost events', tone: 'bad' },
 };
 
-function linkTo(data: EventBody['data'], publicUrl: string | null): string | null {
-  const [account, filing, subscription] = [data['account'], data['filingId'], data['subscription']].map(
-    textOf,
-  );
-  if (publicUrl === null || !account) return null;
-  const path = filing ? ['filing', filing] : subscription ? ['subscriptions', subscription] : [];
-  const segments = ['accounts', account, ...path].map((each) => encodeURIComponent(each.toWellFormed()));
-  const link = `${publicUrl}/#/${segments.join('/')}`;
-  return link.length > linkLengthMax ? null : link;
+function linkOf({ url }: EventBody['data']): string | null {
+  const link = textOf(url);
+  return link === '' || link.length > linkLengthMax ? null : link;
 }

@@ -80,9 +80,8 @@ export function createDeliveryParts(
     onTokenRequest: observer.onTokenRequest,
   });
   const { attemptDetails } = config.delivery;
-  const { publicUrl } = config;
   const common = { wallClock: Date.now, now: clock.now, random, wake: waker.wake };
-  const sending = { client: callbacks, mailer, bearers, attemptDetails, publicUrl, ...common };
+  const sending = { client: callbacks, mailer, bearers, attemptDetails, ...common };
   /** Asks endpoints with these stores. */
   const verifierOver = (over: Stores) => createVerifier({ ...over, ...sending, ...observer });
   /** Ends expired subscriptions in these stores. */

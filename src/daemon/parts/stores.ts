@@ -21,6 +21,7 @@ import { createCountHistory } from '../../filings/count-history.ts';
 import { createRejectingAccounts } from '../../filings/rejecting-accounts.ts';
 import { createSeenStore } from '../../filings/seen-store.ts';
 import { createFilingListStore } from '../../filings/lists/filing-list-store.ts';
+import { createPageLinks } from '../../events/page-link.ts';
 import { createPresentFilings } from '../../filings/present-filings.ts';
 import { createSnapshotStore, type SnapshotOptions } from '../../filings/snapshot-store.ts';
 import { createPollingStore } from '../../polling/store/polling-store.ts';
@@ -45,6 +46,7 @@ export function createStores(
   committing: Partial<SnapshotOptions> = {},
 ) {
   const log = createEventLog(redis, keys, onUnreadable);
+  const addPageLink = createPageLinks(config.publicUrl);
   const outline = log.outlineAfter;
   const replays = createReplayStore(redis, keys);
   const judge = createFilterJudge();
@@ -57,30 +59,38 @@ export function createStores(
     quota: createQuotaReader(redis, keys),
     tokens: createTokenStore(redis, keys, onUnreadable),
     sessions: createSessionStore(redis, keys, config.apiToken),
-    snapshot: createSnapshotStore(redis, keys, { ...committing, onUnreadable }),
+    snapshot: createSnapshotStore(redis, keys, { ...committing, onUnreadable, addPageLink }),
     unsound: createUnsoundAccounts(redis, keys),
     rejecting: createRejectingAccounts(redis, keys),
     filings: createFilingListStore(redis, keys, onUnreadable),
     answers: createAnswers(redis, keys, onUnreadable),
-    present: createPresentFilings(redis, keys, config.filingBytesMax),
+    present: createPresentFilings(redis, keys, config.filingBytesMax, addPageLink),
     seen: createSeenStore(redis, keys),
     countHistory: createCountHistory(redis, keys),
-    polling: createPollingStore(redis, keys, onUnreadable),
+    polling: createPollingStore(redis, keys, onUnreadable, addPageLink),
     log,
     subscriptions,
     publicKeys: createPublishedKeys(redis, keys, subscriptions, clock.now),
-    certificates: createCertificateWarnings(redis, keys, subscriptions, clock.now),
+    certificates: createCertificateWarnings(redis, keys, subscriptions, clock.now, addPageLink),
     journal,
-    deliveries: createAccountDeliveryStore(redis, keys, kept, config.attemptsBytesMax, onUnreadable),
+    deliveries: createAccountDeliveryStore(
+      redis,
+      keys,
+      kept,
+      config.attemptsBytesMax,
+      onUnreadable,
+      addPageLink,
+    ),
     replays,
     attempts: createAttemptList(redis, keys, journal),
-    readAttempt: createAttemptReader(journal, log, config.publicUrl),
+    readAttempt: createAttemptReader(journal, log),
     readDelivery: createDeliveryReader(redis, keys, journal, replays, { log, judge }, keptFrom),
     openTold: createToldReader(redis, keys, log, journal, replays, subscriptions),
     findEvents: createEventFinder(redis, keys, log),
     blocks: createBlockStore(redis, keys),
-    disable: createDisabler(redis, keys),
+    disable: createDisabler(redis, keys, addPageLink),
     takeTurn: createChallengeTurns(redis, keys),
+    addPageLink,
     outline,
     sections: createTypeSearch(redis, keys, log),
     lags: createLagReader({ log, outline, judged: { log, judge } }),

@@ -44,7 +44,6 @@ const searchedMax = 5_000;
 export function createAttemptReader(
   journal: Pick<Journal, 'read'>,
   log: Pick<EventLog, 'outlineAt' | 'load'>,
-  publicUrl: string | null = null,
 ): ReadAttempt {
   async function requestOf(
     account: string,
@@ -54,7 +53,7 @@ export function createAttemptReader(
     const { position, format = 'standard', payload = 'full', names = [], body, ...sent } = request;
     const bytes = body === undefined ? await logged(account, eventId, position) : Buffer.from(body);
     if (bytes === null) return 'event_trimmed';
-    const sender = { account, format, payload, publicUrl };
+    const sender = { account, format, payload };
     const written = formatBody(sender, { id: eventId, filingId, body: bytes });
     const { url, timestamp, signature, traceparent = null } = sent;
     const { contentType } = written;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { bodiesAtOnceMax, lostBody, type LogRead } from '../../events/event-log.ts';
+import { withoutPageLinks, type AddPageLink } from '../../events/page-link.ts';
 import { toOutline, withBody, type Checkpoint, type StreamEntry } from '../../events/timeline.ts';
 import { clockStepMsMin } from '../../redis/clock.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
@@ -132,6 +133,7 @@ export function createAccountDeliveryStore(
   oldestKept: (now: number) => number | null,
   bytesMax: number,
   onUnreadable: OnUnreadable = () => undefined,
+  addPageLink: AddPageLink = withoutPageLinks,
 ): AccountStore {
   const script = (file: string) => loadScript(new URL(file, import.meta.url));
   const [openScript, loadScripts, readScript] = [script('open.lua'), script('load.lua'), script('read.lua')];
@@ -203,7 +205,7 @@ export function createAccountDeliveryStore(
           known.position,
           known.timeline,
           ...common,
-          ...subscriptions.flatMap(settlementTexts),
+          ...subscriptions.flatMap((each) => settlementTexts(each, (event) => addPageLink(account, event))),
         ],
       )) as SettleReply;
       if (reply[0] !== 1) return refusals[reply[0]];

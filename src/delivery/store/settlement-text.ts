@@ -81,10 +81,17 @@ export interface SubscriptionSettlement {
   readonly enabling: OperationalNotice | null;
 }
 
-/** A subscription's part of a settle as settle.lua takes it: one text, followed by its attempts. */
-export function settlementTexts(settlement: SubscriptionSettlement): string[] {
+/**
+ * A subscription's part of a settle as settle.lua takes it: one text, followed by its attempts; `linked` adds
+ * the link to the page of an event.
+ */
+export function settlementTexts(
+  settlement: SubscriptionSettlement,
+  linked: (event: NewEvent) => NewEvent,
+): string[] {
   const { id, endpointVersion, lags, attempts, deadLetters, recovered, replay } = settlement;
   const { announced, disabling, enabling, lanes } = settlement;
+  const texts = (notice: OperationalNotice) => eventTexts({ ...notice, event: linked(notice.event) });
   const own: Record<string, string | readonly string[]> = {
     id,
     endpointVersion: String(endpointVersion),
@@ -98,10 +105,10 @@ export function settlementTexts(settlement: SubscriptionSettlement): string[] {
   if (recovered.length > 0) own['recovered'] = recovered;
   if (replay !== null)
     own['replay'] = [replay.id, replay.state ?? '', replay.finished ? '1' : '', ...laneTexts(replay.lanes)];
-  if (announced !== null) own['announced'] = eventTexts(announced);
+  if (announced !== null) own['announced'] = texts(announced);
   if (disabling !== null)
-    own['disabling'] = [disabling.reason, String(disabling.disabledAt), ...eventTexts(disabling)];
-  if (enabling !== null) own['enabling'] = eventTexts(enabling);
+    own['disabling'] = [disabling.reason, String(disabling.disabledAt), ...texts(disabling)];
+  if (enabling !== null) own['enabling'] = texts(enabling);
   return [JSON.stringify(own), ...attempts.map(toText)];
 }
 

@@ -1,4 +1,5 @@
 import type { NewEvent } from '../../events/event.ts';
+import { withoutPageLinks, type AddPageLink } from '../../events/page-link.ts';
 import { bodiesAtOnceMax } from '../../events/event-log.ts';
 import { logBeginning, type Checkpoint } from '../../events/timeline.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
@@ -63,8 +64,15 @@ export function createCommitWriter(
   keys: Keys,
   journal: CommitJournal,
   { announce }: Pick<RejectingAccounts, 'announce'>,
+  addPageLink: AddPageLink = withoutPageLinks,
 ): CommitWriter {
   const script = committing(loadScript(new URL('commit-changes.lua', import.meta.url)));
+
+  const linked = (account: string, commit: FilingCommit): FilingCommit => ({
+    ...commit,
+    event: commit.event && addPageLink(account, commit.event),
+    ...(commit.joined === undefined ? {} : { joined: linked(account, commit.joined) }),
+  });
 
   const write: CommitWriter['write'] = async (account, generation, batch, at, known) => {
     const key = keys.account(account);
@@ -86,7 +94,12 @@ export function createCommitWriter(
         key.answers,
         ...indexNames.map((name) => key[name]),
       ],
-      [generation, known.position, known.timeline, ...batch.flatMap((commit) => argumentsOf(commit, at))],
+      [
+        generation,
+        known.position,
+        known.timeline,
+        ...batch.flatMap((commit) => argumentsOf(linked(account, commit), at)),
+      ],
     )) as [number[], number, string] | 0 | null;
     if (reply === null) throw new SnapshotLostError(account);
     if (reply === 0) return null;

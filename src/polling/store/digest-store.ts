@@ -1,4 +1,5 @@
 import type { NewEvent } from '../../events/event.ts';
+import { withoutPageLinks, type AddPageLink } from '../../events/page-link.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { committing, loadScript } from '../../redis/scripts.ts';
@@ -20,11 +21,15 @@ export interface DigestStore {
 const appendScript = committing(loadScript(new URL('append-digest.lua', import.meta.url)));
 
 /** Digests in Redis. */
-export function createDigestStore(redis: RedisClient, keys: Keys): DigestStore {
+export function createDigestStore(
+  redis: RedisClient,
+  keys: Keys,
+  addPageLink: AddPageLink = withoutPageLinks,
+): DigestStore {
   return {
     async appendDigest(account, generation, { event, date, at }) {
       const { head, events, bodies, polling } = keys.account(account);
-      const values = [generation, date, at, event.id, event.type, event.body];
+      const values = [generation, date, at, event.id, event.type, addPageLink(account, event).body];
       const position = await appendScript.run(redis, [head, events, bodies, polling], values);
       return typeof position === 'number' && position > 0;
     },

@@ -1,4 +1,5 @@
 import type { NewEvent } from '../../events/event.ts';
+import { withoutPageLinks, type AddPageLink } from '../../events/page-link.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { committing, defineScript, loadScript } from '../../redis/scripts.ts';
@@ -44,7 +45,11 @@ return 1`);
 const appendScript = committing(loadScript(new URL('append-health-event.lua', import.meta.url)));
 
 /** Health in Redis. */
-export function createHealthStore(redis: RedisClient, keys: Keys): HealthStore {
+export function createHealthStore(
+  redis: RedisClient,
+  keys: Keys,
+  addPageLink: AddPageLink = withoutPageLinks,
+): HealthStore {
   return {
     async appendEvent(account, generation, { event, at, before, after }) {
       const { head, events, bodies, polling } = keys.account(account);
@@ -56,7 +61,7 @@ export function createHealthStore(redis: RedisClient, keys: Keys): HealthStore {
       const position = await appendScript.run(
         redis,
         [head, events, bodies, polling],
-        [generation, ...flags.map(String), at, event.id, event.type, event.body],
+        [generation, ...flags.map(String), at, event.id, event.type, addPageLink(account, event).body],
       );
       return typeof position === 'number' && position > 0 ? position : null;
     },

@@ -1,5 +1,6 @@
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
+import type { AddPageLink } from '../../events/page-link.ts';
 import type { OnUnreadable } from '../../redis/unreadable-record.ts';
 import { createDigestStore, type DigestStore } from './digest-store.ts';
 import { createHealthStore, type HealthStore } from './health-store.ts';
@@ -20,11 +21,12 @@ export function createPollingStore(
   redis: RedisClient,
   keys: Keys,
   onUnreadable: OnUnreadable = () => undefined,
+  addPageLink?: AddPageLink,
 ): PollingStore {
   return {
     ...createMarksStore(redis, keys, onUnreadable),
-    ...createHealthStore(redis, keys),
-    ...createDigestStore(redis, keys),
+    ...createHealthStore(redis, keys, addPageLink),
+    ...createDigestStore(redis, keys, addPageLink),
     ...createMissedReadStore(redis, keys, onUnreadable),
     ...createLeaseStore(redis, keys, onUnreadable),
     ...createPollTimes(redis, keys),

@@ -21,8 +21,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'the state is written without its event',
     file: 'src/filings/commit/commit-writer.ts',
-    find: '...batch.flatMap((commit) => argumentsOf(commit, at))',
-    replace: '...batch.flatMap((commit) => argumentsOf({ ...commit, event: null }, at))',
+    find: 'event: commit.event && addPageLink(account, commit.event),',
+    replace: 'event: null,',
     project: 'integration',
     test: 'test/integration/filings/commit.test.ts',
     title: '',

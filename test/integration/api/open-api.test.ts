@@ -6,6 +6,7 @@ import { Counter, Registry } from 'prom-client';
 import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventTypes } from '../../../src/events/event-types.ts';
+import { createPageLinks } from '../../../src/events/page-link.ts';
 import { buildFilingEvent, buildOperationalEvent } from '../../../src/events/event.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 import { inlined } from '../../support/api/documented.ts';
@@ -92,9 +93,16 @@ test('every event type is a webhook with the signature headers, and real bodies 
     const { $ref = '' } = post.requestBody?.content['application/json']?.schema ?? {};
     const schema = inlined(document, { $ref }) as Record<string, never>;
     for (const filingBytesMax of [Infinity, 1])
-      expect(Compile(schema).Errors(JSON.parse(realBody(type, filingBytesMax)))).toEqual([]);
+      for (const body of bodiesOf(type, filingBytesMax))
+        expect(Compile(schema).Errors(JSON.parse(body))).toEqual([]);
   }
 });
+
+// With the address of its page, and without.
+function bodiesOf(type: string, filingBytesMax: number): string[] {
+  const event = { filingId: type.startsWith('filing.') ? 'f' : '', body: realBody(type, filingBytesMax) };
+  return [event.body, createPageLinks('https://a.example')('a', event).body];
+}
 
 function realBody(type: string, filingBytesMax: number): string {
   const details = { lastCompletePollAt: null, lastError: 'timeout' };
@@ -108,7 +116,7 @@ function realBody(type: string, filingBytesMax: number): string {
   if (type === 'subscription.disabled') {
     return buildOperationalEvent('a', type, '1', 1, {
       subscription: 'sub_1',
-      url: 'https://a',
+      endpoint: 'https://a',
       reason: 'gone',
     }).body;
   }
@@ -117,7 +125,7 @@ function realBody(type: string, filingBytesMax: number): string {
     return buildRecoveredEvent(about, { disabledAt: 1, waiting: 2, lost: 0 }, 3).body;
   }
   if (type === 'subscription.fell_behind') {
-    const about = { subscription: 'sub_1', url: 'https://a', events: 3 };
+    const about = { subscription: 'sub_1', endpoint: 'https://a', events: 3 };
     return buildOperationalEvent('a', type, '1', 1, about).body;
   }
   if (type === 'account.certificate_expiring') {

@@ -76,7 +76,7 @@ test('nothing that others wrote becomes a header or a recipient', async () => {
     rejectionReason: hostile,
     filing,
   };
-  const message = toMessage({ type: 'filing.rejected', timestamp: '2026-11-21T10:00:03.120Z', data }, null);
+  const message = toMessage({ type: 'filing.rejected', timestamp: '2026-11-21T10:00:03.120Z', data });
   const { outcome } = await mailer.send({ ...mail, content: toEmail(message) }, null);
   expect(outcome.kind).toBe('delivered');
   expect(server.asked).toEqual(['claims@agency.example']);

@@ -64,7 +64,7 @@ test('warns thirty days before and at the end, once each over all processes', as
   now = end - 30 * day - 1;
   expect(await warned()).toEqual([]);
   now += 1;
-  const about = { account: 'ends', subscription: id, url: 'https://a.example' };
+  const about = { account: 'ends', subscription: id, endpoint: 'https://a.example' };
   const expected = {
     ...about,
     certificate: 'cert',

@@ -27,6 +27,8 @@ export interface Filing {
 export interface AccountEventData {
   /** For example `default`. */
   readonly account: string;
+  /** The page of what the event is about. Missing where the daemon has no PUBLIC_URL. For example `https://filings.example.com/#/accounts/default/filing/f_123`. */
+  readonly url?: string;
 }
 
 /** `data` of `account.auth_failed`. */
@@ -73,7 +75,7 @@ export interface AccountAuthFailedEvent {
 export interface AccountCertificateExpiringData extends AccountEventData {
   readonly subscription: string;
   /** Origin of the URL that is called. */
-  readonly url: string;
+  readonly endpoint: string;
   /** `cert`: the one that callbacks show; `ca`: the first to end of the authorities. */
   readonly certificate: 'cert' | 'ca';
   /** Null where the settings cannot be opened. */
@@ -298,6 +300,8 @@ export interface FilingEventData {
   };
   /** True where what was seen proves a round trip that no poll saw. */
   readonly inferred: boolean;
+  /** The page of what the event is about. Missing where the daemon has no PUBLIC_URL. For example `https://filings.example.com/#/accounts/default/filing/f_123`. */
+  readonly url?: string;
   /** In filing.resubmitted, and in other events of a rejection that is answered: the filing that answers it. Null = none does any more. For example `f_124`. */
   readonly answeredBy?: string | null;
   /** By the account's `due`; null where the filing has no date or its state no rule. Only where the account has `due`, and only in events that come from a read of the filing. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
@@ -509,6 +513,8 @@ export interface PingEventData {
   /** For example `default`. */
   readonly account: string;
   readonly subscription: string;
+  /** The page of what the event is about. Missing where the daemon has no PUBLIC_URL. For example `https://filings.example.com/#/accounts/default/filing/f_123`. */
+  readonly url?: string;
 }
 
 /** A test call; it is in no log. */
@@ -527,7 +533,9 @@ export interface SubscriptionEventData {
   readonly account: string;
   readonly subscription: string;
   /** Origin of the URL that is called. */
-  readonly url: string;
+  readonly endpoint: string;
+  /** The page of what the event is about. Missing where the daemon has no PUBLIC_URL. For example `https://filings.example.com/#/accounts/default/filing/f_123`. */
+  readonly url?: string;
 }
 
 /** `data` of `subscription.disabled`. */

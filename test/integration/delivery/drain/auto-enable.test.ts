@@ -104,7 +104,7 @@ describe('an endpoint that was disabled for failing', () => {
     expect((await operational(harness)).at(-1)?.data).toEqual({
       account: harness.account,
       subscription: id,
-      url: new URL(receiver.url).origin,
+      endpoint: new URL(receiver.url).origin,
       ...missed,
     });
     await harness.append('a');

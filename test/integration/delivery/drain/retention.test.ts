@@ -49,7 +49,7 @@ describe('events that retention takes before they are delivered', () => {
     expect(subscriptionLag(await harness.state(id), 31)).toBe(0);
     expect(JSON.parse(watching.accepted[0]?.raw ?? '{}')).toMatchObject({
       type: 'subscription.fell_behind',
-      data: { subscription: id, url: new URL(receiver.url).origin, events: 30 },
+      data: { subscription: id, endpoint: new URL(receiver.url).origin, events: 30 },
     });
     await harness.drain(id);
     expect((await harness.log.head(harness.account)).position).toBe(31);

@@ -14,19 +14,17 @@ const rejection = (n: number) => ({
   seen: false,
 });
 const digestOf = (count: number, counts: object) =>
-  toMessage(
-    {
-      type: 'account.digest',
-      timestamp: '2026-11-23T14:00:02.480Z',
-      data: {
-        account: 'acme',
-        date: '2026-11-23',
-        counts: { open: count, ...counts },
-        rejections: Array.from({ length: count }, (_, i) => rejection(i + 1)),
-      },
+  toMessage({
+    type: 'account.digest',
+    timestamp: '2026-11-23T14:00:02.480Z',
+    data: {
+      account: 'acme',
+      url: 'https://filings.example.com/#/accounts/acme',
+      date: '2026-11-23',
+      counts: { open: count, ...counts },
+      rejections: Array.from({ length: count }, (_, i) => rejection(i + 1)),
     },
-    'https://filings.example.com',
-  );
+  });
 
 test('says how many there are of what, and leaves out what there is none of', () => {
   expect(digestOf(2, { new: 1, unseen: 0, failingEndpoints: 3 })).toMatchObject({

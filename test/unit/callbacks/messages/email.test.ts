@@ -2,10 +2,11 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toEmail } from '../../../../src/callbacks/messages/email.ts';
 import { toMessage, type EventBody } from '../../../../src/callbacks/messages/message.ts';
+import { withLink } from '../../../support/with-link.ts';
 
 const timestamp = '2026-11-21T10:00:03.120Z';
 const emailOf = (body: Omit<EventBody, 'timestamp'>, publicUrl: string | null = null) =>
-  toEmail(toMessage({ ...body, timestamp }, publicUrl));
+  toEmail(toMessage(withLink({ ...body, timestamp }, publicUrl)));
 
 const rejected = {
   type: 'filing.rejected',

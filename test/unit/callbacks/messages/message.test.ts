@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { toMessage } from '../../../../src/callbacks/messages/message.ts';
+import { withLink } from '../../../support/with-link.ts';
 
 const at = '2026-11-21T10:00:03.120Z';
 const messageOf = (type: string, data: object, publicUrl: string | null = null) =>
-  toMessage({ type, timestamp: at, data: { account: 'acme', ...data } }, publicUrl);
+  toMessage(withLink({ type, timestamp: at, data: { account: 'acme', ...data } }, publicUrl));
 
 const filing = (status: string, more: object = {}) => ({
   filingId: 'f 1',
@@ -76,7 +77,7 @@ it('names insured, policy, state and premium, or else the id', () => {
     reason: 'timeout',
     facts: ['account.stale'],
   });
-  const fellBehind = { subscription: 's', url: 'https://a.example', events: 3 };
+  const fellBehind = { subscription: 's', endpoint: 'https://a.example', events: 3 };
   expect(messageOf('subscription.fell_behind', fellBehind).subject).toEqual([
     'https://a.example',
     '3 events',

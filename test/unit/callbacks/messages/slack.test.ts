@@ -2,10 +2,11 @@ import type { KnownBlock } from '@slack/types';
 import { describe, expect, it } from 'vitest';
 import { toMessage, type EventBody } from '../../../../src/callbacks/messages/message.ts';
 import { toSlackMessage } from '../../../../src/callbacks/messages/slack.ts';
+import { withLink } from '../../../support/with-link.ts';
 
 const timestamp = '2026-11-21T10:00:03.120Z';
 const slackOf = (body: Omit<EventBody, 'timestamp'>, publicUrl: string | null = null) => {
-  const { text, blocks } = toSlackMessage(toMessage({ ...body, timestamp }, publicUrl));
+  const { text, blocks } = toSlackMessage(toMessage(withLink({ ...body, timestamp }, publicUrl)));
   return { text, blocks: blocks as unknown as KnownBlock[] };
 };
 const slackText = (body: Omit<EventBody, 'timestamp'>) => slackOf(body).text;

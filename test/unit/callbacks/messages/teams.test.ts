@@ -5,6 +5,7 @@ import { formatBody } from '../../../../src/callbacks/body-formats.ts';
 import { toMessage } from '../../../../src/callbacks/messages/message.ts';
 import { toTeamsMessage } from '../../../../src/callbacks/messages/teams.ts';
 import { eventExamples } from '../../../support/event-examples.ts';
+import { withLink } from '../../../support/with-link.ts';
 
 // Node cannot import the modules of the package as they are.
 const { AdaptiveCard, SerializationContext, Versions } = createRequire(import.meta.url)(
@@ -22,7 +23,7 @@ const cardOf = (data: object, publicUrl: string | null = null) => {
     timestamp: '2026-11-21T10:00:03.120Z',
     data: { account: 'a', ...data },
   };
-  return toTeamsMessage(toMessage(event, publicUrl)).attachments[0]?.content as Card;
+  return toTeamsMessage(toMessage(withLink(event, publicUrl))).attachments[0]?.content as Card;
 };
 
 // The problems that Microsoft's own reader finds in a card.
@@ -41,7 +42,6 @@ it('is a card that its reader takes without a problem, for every event', async (
       account: 'default',
       format: 'teams',
       payload: 'full',
-      publicUrl: 'https://a.example',
     } as const;
     const { contentType, bytes } = formatBody(format, { id, filingId, body: Buffer.from(body) });
     const message = JSON.parse(bytes.toString()) as ReturnType<typeof toTeamsMessage>;

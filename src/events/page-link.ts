@@ -1,0 +1,28 @@
+import type { NewEvent } from './event.ts';
+
+/** Adds to an event's body where the dashboard shows what the event is about: `data.url`. Pure. */
+export type AddPageLink = <E extends Pick<NewEvent, 'body' | 'filingId'>>(account: string, event: E) => E;
+
+/** For bodies without links. */
+export const withoutPageLinks: AddPageLink = (_, event) => event;
+
+const dataMember = ',"data":{';
+
+/** Links to pages at this address (`PUBLIC_URL`); none where it is not known. */
+export function createPageLinks(publicUrl: string | null): AddPageLink {
+  if (publicUrl === null) return withoutPageLinks;
+  return (account, event) => {
+    const { filingId, body } = event;
+    const page = filingId === '' ? subscriptionPage(body) : ['filing', filingId];
+    const path = ['accounts', account, ...page].map((each) => encodeURIComponent(each.toWellFormed()));
+    const url = JSON.stringify(`${publicUrl}/#/${path.join('/')}`);
+    // Before `data` there are no other members than id, type and timestamp.
+    const at = body.indexOf(dataMember) + dataMember.length;
+    return { ...event, body: `${body.slice(0, at)}"url":${url},${body.slice(at)}` };
+  };
+}
+
+function subscriptionPage(body: string): string[] {
+  const { data } = JSON.parse(body) as { readonly data: { readonly subscription?: unknown } };
+  return typeof data.subscription === 'string' ? ['subscriptions', data.subscription] : [];
+}
