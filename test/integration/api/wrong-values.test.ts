@@ -247,6 +247,7 @@ const queries: Readonly<Record<string, readonly Case[]>> = {
     ['state', ''],
     ['state', 'a state with a long name'],
     ['reason', long(201)],
+    ['open', 'perhaps'],
     ['seen', 'perhaps'],
     ['told', 'perhaps'],
     ['open', 'perhaps'],
