@@ -17,6 +17,8 @@ describe('an account', () => {
     const { page } = tab;
     await fillNew(page, 'new_one', 'sandbox-key');
     await page.getByLabel('PENDING').fill('10');
+    await page.getByLabel('Time of day').fill('08:00');
+    await page.getByLabel('Time zone').fill('America/Chicago');
     await tab.picture('new-account');
     await expectAccessible(tab);
     await page.getByRole('button', { name: 'Create account' }).click();
@@ -25,6 +27,7 @@ describe('an account', () => {
     await page.getByRole('heading', { name: 'new_one', level: 1 }).waitFor();
     const shown = await stage.daemon.api.ok('GET', '/v1/accounts/new_one');
     expect(shown).toMatchObject({ baseUrl: stage.sandbox.baseUrl, stalledAfter: { PENDING: 'P10D' } });
+    expect(shown).toMatchObject({ digest: { at: '08:00', zone: 'America/Chicago', days: 'mon-fri' } });
     expect(tab.problems).toEqual([]);
   });
 

@@ -163,7 +163,12 @@ describe('requests of forms', async () => {
       dueWarnings: [],
     });
     expect(accountChange?.(before, { ...before, due: ' ' })).toEqual({ due: null });
-    expect(accountInput?.({ ...after, sweepIntervalMs: '' })).toEqual({
+    expect(before).toMatchObject({ digestAt: '08:00', digestZone: 'America/Chicago', digestDays: 'daily' });
+    expect(accountChange?.(before, { ...before, digestDays: 'mon, wed' })).toEqual({
+      digest: { at: '08:00', zone: 'America/Chicago', days: 'mon,wed' },
+    });
+    expect(accountChange?.(before, { ...before, digestAt: '' })).toEqual({ digest: null });
+    expect(accountInput?.({ ...after, sweepIntervalMs: '', digestAt: '' })).toEqual({
       baseUrl: 'https://p.example/v1',
       partnerKey: 'key',
       pollIntervalMs: 500,

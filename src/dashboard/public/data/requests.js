@@ -13,6 +13,9 @@ import { fromLocal, toLocal } from '../parts/format.js';
  * @property {string} pollIntervalMs
  * @property {string} sweepIntervalMs
  * @property {Readonly<Record<string, string>>} stalledAfter days or an ISO 8601 duration by status
+ * @property {string} digestAt time of day; empty: no digest
+ * @property {string} digestZone
+ * @property {string} digestDays
  * @property {string} due days or an ISO 8601 duration after each state: `TX 60, * 45`
  * @property {string} dueWarnings days or ISO 8601 durations with commas between
  */
@@ -25,6 +28,9 @@ export const newAccount = {
   pollIntervalMs: '',
   sweepIntervalMs: '',
   stalledAfter: {},
+  digestAt: '',
+  digestZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  digestDays: 'mon-fri',
   due: '',
   dueWarnings: '7, 0',
 };
@@ -35,7 +41,7 @@ export const newAccount = {
  * @returns {AccountValues}
  */
 export function accountValues(settings) {
-  const { account, baseUrl, pollIntervalMs, sweepIntervalMs, stalledAfter, due, dueWarnings } = settings;
+  const { account, baseUrl, pollIntervalMs, sweepIntervalMs, stalledAfter, due, dueWarnings, digest } = settings;
   return {
     account,
     baseUrl,
@@ -49,6 +55,9 @@ export function accountValues(settings) {
       .map(([state, span]) => `${state} ${daysOf(span)}`)
       .join(', '),
     dueWarnings: dueWarnings.map(daysOf).join(', '),
+    digestAt: digest?.at ?? '',
+    digestZone: digest?.zone ?? newAccount.digestZone,
+    digestDays: digest?.days ?? newAccount.digestDays,
   };
 }
 
@@ -69,6 +78,7 @@ export const accountChange = (before, after) => difference(accountSettings(befor
 /** @param {AccountValues} values */
 function accountSettings(values) {
   const { baseUrl, partnerKey, pollIntervalMs, sweepIntervalMs, stalledAfter, due, dueWarnings } = values;
+  const { digestAt, digestZone, digestDays } = values;
   const spans = Object.entries(stalledAfter)
     .filter(([, text]) => text.trim() !== '')
     .toSorted(([one], [other]) => one.localeCompare(other))
@@ -81,6 +91,7 @@ function accountSettings(values) {
     stalledAfter: spans.length === 0 ? null : Object.fromEntries(spans),
     due: rulesOf(due),
     dueWarnings: wordsOf(dueWarnings).map(spanOf),
+    digest: digestAt === '' ? null : { at: digestAt, zone: digestZone.trim(), days: digestDays.replaceAll(' ', '') },
   };
 }
 

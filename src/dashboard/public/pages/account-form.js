@@ -235,5 +235,16 @@ function AccountFields({ isNew }) {
         autocomplete="off"
         placeholder="7, 0"
       />
-    </div>`;
+    </div>
+    <${Group}
+      name="digest"
+      legend="Digest"
+      help="A summary of what is rejected on each of these days, for subscriptions that ask for account.digest. Without a time of day there is none."
+    >
+      <div class="halves">
+        <${Field} name="digestAt" label="Time of day" type="time" />
+        <${Field} name="digestZone" label="Time zone" placeholder="America/Chicago" />
+        <${Field} name="digestDays" label="Days" help="daily, mon-fri, or mon,wed" />
+      </div>
+    <//>`;
 }
