@@ -265,9 +265,10 @@ function digestEvent(): Example {
     details: toDetails(documentOf(state)),
     seen: null,
     answers: null,
+    dueAt: null,
   };
   const facts = {
-    counts: { open: 1, new: 1, unseen: 1, answered: 0, toldToNobody: 0, failingEndpoints: 0 },
+    counts: { open: 1, new: 1, overdue: 0, unseen: 1, answered: 0, toldToNobody: 0, failingEndpoints: 0 },
     rejections: [rejection],
     since: Date.parse('2026-11-20T14:00:01.512Z'),
     asOf: Date.parse('2026-11-23T13:59:48.000Z'),

@@ -158,13 +158,15 @@ class Counts(TypedDict):
 
     # Filings that are rejected and not answered.
     open: int
-    # Those that have become so since the digest before, of the oldest 5 000.
+    # Those that have become so since the digest before, of the 5 000 most urgent.
     new: int
-    # Those that nobody has seen, of the oldest 5 000.
+    # Those that are past their due date, of the 5 000 most urgent.
+    overdue: int
+    # Those that nobody has seen, of the 5 000 most urgent.
     unseen: int
     # Rejected filings that a later one answers.
     answered: int
-    # Open ones that no subscription has acknowledged, of the oldest 5 000.
+    # Open ones that no subscription has acknowledged, of the 5 000 most urgent.
     toldToNobody: int
     # Subscriptions whose endpoint fails, or that were disabled for it.
     failingEndpoints: int
@@ -179,6 +181,8 @@ class Rejections(TypedDict):
     rejectionReason: Optional[str]
     # Since when it is rejected, as far as polls can tell.
     since: str
+    # When it is due by the account's `due`; null for never.
+    dueAt: Optional[str]
     # Whether somebody has seen it.
     seen: bool
 
@@ -193,7 +197,7 @@ class _AccountDigestData(TypedDict):
     asOf: str
     # Numbers of rejections, and of endpoints.
     counts: Counts
-    # The most urgent of them, at most 50.
+    # The most urgent of them, at most 50: those that are due first, then those that wait for longest.
     rejections: list[Rejections]
 
 
@@ -389,6 +393,8 @@ class _FilingDueData(TypedDict):
 
 
 class FilingDueData(_FilingDueData, total=False):
+    # The page of what the event is about. Missing where the daemon has no PUBLIC_URL.
+    url: str
     # In filing.resubmitted, and in other events of a rejection that is answered: the filing that answers it.
     # Null = none does any more.
     answeredBy: Optional[str]

@@ -99,7 +99,7 @@ const dataByType: Readonly<Record<EventType, object>> = {
     date: '2026-11-21',
     since: '2026-11-20T14:00:01.512Z',
     asOf: lastCompletePollAt,
-    counts: { open: 1, new: 1, unseen: 1, answered: 0, toldToNobody: 0, failingEndpoints: 0 },
+    counts: { open: 1, new: 1, overdue: 0, unseen: 1, answered: 0, toldToNobody: 0, failingEndpoints: 0 },
     rejections: [
       {
         filingId: filing.id,
@@ -108,6 +108,7 @@ const dataByType: Readonly<Record<EventType, object>> = {
         stateAbbr: 'TX',
         rejectionReason,
         since: seenAt,
+        dueAt: null,
         seen: false,
       },
     ],

@@ -221,10 +221,11 @@ const digestData = s.shared('DigestEventData', {
   asOf: s.time('When everything was last read.'),
   counts: s.described('Numbers of rejections, and of endpoints.', {
     open: s.integer('Filings that are rejected and not answered.'),
-    new: s.integer('Those that have become so since the digest before, of the oldest 5 000.'),
-    unseen: s.integer('Those that nobody has seen, of the oldest 5 000.'),
+    new: s.integer('Those that have become so since the digest before, of the 5 000 most urgent.'),
+    overdue: s.integer('Those that are past their due date, of the 5 000 most urgent.'),
+    unseen: s.integer('Those that nobody has seen, of the 5 000 most urgent.'),
     answered: s.integer('Rejected filings that a later one answers.'),
-    toldToNobody: s.integer('Open ones that no subscription has acknowledged, of the oldest 5 000.'),
+    toldToNobody: s.integer('Open ones that no subscription has acknowledged, of the 5 000 most urgent.'),
     failingEndpoints: s.integer('Subscriptions whose endpoint fails, or that were disabled for it.'),
   }),
   rejections: Type.Array(
@@ -235,9 +236,13 @@ const digestData = s.shared('DigestEventData', {
       stateAbbr: s.nullable(Type.String()),
       rejectionReason: s.stringOrNull('At most 300 characters of it.'),
       since: s.time('Since when it is rejected, as far as polls can tell.'),
+      dueAt: s.timeOrNull("When it is due by the account's `due`; null for never."),
       seen: s.boolean('Whether somebody has seen it.'),
     }),
-    { description: 'The most urgent of them, at most 50.' },
+    {
+      description:
+        'The most urgent of them, at most 50: those that are due first, then those that wait for longest.',
+    },
   ),
 });
 

@@ -40,7 +40,7 @@ const linkLengthMax = 3_000;
 export function toMessage(event: EventBody): Message {
   const { data, timestamp } = event;
   const about = textOf(data['filingId']) === '' ? ofOperation(event) : ofFiling(event);
-  const items = event.type === 'account.digest' ? itemsOf(data) : [];
+  const items = event.type === 'account.digest' ? itemsOf(event) : [];
   return { ...about, items, at: timestamp, link: linkOf(data) };
 }
 
@@ -95,7 +95,7 @@ function outcomeOf(event: EventBody, word: string): string {
     case 'filing.resubmitted':
       return isAnswered(data) ? 'Resubmitted' : `${word} (no filing answers it any more)`;
     case 'filing.due':
-      return `${word}, ${isOverdue(event) ? 'overdue' : 'due soon'}`;
+      return `${word}, ${isOverdue(textOf(data['dueAt']), event.timestamp) ? 'overdue' : 'due soon'}`;
     default:
       if (changed.includes('status')) return word;
       return changed.includes('rejectionReason') ? `${word} (the reason changed)` : `${word} (again)`;
@@ -115,8 +115,12 @@ function sinceOf({ stalled }: EventBody['data']): string[] {
   return [`since ${timeText(textOf(since))}`, `limit ${textOf(after)}`];
 }
 
-function isOverdue({ timestamp, data }: EventBody): boolean {
-  return Date.parse(textOf(data['dueAt'])) <= Date.parse(timestamp);
+function isOverdue(dueAt: string, timestamp: string): boolean {
+  return Date.parse(dueAt) <= Date.parse(timestamp);
+}
+
+function dueWords(dueAt: string, timestamp: string): string {
+  return `${isOverdue(dueAt, timestamp) ? 'overdue since' : 'due'} ${dueAt.slice(0, 10)}`;
 }
 
 // A filing that is completed or answered is due no more.
@@ -126,8 +130,7 @@ function dueOf(event: EventBody): string[] {
   if (at === '' || data['status'] === 'COMPLETED' || isAnswered(data)) return [];
   const { seen } = (data['due'] ?? {}) as { seen?: unknown };
   const isUnseen = seen === false && data['status'] === 'REJECTED';
-  const words = isOverdue(event) ? 'overdue since' : 'due';
-  return [`${words} ${at.slice(0, 10)}`, ...(isUnseen ? ['seen by nobody'] : [])];
+  return [dueWords(at, event.timestamp), ...(isUnseen ? ['seen by nobody'] : [])];
 }
 
 // The names by which people know the filing, or else its id.
@@ -143,6 +146,7 @@ function subjectOf(filing: Readonly<Record<string, unknown>>, id: string): strin
 // The counts of a digest behind that of open rejections, in the order of their weight.
 const digestCounts = [
   ['new', 'new'],
+  ['overdue', 'overdue'],
   ['unseen', 'seen by nobody'],
   ['toldToNobody', 'told to nobody'],
   ['answered', 'answered'],
@@ -155,19 +159,21 @@ function ofDigest({ data }: EventBody): About {
   const others = digestCounts.flatMap(([name, words]) => (counts[name] ? [`${counts[name]} ${words}`] : []));
   return {
     outcome: `Digest: ${open} ${open === 1 ? 'rejection' : 'rejections'}`,
-    tone: open === 0 ? 'good' : 'warn',
+    tone: counts['overdue'] ? 'bad' : open === 0 ? 'good' : 'warn',
     subject: [`account ${textOf(data['account'])}`, ...others],
     reason: '',
     facts: [textOf(data['date'])],
   };
 }
 
-function itemsOf(data: EventBody['data']): MessageItem[] {
+function itemsOf({ timestamp, data }: EventBody): MessageItem[] {
   const page = linkOf(data);
   const rejections = (data['rejections'] ?? []) as readonly Readonly<Record<string, unknown>>[];
-  return rejections.map(({ filingId, policyNumber, insuredsName, stateAbbr, ...more }) => {
+  return rejections.map(({ filingId, policyNumber, insuredsName, stateAbbr, dueAt, ...more }) => {
     const filing = { policyNumber, insuredsName, filingState: { stateAbbr } };
-    const rest = [`since ${timeText(textOf(more['since']))}`, textOf(more['rejectionReason'])];
+    const since = `since ${timeText(textOf(more['since']))}`;
+    const due = textOf(dueAt) === '' ? '' : dueWords(textOf(dueAt), timestamp);
+    const rest = [since, due, textOf(more['rejectionReason'])];
     return {
       text: [...subjectOf(filing, textOf(filingId)), ...rest.filter((part) => part !== '')],
       link: page === null ? null : linkOf({ url: `${page}/filing/${encodeURIComponent(textOf(filingId))}` }),

@@ -5,7 +5,9 @@ import type { OpenTold } from '../../delivery/attempts/told.ts';
 import type { Waker } from '../../delivery/wake.ts';
 import { buildOperationalEvent, type NewEvent } from '../../events/event.ts';
 import { answeredGroup } from '../../filings/detection/age-rank.ts';
+import { dueDate, toDueRules } from '../../filings/detection/due-dates.ts';
 import { seenStatus } from '../../filings/detection/seen-mark.ts';
+import { dueSources } from '../../filings/lists/due-sources.ts';
 import type { FilingListStore, ListedFiling } from '../../filings/lists/filing-list-store.ts';
 import { cutText } from '../../json/cut-text.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
@@ -30,7 +32,7 @@ export interface DigestsDeps {
   readonly now: () => number;
 }
 
-// Maximum number of rejections that a digest names, and that it goes through, the oldest first.
+// Maximum number of rejections that a digest names, and that it goes through, the most urgent first.
 const namedMax = 50;
 const countedMax = 5_000;
 // Number of subscriptions that are read at once.
@@ -51,11 +53,12 @@ export function createDigests(deps: DigestsDeps): (account: Account) => Promise<
   const { polling, waker, metrics, logger, isClockRight, now } = deps;
   const done = createBoundedMap<string, string>(knownMax);
 
-  async function send({ account }: Account, date: string): Promise<boolean> {
+  async function send(settings: Account, date: string): Promise<boolean> {
+    const { account } = settings;
     const { generation, lastCompletePollAt, digestDate: last, digestAt } = await polling.read(account);
     if (last >= date) return true;
     if (lastCompletePollAt === 0) return false;
-    const found = await collect(deps, account, digestAt);
+    const found = await collect(deps, settings, digestAt);
     const at = now();
     const event = buildDigestEvent(
       account,
@@ -82,28 +85,41 @@ export function createDigests(deps: DigestsDeps): (account: Account) => Promise<
 /** The content of a digest. Times are milliseconds on Redis's clock, 0 = never. */
 export interface DigestFacts {
   readonly counts: Readonly<Record<DigestCount, number>>;
-  readonly rejections: readonly ListedFiling[];
+  readonly rejections: readonly DueFiling[];
   /** When the digest before was made. */
   readonly since: number;
   /** Start of the last poll that read everything. */
   readonly asOf: number;
 }
 
-type DigestCount = 'open' | 'new' | 'unseen' | 'answered' | 'toldToNobody' | 'failingEndpoints';
+/** A rejection with the time (ms) at which it is due; null for none. */
+interface DueFiling extends ListedFiling {
+  readonly dueAt: number | null;
+}
 
-async function collect(deps: DigestsDeps, account: string, since: number) {
-  const { filings } = await deps.filings.walk([{ account, status: seenStatus }], {
+type DigestCount = 'open' | 'new' | 'overdue' | 'unseen' | 'answered' | 'toldToNobody' | 'failingEndpoints';
+
+async function collect(deps: DigestsDeps, settings: Account, since: number) {
+  const { account } = settings;
+  const rules = toDueRules(settings);
+  const found = await deps.filings.walk(dueSources(account, rules, [seenStatus]), {
     order: 'oldest',
     after: null,
     limit: countedMax,
     passOver: (error) => toUnreadable(error) !== null,
   });
+  const filings = found.filings.map((filing) => ({
+    ...filing,
+    dueAt: dueDate(rules, filing.state.effective),
+  }));
+  const at = deps.now();
   const [open, answered] = await Promise.all(
     [seenStatus, answeredGroup].map((status) => deps.filings.count({ account, status })),
   );
   const counts = {
     open: open ?? 0,
     new: filings.filter(({ state }) => state.since > since).length,
+    overdue: filings.filter(({ dueAt }) => dueAt !== null && dueAt <= at).length,
     unseen: filings.filter(({ seen }) => seen === null).length,
     answered: answered ?? 0,
     toldToNobody: await countUntold(deps, account, filings),
@@ -149,7 +165,7 @@ export function buildDigestEvent(account: string, date: string, facts: DigestFac
     since: isoOrNull(facts.since),
     asOf: isoOrNull(facts.asOf),
     counts: facts.counts,
-    rejections: facts.rejections.map(({ id, state, details, seen }) => ({
+    rejections: facts.rejections.map(({ id, state, details, seen, dueAt }) => ({
       filingId: id,
       policyNumber: details?.policyNumber ?? null,
       insuredsName: details?.insuredsName ?? null,
@@ -157,6 +173,7 @@ export function buildDigestEvent(account: string, date: string, facts: DigestFac
       rejectionReason:
         state.rejectionReason === null ? null : cutText(state.rejectionReason, reasonMax).toWellFormed(),
       since: isoOrNull(state.since),
+      dueAt: dueAt === null ? null : new Date(dueAt).toISOString(),
       seen: seen !== null,
     })),
   });

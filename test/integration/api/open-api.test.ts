@@ -133,7 +133,15 @@ function realBody(type: string, filingBytesMax: number): string {
     return buildExpiryEvent(about, { kind: 'ca', notAfter: 1 }, 1).body;
   }
   if (type === 'account.digest') {
-    const counts = { open: 0, new: 0, unseen: 0, answered: 0, toldToNobody: 0, failingEndpoints: 0 };
+    const counts = {
+      open: 0,
+      new: 0,
+      overdue: 0,
+      unseen: 0,
+      answered: 0,
+      toldToNobody: 0,
+      failingEndpoints: 0,
+    };
     return buildDigestEvent('a', '2026-11-23', { counts, rejections: [], since: 0, asOf: 1 }, 1).body;
   }
   if (type.startsWith('account.')) return buildOperationalEvent('a', type, '1', 1, details).body;
@@ -150,6 +158,7 @@ function realBody(type: string, filingBytesMax: number): string {
     notBefore: 1,
     notAfter: 2,
     document: type === 'filing.removed' ? null : { id: 'f', status: 'PAID', extra: [1] },
+    ...(type === 'filing.due' ? { due: { dueAt: 1, threshold: 'P7D', seen: false } } : {}),
     ...(type === 'filing.stalled' ? { stalled: { since: 1, after: 'P1D' } } : {}),
   };
   return buildFilingEvent(change, filingBytesMax).body;

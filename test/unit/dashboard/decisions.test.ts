@@ -141,6 +141,7 @@ describe('requests of forms', async () => {
       stalledAfter: { PENDING: 'P10D', PAID: 'PT36H' },
       due: { TX: 'P60D', '*': 'PT36H' },
       dueWarnings: ['P7D', 'P0D'],
+      digest: { at: '08:00', zone: 'America/Chicago', days: 'daily' },
     };
     const before = accountValues?.(account) as Record<string, unknown>;
     expect(before['stalledAfter']).toEqual({ PENDING: '10', PAID: 'PT36H' });

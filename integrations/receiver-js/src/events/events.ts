@@ -108,18 +108,20 @@ export interface AccountDigestData extends AccountEventData {
   readonly counts: {
     /** Filings that are rejected and not answered. */
     readonly open: number;
-    /** Those that have become so since the digest before, of the oldest 5 000. */
+    /** Those that have become so since the digest before, of the 5 000 most urgent. */
     readonly new: number;
-    /** Those that nobody has seen, of the oldest 5 000. */
+    /** Those that are past their due date, of the 5 000 most urgent. */
+    readonly overdue: number;
+    /** Those that nobody has seen, of the 5 000 most urgent. */
     readonly unseen: number;
     /** Rejected filings that a later one answers. */
     readonly answered: number;
-    /** Open ones that no subscription has acknowledged, of the oldest 5 000. */
+    /** Open ones that no subscription has acknowledged, of the 5 000 most urgent. */
     readonly toldToNobody: number;
     /** Subscriptions whose endpoint fails, or that were disabled for it. */
     readonly failingEndpoints: number;
   };
-  /** The most urgent of them, at most 50. */
+  /** The most urgent of them, at most 50: those that are due first, then those that wait for longest. */
   readonly rejections: readonly {
     /** For example `f_123`. */
     readonly filingId: string;
@@ -130,6 +132,8 @@ export interface AccountDigestData extends AccountEventData {
     readonly rejectionReason: string | null;
     /** Since when it is rejected, as far as polls can tell. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
     readonly since: string;
+    /** When it is due by the account's `due`; null for never. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+    readonly dueAt: string | null;
     /** Whether somebody has seen it. */
     readonly seen: boolean;
   }[];

@@ -120,7 +120,7 @@ test('names what is rejected, the oldest first, and what is new since the digest
   const [first, second] = await digests();
   expect(first?.data).toMatchObject({
     since: null,
-    counts: { open: 1, new: 1, unseen: 0, answered: 0, toldToNobody: 1, failingEndpoints: 0 },
+    counts: { open: 1, new: 1, overdue: 0, unseen: 0, answered: 0, toldToNobody: 1, failingEndpoints: 0 },
   });
   expect(second?.data).toMatchObject({
     since: new Date(between).toISOString(),
@@ -137,6 +137,27 @@ test('names what is rejected, the oldest first, and what is new since the digest
     ],
   });
   expect(second?.id).not.toBe(first?.id);
+});
+
+test('names what is due first before all others, and counts what is overdue', async () => {
+  const { lookAt, digests, polled, path } = await stage('due');
+  await polled();
+  const datedOf = (id: string, policyEffectiveDate: string | null) =>
+    fixture.putFilings('due', [
+      { id, status: 'REJECTED', type: 'filing.created', details: { policyEffectiveDate } },
+    ]);
+  await datedOf('undated', null);
+  await datedOf('later', '2029-12-20T00:00:00.000Z');
+  await datedOf('overdue', '2029-11-01T00:00:00.000Z');
+  await fixture.ok('PATCH', path, { due: { TX: 'P60D' } });
+  await lookAt(monday);
+  const [only] = await digests();
+  expect(only?.data.counts).toMatchObject({ open: 3, overdue: 1 });
+  expect(only?.data.rejections).toMatchObject([
+    { filingId: 'overdue', dueAt: '2029-12-31T00:00:00.000Z' },
+    { filingId: 'later', dueAt: '2030-02-18T00:00:00.000Z' },
+    { filingId: 'undated', dueAt: null },
+  ]);
 });
 
 test('leaves out what is answered, and counts it', async () => {

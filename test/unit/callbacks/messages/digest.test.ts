@@ -11,6 +11,7 @@ const rejection = (n: number) => ({
   stateAbbr: 'TX',
   rejectionReason: 'Affidavit is\nnot signed',
   since: '2026-11-20T14:00:00.000Z',
+  dueAt: n === 2 ? null : '2026-11-22T00:00:00.000Z',
   seen: false,
 });
 const digestOf = (count: number, counts: object) =>
@@ -37,11 +38,22 @@ test('says how many there are of what, and leaves out what there is none of', ()
   expect(digestOf(0, {})).toMatchObject({ outcome: 'Digest: 0 rejections', tone: 'good', items: [] });
 });
 
+test('is in red where something is overdue', () => {
+  expect(digestOf(1, { overdue: 1 })).toMatchObject({ tone: 'bad', subject: ['account acme', '1 overdue'] });
+});
+
 test('lists the rejections by name, or else by id, each with its page', () => {
   const since = 'since 2026-11-20 14:00 UTC';
   expect(digestOf(2, {}).items).toEqual([
     {
-      text: ['<b>Later</b> & *Sons*', 'policy SL-1', 'TX', since, 'Affidavit is\nnot signed'],
+      text: [
+        '<b>Later</b> & *Sons*',
+        'policy SL-1',
+        'TX',
+        since,
+        'overdue since 2026-11-22',
+        'Affidavit is\nnot signed',
+      ],
       link: 'https://filings.example.com/#/accounts/acme/filing/f%201',
     },
     {
@@ -55,7 +67,7 @@ test('shows all of them in an e-mail, escaped', () => {
   const { text, html } = toEmail(digestOf(50, {}));
   expect(text.match(/^- /gm)).toHaveLength(50);
   expect(text).toContain(
-    '- <b>Later</b> & *Sons* · policy SL-1 · TX · since 2026-11-20 14:00 UTC · Affidavit is not signed\n',
+    '- <b>Later</b> & *Sons* · policy SL-1 · TX · since 2026-11-20 14:00 UTC · overdue since 2026-11-22 · Affidavit is not signed\n',
   );
   expect(html.match(/<li><a href="https:/g)).toHaveLength(50);
   expect(html).toContain('&lt;b&gt;Later&lt;/b&gt; &amp; *Sons*');
