@@ -27,13 +27,14 @@ export async function sendPing(deps: PingDeps, subscription: Subscription): Prom
 
 /** A `ping` made at a time (ms): an event that is in no log. */
 export function makePing(
-  { account, id }: Subscription,
+  { account, id, description }: Subscription,
   at: number,
   addPageLink: AddPageLink = withoutPageLinks,
 ): LogEntry {
   const event = { id: `evt_${randomBytes(16).toString('hex')}`, type: 'ping' };
   const timestamp = new Date(at).toISOString();
-  const text = JSON.stringify({ ...event, timestamp, data: { account, subscription: id } });
+  const data = { account, subscription: id, ...(description === null ? {} : { description }) };
+  const text = JSON.stringify({ ...event, timestamp, data });
   const body = Buffer.from(addPageLink(account, { filingId: '', body: text }).body);
   return {
     ...event,

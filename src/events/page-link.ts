@@ -23,6 +23,11 @@ export function createPageLinks(publicUrl: string | null): AddPageLink {
 }
 
 function subscriptionPage(body: string): string[] {
-  const { data } = JSON.parse(body) as { readonly data: { readonly subscription?: unknown } };
-  return typeof data.subscription === 'string' ? ['subscriptions', data.subscription] : [];
+  const { type, data } = JSON.parse(body) as {
+    readonly type: string;
+    readonly data: { readonly subscription?: unknown };
+  };
+  // A subscription that is tested before it is saved is gone when the link is opened.
+  if (type === 'ping' || typeof data.subscription !== 'string') return [];
+  return ['subscriptions', data.subscription];
 }

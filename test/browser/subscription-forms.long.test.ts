@@ -61,6 +61,7 @@ describe('a new subscription', () => {
     const { page } = tab;
     await page.getByLabel('Endpoint URL').fill(collector.url);
     await page.getByLabel('Description').fill('The claims desk');
+    await page.getByRole('radio', { name: /^Choose/ }).check();
     await tick(page, /^Every filing event/).uncheck();
     await tick(page, /^filing\.rejected/).check();
     await tick(page, /^filing\.created/).check();
@@ -89,6 +90,59 @@ describe('a new subscription', () => {
       enabled: true,
       from: 'now',
     });
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('tells of rejections unless something else is wanted, and says in words what it gets', async () => {
+    await stage.settle('f_rejected', { status: 'REJECTED' });
+    await using tab = await openNew();
+    const { page } = tab;
+    await page.getByLabel('Endpoint URL').fill(collector.url);
+    await page.getByLabel('Description').fill('Alerts');
+    expect(await page.getByRole('radio', { name: /^Rejections/ }).isChecked()).toBe(true);
+    const sentence = page.locator('form p.notice');
+    await expect
+      .poll(() => sentence.innerText())
+      .toBe('Gets every rejection of all states, as signed JSON, from now on.');
+    await page.getByRole('radio', { name: /^Choose/ }).check();
+    await tick(page, /^Every filing event/).uncheck();
+    await tick(page, /^filing\.completed/).check();
+    await expect.poll(() => sentence.innerText()).toContain('Rejections are left out');
+    expect(await sentence.getAttribute('class')).toContain('bad');
+    await expectAccessible(tab);
+    await page.getByRole('radio', { name: /^Rejections/ }).check();
+    await expect.poll(() => sentence.getAttribute('class')).not.toContain('bad');
+    await page.getByRole('checkbox', { name: /rejected now/ }).check();
+    await tab.picture('new-subscription-rejections');
+    await page.getByRole('button', { name: 'Create subscription' }).click();
+    await page.getByRole('heading', { name: 'Subscription created' }).waitFor();
+    const made = (await subscriptions()).find(({ description }) => description === 'Alerts');
+    expect(made).toMatchObject({ eventTypes: ['filing.*'], statuses: ['REJECTED'], from: 'state' });
+    expect(tab.problems).toEqual([]);
+  });
+
+  test('for Slack or Teams takes the format of the URL, and asks for nothing that they do not read', async () => {
+    await using tab = await openNew();
+    const { page } = tab;
+    const url = page.getByLabel('Endpoint URL');
+    const format = page.getByLabel('Format', { exact: true });
+    const secret = page.getByLabel('Signing secret', { exact: true });
+    await secret.waitFor();
+    for (const [address, expected] of [
+      ['https://hooks.slack.com/services/T/B/x', 'slack'],
+      ['https://prod-1.westus.logic.azure.com/workflows/x', 'teams'],
+      ['https://acme.webhook.office.com/x', 'teams'],
+      ['https://x.environment.api.powerplatform.com/x', 'teams'],
+    ] as const) {
+      await url.fill(address);
+      await expect.poll(() => format.inputValue()).toBe(expected);
+      for (const label of ['Signing secret', 'Payload'])
+        expect(await page.getByLabel(label, { exact: true }).count()).toBe(0);
+      expect(await page.getByRole('group', { name: 'Custom headers' }).count()).toBe(0);
+    }
+    await url.fill('https://hooks.slack.com.example.com/x');
+    await expect.poll(() => format.inputValue()).toBe('standard');
+    await secret.waitFor();
     expect(tab.problems).toEqual([]);
   });
 

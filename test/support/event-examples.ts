@@ -294,7 +294,7 @@ async function pingEvent(): Promise<Example> {
       },
     },
   } as unknown as PingDeps;
-  await sendPing(deps, exampleSubscription());
+  await sendPing(deps, { ...exampleSubscription(), description: 'Claims desk' });
   const id = 'evt_2d9b6c1f70a84e35b6d1c8f2a7e4930b';
   return { id, filingId: '', body: String(sent[0]).replace(/evt_[0-9a-f]{32}/, id) };
 }

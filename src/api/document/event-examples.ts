@@ -84,7 +84,7 @@ const dataByType: Readonly<Record<EventType, object>> = {
   }),
   'filing.snapshot': move(null, 'REJECTED', 4, { ...stay, rejectionReason }),
   'filing.restored': move('PENDING', 'PENDING', 5, stay),
-  ping: { account, subscription: aboutSubscription.subscription },
+  ping: { account, subscription: aboutSubscription.subscription, description: 'Claims desk' },
   'account.auth_failed': { account, lastCompletePollAt, lastError: 'auth: GET filings answered 401' },
   'account.doubtful': {
     account,

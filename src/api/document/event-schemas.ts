@@ -281,7 +281,11 @@ const fellBehindData = s.shared('FellBehindEventData', {
   events: s.integer('How many, of all types: the log no longer holds them to compare.'),
 });
 
-const pingData = s.record({ account, subscription: Type.String(), ...s.optional({ url }) });
+const pingData = s.record({
+  account,
+  subscription: Type.String(),
+  ...s.optional({ description: s.string('Of the subscription; missing without one.'), url }),
+});
 
 /** `data` of a callback, by the kind of data of its event type. */
 const dataSchemas = {

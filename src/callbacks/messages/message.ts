@@ -193,6 +193,10 @@ function ofOperation(event: EventBody): About {
     data[field] ? [`${Number(data[field])} ${words}`] : [],
   );
   const endpoint = textOf(data['endpoint']);
+  if (type === 'ping') {
+    const subject = [account, textOf(data['description'])].filter((part) => part !== '');
+    return { outcome, tone, subject, reason, facts: [type] };
+  }
   return {
     outcome,
     tone,

@@ -74,6 +74,57 @@ describe('the state of a subscription', async () => {
   });
 });
 
+describe('what a subscription is wanted for', async () => {
+  const { coversRejections, followUrl, formatOfUrl, isForPeople, ofWish, wishOf, wishText } =
+    await file('data/wishes.js');
+  const values = { states: '', filter: '', format: 'standard', from: 'now', url: '' };
+
+  test.each([
+    ['rejections', true, 'Gets every rejection of all states, as signed JSON, from now on.'],
+    ['completed', false, 'Gets every filing that is completed of all states, as signed JSON, from now on.'],
+    ['everything', true, 'Gets every change of every filing of all states, as signed JSON, from now on.'],
+  ])('%s is settings that mean it', (wish, covers, text) => {
+    const wanted = { ...values, ...(ofWish?.(wish) as object) };
+    expect(wishOf?.(wanted)).toBe(wish);
+    expect(coversRejections?.(wanted)).toBe(covers);
+    expect(wishText?.(wanted)).toBe(text);
+  });
+
+  test('other settings are chosen one by one, and named', () => {
+    const chosen = {
+      ...values,
+      wish: 'choose',
+      eventTypes: ['filing.paid', 'account.*'],
+      statuses: ['PAID'],
+    };
+    expect(wishOf?.(chosen)).toBe('choose');
+    expect(coversRejections?.({ eventTypes: ['filing.*'], statuses: ['PAID'] })).toBe(false);
+    expect(wishText?.({ ...chosen, states: 'tx', format: 'slack', from: 'state' })).toBe(
+      'Gets filing.paid, account.* after which a filing is PAID, of TX, as Slack messages, first those that are so now, then from now on.',
+    );
+    expect(wishText?.({ ...chosen, eventTypes: [] })).toContain('nothing');
+  });
+
+  test.each([
+    ['https://hooks.slack.com/services/T/B/x', 'slack'],
+    ['https://prod-1.westus.logic.azure.com:443/workflows/x', 'teams'],
+    ['https://acme.webhook.office.com/x', 'teams'],
+    ['https://x.environment.api.powerplatform.com/x', 'teams'],
+    ['mailto:claims@agency.example', 'email'],
+    ['https://hooks.slack.com.example.com/x', null],
+    ['not a URL', null],
+  ])('the URL %s has the format %s', (url, format) => {
+    expect(formatOfUrl?.(url)).toBe(format);
+    expect(isForPeople?.({ url, format })).toBe(format !== null);
+    const typed = followUrl?.(values, { ...values, url }) as { format: string };
+    expect(typed.format).toBe(format ?? 'standard');
+    // A choice of the user stands until the host is another one.
+    expect(followUrl?.({ ...typed, url }, { ...typed, url, format: 'cloudevents' })).toMatchObject({
+      format: 'cloudevents',
+    });
+  });
+});
+
 describe('requests of forms', async () => {
   const requests = await file('data/requests.js');
   const { subscriptionChange: change, isMoved, subscriptionValues: valuesOf } = requests;

@@ -1,6 +1,8 @@
 import { fromLocal, toLocal } from '../parts/format.js';
+import { formatOfUrl, isForPeople, wishOf } from './wishes.js';
 
 /** @import { Account, Subscription } from '../../api-types.ts' */
+/** @import { Wish } from './wishes.js' */
 
 // The values of forms, each under its name in the request, and the requests that forms make.
 
@@ -125,6 +127,7 @@ const daysOf = (span) => /^P(\d+)D$/.exec(span)?.[1] ?? span;
 /**
  * The values of a form for a subscription.
  * @typedef {object} SubscriptionValues
+ * @property {Wish} wish what the events and statuses mean; no part of a request
  * @property {string} url
  * @property {string} description
  * @property {readonly string[]} eventTypes
@@ -152,10 +155,11 @@ const everything = ['filing.*', 'account.*', 'subscription.*'];
 export function newSubscription() {
   const bytes = crypto.getRandomValues(new Uint8Array(secretBytes));
   return {
+    wish: 'rejections',
     url: '',
     description: '',
     eventTypes: ['filing.*'],
-    statuses: [],
+    statuses: ['REJECTED'],
     states: '',
     filter: '',
     headers: [],
@@ -175,12 +179,15 @@ export function newSubscription() {
  * @returns {SubscriptionValues}
  */
 export function subscriptionValues(subscription) {
-  const { url, eventTypes, statuses, states, description, filter, format, payload, from } = subscription;
+  const { url, states, description, filter, format, payload, from } = subscription;
+  const eventTypes = subscription.eventTypes.flatMap((one) => (one === '*' ? everything : [one]));
+  const statuses = subscription.statuses ?? [];
   return {
+    wish: wishOf({ eventTypes, statuses }),
     url,
     description: description ?? '',
-    eventTypes: eventTypes.flatMap((one) => (one === '*' ? everything : [one])),
-    statuses: statuses ?? [],
+    eventTypes,
+    statuses,
     states: states?.join(', ') ?? '',
     filter: filter ?? '',
     headers: null,
@@ -194,17 +201,11 @@ export function subscriptionValues(subscription) {
 }
 
 /**
- * Whether a URL names a mailbox: it gets e-mail, which has no signature and no headers; pure.
- * @param {string} url
- */
-export const isMailbox = (url) => /^\s*mailto:/i.test(url);
-
-/**
  * The body of a registration; pure but for the time zone.
  * @param {SubscriptionValues} values
  */
 export function registration(values) {
-  const secret = isMailbox(values.url) ? '' : values.secret.trim();
+  const secret = formatOfUrl(values.url) === 'email' ? '' : values.secret.trim();
   return { ...subscriptionSettings(values), ...(secret === '' ? {} : { secret }) };
 }
 
@@ -247,16 +248,17 @@ export function selection({ eventTypes, statuses, states, filter }) {
 /** @param {SubscriptionValues} values */
 function subscriptionSettings(values) {
   const { url, description, headers, format, payload, expiresAt, autoEnable, from } = values;
-  const isMail = isMailbox(url);
-  const named = isMail ? null : headers?.filter(({ name, value }) => name.trim() !== '' || value !== '');
+  const isMail = formatOfUrl(url) === 'email';
   const other = format === 'email' ? 'standard' : format;
+  const named = isMail ? null : headers?.filter(({ name, value }) => name.trim() !== '' || value !== '');
   return {
     url: url.trim(),
     description: description.trim() || null,
     ...selection(values),
     headers: named ? Object.fromEntries(named.map(({ name, value }) => [name.trim(), value])) : undefined,
     format: isMail ? 'email' : other,
-    payload,
+    // A message needs the filing's names.
+    payload: isForPeople(values) ? 'full' : payload,
     expiresAt: fromLocal(expiresAt),
     autoEnable,
     from,

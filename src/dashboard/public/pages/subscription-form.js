@@ -7,6 +7,7 @@ import {
   subscriptionChange,
   subscriptionValues,
 } from '../data/requests.js';
+import { followUrl, isForPeople } from '../data/wishes.js';
 import { AccountHeading } from '../parts/account-parts.js';
 import { ActionButton, PageForm } from '../parts/forms.js';
 import { Notice, OnlyReading, ShownOnce, whenRead } from '../parts/parts.js';
@@ -19,9 +20,12 @@ import { SubscriptionFields } from '../subscriptions/subscription-fields.js';
 /** @import { RegisteredSubscription, Subscription } from '../../api-types.ts' */
 /** @import { ApiClient, Resource } from '../data/api.js' */
 /** @import { Action } from '../parts/forms.js' */
+/** @import { SubscriptionValues } from '../data/requests.js' */
 
 // The form keeps the subscription as it was when it was opened.
 const onceMs = 3_600_000;
+// Maximum characters of the name of a subscription that is tested before it is saved.
+const nameMax = 400;
 
 /**
  * A form that registers a subscription, after a test if one is wanted.
@@ -60,7 +64,7 @@ function NewForm({ account, onMade }) {
   };
   return html`<${PageForm}
     values=${values}
-    onChange=${setValues}
+    onChange=${(/** @type {SubscriptionValues} */ next) => setValues(followUrl(values, next))}
     save=${create}
     verb="Create subscription"
     what="create the subscription"
@@ -84,7 +88,9 @@ function randomKey() {
  * @type {(client: ApiClient, path: string, body: Record<string, unknown>) => Promise<PingAnswer>}
  */
 async function testBeforeSaving(client, path, body) {
-  const draft = { ...body, from: 'now', enabled: false, description: 'Test before saving; can be deleted' };
+  const name = typeof body['description'] === 'string' ? `${body['description'].slice(0, nameMax)}: ` : '';
+  const description = `${name}test before saving, can be deleted`;
+  const draft = { ...body, from: 'now', enabled: false, description };
   const { id } = await client.send('POST', path, draft);
   const draftPath = `${path}/${encodeURIComponent(id)}`;
   try {
@@ -142,7 +148,7 @@ function EditForm({ path, subscription, to, onDone }) {
   };
   return html`<${PageForm}
     values=${values}
-    onChange=${setValues}
+    onChange=${(/** @type {SubscriptionValues} */ next) => setValues(followUrl(values, next))}
     save=${save}
     verb="Save"
     what="change the subscription"
@@ -163,7 +169,8 @@ function EditForm({ path, subscription, to, onDone }) {
  * @param {{ saved: ChangedSubscription | RegisteredSubscription, to: string, isNew?: boolean }} props
  */
 function Saved({ saved, to, isNew = false }) {
-  const { secret, warnings } = saved;
+  const { warnings } = saved;
+  const secret = isForPeople(saved) ? null : saved.secret;
   const dropped = 'dropped' in saved ? (saved.dropped ?? []) : [];
   return html`${isNew && html`<${Notice} tone="good">Events are sent to the endpoint from now on.<//>`}
     ${

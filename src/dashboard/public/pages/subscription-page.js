@@ -14,7 +14,7 @@ import { ReplayButton, Replays } from '../deliveries/replay.js';
 import { ActionButton, DialogButton, Select, useAction, WorkButton } from '../parts/forms.js';
 import { apiPath, useClient, useResource } from '../data/api.js';
 import { shownState } from '../data/delivery-stats.js';
-import { isMailbox } from '../data/requests.js';
+import { formatOfUrl } from '../data/wishes.js';
 import { useMayWrite } from '../session.js';
 import { AccountHeading } from '../parts/account-parts.js';
 import { Attempts, DeadLetters } from '../deliveries/attempts.js';
@@ -119,7 +119,7 @@ function SubscriptionActions({ subscription, onChanged, onReplay }) {
   const { account, id, enabled, lag, url, description } = subscription;
   const path = apiPath('accounts', account, 'subscriptions', id);
   const pending = counted(lag, 'pending delivery', 'pending deliveries');
-  const isMail = isMailbox(url);
+  const isMail = formatOfUrl(url) === 'email';
 
   const test = async () => {
     setPing(null);

@@ -4,7 +4,9 @@ import { apiPath, useClient } from '../data/api.js';
 import { ActionButton, Field, Group, Tick, toggled, useAction, useForm, valueOf } from '../parts/forms.js';
 import { number, timeZone } from '../parts/format.js';
 import { CopyButton, Failure, Text } from '../parts/parts.js';
-import { isMailbox, selection } from '../data/requests.js';
+import { selection } from '../data/requests.js';
+import { formatOfUrl, isForPeople } from '../data/wishes.js';
+import { WishChoice, WishSentence } from './wish.js';
 
 /** @import { Action, Form } from '../parts/forms.js' */
 /** @import { SubscriptionValues } from '../data/requests.js' */
@@ -36,7 +38,8 @@ export function SubscriptionFields({ account, known = [], isNew = false }) {
   /** @type {Form<SubscriptionValues>} */
   const { values, set } = useForm();
   const trial = useAction();
-  const isMail = isMailbox(values.url);
+  const isMail = formatOfUrl(values.url) === 'email';
+  const isMessage = isForPeople(values);
   return html`<${Field}
       name="url"
       label="Endpoint URL"
@@ -56,8 +59,8 @@ export function SubscriptionFields({ account, known = [], isNew = false }) {
       maxlength="500"
       spellcheck
     />
-    <${EventTicks} />
-    <${StatusTicks} />
+    <${WishChoice} account=${account} isNew=${isNew} />
+    ${values.wish === 'choose' && html`<${EventTicks} /><${StatusTicks} />`}
     <${Field}
       name="states"
       label="Only filings of these states"
@@ -74,11 +77,8 @@ export function SubscriptionFields({ account, known = [], isNew = false }) {
       placeholder="filing.premium > 10000"
     />
     <div class="halves">
-      ${
-        !isMail &&
-        html`<${Field} name="format" label="Format" options=${formats} />
-          <${Field} name="payload" label="Payload" options=${payloads} />`
-      }
+      ${!isMail && html`<${Field} name="format" label="Format" options=${formats} />`}
+      ${!isMessage && html`<${Field} name="payload" label="Payload" options=${payloads} />`}
       <${Field}
         name="expiresAt"
         label="Expires"
@@ -86,7 +86,11 @@ export function SubscriptionFields({ account, known = [], isNew = false }) {
         type="datetime-local"
         step="1"
       />
-      ${isNew && html`<${Field} name="from" label="Begin with" options=${beginnings} />`}
+      ${
+        isNew &&
+        values.wish !== 'rejections' &&
+        html`<${Field} name="from" label="Begin with" options=${beginnings} />`
+      }
     </div>
     <${Tick}
       label="Enable it again by itself"
@@ -94,10 +98,10 @@ export function SubscriptionFields({ account, known = [], isNew = false }) {
       checked=${values.autoEnable}
       onToggle=${() => set({ autoEnable: !values.autoEnable })}
     />
-    ${!isMail && html`<${HeaderFields} known=${known} />`}
+    ${(!isMessage || (!isMail && known.length > 0)) && html`<${HeaderFields} known=${known} />`}
     ${
       isNew &&
-      !isMail &&
+      !isMessage &&
       html`<${Field}
         name="secret"
         beside=${html`<${CopyButton} text=${values.secret} what="the signing secret" />`}
@@ -105,7 +109,8 @@ export function SubscriptionFields({ account, known = [], isNew = false }) {
         help="Give it to the receiver, which checks the signatures with it. It is not shown again once you leave this page. Write another one over it if the receiver already has one."
         class="secret"
       />`
-    }`;
+    }
+    <${WishSentence} />`;
 }
 
 // A button that says how many of the latest events the settings select.
