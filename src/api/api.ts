@@ -16,6 +16,7 @@ import { addDocsRoutes } from './operation/docs-routes.ts';
 import { addEventRoutes } from './events/events.ts';
 import { addEventTypeRoutes } from './document/event-types.ts';
 import { addAnswerRoutes } from './filings/answers.ts';
+import { addDraftRoute } from './filings/draft.ts';
 import { addFilingRoutes } from './filings/filings.ts';
 import { addHealthRoutes, type HealthDeps } from './operation/health.ts';
 import { recordRoutes, refuseOtherMethods } from './server/http-rules.ts';
@@ -61,6 +62,7 @@ const ofAccount: readonly ((app: Api, deps: ApiDeps) => void)[] = [
   addFilingRoutes,
   addAnswerRoutes,
   addSendRoute,
+  addDraftRoute,
 ];
 
 /**

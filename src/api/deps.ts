@@ -27,6 +27,7 @@ import type { RejectingAccounts } from '../filings/rejecting-accounts.ts';
 import type { SeenStore } from '../filings/seen-store.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import type { KeyCheck } from '../partner/check-key.ts';
+import type { ReadDraft } from '../polling/read-draft.ts';
 import type { SearchService } from '../polling/service-search.ts';
 import type { PollingStore } from '../polling/store/polling-store.ts';
 import type { ReadQuota } from '../redis/quota/account-quota.ts';
@@ -58,6 +59,7 @@ export interface ApiDeps {
   readonly seen: SeenStore;
   /** Asks the partner service itself for filings whose details are not kept. */
   readonly searchService: SearchService;
+  readonly readDraft: ReadDraft;
   readonly countHistory: Pick<CountHistory, 'read'>;
   readonly polling: PollingStore;
   readonly log: EventLog;

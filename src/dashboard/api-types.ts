@@ -7,6 +7,7 @@ import type { eventDeliverySchema } from '../api/delivery/event-deliveries.ts';
 import type { pingAnswerSchema } from '../api/delivery/calls.ts';
 import type { replaySchema } from '../api/delivery/replays.ts';
 import type { filingListSchema } from '../api/filings/filings.ts';
+import type { draftSchema } from '../api/filings/draft.ts';
 import type { filingSchema } from '../api/filings/view.ts';
 import type { boardAccountSchema, boardSchema, rejectionSchema } from '../api/filings/rejections.ts';
 import type { sessionSchema } from '../api/access/session.ts';
@@ -32,6 +33,7 @@ export type SavedAccount = Static<typeof savedAccountSchema>;
 export type Counts = Static<typeof countsAnswerSchema>;
 export type Filing = Static<typeof filingSchema>;
 export type FilingPage = Page<Filing> & Pick<FilingList, 'searched'>;
+export type Draft = Static<typeof draftSchema>;
 export type Rejection = Static<typeof rejectionSchema>;
 export type BoardAccount = Static<typeof boardAccountSchema>;
 export type RejectionPage = Page<Rejection> &

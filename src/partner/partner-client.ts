@@ -4,6 +4,7 @@ import type { ProxyAgents } from '../proxy/proxy-agents.ts';
 import type { Clock } from '../redis/clock.ts';
 import { jitter } from '../waiting/jitter.ts';
 import { createAnswerRooms, type AnswerRoom, type AnswerRooms } from './answer-room.ts';
+import type { FilingStateRules } from './filing-states.ts';
 import { pageSize, type PartnerFiling, type PartnerPage } from './filing-schema.ts';
 import { AnswerExcess, meaningOf, PartnerError, type Counted } from './partner-error.ts';
 import { bodyBytesMax, createPartnerHttp, type Asked, type PartnerAnswer } from './partner-http.ts';
@@ -11,7 +12,7 @@ import type { Verdict } from './pace.ts';
 import { spanOf, type ReadSpan } from './read-span.ts';
 import type { RequestBudget } from './request-budget.ts';
 import type { Urgency } from './host-budgets.ts';
-import { kept, released, toFiling, toIdentity, toPage } from './understand-answer.ts';
+import { kept, released, toFiling, toFilingStates, toIdentity, toPage } from './understand-answer.ts';
 
 /** A page and how it was read. */
 export interface PageAnswer {
@@ -62,6 +63,11 @@ export interface PartnerClient {
   /** `GET /partner/{id}`; `filing` is null when the service answers 404. */
   getFiling(id: string, signal: AbortSignal): Promise<{ filing: PartnerFiling | null; span: ReadSpan }>;
   /**
+   * `GET /partner/filing-states?state=`: the rules of a state; one request, whose trouble does not slow down
+   * others.
+   */
+  filingStates(stateAbbr: string, signal: AbortSignal): Promise<readonly FilingStateRules[]>;
+  /**
    * `GET /partner/me`: a digest of the account's e-mail address, which identifies it; null when the service
    * names none.
    */
@@ -90,7 +96,7 @@ export interface PartnerClientDeps {
 }
 
 /** Label of a metric: the endpoints, without ids. */
-export type Endpoint = 'filings' | 'filing' | 'me' | 'search';
+export type Endpoint = 'filings' | 'filing' | 'me' | 'search' | 'states';
 
 interface Request extends Asked {
   readonly endpoint: Endpoint;
@@ -166,6 +172,11 @@ function clientOver(deps: SharedDeps): PartnerClient {
       const { read: filing, span } = await read(request, understand, signal);
       return { filing, span };
     },
+    async filingStates(stateAbbr, signal) {
+      const path = `partner/filing-states?${new URLSearchParams({ state: stateAbbr }).toString()}`;
+      const request = { ...single, endpoint: 'states', path, urgency: 'person', once: true } as const;
+      return (await read(request, released(toFilingStates), signal)).read;
+    },
     async checkAccount(signal) {
       const path = 'partner/me';
       const request = { ...single, endpoint: 'me', path } as const;
@@ -175,7 +186,7 @@ function clientOver(deps: SharedDeps): PartnerClient {
       clientOver({
         ...deps,
         onRequest(endpoint, code) {
-          if (endpoint !== 'search') onSent();
+          if (endpoint !== 'search' && endpoint !== 'states') onSent();
           deps.onRequest(endpoint, code);
         },
       }),

@@ -62,8 +62,9 @@ export function createPatientClient({
 
   return {
     listFilings: (query, signal) => patiently(() => client.listFilings(query, signal)),
-    // People wait for it.
+    // People wait for these.
     searchFilings: client.searchFilings,
+    filingStates: client.filingStates,
     countFilings: (signal) => patiently(() => client.countFilings(signal)),
     getFiling: (id, signal) => patiently(() => client.getFiling(id, signal)),
     checkAccount: (signal) => patiently(() => client.checkAccount(signal)),

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import { parseFilingStates, type FilingStateRules } from './filing-states.ts';
 import {
   faultOfFiling,
   faultOfPage,
@@ -27,6 +28,12 @@ export async function toFiling(answer: PartnerAnswer, id: string): Promise<Partn
   const filing = parseOr('filing', answer, parseFiling, faultOfFiling);
   if (filing.id !== id) throw new PartnerError('invalid_response', 'GET filing answered with another filing');
   return filing;
+}
+
+/** The rules in an answer to `GET filing-states`. Rejects with PartnerError. */
+export async function toFilingStates(answer: PartnerAnswer): Promise<readonly FilingStateRules[]> {
+  expectOk(answer, 'filing-states');
+  return parseOr('filing-states', answer, parseFilingStates, () => 'it must be an array');
 }
 
 /**

@@ -18,7 +18,7 @@ import type { PollLease } from './store/lease-store.ts';
 import type { PollingStore } from './store/polling-store.ts';
 import type { PartnerConnection, PartnerConnections } from './partner-connections.ts';
 import { createLateSearch } from './schedule/late-filings.ts';
-import { isSealError } from './service-search.ts';
+import { isSealError } from './ask-service.ts';
 import { withUpkeep } from './upkeep.ts';
 
 export interface AccountPollerDeps extends PollReportsDeps {

@@ -108,6 +108,9 @@ describe('the board of rejections', () => {
     await tab.page.locator('.notice').getByText('Claims desk').waitFor();
     const snapshots = receiver.received.filter(({ event }) => event.type === 'filing.snapshot');
     expect(snapshots.map(({ event }) => event.data['filingId'])).toEqual(['f_first']);
+    await tab.page.getByText('What to fix').click();
+    await tab.page.getByRole('heading', { name: 'Body of create-filing' }).waitFor();
+    await tab.picture('filing-what-to-fix');
     await stage.sandbox.forget('f_told');
     expect(tab.problems).toEqual([]);
   });

@@ -134,6 +134,8 @@ const rows: Readonly<Record<string, Row>> = {
   [`GET ${account}/filings/:filingId`]: { expected: reading(200) },
   // Its subscription does not exist.
   [`POST ${account}/filings/:filingId/send`]: { body: { subscriptions: ['sub_1'] }, expected: changing(404) },
+  // No service answers.
+  [`GET ${account}/filings/:filingId/draft`]: { expected: reading(503) },
   // It is not REJECTED.
   'GET /v1/rejections': { expected: anyToken(200) },
   [`PUT ${account}/filings/:filingId/seen`]: { body: { by: 'Dana' }, expected: triaging(409) },

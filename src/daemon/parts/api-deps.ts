@@ -5,6 +5,8 @@ import { checkKey } from '../../partner/check-key.ts';
 import { createReplayer } from '../../delivery/replay/start-replay.ts';
 import { checkCallbackUrl, resolveCallbackHost } from '../../egress/url-policy.ts';
 import { checkMailUrl } from '../../egress/mail-address.ts';
+import { createAskService } from '../../polling/ask-service.ts';
+import { createReadDraft } from '../../polling/read-draft.ts';
 import { createServiceSearch } from '../../polling/service-search.ts';
 import { SealError } from '../../secrets/seal.ts';
 import type { Parts } from '../parts.ts';
@@ -22,12 +24,14 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
   const checkUrl = (text: string) => checkCallbackUrl(text, { allowHttp: config.delivery.allowHttp, policy });
   const lookup = overrides.lookup ?? parts.lookup;
   const verifier = parts.verifierOver(stores);
+  const askService = createAskService({ accounts: stores.accounts, partners: parts.partners });
   return {
     ...stores,
     ...createProbes(parts),
     version: parts.version,
     apiToken: config.apiToken,
-    searchService: createServiceSearch({ accounts: stores.accounts, partners: parts.partners }),
+    searchService: createServiceSearch(askService),
+    readDraft: createReadDraft(askService),
     publicUrl: config.publicUrl,
     verificationRule: config.verification,
     frameAncestors: config.frameAncestors,

@@ -16,6 +16,7 @@ import { eventFacts, withKnownDetails } from '../data/filing-event.js';
 import { AccountHeading } from '../parts/account-parts.js';
 import { AnsweredBy, Due, FilingAge, SeenBy } from '../parts/filings.js';
 import { ToldOfFiling } from '../parts/told.js';
+import { WhatToFix } from '../parts/what-to-fix.js';
 import { dollars, spaced } from '../parts/format.js';
 import { html } from '../html.js';
 import { href, withQuery } from '../router.js';
@@ -69,7 +70,8 @@ function FilingFacts({ account, filing, onChanged }) {
           <${SeenBy} account=${account} filing=${filing} onChanged=${onChanged} />
           <${AnsweredBy} account=${account} filing=${filing} onChanged=${onChanged} />
         </div>
-        <${ToldOfFiling} account=${account} filing=${filing} onChanged=${onChanged} />`
+        <${ToldOfFiling} account=${account} filing=${filing} onChanged=${onChanged} />
+        <${WhatToFix} account=${account} filingId=${filingId} />`
     }
     <${Facts}
       items=${[
