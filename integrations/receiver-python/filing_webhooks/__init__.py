@@ -610,6 +610,8 @@ class _PingData(TypedDict):
 
 
 class PingData(_PingData, total=False):
+    # Of the subscription; missing without one.
+    description: str
     # The page of what the event is about. Missing where the daemon has no PUBLIC_URL.
     url: str
 

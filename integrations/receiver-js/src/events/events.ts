@@ -517,6 +517,8 @@ export interface PingEventData {
   /** For example `default`. */
   readonly account: string;
   readonly subscription: string;
+  /** Of the subscription; missing without one. */
+  readonly description?: string;
   /** The page of what the event is about. Missing where the daemon has no PUBLIC_URL. For example `https://filings.example.com/#/accounts/default/filing/f_123`. */
   readonly url?: string;
 }
