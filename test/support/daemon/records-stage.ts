@@ -96,8 +96,8 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
 
 export const subscriptionCases: Record<keyof SubscriptionKeys, Case> = {
   // The next settlement writes what a level subscription has of it.
-  state: { garbage: spoilFields, waits: { wrongType: 'own', garbage: 'nobody' } },
-  // Of a level subscription the deliverer reads neither of these.
+  // Of a level subscription the deliverer reads none of these: it knows them.
+  state: { garbage: spoilFields, waits: { wrongType: 'own', garbage: 'nobody' }, silent: ['garbage'] },
   lanes: { garbage: addField, waits: nobodyWaits, silent: byApi },
   attempts: { garbage: addEntry, waits: { wrongType: 'own', garbage: 'nobody' } },
   dead: { garbage: addEntry, waits: nobodyWaits, silent: ['wrongType'] },
