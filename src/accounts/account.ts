@@ -1,6 +1,12 @@
 import type { DigestSchedule } from './digest.ts';
 import { decodeRecord, isUnreadable, parseShaped } from '../redis/unreadable-record.ts';
 
+/**
+ * The limit for a filing's stay in a status, an ISO 8601 duration. With `unless: 'seen'` a rejection that a
+ * person has seen has none.
+ */
+export type StayRule = string | { readonly after: string; readonly unless?: 'seen' };
+
 /** A partner account whose filings are watched. */
 export interface Account {
   readonly account: string;
@@ -12,11 +18,8 @@ export interface Account {
   readonly baseUrl: string;
   readonly pollIntervalMs: number;
   readonly sweepIntervalMs: number;
-  /**
-   * How long a filing is expected to stay in a status at most: ISO 8601 durations by status; null for no such
-   * limits.
-   */
-  readonly stalledAfter: Readonly<Record<string, string>> | null;
+  /** Limits for the stays of filings by status; null for none. */
+  readonly stalledAfter: Readonly<Record<string, StayRule>> | null;
   /** When its digest is sent; null for none. */
   readonly digest: DigestSchedule | null;
   /**

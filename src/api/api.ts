@@ -24,6 +24,7 @@ import type { RouteTable } from './server/http-rules.ts';
 import { addOpenApi } from './document/open-api.ts';
 import { addProblemRoutes } from './operation/problem-pages.ts';
 import { addPublicKeyRoutes } from './subscriptions/public-keys.ts';
+import { addTriageRoutes } from './filings/triage.ts';
 import { addRejectionRoutes } from './filings/rejections.ts';
 import { addReplayRoutes } from './delivery/replays.ts';
 import { addSendRoute } from './filings/send.ts';
@@ -63,6 +64,7 @@ const ofAccount: readonly ((app: Api, deps: ApiDeps) => void)[] = [
   addAnswerRoutes,
   addSendRoute,
   addDraftRoute,
+  addTriageRoutes,
 ];
 
 /**

@@ -24,8 +24,8 @@ import type { CountHistory } from '../filings/count-history.ts';
 import type { Answers } from '../filings/answers.ts';
 import type { FilingListStore } from '../filings/lists/filing-list-store.ts';
 import type { RejectingAccounts } from '../filings/rejecting-accounts.ts';
-import type { SeenStore } from '../filings/seen-store.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
+import type { TriageStore } from '../filings/triage-store.ts';
 import type { KeyCheck } from '../partner/check-key.ts';
 import type { ReadDraft } from '../polling/read-draft.ts';
 import type { SearchService } from '../polling/service-search.ts';
@@ -56,7 +56,7 @@ export interface ApiDeps {
   readonly snapshot: SnapshotStore;
   readonly filings: FilingListStore;
   readonly answers: Pick<Answers, 'read' | 'answeredBy'>;
-  readonly seen: SeenStore;
+  readonly triage: TriageStore;
   /** Asks the partner service itself for filings whose details are not kept. */
   readonly searchService: SearchService;
   readonly readDraft: ReadDraft;
@@ -172,6 +172,8 @@ export interface ApiLimits {
   readonly account: Rate;
   /** Polls that the tokens of one account ask for. */
   readonly polls: Rate;
+  /** Notes on filings by the tokens of one account, each with its event. */
+  readonly notes: Rate;
   /** Dear requests that read much of Redis, or have many certificates. */
   readonly scans: GateLimits;
   /** Dear requests that send much of Redis at the pace of their client. */

@@ -9,6 +9,7 @@ interface EventTypeFacts {
     | 'filing'
     | 'stalled'
     | 'due'
+    | 'noted'
     | 'account'
     | 'digest'
     | 'certificate'
@@ -82,6 +83,11 @@ export const eventTypes = {
     data: 'filing',
     tone: 'info',
   },
+  'filing.noted': {
+    when: 'A person took note of a filing, took that back, wrote a note or assigned the filing. Only subscriptions with `filing.noted` or `*` get it: `filing.*` leaves it out.',
+    data: 'noted',
+    tone: 'info',
+  },
   ping: { when: 'A test call; it is in no log.', data: 'ping', tone: 'plain' },
   'account.auth_failed': {
     when: 'The partner service refuses the key of the account.',
@@ -145,8 +151,11 @@ const names = Object.keys(eventTypes) as EventType[];
  * that name them.
  */
 export function isOperational(type: EventType): boolean {
-  return !['filing', 'stalled', 'due', 'ping'].includes(eventTypes[type].data);
+  return !['filing', 'stalled', 'due', 'noted', 'ping'].includes(eventTypes[type].data);
 }
+
+/** The type of the events of what people note of filings, which no `prefix.*` stands for. */
+export const notedType = 'filing.noted';
 
 /** The type of the events with which a subscription begins that asks for what is. */
 export const snapshotType = 'filing.snapshot';

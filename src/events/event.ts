@@ -33,6 +33,15 @@ export interface KeptDetails {
   readonly stateAbbr: string | null;
 }
 
+/** A person's note on a filing, as its event reports it. */
+export interface EventNote {
+  readonly by: string;
+  readonly kind: 'seen' | 'note' | 'assigned' | 'undone';
+  readonly text: string | null;
+  /** The person to whom the filing is assigned from now on; null for none. */
+  readonly assignee: string | null;
+}
+
 /** Everything that a filing event reports. Times are milliseconds on Redis's clock. */
 export interface FilingChange {
   readonly account: string;
@@ -53,8 +62,11 @@ export interface FilingChange {
   readonly document: Readonly<Record<string, unknown>> | null;
   /** Stands for a document that is not kept; missing where the service was read. */
   readonly details?: KeptDetails | null;
-  /** Since when (ms) it has been in its status, and the limit that this exceeds, where that is the report. */
-  readonly stalled?: { readonly since: number; readonly after: string };
+  /**
+   * Since when (ms) it has been in its status, the limit that this exceeds, and whether a person has seen it,
+   * where that is the report.
+   */
+  readonly stalled?: { readonly since: number; readonly after: string; readonly seen: boolean };
   /**
    * When (ms) the filing is due; null where no date says that, missing where the account has no such rules.
    */
@@ -64,6 +76,8 @@ export interface FilingChange {
    * is the report.
    */
   readonly due?: { readonly dueAt: number; readonly threshold: string; readonly seen: boolean };
+  /** Missing where no person's note is the report. */
+  readonly note?: EventNote;
   /** Bytes of a filing that was too large to be read as a whole, so that `document` is a part of it. */
   readonly heavyBytes?: number;
 }
@@ -82,7 +96,7 @@ const cutTextMax = 1_000;
  */
 export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity): NewEvent {
   const { account, filingId, type, after, before, document, details, heavyBytes } = change;
-  const { stalled, dueAt, due } = change;
+  const { stalled, dueAt, due, note } = change;
   const isAnswer = type === answerType;
   const written = JSON.stringify(document);
   const filingBytes = heavyBytes ?? (document === null ? 0 : Buffer.byteLength(written));
@@ -99,7 +113,8 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
     inferred: change.inferred,
     ...(stalled === undefined
       ? {}
-      : { stalled: { status: after.status, since: isoTime(stalled.since), after: stalled.after } }),
+      : { stalled: { status: after.status, ...stalled, since: isoTime(stalled.since) } }),
+    ...(note === undefined ? {} : { note }),
     ...(after.answeredBy === undefined && !isAnswer ? {} : { answeredBy: after.answeredBy ?? null }),
     ...(dueAt === undefined ? {} : { dueAt: dueAt === null ? null : isoTime(dueAt) }),
     ...(due === undefined ? {} : { due: { ...due, dueAt: isoTime(due.dueAt) } }),
@@ -113,6 +128,7 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
     before && sideParts(before),
     sideParts(after),
     ...(stalled === undefined ? [] : [stalled.since, stalled.after]),
+    ...(note === undefined ? [] : [note]),
     ...(isAnswer ? ['answered by', after.answeredBy ?? null] : []),
     ...(due === undefined ? [] : ['due', due.dueAt, due.threshold]),
   ]);

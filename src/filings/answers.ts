@@ -7,7 +7,7 @@ import type { OnUnreadable } from '../redis/unreadable-record.ts';
 import type { Appearance, FilingCommit } from './detection/decide-commit.ts';
 import type { FilingDetails } from './detection/filing-details.ts';
 import { stayMarks, type StoredState } from './detection/filing-state.ts';
-import { isOpenRejection } from './detection/seen-mark.ts';
+import { isOpenRejection } from './detection/triage.ts';
 import { createFilingIndex } from './lists/filing-index.ts';
 import { createFilingReader } from './lists/filing-reader.ts';
 import { createStateReader } from './read-states.ts';

@@ -1,6 +1,6 @@
 import { answerCommit, type Answers, type StoredFiling } from './answers.ts';
 import { SnapshotLostError } from './commit/commit-writer.ts';
-import { maySee } from './detection/seen-mark.ts';
+import { maySee } from './detection/triage.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 
 /** The result of a person's word on which filing answers a rejection. */

@@ -55,14 +55,22 @@ export interface PresentFilings {
 // KEYS   1 polling  2 filings  3 details  4 filing-events  5 bodies
 // ARGV   1 id of the filing
 // Reply  { generation, state, details ('' = none), position of its last event in the log (0 = none), the body
-//        of that event ('' = none) }, or nil: the filing was never seen
+//        of its last event that may have the filing ('' = none) }, or nil: the filing was never seen
 const readScript = defineScript(`
 local state = redis.call('HGET', KEYS[2], ARGV[1])
 if not state then return nil end
-local last = string.match(redis.call('HGET', KEYS[4], ARGV[1]) or '', '%d+$')
+local positions = redis.call('HGET', KEYS[4], ARGV[1]) or ''
+local last, body = string.match(positions, '%d+$'), ''
+-- Events of what people noted are passed by, a hundred at most.
+for _ = 1, 100 do
+  local at = string.match(positions, '%d+$')
+  body = at and redis.call('HGET', KEYS[5], at) or ''
+  if not string.find(body, '"type":"filing.noted"', 1, true) then break end
+  positions = string.match(positions, '^(.*),') or ''
+end
 return {
   redis.call('HGET', KEYS[1], 'generation') or '', state, redis.call('HGET', KEYS[3], ARGV[1]) or '', last or '0',
-  last and redis.call('HGET', KEYS[5], last) or '' }`);
+  body }`);
 
 // Reads the next filings of an account, in no order. A place in a scan means something only to the server
 // that named it: another server, and the same one after a start, order the filings otherwise. The scan then
@@ -147,14 +155,17 @@ function detailsOf(text: string): FilingDetails | null {
   }
 }
 
-// The filing as the last event carried it; null where that is not the event of this state.
+// The filing as an event carried it; null where that event shows another state.
 function documentOf(
   body: string,
-  { sequence, status }: FilingState,
+  { status, completedAt, rejectionReason }: FilingState,
 ): Readonly<Record<string, unknown>> | null {
   try {
     const { data } = (body === '' ? {} : parseExactly(body)) as { data?: Readonly<Record<string, unknown>> };
-    const isOfState = data?.['sequence'] === sequence && data['status'] === status;
+    const isOfState =
+      data?.['status'] === status &&
+      data['completedAt'] === completedAt &&
+      data['rejectionReason'] === rejectionReason;
     return isOfState ? ((data['filing'] ?? null) as Readonly<Record<string, unknown>> | null) : null;
   } catch {
     return null;

@@ -14,7 +14,7 @@ import {
   type FilingIndexName,
 } from './detection/age-rank.ts';
 import { encodeState, isReadableState, StoredState, type FilingState } from './detection/filing-state.ts';
-import { seenStatus } from './detection/seen-mark.ts';
+import { seenStatus } from './detection/triage.ts';
 
 /**
  * States of filings in the order of their ids; null for filings never seen. Takes a round trip per thousand

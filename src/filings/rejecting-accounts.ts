@@ -2,7 +2,7 @@ import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { defineScript } from '../redis/scripts.ts';
 import type { FilingCommit } from './detection/decide-commit.ts';
-import { maySee, seenStatus } from './detection/seen-mark.ts';
+import { maySee, seenStatus } from './detection/triage.ts';
 
 /**
  * The accounts that may have rejections, found without reading the others. An account's keys are in another

@@ -24,7 +24,7 @@ export interface PolledAccount extends DueSettings {
   readonly pollIntervalMs: number;
   readonly sweepIntervalMs: number;
   /** ISO 8601 durations by status; null for none. */
-  readonly stalledAfter: Readonly<Record<string, string>> | null;
+  readonly stalledAfter: Parameters<typeof toStayLimits>[0];
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }

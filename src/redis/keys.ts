@@ -30,7 +30,7 @@ import { tagsApart } from './slots-apart.ts';
  * | `P:{a}:effective`             | zset   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:look-alikes`           | zset   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:details`               | hash   | while not COMPLETED           | commit-changes.lua            | API                |
- * | `P:{a}:seen`                  | hash   | about as long as REJECTED     | API (mark-seen.lua)           | API                |
+ * | `P:{a}:triage`                | hash   | until room is needed          | commit-changes.lua            | API, polling       |
  * | `P:{a}:answers`               | hash   | as long as REJECTED           | commit-changes.lua            | polling, API       |
  * | `P:{a}:counts`                | hash   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:count-history`         | stream | a week                        | after polls                   | API                |
@@ -163,8 +163,8 @@ function accountKeys(base: string) {
     details: `${base}:details`,
     /** The rejection that each filing answers. */
     answers: `${base}:answers`,
-    /** The marks on rejections that were seen, by filing. */
-    seen: `${base}:seen`,
+    /** The notes of people, by filing (src/filings/detection/triage.ts). */
+    triage: `${base}:triage`,
     counts: `${base}:counts`,
     countHistory: `${base}:count-history`,
     head: `${base}:head`,

@@ -1,4 +1,4 @@
-import { everyType } from '../events/event-types.ts';
+import { everyType, notedType } from '../events/event-types.ts';
 import type { Subscription } from './subscription.ts';
 
 /** The properties by which log entries are filtered. */
@@ -54,8 +54,12 @@ export function createEventMatcher(wishes: Wishes): (event: Matchable) => boolea
   };
 }
 
-/** Whether an exact name, a `prefix.*` or `*` means this type. */
+/**
+ * Whether an exact name, a `prefix.*` or `*` means this type. `filing.*` does not mean `filing.noted`, which
+ * is no news of the partner service.
+ */
 export function matchesType(pattern: string, type: string): boolean {
   if (pattern === everyType) return true;
+  if (type === notedType) return pattern === type;
   return pattern.endsWith('.*') ? type.startsWith(pattern.slice(0, -1)) : type === pattern;
 }

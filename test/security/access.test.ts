@@ -142,6 +142,15 @@ const rows: Readonly<Record<string, Row>> = {
   [`DELETE ${account}/filings/:filingId/seen`]: { expected: triaging(204) },
   [`PUT ${account}/filings/:filingId/answer`]: { body: { answeredBy: 'f_2' }, expected: triaging(409) },
   [`DELETE ${account}/filings/:filingId/answer`]: { expected: triaging(204) },
+  [`PUT ${account}/filings/seen`]: { body: { ids: ['f_1'], by: 'Dana' }, expected: triaging(200) },
+  [`POST ${account}/filings/:filingId/notes`]: {
+    body: { by: 'Dana', text: 'asked' },
+    expected: triaging(200),
+  },
+  [`PUT ${account}/filings/:filingId/assignee`]: {
+    body: { by: 'Dana', assignee: 'Lee' },
+    expected: triaging(200),
+  },
 };
 
 const redis = testRedis();

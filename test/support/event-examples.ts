@@ -131,7 +131,8 @@ function eventOf(
 
 function reportOf({ passed, next }: Detection & { kind: 'change' }) {
   if (passed === undefined) return {};
-  if (passed.type === 'filing.stalled') return { stalled: { since: next.since, after: passed.limit.after } };
+  if (passed.type === 'filing.stalled')
+    return { stalled: { since: next.since, after: passed.limit.after, seen: false } };
   const { dueAt, warning } = passed;
   return { dueAt, due: { dueAt, threshold: warning.after, seen: false } };
 }
@@ -168,6 +169,31 @@ function snapshotEvent(): Example {
     state: { ...state, readFrom: readAt - 103, readAt },
     details: toDetails(documentOf(state)),
     document: null,
+  });
+}
+
+function notedEvent(): Example {
+  const state = known(4, read('REJECTED', { rejectionReason: 'Affidavit is not signed' }));
+  const at = Date.parse('2026-11-21T16:31:12.480Z');
+  return buildFilingEvent({
+    ...ids,
+    generation: 'g',
+    type: 'filing.noted',
+    sequence: 5,
+    before: state,
+    after: state,
+    changed: [],
+    inferred: false,
+    notBefore: at,
+    notAfter: at,
+    document: null,
+    details: toDetails(documentOf(state)),
+    note: {
+      by: 'Dana Reyes',
+      kind: 'seen',
+      text: 'Asked the broker for the signed affidavit.',
+      assignee: null,
+    },
   });
 }
 
@@ -225,6 +251,7 @@ const filingEvents: Readonly<Record<string, Example>> = {
   ),
   resubmitted: answerEvent(),
   snapshot: snapshotEvent(),
+  noted: notedEvent(),
 };
 
 /** Subscription of the examples, in a format and with a payload. */
@@ -264,6 +291,8 @@ function digestEvent(): Example {
     state: { ...state, since },
     details: toDetails(documentOf(state)),
     seen: null,
+    assignee: null,
+    note: null,
     answers: null,
     dueAt: null,
   };

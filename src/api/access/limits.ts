@@ -17,6 +17,7 @@ export const defaultLimits: ApiLimits = {
   token: { max: 2_000, windowMs: 10_000 },
   account: { max: 3_000, windowMs: 10_000 },
   polls: { max: 4, windowMs: 60_000 },
+  notes: { max: 5_000, windowMs: 3_600_000 },
   scans: { perAccount: 2, inAll: 8, waiting: 16, waitMs: 10_000 },
   exports: { perAccount: 2, inAll: 64, waiting: 16, waitMs: 10_000 },
   calls: { perAccount: 10, inAll: 100, waiting: 0, waitMs: 0 },

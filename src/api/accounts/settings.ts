@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox';
+import { Check } from 'typebox/value';
 import { KeyNeededError } from '../../accounts/account-changes.ts';
 import { digestProblem } from '../../accounts/digest.ts';
-import { accountNamePattern } from '../../accounts/account.ts';
-import { stayLimitProblem } from '../../filings/detection/stay-limits.ts';
+import { accountNamePattern, type StayRule } from '../../accounts/account.ts';
+import { stayRuleProblem } from '../../filings/detection/stay-limits.ts';
 import { cutText } from '../../json/cut-text.ts';
 import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { Api, ApiDeps } from '../deps.ts';
@@ -17,6 +18,7 @@ import {
   requireStored,
   savedAccountSchema,
   stalledAfterText,
+  stayRule,
   sweepIntervalMs,
 } from './view.ts';
 import { accountNameWords, partnerKeyPattern } from '../shared/patterns.ts';
@@ -69,7 +71,7 @@ function withoutSlash(url: string): string {
 function toChanges(change: Static<typeof accountPatchSchema>) {
   const { baseUrl: given, stalledAfter, ...rest } = change;
   const limits = Object.entries(stalledAfter ?? {}).map(([status, after]) => [status.toUpperCase(), after]);
-  const stored = limits.length === 0 ? null : (Object.fromEntries(limits) as Record<string, string>);
+  const stored = limits.length === 0 ? null : (Object.fromEntries(limits) as Record<string, StayRule>);
   return {
     ...rest,
     ...(given === undefined ? {} : { baseUrl: withoutSlash(given) }),
@@ -85,7 +87,7 @@ const statusPattern = /^[A-Z][A-Z0-9_]{0,63}$/;
 /** The limits of an account as they are given; statuses in any case. */
 const stalledAfterInput = Type.Refine(
   s.nullable(
-    Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 64 }), {
+    Type.Record(Type.String({ maxLength: 64 }), stayRule, {
       maxProperties: statusesMax,
     }),
     stalledAfterText,
@@ -98,10 +100,10 @@ const stalledAfterInput = Type.Refine(
 function stalledAfterProblem(value: unknown): string | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   const seen = new Set<string>();
-  for (const [name, after] of Object.entries(value)) {
+  for (const [name, rule] of Object.entries(value)) {
     const status = name.toUpperCase();
     const problem =
-      statusProblem(status, seen) ?? (typeof after === 'string' ? stayLimitProblem(after) : null);
+      statusProblem(status, seen) ?? (Check(stayRule, rule) ? stayRuleProblem(status, rule) : null);
     if (problem !== null) return `${cutText(status, 64)} ${problem}`;
     seen.add(status);
   }

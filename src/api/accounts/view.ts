@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { UnreadableAccount } from '../../accounts/account-slices.ts';
-import type { Account } from '../../accounts/account.ts';
-import { seenStatus } from '../../filings/detection/seen-mark.ts';
+import type { Account, StayRule } from '../../accounts/account.ts';
+import { seenStatus } from '../../filings/detection/triage.ts';
 import { isKnownStatus, knownStatuses } from '../../partner/filing-statuses.ts';
 import { standingDoubt } from '../../polling/beliefs/doubt.ts';
 import { healthState, latePolls } from '../../polling/health.ts';
@@ -113,8 +113,8 @@ function countsView(
 export const stalledAfterText = {
   description:
     'How long a filing may stay in a status: an ISO 8601 duration (weeks, days, hours, minutes, seconds) for each, ' +
-    'from one second to ten years. A filing that stays longer leads to one `filing.stalled`. Null or {}: no limits.',
-  examples: [{ PENDING: 'P10D', UNPAID: 'P2W' }],
+    'from one second to ten years. A filing that stays longer leads to one `filing.stalled`; with `unless` only while nobody has seen it. Null or {}: no limits.',
+  examples: [{ PENDING: 'P10D', UNPAID: 'P2W', REJECTED: { after: 'PT4H', unless: 'seen' } }],
 };
 
 /** The parts of the schedule of a digest. */
@@ -133,6 +133,20 @@ export const digestText = {
   description:
     'When an `account.digest` is appended, one for each of these local days. It is made up later the same day where the daemon was away, and where the setting is new. Null: none.',
 };
+
+/** A limit for one status. */
+export const stayRule = Type.Unsafe<StayRule>({
+  type: ['string', 'object'],
+  maxLength: 64,
+  properties: {
+    after: Type.String({ maxLength: 64 }),
+    unless: Type.Literal('seen', {
+      description: 'A filing that somebody has seen may stay; only for REJECTED.',
+    }),
+  },
+  required: ['after'],
+  additionalProperties: false,
+});
 
 const day = 86_400_000;
 
@@ -226,7 +240,7 @@ const accountFields = {
   baseUrl,
   pollIntervalMs,
   sweepIntervalMs,
-  stalledAfter: s.nullable(Type.Record(Type.String(), Type.String()), stalledAfterText),
+  stalledAfter: s.nullable(Type.Record(Type.String(), stayRule), stalledAfterText),
   digest: s.nullable(digestFields, digestText),
   ...dueShown,
   createdAt: s.time('When it was created.'),
@@ -237,7 +251,7 @@ const accountFields = {
   ),
   rejectionsCovered,
   quota: s.described(
-    'What the account stores: subscriptions, replays, idempotency keys, tokens and marks, of which more than 33 554 432 bytes are refused with `account_quota_exceeded`; and attempts and dead letters, of which the oldest make way.',
+    'What the account stores: subscriptions, replays, idempotency keys, tokens and notes, of which more than 33 554 432 bytes are refused with `account_quota_exceeded`; and attempts and dead letters, of which the oldest make way.',
     {
       usedBytes: Type.Integer(),
       maxBytes: s.integer(

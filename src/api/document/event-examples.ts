@@ -1,11 +1,20 @@
 import type { EventType } from '../../events/event-types.ts';
 
 const account = 'default';
+const names = { policyNumber: 'SL-2026-0042', insuredsName: 'Bluebonnet Roofing LLC', premium: 1200.5 };
+const details = {
+  ...names,
+  stateAbbr: 'TX',
+  filingType: 'NEW_BUSINESS',
+  carriersName: 'Lone Star Surety',
+  createdAt: '2026-11-20T15:04:05.000Z',
+  policyEffectiveDate: '2026-11-01T00:00:00.000Z',
+  endorsementEffectiveDate: null,
+  endorsementNumber: null,
+};
 const filing = {
   id: 'f_123',
-  policyNumber: 'SL-2026-0042',
-  insuredsName: 'Bluebonnet Roofing LLC',
-  premium: 1200.5,
+  ...names,
   filingState: { name: 'Texas', stateAbbr: 'TX' },
 };
 const seenAt = '2026-11-21T10:00:03.120Z';
@@ -55,7 +64,20 @@ const dataByType: Readonly<Record<EventType, object>> = {
   'filing.removed': move('PENDING', 'PENDING', 4, { ...stay, filing: null }),
   'filing.stalled': move('PENDING', 'PENDING', 4, {
     ...stay,
-    stalled: { status: 'PENDING', since: '2026-11-11T10:00:02.480Z', after: 'P10D' },
+    stalled: { status: 'PENDING', since: '2026-11-11T10:00:02.480Z', after: 'P10D', seen: false },
+  }),
+  'filing.noted': move('REJECTED', 'REJECTED', 5, {
+    ...stay,
+    rejectionReason,
+    note: {
+      by: 'Dana Reyes',
+      kind: 'seen',
+      text: 'Asked the broker for the signed affidavit.',
+      assignee: null,
+    },
+    filing: undefined,
+    omitted: 'not_kept',
+    details,
   }),
   'filing.due': move('REJECTED', 'REJECTED', 5, {
     ...stay,
@@ -69,18 +91,7 @@ const dataByType: Readonly<Record<EventType, object>> = {
     answeredBy: 'f_124',
     filing: undefined,
     omitted: 'not_kept',
-    details: {
-      policyNumber: filing.policyNumber,
-      insuredsName: filing.insuredsName,
-      stateAbbr: 'TX',
-      filingType: 'NEW_BUSINESS',
-      premium: filing.premium,
-      carriersName: 'Lone Star Surety',
-      createdAt: '2026-11-20T15:04:05.000Z',
-      policyEffectiveDate: '2026-11-01T00:00:00.000Z',
-      endorsementEffectiveDate: null,
-      endorsementNumber: null,
-    },
+    details,
   }),
   'filing.snapshot': move(null, 'REJECTED', 4, { ...stay, rejectionReason }),
   'filing.restored': move('PENDING', 'PENDING', 5, stay),

@@ -152,7 +152,7 @@ const filingFields = {
     }),
     omitted: Type.String({
       description:
-        'Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, in filing.snapshot) the log no longer holds the last event of the filing, or (in filing.resubmitted) it was not read for the event.',
+        'Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, in filing.snapshot) the log no longer holds the last event of the filing, or (in filing.resubmitted and filing.noted) it was not read for the event.',
       examples: ['too_large', 'not_kept'],
     }),
     details: s.nullable(
@@ -181,6 +181,20 @@ const stalledData = s.shared('StalledEventData', {
     status: s.string('The status that lasts.'),
     since: s.time('When it was first seen in that status; for a filing of the baseline, when that was read.'),
     after: s.string("The account's limit for that status, an ISO 8601 duration.", { examples: ['P10D'] }),
+    seen: s.boolean('Whether somebody has seen the rejection; false in other statuses.'),
+  }),
+});
+
+const notedData = s.shared('NotedEventData', {
+  ...filingFields,
+  note: s.described('What a person noted.', {
+    by: Type.String({ examples: ['Dana Reyes'] }),
+    kind: s.oneOf(['seen', 'note', 'assigned', 'undone'], {
+      description:
+        '`seen`: took note of the rejection; `undone`: took that back; `note`: wrote a note; `assigned`: assigned the filing.',
+    }),
+    text: s.stringOrNull('What is done about it.'),
+    assignee: s.stringOrNull('To whom the filing is assigned from now on; null = to nobody.'),
   }),
 });
 
@@ -292,6 +306,7 @@ const dataSchemas = {
   filing: filingData,
   stalled: stalledData,
   due: dueData,
+  noted: notedData,
   account: accountData,
   digest: digestData,
   certificate: certificateData,

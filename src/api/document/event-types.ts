@@ -18,7 +18,9 @@ const anyObject = (description: string) =>
 const entrySchema = s.record({
   type: Type.Unsafe<EventType>({ type: 'string', examples: Object.keys(eventTypes).slice(0, 1) }),
   description: s.string('When such an event is sent.'),
-  operational: s.boolean('Whether only subscriptions that name the type get its events.'),
+  operational: s.boolean(
+    'Whether it is about the account or a subscription; only subscriptions that name it get its events.',
+  ),
   schema: anyObject('JSON Schema (2020-12) of the whole event as the format `standard` sends it.'),
   example: anyObject('Such an event.'),
 });

@@ -28,11 +28,10 @@ function olderKeyword(keyword: string, value: unknown): [string, unknown][] | nu
   if (!Array.isArray(value)) return null;
   if (keyword === 'examples') return [['example', value[0]]];
   if (keyword !== 'type') return null;
-  const type = (value as string[]).find((each) => each !== 'null');
-  return [
-    ['type', type],
-    ['nullable', true],
-  ];
+  const types = (value as string[]).filter((each) => each !== 'null');
+  // Version 3.0 has one type or any.
+  const type: [string, unknown][] = types.length === 1 ? [['type', types[0]]] : [];
+  return types.length < value.length ? [...type, ['nullable', true]] : type;
 }
 
 interface License {

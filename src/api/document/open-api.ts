@@ -44,7 +44,7 @@ const tags = [
   {
     name: 'Filings',
     description: 'The filings as the daemon last saw them.',
-    parts: ['filings', 'seen', 'answer', 'rejections', 'send', 'draft'],
+    parts: ['filings', 'seen', 'notes', 'assignee', 'answer', 'rejections', 'send', 'draft'],
   },
   {
     name: 'Operation',

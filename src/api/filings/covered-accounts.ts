@@ -1,5 +1,5 @@
 import type { AccountRecord } from '../../accounts/account-slices.ts';
-import { seenStatus } from '../../filings/detection/seen-mark.ts';
+import { seenStatus } from '../../filings/detection/triage.ts';
 import { isoOrNull } from '../../json/iso-time.ts';
 import { healthState, type HealthState, soundUntil } from '../../polling/health.ts';
 import { unlessUnreadable } from '../../redis/unreadable-record.ts';

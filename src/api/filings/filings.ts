@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { seenByMax, seenNoteMax } from '../../filings/seen-store.ts';
 import { isKnownStatus } from '../../partner/filing-statuses.ts';
 import { unknownWord } from '../../words/near-name.ts';
 import { type Dear, exportMs } from '../access/dear-requests.ts';
@@ -9,22 +8,23 @@ import { sendJson } from '../events/json.ts';
 import { scanNewestEvents } from '../events/scan.ts';
 import { withDueDates } from './due.ts';
 import { createAddTold, showFiling } from './told.ts';
-import { chooseList, cursorKindOf, listPage, type ListQuery } from './search.ts';
+import { chooseList, cursorKindOf, isFiltered, listPage, type ListQuery } from './search.ts';
 import { type CsvColumn, csvColumns, csvExtraColumns, sendTable, wantsCsv } from './table.ts';
+import { notedQuery } from './noted-filter.ts';
 import { filingFields, filingSchema, filingView } from './view.ts';
 import { eventSchema } from '../document/event-schemas.ts';
 import * as s from '../shared/schema.ts';
 import { sendPage } from '../shared/paging.ts';
 import { linePattern, statusPattern } from '../shared/patterns.ts';
-import { notFound, Problem } from '../shared/problem.ts';
+import { Problem } from '../shared/problem.ts';
 
 const eventsMax = 100;
 // Number of filings that a table reads at once.
 const tableFilings = 100;
 
-/** The filings of an account as the daemon last saw them, and notes of people on its rejections. */
+/** The filings of an account as the daemon last saw them. */
 export function addFilingRoutes(app: Api, deps: ApiDeps): void {
-  const { filings, log, sections, seen, now } = deps;
+  const { log, sections } = deps;
   app.get('/filings', listFilings, async (request, reply) => {
     const { query } = request;
     const { account } = request.params;
@@ -59,49 +59,22 @@ export function addFilingRoutes(app: Api, deps: ApiDeps): void {
     const found = await scanNewestEvents({ log, sections }, account, null, filter, eventsMax);
     return sendJson(reply, shown, 'events', found.entries.toReversed());
   });
-
-  const path = '/filings/:filingId/seen';
-  app.put(path, markFilingSeen, async (request) => {
-    const { account, filingId } = request.params;
-    const { body } = request;
-    const mark = { by: body.by.trim(), note: body.note?.trim() ?? null, at: now() };
-    const marked = await seen.mark(account, filingId, mark);
-    if (marked === 'full')
-      throw new Problem(
-        'account_quota_exceeded',
-        'Too many rejections are marked as seen; take some marks away.',
-      );
-    const shown = await showFiling(deps, request, account, filingId);
-    if (marked === 'gone') throw notFound('filing_not_found');
-    if (marked === 'not_rejected')
-      throw new Problem(
-        'filing_not_rejected',
-        'Only a filing that is REJECTED now can be marked as seen; GET the filing shows its status.',
-      );
-    return shown;
-  });
-
-  app.delete(path, unmarkFilingSeen, async ({ params: { account, filingId } }, reply) => {
-    if ((await filings.get(account, filingId)) === null) throw notFound('filing_not_found');
-    await seen.unmark(account, filingId);
-    return reply.code(204).send(null);
-  });
 }
 
 // An export reads the whole list, a search may look through all filings.
 function kindOfList({ headers, query }: FastifyRequest): Dear | null {
   if (wantsCsv(headers.accept)) return 'exports';
-  const { q, state } = query as ListQuery;
-  return q === undefined && state === undefined ? null : 'scans';
+  return isFiltered(query as ListQuery) ? 'scans' : null;
 }
 
 // The statuses that the account has had, where the request depends on them.
 async function statusesShown(
   { snapshot }: ApiDeps,
   account: string,
-  { status, q, state }: ListQuery,
+  query: ListQuery,
 ): Promise<readonly string[]> {
-  const isPlain = q === undefined && state === undefined && (status === undefined || isKnownStatus(status));
+  const { status } = query;
+  const isPlain = !isFiltered(query) && (status === undefined || isKnownStatus(status));
   return isPlain ? [] : Object.keys(await snapshot.counts(account));
 }
 
@@ -129,6 +102,7 @@ export const filingsQuerySchema = s.record(
         'Only filings of this state, by its abbreviation in any case. Of COMPLETED filings it is known only in a search with `q`.',
       examples: ['TX'],
     }),
+    ...notedQuery,
     status: Type.String({
       minLength: 1,
       maxLength: 640,
@@ -140,7 +114,7 @@ export const filingsQuerySchema = s.record(
     order: s.oneOf(['newest', 'oldest', 'due'], {
       description:
         '`newest`: the filings that reached their status last come first; `oldest`: those that are in it for longest; `due`: those that are due first, and last those without a due date. Only with a `status` other ' +
-        'than COMPLETED, with `state` or with `q`, where `newest` is the default; other lists have no order.',
+        'than COMPLETED, with `state`, `seen`, `assignee` or with `q`, where `newest` is the default; other lists have no order.',
     }),
     columns: Type.Refine(
       Type.String({
@@ -216,47 +190,10 @@ const listFilings = s.operation({
   response: { 200: s.pageOrTable(filingListSchema, 'filing') },
 });
 
-/** Body of PUT …/seen. */
-const seenInputSchema = s.shared('SeenInput', {
-  by: Type.String({
-    minLength: 1,
-    maxLength: seenByMax,
-    pattern: linePattern,
-    description: 'Who has seen it.',
-    examples: ['Dana Reyes'],
-  }),
-  note: Type.Optional(
-    s.nullable(Type.String({ minLength: 1, maxLength: seenNoteMax, pattern: linePattern }), {
-      description: 'What is done about it.',
-      examples: ['Asked the broker for the signed affidavit.'],
-    }),
-  ),
-});
-
 const getFiling = s.operation({
   operationId: 'getFiling',
   summary: 'A filing as last seen, and its events',
   description: 'The latest events that the log still holds.',
   params: filingParams,
   response: { 200: filingWithEventsSchema },
-});
-
-const markFilingSeen = s.operation({
-  config: { triages: true },
-  operationId: 'markFilingSeen',
-  summary: 'Note that somebody has seen a rejection',
-  description:
-    'The note belongs to the present rejection: the next event of the filing makes it unseen. A note that is there is replaced.',
-  params: filingParams,
-  body: seenInputSchema,
-  response: { 200: s.answer(filingSchema, 'The filing.'), 409: s.conflict },
-});
-
-const unmarkFilingSeen = s.operation({
-  config: { triages: true },
-  operationId: 'unmarkFilingSeen',
-  summary: 'Take the note back that somebody has seen a rejection',
-  description: 'The filing counts as not seen again. Succeeds without a note, too.',
-  params: filingParams,
-  response: { 204: { type: 'null', description: 'It counts as unseen.' } },
 });

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { accountNamePattern } from '../../accounts/account.ts';
 import { answeredGroup } from '../../filings/detection/age-rank.ts';
 import { dueDate, type DueRules } from '../../filings/detection/due-dates.ts';
-import { seenStatus } from '../../filings/detection/seen-mark.ts';
+import { seenStatus } from '../../filings/detection/triage.ts';
 import { dueSources } from '../../filings/lists/due-sources.ts';
 import type { SourcedFiling } from '../../filings/lists/ordered-walk.ts';
 import { cutText } from '../../json/cut-text.ts';
@@ -17,8 +17,9 @@ import type { ApiDeps, Api } from '../deps.ts';
 import { rejectionsCovered } from '../accounts/view.ts';
 import { countRejections, type Coverage, coveredAccounts } from './covered-accounts.ts';
 import { dueChoiceProblem, dueRulesOf, isDueWithin, withDueDates, type WithDue } from './due.ts';
+import { isNotedAs, notedFilter, type NotedFilter, notedQuery } from './noted-filter.ts';
 import { type AddTold, addToldOfAll, createAddTold, type WithTold } from './told.ts';
-import { answersShown, filingFields, filingView, seenShown, toldShown } from './view.ts';
+import { answersShown, filingFields, filingView, notesShown, seenShown, toldShown } from './view.ts';
 import { sendTable, wantsCsv } from './table.ts';
 import * as s from '../shared/schema.ts';
 import { type CursorKind, sendPage } from '../shared/paging.ts';
@@ -37,6 +38,8 @@ const tableColumns = [
   'seenBy',
   'seenNote',
   'seenAt',
+  'assignee',
+  'note',
   'answeredBy',
   'answers',
   'sinceIsFirstRead',
@@ -159,11 +162,11 @@ function accountOf(request: FastifyRequest, asked: string | undefined): string |
   return account;
 }
 
-function filterOf({ state, reason, seen, told, due }: Static<typeof rejectionsQuerySchema>): BoardFilter {
+function filterOf({ state, reason, told, due, ...noted }: Static<typeof rejectionsQuerySchema>): BoardFilter {
   return {
     state: state === undefined ? null : folded(state),
     reason: reason === undefined ? null : folded(reason.trim()),
-    seen: seen === undefined ? null : seen === 'true',
+    ...notedFilter(noted),
     told: told ?? null,
     due: due ?? null,
   };
@@ -186,12 +189,11 @@ interface BoardChoice {
 }
 
 /** The filters of the board; null = any. */
-interface BoardFilter {
+interface BoardFilter extends NotedFilter {
   /** Folded. */
   readonly state: string | null;
   /** Folded; empty = none. */
   readonly reason: string | null;
-  readonly seen: boolean | null;
   readonly told: 'nobody' | 'somebody' | null;
   /** As `isDueWithin` takes it. */
   readonly due: string | null;
@@ -205,8 +207,9 @@ const groupsMax = 50;
 const reasonLengthMax = 200;
 
 /** Whether the filters on what is stored select this rejection; pure. */
-function isSelected({ state, details, seen }: SourcedFiling, filter: BoardFilter): boolean {
-  if (filter.seen !== null && filter.seen !== (seen !== null)) return false;
+function isSelected(filing: SourcedFiling, filter: BoardFilter): boolean {
+  const { state, details } = filing;
+  if (!isNotedAs(filing, filter)) return false;
   if (filter.state !== null && folded(details?.stateAbbr ?? '') !== filter.state) return false;
   return filter.reason === null || folded(reasonOf(state.rejectionReason) ?? '') === filter.reason;
 }
@@ -266,7 +269,7 @@ const rejectionsQuerySchema = s.record(
       default: 'true',
       description: 'Only those that no other filing answers, or only those that one answers.',
     }),
-    seen: s.oneOf(['true', 'false'], { description: 'Only those that somebody has seen, or nobody.' }),
+    ...notedQuery,
     told: s.oneOf(['nobody', 'somebody'], {
       description:
         '`nobody`: only those of which no subscription was told. One of which that is no longer known is neither.',
@@ -308,6 +311,7 @@ export const rejectionSchema = s.shared('Rejection', {
   seen: seenShown,
   ...answersShown,
   told: toldShown,
+  ...notesShown,
 });
 
 /** An account of the board. */

@@ -11,11 +11,25 @@ import type { ApiDeps } from '../deps.ts';
 import { dueRulesOf } from './due.ts';
 import type { filingsQuerySchema } from './filings.ts';
 import type { CursorKind } from '../shared/paging.ts';
+import { isNotedAs, notedFilter, type NotedFilter } from './noted-filter.ts';
 import { invalidValue } from '../shared/problem.ts';
 import { statusProblem } from '../shared/statuses.ts';
 
 /** The filters of a request for a list of filings. */
-export type ListQuery = Pick<Static<typeof filingsQuerySchema>, 'q' | 'state' | 'status' | 'order'>;
+export type ListQuery = Pick<
+  Static<typeof filingsQuerySchema>,
+  'q' | 'state' | 'status' | 'order' | 'seen' | 'assignee'
+>;
+
+/** Whether each filing of a list has to be looked at; pure. */
+export function isFiltered(query: ListQuery): boolean {
+  return query.q !== undefined || filterIn(query) !== undefined;
+}
+
+// A filter that has to look at each filing, besides the words of a search.
+function filterIn(query: ListQuery) {
+  return (['state', 'assignee', 'seen'] as const).find((name) => query[name] !== undefined);
+}
 
 /** A list in the order of age, which is chosen by statuses, words or a state. */
 interface FilingSearch {
@@ -25,6 +39,7 @@ interface FilingSearch {
   readonly words: SearchWords;
   /** Folded; null = any. */
   readonly state: string | null;
+  readonly noted: NotedFilter;
   /** Those statuses whose filings stand in an index. */
   readonly indexed: readonly string[];
   /** The status whose filings the service has to be asked for; null where it is not wanted. */
@@ -43,20 +58,24 @@ export function chooseList(query: ListQuery, shown: readonly string[]): ListChoi
   const { q, state, order } = query;
   const statuses = query.status === undefined ? null : toStatuses(query.status, shown);
   const [only = null, ...others] = statuses ?? [];
-  const isSearch = q !== undefined || state !== undefined;
+  const filter = filterIn(query);
   const isPlain = only === null || (others.length === 0 && !isIndexed(only));
-  if (isPlain && !isSearch && order === undefined) return { kind: 'plain', status: only };
+  if (isPlain && !isFiltered(query) && order === undefined) return { kind: 'plain', status: only };
   const wanted = statuses ?? [...new Set([...knownStatuses, ...shown])];
   const unindexed = wanted.find((status) => !isIndexed(status)) ?? null;
-  if (q === undefined && unindexed !== null && (statuses !== null || state === undefined))
-    throw state === undefined
+  if (q === undefined && unindexed !== null && (statuses !== null || filter === undefined))
+    throw filter === undefined
       ? invalidValue(order === undefined ? 'status' : 'order', sortedOnly(order))
-      : invalidValue('state', `is not known of ${unindexed} filings: add q, or leave ${unindexed} out`);
+      : invalidValue(
+          filter,
+          `${filter === 'state' ? 'is not known of' : 'does not select among'} ${unindexed} filings: add q, or leave ${unindexed} out`,
+        );
   return {
     kind: 'search',
     q: q ?? null,
     words: searchWords(q ?? ''),
     state: state === undefined ? null : folded(state),
+    noted: notedFilter(query),
     indexed: wanted.filter(isIndexed),
     unindexed: q === undefined ? null : unindexed,
     order: order ?? 'newest',
@@ -66,8 +85,8 @@ export function chooseList(query: ListQuery, shown: readonly string[]): ListChoi
 /** The kind of cursor of a list: that of another list does not fit; pure. */
 export function cursorKindOf(choice: ListChoice): CursorKind {
   if (choice.kind === 'plain') return `filings:${choice.status ?? ''}`;
-  const { words, state, indexed, unindexed, order } = choice;
-  return `found-filings:${JSON.stringify([words.words, state, indexed, unindexed, order])}`;
+  const { words, state, noted, indexed, unindexed, order } = choice;
+  return `found-filings:${JSON.stringify([words.words, state, noted, indexed, unindexed, order])}`;
 }
 
 /** Whether the partner service was asked for filings whose details are not kept. */
@@ -136,7 +155,7 @@ async function searchFilings(
     const from = { after: phase === 'i' ? place : null, limit: limit - found.length };
     const listed = await deps.filings.scan(account, { status: search.unindexed, part: byId, ...from });
     const ofId = listed.filings.filter(({ id }) => folded(id).includes(byId));
-    found.push(...ofId);
+    found.push(...ofId.filter((filing) => isNotedAs(filing, search.noted)));
     read += listed.read;
     if (listed.next !== null) return page(`i ${listed.next}`, notNeeded(later(search)));
     if (ofId.some(({ id }) => folded(id) === byId)) return page(null, notNeeded(null));
@@ -161,7 +180,7 @@ async function searchFilings(
 async function walkKept(
   deps: ListDeps,
   account: string,
-  { q, words, state, indexed, order }: FilingSearch,
+  { q, words, state, noted, indexed, order }: FilingSearch,
   after: string | null,
   limit: number,
 ) {
@@ -173,7 +192,10 @@ async function walkKept(
     after,
     limit,
     mayWant: (id, details) => words.mayMatch(id, details),
-    wants: ({ id, details }) => isInState(details, state) && (q === null || words.matches(id, details)),
+    wants: (filing) =>
+      isInState(filing.details, state) &&
+      isNotedAs(filing, noted) &&
+      (q === null || words.matches(filing.id, filing.details)),
     readMax,
     untilMs: performance.now() + searchMs,
   });
@@ -193,7 +215,7 @@ async function shownOf(
     // Those were found by their ids before.
     .filter(({ id }) => byId === null || !folded(id).includes(byId))
     .map((filing) => ({ ...filing, details: filing.details ?? details.get(filing.id) ?? null }))
-    .filter((filing) => isInState(filing.details, search.state));
+    .filter((filing) => isInState(filing.details, search.state) && isNotedAs(filing, search.noted));
   return { filings: shown, unseen: details.size - known.length };
 }
 

@@ -34,6 +34,8 @@ export const csvExtraColumns = [
   'seenBy',
   'seenNote',
   'seenAt',
+  'assignee',
+  'note',
   'answeredBy',
   'answers',
   'told',
@@ -88,9 +90,15 @@ async function* filingsCsv(
 }
 
 function line(filing: TableFiling, columns: readonly CsvColumn[]): string {
-  const { seen, told, ...shown } = filingView(filing);
+  const { seen, note, told, ...shown } = filingView(filing);
   const seenCells = { seenBy: seen?.by ?? null, seenNote: seen?.note ?? null, seenAt: seen?.at ?? null };
-  const cells = { ...shown, ...seenCells, told: toldCell(told), account: filing.account };
+  const cells = {
+    ...shown,
+    ...seenCells,
+    note: note?.text ?? null,
+    told: toldCell(told),
+    account: filing.account,
+  };
   return csvLine(columns.map((column) => cells[column]));
 }
 

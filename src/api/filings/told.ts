@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { ReadTold, Told } from '../../delivery/attempts/told.ts';
-import { maySee } from '../../filings/detection/seen-mark.ts';
+import { maySee } from '../../filings/detection/triage.ts';
 import type { ListedFiling } from '../../filings/lists/filing-list-store.ts';
 import { ownerOf } from '../access/own-subscriptions.ts';
 import type { ApiDeps } from '../deps.ts';

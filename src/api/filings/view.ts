@@ -7,10 +7,10 @@ import type { WithTold } from './told.ts';
 
 /** A filing as the API shows it; pure. */
 export function filingView(filing: WithDue<WithTold<ListedFiling>>): Static<typeof filingSchema> {
-  const { id: filingId, state, details, seen, answers, told, dueAt } = filing;
+  const { id: filingId, state, details, seen, assignee, note, answers, told, dueAt } = filing;
   const sinceIsFirstRead = isSinceFirstRead(state);
   const answeredBy = state.answeredBy ?? null;
-  const marks = { sinceIsFirstRead, seen, answeredBy, answers, told, dueAt };
+  const marks = { sinceIsFirstRead, seen, assignee, note, answeredBy, answers, told, dueAt };
   return s.show(filingSchema, { ...noDetails, ...details, ...state, filingId, ...marks });
 }
 
@@ -34,7 +34,7 @@ export const seenShown = s.nullable(
   }),
   {
     description:
-      'Who has seen the present rejection; null for nobody, in other statuses, and after a later event of the filing.',
+      'Who has seen the present rejection; null for nobody, in other statuses, and once status or reason have changed.',
   },
 );
 
@@ -64,6 +64,19 @@ export const toldShown = s.nullable(
       'Null in other statuses, and where the log no longer holds the event. The oldest hundred subscriptions are looked at.',
   },
 );
+
+/** The other notes on a filing, in a response. */
+export const notesShown = {
+  assignee: s.stringOrNull('To whom it is assigned; null = to nobody.', { examples: ['Dana Reyes'] }),
+  note: s.nullable(
+    s.record({
+      by: Type.String({ examples: ['Dana Reyes'] }),
+      text: Type.String({ examples: ['Asked the broker for the signed affidavit.'] }),
+      at: s.time('When it was written.'),
+    }),
+    { description: 'The latest note on the filing, also one that came with a mark; null for none.' },
+  ),
+};
 
 const detail = (description: string) =>
   s.stringOrNull(`${description} Null when it is not known, and once the filing is COMPLETED.`);
@@ -96,6 +109,7 @@ export const filingFields = {
   seen: seenShown,
   ...answersShown,
   told: toldShown,
+  ...notesShown,
 };
 
 /** A filing as the daemon last saw it. */

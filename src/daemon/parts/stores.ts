@@ -19,11 +19,11 @@ import { createTypeSearch } from '../../events/search/log-sections.ts';
 import { createAnswers } from '../../filings/answers.ts';
 import { createCountHistory } from '../../filings/count-history.ts';
 import { createRejectingAccounts } from '../../filings/rejecting-accounts.ts';
-import { createSeenStore } from '../../filings/seen-store.ts';
 import { createFilingListStore } from '../../filings/lists/filing-list-store.ts';
 import { createPageLinks } from '../../events/page-link.ts';
 import { createPresentFilings } from '../../filings/present-filings.ts';
 import { createSnapshotStore, type SnapshotOptions } from '../../filings/snapshot-store.ts';
+import { createTriageStore } from '../../filings/triage-store.ts';
 import { createPollingStore } from '../../polling/store/polling-store.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import { createQuotaReader } from '../../redis/quota/account-quota.ts';
@@ -65,7 +65,7 @@ export function createStores(
     filings: createFilingListStore(redis, keys, onUnreadable),
     answers: createAnswers(redis, keys, onUnreadable),
     present: createPresentFilings(redis, keys, config.filingBytesMax, addPageLink),
-    seen: createSeenStore(redis, keys),
+    triage: createTriageStore(redis, keys),
     countHistory: createCountHistory(redis, keys),
     polling: createPollingStore(redis, keys, onUnreadable, addPageLink),
     log,

@@ -92,6 +92,7 @@ export function createCommitWriter(
         key.filingEvents,
         key.polling,
         key.answers,
+        key.triage,
         ...indexNames.map((name) => key[name]),
       ],
       [
@@ -162,7 +163,7 @@ function argumentsOf(commit: FilingCommit, at: number): string[] {
 }
 
 function partArguments(
-  { id, previous, next, details, event }: FilingCommit,
+  { id, previous, next, details, event, triage }: FilingCommit,
   at: number,
   isFirst: boolean,
 ): string[] {
@@ -183,6 +184,7 @@ function partArguments(
     isFirst ? '1' : '',
     before?.answeredBy ?? '',
     next.answeredBy ?? '',
+    triage === undefined ? '=' : triage === null ? '' : JSON.stringify(triage),
     ...indexNames.flatMap((name) => [placeIn(name, before), placeIn(name, next)]),
   ];
 }

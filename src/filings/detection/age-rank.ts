@@ -1,6 +1,6 @@
 import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { FilingState } from './filing-state.ts';
-import { isOpenRejection, seenStatus } from './seen-mark.ts';
+import { isOpenRejection, seenStatus } from './triage.ts';
 
 /**
  * The filings of an account in one status that the indexes have: COMPLETED ones and removed ones are in none,

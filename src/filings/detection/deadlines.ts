@@ -19,17 +19,20 @@ export type PassedDeadline =
 
 /**
  * The deadline to be reported of a filing at a time (ms); null for none. Each limit is reported once in a
- * stay, and each warning once before a due date. A stay whose beginning is not known has no length.
+ * stay, and each warning once before a due date. A stay whose beginning is not known has no length. `isSeen`:
+ * whether a person has taken note of the rejection.
  */
 export function passedDeadline(
   { limits, due }: Deadlines,
   state: FilingState,
   now: number,
+  isSeen = false,
 ): PassedDeadline | null {
   const { status, since, stalled = [], effective, warned, answeredBy } = state;
   if (!isInIndex(state) || answeredBy !== undefined) return null;
   const limit = limits.get(status);
-  if (limit !== undefined && since > 0 && now - since >= limit.ms && !stalled.includes(limit.ms))
+  const isBound = limit !== undefined && !(isSeen && limit.unlessSeen === true);
+  if (isBound && since > 0 && now - since >= limit.ms && !stalled.includes(limit.ms))
     return { type: 'filing.stalled', limit };
   const dueAt = dueDate(due, effective);
   const warning = due === null || dueAt === null ? null : passedWarning(due, dueAt, now);

@@ -15,7 +15,7 @@ import { dueDate } from './due-dates.ts';
 import { effectiveDate, toDetails, type FilingDetails } from './filing-details.ts';
 import { isShownBy, type EffectiveDate, type FilingState, type StoredState } from './filing-state.ts';
 import { lookAlikeKey } from './look-alike.ts';
-import { maySee } from './seen-mark.ts';
+import { maySee, type TriageRecord } from './triage.ts';
 
 /** The document of a filing as the partner service returned it; null where it returned none. */
 export type FilingDocument = Readonly<Record<string, unknown>> | null;
@@ -65,6 +65,8 @@ export interface FilingCommit {
   /** The details to be kept from now on. Null removes the stored details, 'kept' leaves them as they are. */
   readonly details: FilingDetails | null | 'kept';
   readonly event: NewEvent | null;
+  /** The notes to be kept from now on. Null removes the stored notes; left out, they stay as they are. */
+  readonly triage?: TriageRecord | null;
   /** True where `completedAt` is another and the status is not; missing otherwise. */
   readonly movesTime?: true;
   /** Missing where the filing does not appear with an event, or looks like no other. */
@@ -163,11 +165,12 @@ function detect(
 ): Detection {
   if (filing === null) return previous === null ? { kind: 'unchanged' } : detectRemoval(previous, span);
   const change = detectChange(previous, filing, span, announces(id));
-  if (change.kind !== 'unchanged' || previous === null || !late.has(id)) return change;
+  const lateFiling = late.get(id);
+  if (change.kind !== 'unchanged' || previous === null || lateFiling === undefined) return change;
   // Its date may have been corrected since its last change: that is written first.
   const { effective } = withDetails(previous, toDetails(filing.document()));
   return isSameDate(effective, previous.effective)
-    ? detectPassed(previous, deadlines, span)
+    ? detectPassed(previous, deadlines, span, lateFiling.seen)
     : detectCorrection(previous, span);
 }
 
@@ -216,6 +219,6 @@ function effectiveDateOf(document: FilingDocument): EffectiveDate | undefined {
 }
 
 function reportOf(passed: PassedDeadline, since: number, seen: boolean) {
-  if (passed.type === 'filing.stalled') return { stalled: { since, after: passed.limit.after } };
+  if (passed.type === 'filing.stalled') return { stalled: { since, after: passed.limit.after, seen } };
   return { due: { dueAt: passed.dueAt, threshold: passed.warning.after, seen } };
 }

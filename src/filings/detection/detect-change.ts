@@ -108,10 +108,16 @@ export function detectRemoval(previous: FilingState, span: ComparedSpan): Detect
 }
 
 /**
- * Whether a filing that a read shows unchanged has passed a deadline that was not reported yet.
+ * Whether a filing that a read shows unchanged has passed a deadline that was not reported yet; `isSeen` as
+ * in `passedDeadline`.
  */
-export function detectPassed(previous: FilingState, deadlines: Deadlines, span: ComparedSpan): Detection {
-  const passed = passedDeadline(deadlines, previous, span.start);
+export function detectPassed(
+  previous: FilingState,
+  deadlines: Deadlines,
+  span: ComparedSpan,
+  isSeen = false,
+): Detection {
+  const passed = passedDeadline(deadlines, previous, span.start, isSeen);
   if (passed === null || isOutdated(previous, span)) return { kind: 'unchanged' };
   const next = {
     ...previous,

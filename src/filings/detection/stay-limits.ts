@@ -1,11 +1,17 @@
 import { parse, type Duration } from 'tinyduration';
+import { seenStatus } from './triage.ts';
 
 /** How long a filing is expected to stay in a status at most. */
 export interface StayLimit {
   readonly ms: number;
   /** The same as the operator wrote it, an ISO 8601 duration. */
   readonly after: string;
+  /** True where a filing that a person has seen may stay for longer; missing otherwise. */
+  readonly unlessSeen?: true;
 }
+
+/** A limit for a status as it is stored. */
+type StayRule = string | { readonly after: string; readonly unless?: 'seen' };
 
 /** Limits by status. */
 export type StayLimits = ReadonlyMap<string, StayLimit>;
@@ -27,12 +33,21 @@ export function stayLimitProblem(text: string, mayBeZero: boolean = false): stri
   return `must be ${mayBeZero ? 'P0D, or ' : ''}from one second (PT1S) to ten years (P3650D)`;
 }
 
+/** What is wrong with a limit for a status, for the operator; null for nothing. */
+export function stayRuleProblem(status: string, rule: StayRule): string | null {
+  if (typeof rule === 'string') return stayLimitProblem(rule);
+  return rule.unless !== undefined && status !== seenStatus
+    ? `cannot depend on what was seen: only ${seenStatus} filings are marked as seen`
+    : stayLimitProblem(rule.after);
+}
+
 /** The limits of an account's `stalledAfter`; those that cannot be read are left out. */
-export function toStayLimits(stalledAfter: Readonly<Record<string, string>> | null): StayLimits {
+export function toStayLimits(stalledAfter: Readonly<Record<string, StayRule>> | null): StayLimits {
   return new Map(
-    Object.entries(stalledAfter ?? {}).flatMap(([status, after]): [string, StayLimit][] => {
-      const limit = toStayLimit(after);
-      return limit === null ? [] : [[status, limit]];
+    Object.entries(stalledAfter ?? {}).flatMap(([status, rule]): [string, StayLimit][] => {
+      const limit = toStayLimit(typeof rule === 'string' ? rule : rule.after);
+      if (limit === null) return [];
+      return [[status, typeof rule === 'object' && rule.unless ? { ...limit, unlessSeen: true } : limit]];
     }),
   );
 }

@@ -8,18 +8,17 @@ import {
 } from '../../redis/unreadable-record.ts';
 import type { FilingDetails } from '../detection/filing-details.ts';
 import type { FilingState } from '../detection/filing-state.ts';
-import { markOf, maySee, type SeenMark } from '../detection/seen-mark.ts';
+import { triageOf, type Triage } from '../detection/triage.ts';
 import { createStateReader } from '../read-states.ts';
+import { createTriageStore } from '../triage-store.ts';
 
 /**
  * A filing as last seen, with the details by which people recognise it; they are null while it is COMPLETED.
  */
-export interface ListedFiling {
+export interface ListedFiling extends Triage {
   readonly id: string;
   readonly state: FilingState;
   readonly details: FilingDetails | null;
-  /** The note that the present rejection was seen; null without one, and in other statuses. */
-  readonly seen: SeenMark | null;
   /** The rejection that it answers; null for none. */
   readonly answers: string | null;
 }
@@ -41,13 +40,14 @@ export interface FilingReader {
    */
   states(account: string, ids: readonly string[], texts?: readonly string[]): Promise<KnownFiling[]>;
   detailTexts(account: string, ids: readonly string[]): Promise<DetailTexts>;
-  /** Adds marks and answers of filings, and their details where these were not read. */
+  /** Adds the notes and answers of filings, and their details where these were not read. */
   listed(account: string, known: readonly KnownFiling[], details?: DetailTexts): Promise<ListedFiling[]>;
 }
 
 /** A reader of the filings in Redis. */
 export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable): FilingReader {
   const stored = createStateReader(redis, keys, onUnreadable);
+  const triage = createTriageStore(redis, keys);
 
   function readDetails(account: string, id: string, text: string | undefined): FilingDetails | null {
     if (text === undefined) return null;
@@ -69,19 +69,6 @@ export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable:
     );
   }
 
-  // Only rejections have marks, so other lists cost nothing more.
-  async function readMarks(account: string, known: readonly KnownFiling[]): Promise<Map<string, SeenMark>> {
-    const rejected = known.filter(([, state]) => maySee(state));
-    if (rejected.length === 0) return new Map();
-    const texts = await redis.hmget(keys.account(account).seen, ...rejected.map(([id]) => id));
-    return new Map(
-      rejected.flatMap(([id, state], i): [string, SeenMark][] => {
-        const mark = markOf(texts[i] ?? null, state);
-        return mark === null ? [] : [[id, mark]];
-      }),
-    );
-  }
-
   return {
     async states(account, ids, texts) {
       const states = await (texts === undefined
@@ -95,14 +82,15 @@ export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable:
     detailTexts,
     async listed(account, known, details) {
       const ids = known.map(([id]) => id);
-      const [texts, marks, answers] = await Promise.all([
+      const [texts, noted, answers] = await Promise.all([
         details ?? detailTexts(account, ids),
-        readMarks(account, known),
+        triage.read(account, ids),
         ids.length === 0 ? [] : redis.hmget(keys.account(account).answers, ...ids),
       ]);
       return known.map(([id, state], i) => {
         const read = readDetails(account, id, texts.get(id));
-        return { id, state, details: read, seen: marks.get(id) ?? null, answers: answers[i] ?? null };
+        const notes = triageOf(noted[i] ?? null, state);
+        return { id, state, details: read, ...notes, answers: answers[i] ?? null };
       });
     },
   };

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Account } from '../../accounts/account.ts';
 import type { EventLog } from '../../events/event-log.ts';
-import { seenStatus } from '../../filings/detection/seen-mark.ts';
+import { seenStatus } from '../../filings/detection/triage.ts';
 import type { SnapshotStore } from '../../filings/snapshot-store.ts';
 import type { FilingListStore } from '../../filings/lists/filing-list-store.ts';
 import { isKnownStatus, knownStatuses } from '../../partner/filing-statuses.ts';

@@ -91,7 +91,8 @@ export function createLateSearch({
     async find(account, deadlines, statuses, now) {
       const watches = watchesOf(account, deadlines, statuses);
       if (watches.length === 0) return noneLate;
-      const isLate = ({ state }: ListedFiling) => passedDeadline(deadlines, state, now) !== null;
+      const isLate = ({ state, seen }: ListedFiling) =>
+        passedDeadline(deadlines, state, now, seen !== null) !== null;
       await forgetOthers(account, isLate);
       const kept = new Map<string, Walk>();
       for (const watch of watches) {

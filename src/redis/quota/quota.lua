@@ -1,12 +1,12 @@
 -- The bytes that an account stores through the API: its subscriptions, their replays, the registrations that
--- are remembered by their idempotency keys, its tokens, and its marks of rejections that were seen. Each
+-- are remembered by their idempotency keys, its tokens, and what people noted of its filings. Each
 -- record counts a little more than it takes.
 --
--- The sum of all but the tokens and the marks is kept in a string for a day. Without it, or with one that is
+-- The sum of all but the tokens and the notes is kept in a string for a day. Without it, or with one that is
 -- no number, all records are counted again, so that no difference lasts longer than that.
 local quota_kept_ms = 86400000
 local token_bytes = 1024
-local seen_bytes = 2560
+local triage_bytes = 4608
 
 local function subscription_bytes(length) return length + 256 end
 local function registration_bytes(length) return length + 256 end
@@ -65,6 +65,6 @@ local function stored_bytes(quota, subscriptions, registrations, tokens)
     redis.call('SET', quota, string.format('%d', count_stored(quota, subscriptions, registrations)), 'PX', quota_kept_ms)
   end
   local now = drop_expired_registrations(quota, registrations)
-  local seen = string.match(quota, '^(.*):') .. ':seen'
-  return tonumber(redis.call('GET', quota)) + token_bytes * length_of(tokens) + seen_bytes * length_of(seen), now
+  local triage = string.match(quota, '^(.*):') .. ':triage'
+  return tonumber(redis.call('GET', quota)) + token_bytes * length_of(tokens) + triage_bytes * length_of(triage), now
 end

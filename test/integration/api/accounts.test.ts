@@ -42,8 +42,10 @@ test('creating an account answers 201, replacing it 200; polling hears of both',
 test('single settings change, the others stay; a key goes to no other origin', async () => {
   const path = '/v1/accounts/patched';
   await api.call('PUT', path, { ...accountInput, pollIntervalMs: 1000, stalledAfter: { pending: 'P10D' } });
-  const limits = { PENDING: 'PT1S', ON_HOLD: 'P2W' };
-  const changed = await api.call('PATCH', path, { stalledAfter: { pending: 'PT1S', on_hold: 'P2W' } });
+  const limits = { PENDING: 'PT1S', ON_HOLD: 'P2W', REJECTED: { after: 'PT4H', unless: 'seen' } };
+  const changed = await api.call('PATCH', path, {
+    stalledAfter: { pending: 'PT1S', on_hold: 'P2W', rejected: { after: 'PT4H', unless: 'seen' } },
+  });
   expect([changed.status, changed.body]).toEqual([
     200,
     expect.objectContaining({ pollIntervalMs: 1000, stalledAfter: limits, check: expect.anything() }),

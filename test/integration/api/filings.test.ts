@@ -59,6 +59,8 @@ test('a filing is shown as last seen, with what people recognise it by', async (
     answeredBy: null,
     answers: null,
     told: [],
+    assignee: null,
+    note: null,
   };
   expect(await api.ok('GET', '/v1/accounts/shown/filings')).toEqual({ items: [expected], nextCursor: null });
   const one = await api.ok('GET', '/v1/accounts/shown/filings/f_1');

@@ -145,6 +145,8 @@ function realBody(type: string, filingBytesMax: number): string {
     return buildDigestEvent('a', '2026-11-23', { counts, rejections: [], since: 0, asOf: 1 }, 1).body;
   }
   if (type.startsWith('account.')) return buildOperationalEvent('a', type, '1', 1, details).body;
+  const state = { status: 'PAID', completedAt: null, rejectionReason: null, removed: false };
+  const note = { by: 'a', kind: 'note', text: 'b', assignee: null } as const;
   const change = {
     account: 'a',
     generation: 'g',
@@ -152,14 +154,15 @@ function realBody(type: string, filingBytesMax: number): string {
     type,
     sequence: 1,
     before: null,
-    after: { status: 'PAID', completedAt: null, rejectionReason: null, removed: false },
+    after: state,
     changed: ['status'],
     inferred: false,
     notBefore: 1,
     notAfter: 2,
     document: type === 'filing.removed' ? null : { id: 'f', status: 'PAID', extra: [1] },
     ...(type === 'filing.due' ? { due: { dueAt: 1, threshold: 'P7D', seen: false } } : {}),
-    ...(type === 'filing.stalled' ? { stalled: { since: 1, after: 'P1D' } } : {}),
+    ...(type === 'filing.noted' ? { document: null, details: null, note } : {}),
+    ...(type === 'filing.stalled' ? { stalled: { since: 1, after: 'P1D', seen: false } } : {}),
   };
   return buildFilingEvent(change, filingBytesMax).body;
 }

@@ -118,25 +118,6 @@ test('an account that was never read is unknown, and says since when it is belie
   ]);
 });
 
-test('who has seen a rejection stands beside it until the filing has another event', async () => {
-  const path = await api.createAccount('seen');
-  await reject('seen', 'f_1');
-  await reject('seen', 'f_2');
-  const seen = `${path}/filings/f_1/seen`;
-  const mark = { by: 'Dana', note: 'called the broker', at: expect.any(String) };
-  expect(await api.ok('PUT', seen, { by: 'Dana', note: 'called the broker' })).toMatchObject({ seen: mark });
-  expect(await api.ok('GET', `${path}/filings/f_1`)).toMatchObject({ seen: mark });
-  expect(await api.ok('GET', `${path}/filings`)).toMatchObject({ items: [{ seen: mark }, { seen: null }] });
-  expect(idsOf(await board('?account=seen&seen=true'))).toEqual(['seen/f_1']);
-  expect(idsOf(await board('?account=seen&seen=false'))).toEqual(['seen/f_2']);
-
-  await reject('seen', 'f_1');
-  expect(idsOf(await board('?account=seen&seen=true'))).toEqual([]);
-  await api.ok('PUT', seen, { by: 'Lee' });
-  expect((await api.call('DELETE', seen)).status).toBe(204);
-  expect(await api.ok('GET', `${path}/filings/f_1`)).toMatchObject({ seen: null });
-});
-
 test('rejections are listed by their due dates, which come from the rules of each account', async () => {
   const day = 86_400_000;
   const rule = { due: { TX: 'P60D', '*': 'P45D' } };
@@ -170,20 +151,7 @@ test('rejections are listed by their due dates, which come from the rules of eac
   expect(own['items']).toMatchObject([{ filingId: 'over' }, { filingId: 'soon' }, { filingId: 'dateless' }]);
 });
 
-test('only what is rejected now is marked as seen, and what has moved on is forgotten', async () => {
-  const path = await api.createAccount('moved');
-  await reject('moved', 'f_1');
-  await api.ok('PUT', `${path}/filings/f_1/seen`, { by: 'Dana' });
-  await api.putFilings('moved', [{ id: 'f_1', status: 'PENDING', type: 'filing.pending' }]);
-  const refused = await api.call('PUT', `${path}/filings/f_1/seen`, { by: 'Dana' });
-  expect([refused.status, refused.body['code']]).toEqual([409, 'filing_not_rejected']);
-  expect((await api.call('PUT', `${path}/filings/nosuch/seen`, { by: 'Dana' })).status).toBe(404);
-  await reject('moved', 'f_2');
-  await api.ok('PUT', `${path}/filings/f_2/seen`, { by: 'Dana' });
-  expect(await api.stored.of('moved').seen()).toEqual(['f_2']);
-});
-
-test('marks count for the quota of the account', async () => {
+test('what is noted counts for the quota of the account', async () => {
   const path = await api.createAccount('quota');
   await reject('quota', 'f_1');
   const used = async () => ((await api.ok('GET', path))['quota'] as { usedBytes: number }).usedBytes;
@@ -201,7 +169,7 @@ test('the board is a table too, with the account and who has seen it', async () 
   });
   const [head, line] = text.split('\r\n');
   expect(head).toBe(
-    'account,filingId,since,insuredsName,policyNumber,stateAbbr,filingType,premium,rejectionReason,seenBy,seenNote,seenAt,answeredBy,answers,sinceIsFirstRead,carriersName,createdAt,policyEffectiveDate,dueAt,told',
+    'account,filingId,since,insuredsName,policyNumber,stateAbbr,filingType,premium,rejectionReason,seenBy,seenNote,seenAt,assignee,note,answeredBy,answers,sinceIsFirstRead,carriersName,createdAt,policyEffectiveDate,dueAt,told',
   );
   expect(line).toMatch(/^table,f_1,[^,]+,Acme,P-f_1,TX,NEW_BUSINESS,12\.5,,'=Dana,,20/);
 });

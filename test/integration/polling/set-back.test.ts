@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { noteFilings } from '../../../src/filings/note-filings.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import {
   partnerRow,
@@ -66,6 +67,22 @@ describe.each([
     ]);
     expect([events[0]?.id, events[1]?.id]).toEqual([told?.id, created?.id]);
     expect(await watched.pollFor()).toEqual([]);
+  });
+
+  it('what people noted in this process is noted again, under the same id', async () => {
+    const { watched, setAllBack } = await baselined(largeFrom, partnerRow('a', 'REJECTED'));
+    const step = { kind: 'seen', by: 'Dana', text: 'asked' } as const;
+    await noteFilings({ ...watched, now: watched.clock.now }, 'acme', ['a'], step);
+    const [noted] = await watched.events();
+    await setAllBack();
+    expect(await watched.filings.get('acme', 'a')).toMatchObject({ seen: null, note: null });
+    const events = await watched.pollFor();
+    expect(events.map(brief)).toEqual([['a', 'filing.noted', 'REJECTED', 1]]);
+    expect(events[0]?.id).toBe(noted?.id);
+    expect(await watched.filings.get('acme', 'a')).toMatchObject({
+      seen: { by: 'Dana' },
+      note: { text: 'asked' },
+    });
   });
 
   it('a process that knows of nothing finds the same change again under the same id', async () => {

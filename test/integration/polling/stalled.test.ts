@@ -5,6 +5,8 @@ import {
   type HostilePartner,
 } from '../../support/partner/hostile-partner.ts';
 import { watchAccount, type SeenEvent, type WatchedAccount } from '../../support/partner/watched-account.ts';
+import { noteFilings } from '../../../src/filings/note-filings.ts';
+import type { Account } from '../../../src/accounts/account.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
 
 const redis = testRedis();
@@ -22,7 +24,7 @@ afterEach(() => partner[Symbol.asyncDispose]());
 const limitMs = 60;
 const limit = 'PT0.06S';
 
-async function watch(stalledAfter: Record<string, string> = { PENDING: limit }) {
+async function watch(stalledAfter: Account['stalledAfter'] = { PENDING: limit }) {
   const options = { retries: false, stalledAfter };
   const watched = await watchAccount(client, `${redis.prefix}${tests}`, partner, options);
   await watched.poll();
@@ -108,4 +110,23 @@ it.each([
   const events = await pollBeyond(watched);
   expect(types(events.filter(({ filingId }) => filingId === 'a'))).toEqual(['filing.stalled']);
   expect(types(events.filter(({ filingId }) => filingId === 'b'))).toEqual(['filing.completed']);
+});
+
+it('says whether somebody has seen it, and is not reported of what was seen where the limit says so', async () => {
+  partner.rows = [partnerRow('a', 'REJECTED'), partnerRow('b', 'REJECTED')];
+  const watched = await watch({ REJECTED: { after: limit, unless: 'seen' } });
+  const deps = { ...watched, now: watched.clock.now };
+  const seen = { kind: 'seen', by: 'Dana', text: null } as const;
+  await noteFilings(deps, watched.account, ['a'], seen);
+  const reported = (events: readonly SeenEvent[]) =>
+    events.flatMap(({ type, filingId, stalled }) => (type === 'filing.stalled' ? { filingId, stalled } : []));
+  expect(reported(await pollBeyond(watched))).toMatchObject([{ filingId: 'b', stalled: { seen: false } }]);
+  await noteFilings(deps, watched.account, ['a'], { kind: 'undone', by: 'Dana' });
+  // As a process that has not looked at it yet.
+  const again = await watch({ REJECTED: { after: limit, unless: 'seen' } });
+  expect(reported(await again.events())).toMatchObject([{ filingId: 'b' }, { filingId: 'a' }]);
+  await noteFilings(deps, watched.account, ['a'], seen);
+  await pollBeyond(await watch({ REJECTED: 'PT0.09S' }));
+  const stalled = reported(await watched.events()).map((each) => each.stalled);
+  expect(stalled.slice(2)).toMatchObject([{ seen: true }, { seen: false }]);
 });

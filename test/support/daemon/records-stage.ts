@@ -56,7 +56,7 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscript
   lookAlikes: { garbage: addMember, waits: { wrongType: 'all', garbage: 'nobody' }, silent: ['garbage'] },
   answers: { garbage: addField, waits: { wrongType: 'all', garbage: 'nobody' }, silent: ['garbage'] },
   details: { garbage: spoilFields, waits: { wrongType: 'all', garbage: 'nobody' }, silent: ['garbage'] },
-  seen: { garbage: addField, waits: nobodyWaits, silent: byApi },
+  triage: { garbage: addField, waits: { wrongType: 'all', garbage: 'nobody' }, silent: ['garbage'] },
   counts: { garbage: spoilFields, waits: allWait },
   // Written once a minute.
   countHistory: { garbage: addEntry, waits: nobodyWaits, silent: byApi },

@@ -1,11 +1,13 @@
+import type { Account } from '../../../src/accounts/account.ts';
 import type { PollMode } from '../../../src/polling/schedule/plan.ts';
 import { readAgain } from '../../../src/polling/store/missed-read-store.ts';
 import { createUnsoundAccounts } from '../../../src/accounts/unsound-accounts.ts';
 import { reportHealth } from '../../../src/polling/health.ts';
 import { createEventLog, type EventLog } from '../../../src/events/event-log.ts';
 import type { RecordedEvent } from '../../../src/filings/observe-filings.ts';
-import { createFilingListStore } from '../../../src/filings/lists/filing-list-store.ts';
+import { createFilingListStore, type FilingListStore } from '../../../src/filings/lists/filing-list-store.ts';
 import { createSnapshotStore, type SnapshotStore } from '../../../src/filings/snapshot-store.ts';
+import { createTriageStore, type TriageStore } from '../../../src/filings/triage-store.ts';
 import { createPartnerClient } from '../../../src/partner/partner-client.ts';
 import { createPatientClient } from '../../../src/partner/patient-client.ts';
 import { createRequestBudget } from '../../../src/partner/request-budget.ts';
@@ -48,6 +50,8 @@ export interface WatchedAccount {
   readonly snapshot: SnapshotStore;
   readonly polling: PollingStore;
   readonly log: EventLog;
+  readonly filings: FilingListStore;
+  readonly triage: TriageStore;
   readonly clock: Clock;
   /** One poll, which does not wait for a backoff unless `scheduled`. */
   poll(
@@ -84,7 +88,7 @@ export interface WatchOptions {
   /** False: failed and refused requests are not repeated within a poll. */
   readonly retries?: boolean;
   /** ISO 8601 durations by status; default none. */
-  readonly stalledAfter?: Readonly<Record<string, string>>;
+  readonly stalledAfter?: Account['stalledAfter'];
   /** ISO 8601 durations by state; default none. */
   readonly due?: Readonly<Record<string, string>>;
   /** ISO 8601 durations; default those of the daemon. */
@@ -139,6 +143,8 @@ export async function watchAccount(
     onRequest: () => undefined,
   });
   const { beginSweep } = options;
+  const filings = createFilingListStore(redis, keys);
+  const triage = createTriageStore(redis, keys);
   const deps = {
     snapshot,
     polling,
@@ -147,7 +153,7 @@ export async function watchAccount(
     random,
     differences: new Map(),
     bodies: createBodyAllowance(),
-    late: createLateSearch({ filings: createFilingListStore(redis, keys) }),
+    late: createLateSearch({ filings }),
     largeFrom: options.largeFrom ?? 1,
     filingBytesMax: options.filingBytesMax ?? 262_144,
     doubtLimits: { ...defaultDoubtLimits, ...options.doubtLimits },
@@ -171,6 +177,8 @@ export async function watchAccount(
     snapshot,
     polling,
     log,
+    filings,
+    triage,
     clock,
     async poll(mode = 'delta', { signal, scheduled = false, newSettings = false } = {}) {
       let sent = 0;

@@ -90,8 +90,10 @@ export function storedAccount(redis: RedisClient, keys: AccountKeys) {
     },
     /** Number of filings in a status, as it is counted. */
     setCount: (status: string, filings: number) => redis.hset(keys.counts, status, filings),
-    /** Ids of the filings whose rejections are marked as seen. */
-    seen: () => redis.hkeys(keys.seen),
+    /** Notes something of filings, whether they are known or not. */
+    addTriage: (ids: readonly string[]) =>
+      redis.hset(keys.triage, ...ids.flatMap((id) => [id, '{"seen":null,"assignee":"Lee","note":null}'])),
+    dropTriage: (ids: readonly string[]) => redis.hdel(keys.triage, ...ids),
     /** Number of filings that polls have missed. */
     missing: () => redis.hlen(keys.missing),
     /** Ids of the subscriptions that are stored. */

@@ -13,6 +13,9 @@ describe('an event type', () => {
     ['account.*', 'account.stale', true],
     ['subscription.disabled', 'subscription.disabled', true],
     ['*', 'filing.paid', true],
+    ['filing.*', 'filing.noted', false],
+    ['filing.noted', 'filing.noted', true],
+    ['*', 'filing.noted', true],
     ['*', 'subscription.disabled', true],
   ])('%s means %s: %s', (pattern, type, expected) => {
     expect(matchesType(pattern, type)).toBe(expected);

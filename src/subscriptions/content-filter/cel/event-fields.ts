@@ -35,7 +35,8 @@ const data: Fields = {
   changed: 'list<string>',
   observed: texts('notBefore notAfter'),
   inferred: 'bool',
-  stalled: texts('status since after'),
+  stalled: { ...texts('status since after'), seen: 'bool' },
+  note: texts('by kind text assignee'),
   dueAt: 'string',
   due: { ...texts('dueAt threshold'), seen: 'bool' },
   details: {
