@@ -76,8 +76,8 @@ describe('the board of rejections', () => {
     expect(await dialog.getByLabel('Your name').inputValue()).toBe('Dana Whitfield');
     await tab.page.keyboard.press('Escape');
     await tab.show('#/accounts/default/filing/f_second');
-    await tab.page.getByText('Dana Whitfield').waitFor();
-    await tab.page.getByRole('button', { name: /^Not seen after all/ }).click();
+    await tab.page.getByText('Seen by Dana Whitfield').waitFor();
+    await tab.page.getByRole('button', { name: /^Undo: / }).click();
     await tab.page.getByRole('button', { name: /^Mark as seen/ }).waitFor();
     expect(tab.problems).toEqual([]);
   });

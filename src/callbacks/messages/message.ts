@@ -1,3 +1,4 @@
+import { notedType } from '../../events/event-types.ts';
 import { premiumText, statusWord, textOf, timeText } from './words.ts';
 
 /** The body of an event, as far as messages show it. */
@@ -24,6 +25,8 @@ export interface Message {
   readonly at: string;
   /** Address of the page about it; null where it is not known. */
   readonly link: string | null;
+  /** Address of the page on which a person takes a rejection; null where there is none to take. */
+  readonly take: string | null;
 }
 
 /** A line of a message. */
@@ -33,18 +36,21 @@ export interface MessageItem {
   readonly link: string | null;
 }
 
-// Maximum characters of an address that Slack takes.
-const linkLengthMax = 3_000;
+// Maximum characters of an address: Slack takes 3 000, those of `?take=1` among them.
+const linkLengthMax = 2_990;
 
 /** Puts an event into words. Pure. */
 export function toMessage(event: EventBody): Message {
   const { data, timestamp } = event;
   const about = textOf(data['filingId']) === '' ? ofOperation(event) : ofFiling(event);
   const items = event.type === 'account.digest' ? itemsOf(event) : [];
-  return { ...about, items, at: timestamp, link: linkOf(data) };
+  const link = linkOf(data);
+  const isRejection = data['status'] === 'REJECTED' && event.type !== notedType && !isAnswered(data);
+  const take = link !== null && isRejection ? `${link}?take=1` : null;
+  return { ...about, items, at: timestamp, link, take };
 }
 
-type About = Omit<Message, 'items' | 'at' | 'link'>;
+type About = Omit<Message, 'items' | 'at' | 'link' | 'take'>;
 
 function ofFiling(event: EventBody): About {
   const { type, data } = event;
@@ -55,7 +61,7 @@ function ofFiling(event: EventBody): About {
     outcome: status === '' ? type : outcomeOf(event, statusWord(status)),
     tone: toneOf(type, data, status),
     subject: subjectOf(filing, textOf(data['filingId'])),
-    reason: textOf(data['rejectionReason']),
+    reason: noteOf(data) ?? textOf(data['rejectionReason']),
     facts: [
       `account ${textOf(data['account'])}`,
       textOf(data['filingId']),
@@ -96,6 +102,8 @@ function outcomeOf(event: EventBody, word: string): string {
       return isAnswered(data) ? 'Resubmitted' : `${word} (no filing answers it any more)`;
     case 'filing.due':
       return `${word}, ${isOverdue(textOf(data['dueAt']), event.timestamp) ? 'overdue' : 'due soon'}`;
+    case 'filing.noted':
+      return notedText(data['note']);
     default:
       if (changed.includes('status')) return word;
       return changed.includes('rejectionReason') ? `${word} (the reason changed)` : `${word} (again)`;
@@ -103,16 +111,39 @@ function outcomeOf(event: EventBody, word: string): string {
 }
 
 function toneOf(type: string, data: EventBody['data'], status: string): Message['tone'] {
-  if (isAnswered(data)) return 'plain';
+  if (isAnswered(data) || type === notedType) return 'plain';
   if (status === 'REJECTED') return 'bad';
   if (type === 'filing.stalled' || type === 'filing.due') return 'warn';
   return status === 'COMPLETED' ? 'good' : 'plain';
 }
 
-function sinceOf({ stalled }: EventBody['data']): string[] {
+function notedText(note: unknown): string {
+  const { by, kind, assignee } = (note ?? {}) as Readonly<Record<string, unknown>>;
+  const name = textOf(by);
+  switch (kind) {
+    case 'seen':
+      return `Seen by ${name}`;
+    case 'undone':
+      return `Not seen after all: ${name}`;
+    case 'assigned':
+      return textOf(assignee) === ''
+        ? `Assigned to nobody by ${name}`
+        : `Assigned to ${textOf(assignee)} by ${name}`;
+    default:
+      return `Note by ${name}`;
+  }
+}
+
+// The text of a note in place of the reason; null for other events.
+function noteOf({ note }: EventBody['data']): string | null {
+  return typeof note === 'object' && note !== null ? textOf((note as { text?: unknown }).text) : null;
+}
+
+function sinceOf({ status, stalled }: EventBody['data']): string[] {
   if (typeof stalled !== 'object' || stalled === null) return [];
-  const { since, after } = stalled as { since?: unknown; after?: unknown };
-  return [`since ${timeText(textOf(since))}`, `limit ${textOf(after)}`];
+  const { since, after, seen } = stalled as { since?: unknown; after?: unknown; seen?: unknown };
+  const unseen = status === 'REJECTED' && seen === false ? ['nobody has seen it'] : [];
+  return [`since ${timeText(textOf(since))}`, `limit ${textOf(after)}`, ...unseen];
 }
 
 function isOverdue(dueAt: string, timestamp: string): boolean {

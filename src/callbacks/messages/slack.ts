@@ -18,7 +18,16 @@ const reasonLinesMax = 20;
 const itemsMax = 20;
 
 /** An event as a message in Block Kit. Text of others stays on its line, or in its quotation. */
-export function toSlackMessage({ outcome, subject, reason, items, facts, at, link }: Message): SlackMessage {
+export function toSlackMessage({
+  outcome,
+  subject,
+  reason,
+  items,
+  facts,
+  at,
+  link,
+  take,
+}: Message): SlackMessage {
   const headline = `*${escapeMrkdwn(outcome, partMax)}:* ${subject.map((part) => escapeMrkdwn(part, partMax)).join(' · ')}`;
   const quoted = quote(reason);
   const shown = [...facts.map((fact) => escapeMrkdwn(fact, partMax)), localTime(at)];
@@ -30,7 +39,17 @@ export function toSlackMessage({ outcome, subject, reason, items, facts, at, lin
       ? [{ type: 'section', text: mrkdwn(`… ${items.length - itemsMax} more`) }]
       : []),
     { type: 'context', elements: [mrkdwn(bounded(shown.join(' · ')))] },
-    ...(link === null ? [] : [{ type: 'actions', elements: [openButton(link)] }]),
+    ...(link === null
+      ? []
+      : [
+          {
+            type: 'actions',
+            elements: [
+              button('open', 'Open', link),
+              ...(take === null ? [] : [button('take', 'Take it', take)]),
+            ],
+          },
+        ]),
   ];
   return { text: quoted === '' ? bounded(headline) : `${bounded(headline)}\n${quoted}`, blocks };
 }
@@ -39,8 +58,8 @@ function mrkdwn(text: string) {
   return { type: 'mrkdwn', text, verbatim: true };
 }
 
-function openButton(url: string) {
-  return { type: 'button', action_id: 'open', text: { type: 'plain_text', text: 'Open' }, url };
+function button(id: string, text: string, url: string) {
+  return { type: 'button', action_id: id, text: { type: 'plain_text', text }, url };
 }
 
 function listed({ text, link }: MessageItem): string {

@@ -30,6 +30,7 @@ export function toTeamsMessage({
   facts,
   at,
   link,
+  take,
 }: Message): TeamsMessage {
   const headline = oneLine(outcome, partMax);
   const about = subject.map((part) => oneLine(part, partMax)).join(' · ');
@@ -50,7 +51,9 @@ export function toTeamsMessage({
       ...(items.length > itemsMax ? [richText([run(`… ${items.length - itemsMax} more`)])] : []),
       richText([{ ...run(shown), size: 'small', isSubtle: true }]),
     ],
-    ...(link === null ? {} : { actions: [{ type: 'Action.OpenUrl', title: 'Open', url: link }] }),
+    ...(link === null
+      ? {}
+      : { actions: [openUrl('Open', link), ...(take === null ? [] : [openUrl('Take it', take)])] }),
   };
   return {
     type: 'message',
@@ -61,6 +64,10 @@ export function toTeamsMessage({
 function listed({ text, link }: MessageItem) {
   const line = oneLine(`• ${text.join(' · ')}`, itemMax);
   return link === null ? run(line) : { ...run(line), selectAction: { type: 'Action.OpenUrl', url: link } };
+}
+
+function openUrl(title: string, url: string) {
+  return { type: 'Action.OpenUrl', title, url };
 }
 
 function quoteOf(reason: string) {

@@ -3,7 +3,7 @@ import { ApiError, ClientContext, createApiClient } from './data/api.js';
 import { Layout } from './parts/layout.js';
 import { OpenLink, SignIn } from './pages/sign-in.js';
 import { Pages } from './pages.js';
-import { onOtherTab, openLink, readSession, signOut, takeLink, useOfLink } from './session.js';
+import { dropWanted, onOtherTab, openLink, readSession, signOut, takeLink, useOfLink } from './session.js';
 import { sleep } from './data/daemon.js';
 
 /** @import { Session } from '../api-types.ts' */
@@ -20,6 +20,9 @@ const over = 'The token is no longer valid, or the session has ended. Sign in ag
 function App() {
   const [state, setState] = useState(/** @type {State} */ ({ is: 'unknown', wait: null }));
   useEffect(() => follow(setState), []);
+  useEffect(() => {
+    if (state.is === 'in') dropWanted();
+  }, [state.is]);
 
   const enter = (/** @type {Session} */ session) => setState({ is: 'in', session });
   const leave = async () => {
@@ -34,7 +37,8 @@ function App() {
   );
 
   if (state.is === 'unknown') return html`<p class="banner" role="status">${state.wait ?? 'Loading …'}</p>`;
-  if (state.is === 'out') return html`<${SignIn} notice=${state.notice} onSignedIn=${enter} />`;
+  if (state.is === 'out')
+    return html`<${SignIn} key=${state.notice} notice=${state.notice} onSignedIn=${enter} />`;
   if (state.is === 'asked') {
     return html`<${OpenLink}
       session=${state.session}

@@ -58,14 +58,54 @@ export async function signOut() {
   tellTabs();
 }
 
+const wantedKey = 'filing-webhooks.wanted';
+// Milliseconds for which a page is kept that could not be shown without signing in.
+const wantedMs = 3_600_000;
+
+/** Keeps the page that the address names until a link is opened, also in another tab. */
+export function keepWanted() {
+  const { hash } = location;
+  if (hash.length < 3 || hash.startsWith('#/link/')) return;
+  inStorage((storage) => storage.setItem(wantedKey, JSON.stringify({ hash, at: Date.now() })));
+}
+
+/** Forgets it. */
+export const dropWanted = () => inStorage((storage) => storage.removeItem(wantedKey));
+
+// The page that was wanted of what a link opens; the start where there is none.
+/** @type {(secret: string) => string} */
+function wantedPage(secret) {
+  const account = encodeURIComponent(accountOf(secret) ?? '');
+  const kept = inStorage((storage) => JSON.parse(storage.getItem(wantedKey) ?? '{}'));
+  const hash = String(kept?.hash);
+  const isOpened = hash.startsWith(`#/accounts/${account}/`) || hash.startsWith('#/rejections');
+  return isOpened && Date.now() - Number(kept?.at) < wantedMs ? hash : '#/';
+}
+
 /**
- * The secret of a link that the address holds, taken out of the address and its history; null for none.
+ * The result of a use of the browser's storage; null where there is none, or where anything but the page has
+ * written to it.
+ * @template T
+ * @param {(storage: Storage) => T} use
+ * @returns {T | null}
+ */
+export function inStorage(use) {
+  try {
+    return use(localStorage);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The secret of a link that the address holds, taken out of the address and its history; null for none. The
+ * address names the page then that was wanted before.
  * @returns {string | null}
  */
 export function takeLink() {
   const secret = /^#\/link\/([!-~]+)$/.exec(location.hash)?.[1] ?? null;
   if (secret === null) return null;
-  history.replaceState(null, '', `${location.pathname}${location.search}#/`);
+  history.replaceState(null, '', `${location.pathname}${location.search}${wantedPage(secret)}`);
   dispatchEvent(new Event('hashchange'));
   return secret;
 }

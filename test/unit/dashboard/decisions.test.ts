@@ -230,6 +230,24 @@ describe('requests of forms', async () => {
     });
   });
 
+  test('a limit for rejections that nobody has seen stays one, and becomes one', () => {
+    const account = {
+      account: 'a',
+      baseUrl: 'https://p.example/v1',
+      pollIntervalMs: 15_000,
+      sweepIntervalMs: 900_000,
+      stalledAfter: { PENDING: 'P10D', REJECTED: { after: 'P2D', unless: 'seen' } },
+      due: null,
+      dueWarnings: ['P7D', 'P0D'],
+    };
+    const before = accountValues?.(account) as Record<string, unknown>;
+    expect(before).toMatchObject({ stalledAfter: { PENDING: '10', REJECTED: '2' }, unlessSeen: true });
+    expect(accountChange?.(before, before)).toEqual({});
+    const any = { ...before, unlessSeen: false };
+    expect(accountChange?.(before, any)).toEqual({ stalledAfter: { PENDING: 'P10D', REJECTED: 'P2D' } });
+    expect(accountChange?.(any, before)).toEqual({ stalledAfter: account.stalledAfter });
+  });
+
   test('a replay has the times of its choice, and nothing that was left empty', () => {
     const none = { which: 'dead', after: '2026-01-01T00:00', before: '', filingId: ' ' };
     expect(replayRequest?.(none, now)).toEqual({ deadLettersOnly: true });

@@ -9,8 +9,9 @@
  * @property {string | null} state
  * @property {string | null} from
  * @property {string | null} to
- * @property {string | null} reason why it was rejected or disabled, or why the last poll failed
+ * @property {string | null} reason why it was rejected or disabled, or why the last poll failed; or a note
  * @property {string | null} answeredBy the filing that answers the rejection
+ * @property {string | null} noted the note of a person with their name; `from` and `to` are null then
  * @property {boolean} inferred
  * @property {boolean} tooLarge whether the filing was too large to be part of the event
  */
@@ -23,18 +24,36 @@
  */
 export function eventFacts({ data }) {
   const filing = asObject(data['filing'] ?? data['details']);
+  const note = data['note'] === undefined ? null : asObject(data['note']);
   return {
     filingId: text(data['filingId']),
     insured: text(filing['insuredsName']),
     policy: text(filing['policyNumber']),
     state: text(asObject(filing['filingState'] ?? filing)['stateAbbr']),
-    from: text(data['previousStatus']),
-    to: text(data['status']),
-    reason: text(data['rejectionReason']) ?? text(data['reason']) ?? text(data['lastError']),
+    from: note === null ? text(data['previousStatus']) : null,
+    to: note === null ? text(data['status']) : null,
+    reason:
+      note === null
+        ? (text(data['rejectionReason']) ?? text(data['reason']) ?? text(data['lastError']))
+        : text(note['text']),
+    noted: note && notedWords(note),
     answeredBy: text(data['answeredBy']),
     inferred: data['inferred'] === true,
     tooLarge: data['omitted'] === 'too_large',
   };
+}
+
+/** @type {(note: Record<string, unknown>) => string} */
+function notedWords({ by, kind, assignee }) {
+  const to = text(assignee);
+  /** @type {Readonly<Record<string, string>>} */
+  const words = {
+    seen: 'has seen it',
+    undone: 'took the mark back',
+    note: 'wrote a note',
+    assigned: to === null ? 'assigned it to nobody' : `assigned it to ${to}`,
+  };
+  return `${text(by) ?? 'Somebody'} ${words[text(kind) ?? ''] ?? 'noted something'}`;
 }
 
 /**
@@ -65,8 +84,8 @@ export function withKnownDetails(filing) {
  * @param {string} search
  */
 export function matchesSearch(event, search) {
-  const { filingId, insured, policy, state, from, to, reason } = eventFacts(event);
-  const shown = folded([event.type, filingId, insured, policy, state, from, to, reason].join('\n'));
+  const { filingId, insured, policy, state, from, to, reason, noted } = eventFacts(event);
+  const shown = folded([event.type, filingId, insured, policy, state, from, to, reason, noted].join('\n'));
   return folded(search)
     .split(/\s+/)
     .every((word) => shown.includes(word));

@@ -20,6 +20,7 @@ import { formatOfUrl, isForPeople, wishOf } from './wishes.js';
  * @property {string} digestDays
  * @property {string} due days or an ISO 8601 duration after each state: `TX 60, * 45`
  * @property {string} dueWarnings days or ISO 8601 durations with commas between
+ * @property {boolean} unlessSeen whether rejections that a person has seen may stay for longer
  */
 
 /** @type {AccountValues} */
@@ -35,6 +36,7 @@ export const newAccount = {
   digestDays: 'mon-fri',
   due: '',
   dueWarnings: '7, 0',
+  unlessSeen: false,
 };
 
 /**
@@ -43,7 +45,8 @@ export const newAccount = {
  * @returns {AccountValues}
  */
 export function accountValues(settings) {
-  const { account, baseUrl, pollIntervalMs, sweepIntervalMs, stalledAfter, due, dueWarnings, digest } = settings;
+  const { account, baseUrl, pollIntervalMs, sweepIntervalMs, stalledAfter, due, dueWarnings, digest } =
+    settings;
   return {
     account,
     baseUrl,
@@ -51,7 +54,10 @@ export function accountValues(settings) {
     pollIntervalMs: String(pollIntervalMs / 1000),
     sweepIntervalMs: String(sweepIntervalMs / 1000),
     stalledAfter: Object.fromEntries(
-      Object.entries(stalledAfter ?? {}).map(([status, span]) => [status, daysOf(span)]),
+      Object.entries(stalledAfter ?? {}).map(([status, rule]) => [
+        status,
+        daysOf(typeof rule === 'string' ? rule : rule.after),
+      ]),
     ),
     due: Object.entries(due ?? {})
       .map(([state, span]) => `${state} ${daysOf(span)}`)
@@ -60,6 +66,7 @@ export function accountValues(settings) {
     digestAt: digest?.at ?? '',
     digestZone: digest?.zone ?? newAccount.digestZone,
     digestDays: digest?.days ?? newAccount.digestDays,
+    unlessSeen: typeof stalledAfter?.[seenStatus] === 'object',
   };
 }
 
@@ -79,12 +86,15 @@ export const accountChange = (before, after) => difference(accountSettings(befor
 
 /** @param {AccountValues} values */
 function accountSettings(values) {
-  const { baseUrl, partnerKey, pollIntervalMs, sweepIntervalMs, stalledAfter, due, dueWarnings } = values;
+  const { baseUrl, partnerKey, pollIntervalMs, sweepIntervalMs, stalledAfter, unlessSeen, due, dueWarnings } =
+    values;
+  const ruleOf = (/** @type {string} */ status, /** @type {string} */ after) =>
+    unlessSeen && status === seenStatus ? { after, unless: 'seen' } : after;
   const { digestAt, digestZone, digestDays } = values;
   const spans = Object.entries(stalledAfter)
     .filter(([, text]) => text.trim() !== '')
     .toSorted(([one], [other]) => one.localeCompare(other))
-    .map(([status, text]) => [status, spanOf(text.trim())]);
+    .map(([status, text]) => [status, ruleOf(status, spanOf(text.trim()))]);
   return {
     baseUrl: baseUrl.trim(),
     partnerKey: partnerKey.trim() || undefined,
@@ -93,7 +103,10 @@ function accountSettings(values) {
     stalledAfter: spans.length === 0 ? null : Object.fromEntries(spans),
     due: rulesOf(due),
     dueWarnings: wordsOf(dueWarnings).map(spanOf),
-    digest: digestAt === '' ? null : { at: digestAt, zone: digestZone.trim(), days: digestDays.replaceAll(' ', '') },
+    digest:
+      digestAt === ''
+        ? null
+        : { at: digestAt, zone: digestZone.trim(), days: digestDays.replaceAll(' ', '') },
   };
 }
 
@@ -113,6 +126,9 @@ const wordsOf = (text) =>
     .split(',')
     .map((word) => word.trim())
     .filter((word) => word !== '');
+
+// The only status in which filings are marked as seen.
+const seenStatus = 'REJECTED';
 
 /** @type {(seconds: string) => number | undefined} */
 const msOf = (seconds) =>
@@ -146,7 +162,7 @@ const daysOf = (span) => /^P(\d+)D$/.exec(span)?.[1] ?? span;
 const secretBytes = 32;
 
 // The patterns that stand for `*` on the form.
-const everything = ['filing.*', 'account.*', 'subscription.*'];
+const everything = ['filing.*', 'filing.noted', 'account.*', 'subscription.*'];
 
 /**
  * The values of a form for a new subscription, with a random secret.

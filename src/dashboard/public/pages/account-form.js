@@ -3,7 +3,7 @@ import { limitedStatuses } from '../catalogue.js';
 import { ApiError, apiPath, useClient, useResource } from '../data/api.js';
 import { accountChange, accountInput, accountValues, newAccount } from '../data/requests.js';
 import { AccountHeading } from '../parts/account-parts.js';
-import { DialogButton, Field, Group, PageForm, useForm, valueOf } from '../parts/forms.js';
+import { DialogButton, Field, Group, PageForm, Tick, useForm, valueOf } from '../parts/forms.js';
 import { Heading, Notice, Section, Text, whenRead } from '../parts/parts.js';
 import { href } from '../router.js';
 import { useIsOperator, useMayWrite } from '../session.js';
@@ -151,7 +151,7 @@ function CheckResult({ check: { ok, detail } }) {
 function AccountFields({ isNew }) {
   /** @type {Form<AccountValues>} */
   const { values, set } = useForm();
-  const { stalledAfter } = values;
+  const { stalledAfter, unlessSeen } = values;
   const seconds = {
     inputmode: 'decimal',
     pattern: '[0-9]+([.,][0-9]+)?',
@@ -219,6 +219,11 @@ function AccountFields({ isNew }) {
             /></label>`,
         )}
       </div>
+      <${Tick}
+        label="REJECTED: only while nobody has seen it"
+        checked=${unlessSeen}
+        onToggle=${() => set({ unlessSeen: !unlessSeen })}
+      />
     <//>
     <div class="halves">
       <${Field}

@@ -79,7 +79,7 @@ function Found({ events, account, isFiltered }) {
 
 /** @param {{ event: FilingEvent, account: string }} props */
 function FeedEntry({ event, account }) {
-  const { filingId, insured, policy, state, from, to, reason } = eventFacts(event);
+  const { filingId, insured, policy, state, from, to, reason, noted } = eventFacts(event);
   return html`<li>
     <span class="quiet"><${At} at=${event.timestamp} /></span>
     <span><${Badge} word=${event.type} /></span>
@@ -87,6 +87,7 @@ function FeedEntry({ event, account }) {
     ${policy !== null && html`<span class="quiet"><${Text} value=${policy} /></span>`}
     ${state !== null && html`<span class="quiet"><${Text} value=${state} /></span>`}
     ${to !== null && html`<span><${Text} value=${from ?? 'new'} /> → <${Text} value=${to} /></span>`}
+    ${noted !== null && html`<span><${Text} value=${noted} /></span>`}
     ${reason !== null && html`<span class="quiet"><${Text} value=${reason} /></span>`}
   </li>`;
 }

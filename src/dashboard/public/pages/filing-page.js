@@ -14,12 +14,13 @@ import { EventDeliveries } from '../deliveries/attempts.js';
 import { apiPath, useResource } from '../data/api.js';
 import { eventFacts, withKnownDetails } from '../data/filing-event.js';
 import { AccountHeading } from '../parts/account-parts.js';
-import { AnsweredBy, Due, FilingAge, SeenBy } from '../parts/filings.js';
+import { Due, FilingAge } from '../parts/filings.js';
+import { AnsweredBy, Notes, SeenBy } from '../parts/triage.js';
 import { ToldOfFiling } from '../parts/told.js';
 import { WhatToFix } from '../parts/what-to-fix.js';
 import { dollars, spaced } from '../parts/format.js';
 import { html } from '../html.js';
-import { href, withQuery } from '../router.js';
+import { href, useQuery, withQuery } from '../router.js';
 
 /** @import { FilingEvent, FilingWithEvents } from '../../api-types.ts' */
 /** @import { Resource } from '../data/api.js' */
@@ -60,6 +61,7 @@ export function FilingPage({ account, id: filingId }) {
 
 /** @param {{ account: string, filing: FilingWithEvents, onChanged: () => void }} props */
 function FilingFacts({ account, filing, onChanged }) {
+  const [query, setQuery] = useQuery();
   const { filingId } = filing;
   const id = html`<${Text} value=${filingId} /> <${CopyButton} text=${filingId} what="the filing id" />`;
   return html`${filing.removed && html`<${Notice} tone="warn">The partner service no longer knows this filing.<//>`}
@@ -67,7 +69,13 @@ function FilingFacts({ account, filing, onChanged }) {
       filing.status === 'REJECTED' &&
       html`<div class=${`notice ${filing.answeredBy === null ? 'bad' : 'info'} split`}>
           <p>Rejected: <${Text} value=${filing.rejectionReason} /></p>
-          <${SeenBy} account=${account} filing=${filing} onChanged=${onChanged} />
+          <${SeenBy}
+            account=${account}
+            filing=${{ ...filing, assignee: null, note: null }}
+            onChanged=${onChanged}
+            take=${query.has('take')}
+            onClose=${() => setQuery({ take: null })}
+          />
           <${AnsweredBy} account=${account} filing=${filing} onChanged=${onChanged} />
         </div>
         <${ToldOfFiling} account=${account} filing=${filing} onChanged=${onChanged} />
@@ -92,7 +100,8 @@ function FilingFacts({ account, filing, onChanged }) {
           : [["Due by the account's rules", html`<${Due} at=${filing.dueAt} />`]]),
         ['Filing id', id, 'wide'],
       ]}
-    />`;
+    />
+    <${Notes} account=${account} filing=${filing} onChanged=${onChanged} />`;
 }
 
 /** @param {{ account: string, filing: FilingWithEvents }} props */
@@ -115,14 +124,14 @@ function Timeline({ account, filing: { filingId, events, sequence } }) {
 
 /** @param {{ account: string, event: FilingEvent }} props */
 function TimelineEntry({ account, event }) {
-  const { filingId, from, to, reason, answeredBy, inferred, tooLarge } = eventFacts(event);
+  const { filingId, from, to, reason, answeredBy, inferred, tooLarge, noted } = eventFacts(event);
   return html`<li>
     <p>
       <${Badge} word=${event.type} /> <${At} at=${event.timestamp} />
       <span class="quiet"><${When} at=${event.timestamp} /></span>
     </p>
     <p>
-      <${Text} value=${from ?? 'new'} /> → <${Text} value=${to} />
+      ${noted === null ? html`<${Text} value=${from ?? 'new'} /> → <${Text} value=${to} />` : html`<${Text} value=${noted} />`}
       ${inferred && html`<span class="quiet"> (inferred: it went there and back unseen)</span>`}
     </p>
     ${reason !== null && html`<p><${Text} value=${reason} /></p>`}

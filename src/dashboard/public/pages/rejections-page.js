@@ -1,15 +1,16 @@
-import { html, useState } from '../html.js';
+import { html, useCallback, useState } from '../html.js';
 import { download, useClient, useList } from '../data/api.js';
 import { useFaults } from '../data/daemon.js';
-import { WorkButton } from '../parts/forms.js';
+import { toggled, WorkButton } from '../parts/forms.js';
 import { AsOf } from '../parts/account-parts.js';
 import { rowOf } from '../parts/filings.js';
 import { ChipFilter, ChoiceFilter, ClearFilters } from '../parts/filters.js';
+import { keptName, MarkMany, nameOf } from '../parts/triage.js';
 import { number } from '../parts/format.js';
 import { Uncovered } from '../parts/told.js';
 import { Badge, Heading, StillTable, Text, whenRead } from '../parts/parts.js';
 import { href, useQuery, withQuery } from '../router.js';
-import { useIsOperator } from '../session.js';
+import { useIsOperator, useMayTriage } from '../session.js';
 
 /** @import { Rejection, RejectionPage } from '../../api-types.ts' */
 /** @import { List } from '../data/api.js' */
@@ -20,7 +21,16 @@ import { useIsOperator } from '../session.js';
  */
 
 const refreshMs = 5000;
-const filterNames = /** @type {const} */ (['account', 'state', 'reason', 'seen', 'due', 'open', 'told']);
+const filterNames = /** @type {const} */ ([
+  'account',
+  'state',
+  'reason',
+  'seen',
+  'assignee',
+  'due',
+  'open',
+  'told',
+]);
 const columns = ['Age', 'Insured', 'Policy', 'State', 'Premium', 'Reason', 'Told'];
 const troubledShown = 10;
 const groupsShown = 6;
@@ -70,6 +80,8 @@ function Board({ list, subject, isOperator }) {
   const { items, more } = list.data;
   /** @type {RejectionPage} */
   const page = list.data.first;
+  const [chosen, setChosen] = useState(/** @type {readonly string[]} */ ([]));
+  const mayTriage = useMayTriage();
   const last = query.get('open') === 'false' ? 'Answered by' : 'Seen by';
   // Without rules of the operator nothing is due.
   const hasDue = items.some(({ dueAt }) => dueAt !== null);
@@ -79,6 +91,24 @@ function Board({ list, subject, isOperator }) {
     ...(isOperator && !query.has('account') ? ['Account'] : []),
     last,
   ];
+  const picked = items.filter((one) => chosen.includes(keyOf(one)));
+  const rows = items.map((one) => {
+    const row = rowOf(shown, one.account, one, list.reload);
+    if (!mayTriage) return row;
+    const key = keyOf(one);
+    const choose = () => setChosen(toggled(chosen, key));
+    const box =
+      one.seen === null &&
+      html`<${Choose} rejection=${one} isChosen=${chosen.includes(key)} onChoose=${choose} />`;
+    const [first, ...others] = row.cells;
+    return { ...row, cells: [html`${box} ${first}`, ...others], card: html`${box} ${row.card}` };
+  });
+  const done = useCallback(() => {
+    setChosen([]);
+    list.reload();
+  }, [list.reload]);
+  const mine = keptName();
+  const people = [...(mine === '' ? [] : [[mine, 'Mine']]), ['none', 'Unassigned']];
   return html`<${BoardHealth} page=${page} /><${BoardCover} page=${page} />
     <div class="board">
       <div class="board-side">
@@ -94,11 +124,17 @@ function Board({ list, subject, isOperator }) {
           <${ChipFilter} label="Due by the account's rules" name="due" options=${dueChoices} isOptional />
           <${ChipFilter} label="Answered by a later filing" name="open" options=${openChoices} isOptional />
           <${ChipFilter} label="Told to somebody" name="told" options=${toldChoices} isOptional />
+          <${ChipFilter} label="Assigned to" name="assignee" options=${people} isOptional />
           <${ClearFilters} names=${['reason', 'state']} />
+          <${MarkMany}
+            rejections=${picked.length > 0 ? picked : items}
+            isChosen=${picked.length > 0}
+            onDone=${done}
+          />
         </div>
         <${StillTable}
           subject=${subject}
-          rows=${items.map((one) => rowOf(shown, one.account, one, list.reload))}
+          rows=${rows}
           caption="Rejected filings"
           columns=${shown}
           numbers=${['Premium']}
@@ -108,6 +144,20 @@ function Board({ list, subject, isOperator }) {
         />
       </section>
     </div>`;
+}
+
+/** @type {(rejection: Rejection) => string} */
+const keyOf = ({ account, filingId }) => `${account}\n${filingId}`;
+
+// Picks a rejection, to be marked together with others.
+/** @param {{ rejection: Rejection, isChosen: boolean, onChoose: () => void }} props */
+function Choose({ rejection, isChosen, onChoose }) {
+  return html`<input
+    type="checkbox"
+    aria-label=${`Choose ${nameOf(rejection)}`}
+    checked=${isChosen}
+    onChange=${onChoose}
+  />`;
 }
 
 // The accounts whose rejections are not known or old; nothing while all are current.

@@ -1,6 +1,7 @@
 import { html, useEffect, useRef, useState } from '../html.js';
 import { useAction } from '../parts/forms.js';
-import { isFramed, signIn } from '../session.js';
+import { useHash } from '../router.js';
+import { isFramed, keepWanted, signIn } from '../session.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Session } from '../../api-types.ts' */
@@ -19,6 +20,8 @@ export function SignIn({ notice, onSignedIn }) {
     field.current?.focus();
     field.current?.select();
   }, [error]);
+  const hash = useHash();
+  useEffect(keepWanted, [hash]);
   const submit = () => run(async () => onSignedIn(await signIn(field.current?.value ?? '')));
   const problem = error === null ? notice : reasonOf(error);
   const alert = html`<p id="token-problem" role="alert" class=${problem === null ? '' : 'notice bad'}>
@@ -63,7 +66,8 @@ export function SignIn({ notice, onSignedIn }) {
     </div>
     <p id="token-help" class="quiet">
       The operator's token (<code>API_TOKEN</code> of the daemon) or the token of one account. You stay signed
-      in for up to 7 days, in every tab, until you sign out.
+      in for up to 7 days, or 12 hours without use, in every tab, until you sign out. Were you given a link?
+      Open it again: the page that you wanted is shown then.
     </p>
     ${alert}
     <button type="submit" class="primary" aria-disabled=${busy}>${busy ? 'Signing in …' : 'Sign in'}</button>

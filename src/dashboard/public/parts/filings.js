@@ -1,12 +1,11 @@
 import { html } from '../html.js';
-import { apiPath, useClient, useList } from '../data/api.js';
+import { apiPath, useList } from '../data/api.js';
 import { useFaults } from '../data/daemon.js';
 import { href, withQuery } from '../router.js';
 import { dollars, number, spaced } from './format.js';
 import { Age, Badge, FilingLink, StillTable, Text, useNow, When, whenRead } from './parts.js';
-import { useMayTriage } from '../session.js';
 import { ToldTo } from './told.js';
-import { DialogButton, textOf, WorkButton } from './forms.js';
+import { SeenBy } from './triage.js';
 
 /** @import { Filing, FilingPage, Rejection } from '../../api-types.ts' */
 /** @import { Knowledge } from './account-parts.js' */
@@ -215,100 +214,4 @@ export function Searched({ page: { searched } }) {
   return html`<p class=${searched.service === 'unavailable' ? 'notice warn' : 'quiet'} role="status">
     <${Text} value=${searched.detail} />
   </p>`;
-}
-
-/**
- * The filing that answers a rejection, with buttons for those who may say so.
- * @param {{ account: string, filing: Pick<Filing, 'filingId' | 'answeredBy'>, onChanged: () => void }} props
- */
-export function AnsweredBy({ account, filing: { filingId, answeredBy }, onChanged }) {
-  const client = useClient();
-  const mayTriage = useMayTriage();
-  const path = apiPath('accounts', account, 'filings', filingId, 'answer');
-  const link = async (/** @type {FormData} */ form) => {
-    await client.send('PUT', path, { answeredBy: textOf(form, 'answeredBy') });
-    onChanged();
-  };
-  const undo = async () => {
-    await client.send('DELETE', path);
-    onChanged();
-  };
-  if (answeredBy !== null)
-    return html`<span
-      ><span class="quiet">Answered by</span>
-      <${FilingLink} account=${account} filingId=${answeredBy} />${' '}${
-        mayTriage &&
-        html`<${WorkButton} work=${undo} what="undo that" kind="link" name="Not answered after all">Undo<//>`
-      }</span
-    >`;
-  if (!mayTriage) return null;
-  return html`<${DialogButton} label="Answered by …" verb="Save" what="save that" kind="small" work=${link}>
-    <label
-      >Id of the corrected filing <input name="answeredBy" required maxlength="256" autocomplete="off"
-    /></label>
-    <p class="quiet">A filing with the same policy number, state and type is linked by itself.</p>
-  <//>`;
-}
-
-const storageKey = 'filing-webhooks.name';
-
-/**
- * The person who took note of a rejection, with a button for those who may.
- * @param {{ account: string, filing: Pick<Rejection, 'filingId' | 'insuredsName' | 'seen'>, onChanged: () =>
- * void }} props
- */
-export function SeenBy({ account, filing: { filingId, insuredsName, seen }, onChanged }) {
-  const client = useClient();
-  const mayTriage = useMayTriage();
-  const path = apiPath('accounts', account, 'filings', filingId, 'seen');
-  const name = insuredsName || filingId;
-  const mark = async (/** @type {FormData} */ form) => {
-    const [by, note] = [textOf(form, 'by'), textOf(form, 'note')];
-    keepName(by);
-    await client.send('PUT', path, note === '' ? { by } : { by, note });
-    onChanged();
-  };
-  const undo = async () => {
-    await client.send('DELETE', path);
-    onChanged();
-  };
-  if (seen !== null)
-    return html`<span class="seen">
-      <span
-        ><span class="quiet">Seen by</span> <${Text} value=${seen.by} />,
-        <span class="quiet"><${When} at=${seen.at} /></span>${' '}${
-          mayTriage &&
-          html`<${WorkButton} work=${undo} what="undo that" kind="link" name=${`Not seen after all: ${name}`}
-            >Undo<//
-          >`
-        }</span
-      >
-      ${seen.note && html`<span class="clamp"><${Text} value=${seen.note} /></span>`}
-    </span>`;
-  if (!mayTriage) return html`<span class="none">nobody yet</span>`;
-  return html`<${DialogButton} label="Mark as seen" name=${`Mark as seen: ${name}`} kind="small" work=${mark}>
-    <p><${Text} value=${name} /></p>
-    <label
-      >Your name <input name="by" required maxlength="100" defaultValue=${keptName()} autocomplete="name"
-    /></label>
-    <label>Note (optional) <input name="note" maxlength="500" autocomplete="off" /></label>
-    <p class="quiet">Everybody who sees the filing sees both, until the filing changes.</p>
-  <//>`;
-}
-
-function keptName() {
-  try {
-    return localStorage.getItem(storageKey) ?? '';
-  } catch {
-    return '';
-  }
-}
-
-/** @param {string} name */
-function keepName(name) {
-  try {
-    localStorage.setItem(storageKey, name);
-  } catch {
-    // A browser without storage asks for it each time.
-  }
 }

@@ -81,10 +81,10 @@ export function WorkButton({ what, ...button }) {
 /**
  * A button whose work begins in a dialog. The browser keeps the focus in the dialog and gives it back to the
  * button.
- * @param {DialogProps & { name?: string }} props `name`: for screen readers
+ * @param {DialogProps & { name?: string, isOpenAtFirst?: boolean }} props `name`: for screen readers
  */
-export function DialogButton({ name, ...dialog }) {
-  const [isOpen, setOpen] = useState(false);
+export function DialogButton({ name, isOpenAtFirst = false, ...dialog }) {
+  const [isOpen, setOpen] = useState(isOpenAtFirst);
   const close = () => {
     setOpen(false);
     dialog.onClose?.();

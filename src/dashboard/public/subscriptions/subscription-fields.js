@@ -132,9 +132,12 @@ function Preview({ trial, account, values }) {
     ${!trial.error?.errors.length && html`<${Failure} error=${trial.error} what="try it" />`}`;
 }
 
+// No pattern but its own name stands for it.
+const notedType = 'filing.noted';
+
 // The types of the log by the pattern that stands for all of them: `filing.*` → its types.
 const eventGroups = Map.groupBy(
-  Object.keys(eventMeanings),
+  Object.keys(eventMeanings).filter((type) => type !== notedType),
   (type) => `${type.slice(0, type.indexOf('.'))}.*`,
 );
 /** @type {Readonly<Record<string, string>>} */
@@ -145,7 +148,9 @@ const groupTitles = {
 };
 
 function EventTicks() {
-  const { eventTypes } = useForm().values;
+  /** @type {Form<SubscriptionValues>} */
+  const { values, set } = useForm();
+  const { eventTypes } = values;
   return html`<${Group}
     name="eventTypes"
     legend="Events"
@@ -154,6 +159,12 @@ function EventTicks() {
     ${[...eventGroups].map(
       ([pattern, types]) => html`<${EventGroup} key=${pattern} pattern=${pattern} types=${types} />`,
     )}
+    <${Tick}
+      label=${html`<code>${notedType}</code>`}
+      help=${eventMeanings[notedType]}
+      checked=${eventTypes.includes(notedType)}
+      onToggle=${() => set({ eventTypes: toggled(eventTypes, notedType) })}
+    />
   <//>`;
 }
 

@@ -15,6 +15,17 @@ const filing = (status: string, more: object = {}) => ({
   ...more,
 });
 
+const noted = (note: object) => ({
+  filingId: 'f 1',
+  status: 'REJECTED',
+  previousStatus: 'REJECTED',
+  changed: [],
+  rejectionReason: 'Affidavit is not signed',
+  note: { by: 'Dana', text: null, assignee: null, ...note },
+  omitted: 'not_kept',
+  details: { insuredsName: 'Later LLC', policyNumber: 'SL-2', stateAbbr: 'TX', premium: 1200.5 },
+});
+
 it.each<[string, object, string]>([
   ['filing.created', filing('REJECTED'), 'Rejected (new filing)'],
   ['filing.created', filing('UNPAID'), 'Unpaid (new filing)'],
@@ -31,6 +42,11 @@ it.each<[string, object, string]>([
   ],
   ['filing.due', filing('REJECTED', { dueAt: '2026-11-28T00:00:00.000Z' }), 'Rejected, due soon'],
   ['filing.due', filing('PENDING', { dueAt: '2026-11-21T00:00:00.000Z' }), 'Pending, overdue'],
+  ['filing.noted', noted({ kind: 'seen' }), 'Seen by Dana'],
+  ['filing.noted', noted({ kind: 'undone' }), 'Not seen after all: Dana'],
+  ['filing.noted', noted({ kind: 'note', text: 'asked' }), 'Note by Dana'],
+  ['filing.noted', noted({ kind: 'assigned', assignee: 'Lee' }), 'Assigned to Lee by Dana'],
+  ['filing.noted', noted({ kind: 'assigned' }), 'Assigned to nobody by Dana'],
   ['filing.rejected', filing('REJECTED'), 'Rejected'],
   ['filing.rejected', filing('REJECTED', { changed: ['rejectionReason'] }), 'Rejected (the reason changed)'],
   ['filing.completed', filing('COMPLETED', { changed: ['completedAt'] }), 'Completed (again)'],
@@ -88,6 +104,32 @@ it('says since when a filing has stayed, and what the limit is', () => {
   const stalled = { status: 'PENDING', since: '2026-11-11T10:00:02.480Z', after: 'P10D' };
   const { facts } = messageOf('filing.stalled', filing('PENDING', { previousStatus: 'PENDING', stalled }));
   expect(facts).toEqual(['account acme', 'f 1', 'since 2026-11-11 10:00 UTC', 'limit P10D']);
+});
+
+it('says of a stay in REJECTED that nobody has seen it', () => {
+  const stalled = { status: 'REJECTED', since: '2026-11-11T10:00:02.480Z', after: 'PT4H' };
+  const factsOf = (seen: boolean) =>
+    messageOf('filing.stalled', filing('REJECTED', { stalled: { ...stalled, seen } })).facts;
+  expect(factsOf(false).at(-1)).toBe('nobody has seen it');
+  expect(factsOf(true).at(-1)).toBe('limit PT4H');
+});
+
+it('gives the text of a note in place of the reason, and names the filing by what is kept', () => {
+  expect(messageOf('filing.noted', noted({ kind: 'note', text: 'asked' }))).toMatchObject({
+    reason: 'asked',
+    tone: 'plain',
+    subject: ['Later LLC', 'policy SL-2', 'TX', '$1,200.50'],
+  });
+});
+
+it('leads to the page on which a person takes a rejection', () => {
+  const url = 'https://a.example/hooks';
+  const takeOf = (type: string, data: object, publicUrl: string | null = url) =>
+    messageOf(type, data, publicUrl).take;
+  expect(takeOf('filing.rejected', filing('REJECTED'))).toBe(`${url}/#/accounts/acme/filing/f%201?take=1`);
+  expect(takeOf('filing.rejected', filing('REJECTED'), null)).toBeNull();
+  expect(takeOf('filing.paid', filing('PAID'))).toBeNull();
+  expect(takeOf('filing.noted', noted({ kind: 'seen' }))).toBeNull();
 });
 
 it('links to the page of the filing, the subscription or the account', () => {

@@ -56,6 +56,12 @@ it('is a headline, the reason as a quotation, where and when, and a button', () 
           text: { type: 'plain_text', text: 'Open' },
           url: 'https://filings.example.com/#/accounts/default/filing/f_later',
         },
+        {
+          type: 'button',
+          action_id: 'take',
+          text: { type: 'plain_text', text: 'Take it' },
+          url: 'https://filings.example.com/#/accounts/default/filing/f_later?take=1',
+        },
       ],
     },
   ];

@@ -77,6 +77,7 @@ it('has the headline, the reason in lines, where and when, and a button', () => 
   expect(JSON.stringify(body)).not.toContain('"TextBlock"');
   expect(actions).toEqual([
     { type: 'Action.OpenUrl', title: 'Open', url: 'https://a.example/#/accounts/a/filing/f' },
+    { type: 'Action.OpenUrl', title: 'Take it', url: 'https://a.example/#/accounts/a/filing/f?take=1' },
   ]);
   expect(cardOf(data)).not.toHaveProperty('actions');
 });
