@@ -135,7 +135,8 @@ export const [ofNode, ofExpress] = [toNodeHandler(receiver), toExpressHandler(re
 export const no: string = receiver.bodyBytesMax;
 `,
   );
-  const options = '--strict --noEmit --target es2022 --module commonjs --moduleResolution node10 --skipLibCheck';
+  const options =
+    '--strict --noEmit --target es2022 --module commonjs --moduleResolution node10 --skipLibCheck';
   await assert.rejects(
     run(process.execPath, [ownCompiler, ...options.split(' '), 'former.cts'], { cwd: project }),
     ({ stdout }: { stdout: string }) => /^former\.cts\(8,14\): error TS2322[^\n]*\n$/.test(stdout),
