@@ -329,8 +329,8 @@ class FilingData(_FilingData, total=False):
     filing: Optional[Filing]
     # Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than
     # 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, in
-    # filing.snapshot) the log no longer holds the last event of the filing, or (in filing.resubmitted) it was
-    # not read for the event.
+    # filing.snapshot) the log no longer holds the last event of the filing, or (in filing.resubmitted and
+    # filing.noted) it was not read for the event.
     omitted: str
     # Only with `not_kept`: what is kept of the filing; null for COMPLETED filings.
     details: Optional[Details]
@@ -406,8 +406,8 @@ class FilingDueData(_FilingDueData, total=False):
     filing: Optional[Filing]
     # Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than
     # 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, in
-    # filing.snapshot) the log no longer holds the last event of the filing, or (in filing.resubmitted) it was
-    # not read for the event.
+    # filing.snapshot) the log no longer holds the last event of the filing, or (in filing.resubmitted and
+    # filing.noted) it was not read for the event.
     omitted: str
     # Only with `not_kept`: what is kept of the filing; null for COMPLETED filings.
     details: Optional[Details]
@@ -424,6 +424,74 @@ class FilingDueEvent(TypedDict):
     # When the change was seen.
     timestamp: str
     data: FilingDueData
+
+
+class Note(TypedDict):
+    """What a person noted."""
+
+    by: str
+    # `seen`: took note of the rejection; `undone`: took that back; `note`: wrote a note; `assigned`: assigned
+    # the filing.
+    kind: Literal["seen", "note", "assigned", "undone"]
+    # What is done about it.
+    text: Optional[str]
+    # To whom the filing is assigned from now on; null = to nobody.
+    assignee: Optional[str]
+
+
+class _FilingNotedData(TypedDict):
+    account: str
+    filingId: str
+    # As the partner service wrote it.
+    status: str
+    # Null in filing.created.
+    previousStatus: Optional[str]
+    rejectionReason: Optional[str]
+    completedAt: Optional[str]
+    # Counts the events of this filing from 1 without gaps.
+    sequence: int
+    # What differs from before: `status`, `completedAt`, `rejectionReason`; later versions may name more.
+    changed: list[str]
+    # When the change happened, as far as polls can tell.
+    observed: Observed
+    # True where what was seen proves a round trip that no poll saw.
+    inferred: bool
+    # What a person noted.
+    note: Note
+
+
+class FilingNotedData(_FilingNotedData, total=False):
+    # The page of what the event is about. Missing where the daemon has no PUBLIC_URL.
+    url: str
+    # In filing.resubmitted, and in other events of a rejection that is answered: the filing that answers it.
+    # Null = none does any more.
+    answeredBy: Optional[str]
+    # By the account's `due`; null where the filing has no date or its state no rule. Only where the account
+    # has `due`, and only in events that come from a read of the filing.
+    dueAt: Optional[str]
+    # The filing exactly as the partner service returned it; null in filing.removed; left out with the payload
+    # `thin`, and where `omitted` says why.
+    filing: Optional[Filing]
+    # Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than
+    # 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, in
+    # filing.snapshot) the log no longer holds the last event of the filing, or (in filing.resubmitted and
+    # filing.noted) it was not read for the event.
+    omitted: str
+    # Only with `not_kept`: what is kept of the filing; null for COMPLETED filings.
+    details: Optional[Details]
+
+
+class FilingNotedEvent(TypedDict):
+    """A person took note of a filing, took that back, wrote a note or assigned the filing. Only subscriptions
+    with `filing.noted` or `*` get it: `filing.*` leaves it out.
+    """
+
+    # Id of the event: the `webhook-id` of its callbacks.
+    id: str
+    type: Literal["filing.noted"]
+    # When the change was seen.
+    timestamp: str
+    data: FilingNotedData
 
 
 class FilingPaidEvent(TypedDict):
@@ -525,6 +593,8 @@ class Stalled(TypedDict):
     since: str
     # The account's limit for that status, an ISO 8601 duration.
     after: str
+    # Whether somebody has seen the rejection; false in other statuses.
+    seen: bool
 
 
 class _FilingStalledData(TypedDict):
@@ -562,8 +632,8 @@ class FilingStalledData(_FilingStalledData, total=False):
     filing: Optional[Filing]
     # Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than
     # 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, in
-    # filing.snapshot) the log no longer holds the last event of the filing, or (in filing.resubmitted) it was
-    # not read for the event.
+    # filing.snapshot) the log no longer holds the last event of the filing, or (in filing.resubmitted and
+    # filing.noted) it was not read for the event.
     omitted: str
     # Only with `not_kept`: what is kept of the filing; null for COMPLETED filings.
     details: Optional[Details]
@@ -720,6 +790,7 @@ Event = Union[
     FilingCompletedEvent,
     FilingCreatedEvent,
     FilingDueEvent,
+    FilingNotedEvent,
     FilingPaidEvent,
     FilingPendingEvent,
     FilingRejectedEvent,
@@ -747,6 +818,7 @@ EVENT_TYPES = (
     "filing.completed",
     "filing.created",
     "filing.due",
+    "filing.noted",
     "filing.paid",
     "filing.pending",
     "filing.rejected",

@@ -312,7 +312,7 @@ export interface FilingEventData {
   readonly dueAt?: string | null;
   /** The filing exactly as the partner service returned it; null in filing.removed; left out with the payload `thin`, and where `omitted` says why. */
   readonly filing?: Filing | null;
-  /** Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, in filing.snapshot) the log no longer holds the last event of the filing, or (in filing.resubmitted) it was not read for the event. For example `too_large`. */
+  /** Why an event has no `filing`, whatever the payload: it is larger than FILING_MAX_BYTES or has more than 50 000 values, or the other fields are larger than 128 KiB and were cut; or (`not_kept`, in filing.snapshot) the log no longer holds the last event of the filing, or (in filing.resubmitted and filing.noted) it was not read for the event. For example `too_large`. */
   readonly omitted?: string;
   /** Only with `not_kept`: what is kept of the filing; null for COMPLETED filings. */
   readonly details?: {
@@ -370,6 +370,31 @@ export interface FilingDueEvent {
   /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly timestamp: string;
   readonly data: FilingDueData;
+}
+
+/** `data` of `filing.noted`. */
+export interface FilingNotedData extends FilingEventData {
+  /** What a person noted. */
+  readonly note: {
+    /** For example `Dana Reyes`. */
+    readonly by: string;
+    /** `seen`: took note of the rejection; `undone`: took that back; `note`: wrote a note; `assigned`: assigned the filing. */
+    readonly kind: 'seen' | 'note' | 'assigned' | 'undone';
+    /** What is done about it. */
+    readonly text: string | null;
+    /** To whom the filing is assigned from now on; null = to nobody. */
+    readonly assignee: string | null;
+  };
+}
+
+/** A person took note of a filing, took that back, wrote a note or assigned the filing. Only subscriptions with `filing.noted` or `*` get it: `filing.*` leaves it out. */
+export interface FilingNotedEvent {
+  /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
+  readonly id: string;
+  readonly type: 'filing.noted';
+  /** When the change was seen. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  readonly timestamp: string;
+  readonly data: FilingNotedData;
 }
 
 /** The status became PAID. */
@@ -462,6 +487,8 @@ export interface FilingStalledData extends FilingEventData {
     readonly since: string;
     /** The account's limit for that status, an ISO 8601 duration. For example `P10D`. */
     readonly after: string;
+    /** Whether somebody has seen the rejection; false in other statuses. */
+    readonly seen: boolean;
   };
 }
 
@@ -500,6 +527,7 @@ export type FilingEvent =
   | FilingCompletedEvent
   | FilingCreatedEvent
   | FilingDueEvent
+  | FilingNotedEvent
   | FilingPaidEvent
   | FilingPendingEvent
   | FilingRejectedEvent
@@ -613,6 +641,7 @@ export const knownEventTypes = [
   'filing.completed',
   'filing.created',
   'filing.due',
+  'filing.noted',
   'filing.paid',
   'filing.pending',
   'filing.rejected',
