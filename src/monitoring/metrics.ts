@@ -239,7 +239,8 @@ export function createMetrics(linesLost: () => number = () => 0) {
   metrics.redisSafe.set(NaN);
   metrics.allCertificateEnd.set(NaN);
   // Missing until the accounts were read: 0 would be a value.
-  for (const each of [metrics.allSubscriptionLag, metrics.throttledSubscriptions, metrics.seriesPerAccount])
+  const { allSubscriptionLag, throttledSubscriptions, seriesPerAccount, accountsUncovered } = metrics;
+  for (const each of [allSubscriptionLag, throttledSubscriptions, seriesPerAccount, accountsUncovered])
     each.remove();
   for (const each of [metrics.pollAge, metrics.subscriptionLags]) each.reset();
   // From the start: rate() does not see the first increase of a new counter.
