@@ -29,9 +29,8 @@ const required = [
   'policyEffectiveDate',
   'premium',
 ] as const;
+const ofEndorsements = ['endorsementNumber', 'endorsementEffectiveDate'] as const;
 const optional = [
-  'endorsementNumber',
-  'endorsementEffectiveDate',
   'policyFee',
   'inspectionFee',
   'carriersFee',
@@ -51,7 +50,8 @@ export function draftOf(filing: Document, states: readonly FilingStateRules[]): 
   const plain = JSON.parse(JSON.stringify(filing)) as Document;
   const state = states.find(({ id }) => id === plain['filingStateId']);
   const filingType = typeof plain['filingType'] === 'string' ? plain['filingType'] : null;
-  const rules = state?.[filingType?.startsWith('ENDORSEMENT') === true ? 'endorsement' : 'newBusiness'];
+  const isEndorsement = filingType?.startsWith('ENDORSEMENT') === true;
+  const rules = state?.[isEndorsement ? 'endorsement' : 'newBusiness'];
   const isKnown = filingType !== null && rules !== undefined;
   const files = filesOf(plain['userFiles']);
   const names = isKnown ? rules.documents : [];
@@ -59,7 +59,8 @@ export function draftOf(filing: Document, states: readonly FilingStateRules[]): 
     const file = files.find((each) => each.name === name);
     return { name, fileName: file === undefined ? null : file.fileName };
   });
-  const fields = [...required, ...optional].flatMap((name): [string, unknown][] => {
+  const named = [...required, ...(isEndorsement ? ofEndorsements : []), ...optional];
+  const fields = named.flatMap((name): [string, unknown][] => {
     const value = name.endsWith('Date') ? dateOf(plain[name]) : (plain[name] ?? null);
     return value === null && !required.some((one) => one === name) ? [] : [[name, value]];
   });

@@ -61,6 +61,8 @@ test('a draft says what is required, present and missing, and its body is accept
     policyEffectiveDate: '2026-10-01T00:00:00.000Z',
     premium: 1200.5,
     policyFee: 35,
+    // The service takes it of endorsements only.
+    endorsementNumber: '7',
     userFiles: [{ name: first, fileName: 'old.pdf', filePath: 'uploads/old' }],
   });
   const draft = (await api.ok('GET', path)) as unknown as Draft;
