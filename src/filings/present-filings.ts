@@ -61,11 +61,12 @@ local state = redis.call('HGET', KEYS[2], ARGV[1])
 if not state then return nil end
 local positions = redis.call('HGET', KEYS[4], ARGV[1]) or ''
 local last, body = string.match(positions, '%d+$'), ''
--- Events of what people noted are passed by, a hundred at most.
+-- Events without the filing, of notes and of answers, are passed by, a hundred at most.
 for _ = 1, 100 do
   local at = string.match(positions, '%d+$')
   body = at and redis.call('HGET', KEYS[5], at) or ''
-  if not string.find(body, '"type":"filing.noted"', 1, true) then break end
+  local type = string.match(string.sub(body, 1, 200), '"type":"([^"]*)"')
+  if type ~= 'filing.noted' and type ~= 'filing.resubmitted' then break end
   positions = string.match(positions, '^(.*),') or ''
 end
 return {

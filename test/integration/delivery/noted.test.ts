@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { linkAnswer } from '../../../src/filings/link-answer.ts';
 import { noteFilings } from '../../../src/filings/note-filings.ts';
 import { startReceiver, type Receiver } from '../../support/receivers/receiver.ts';
 import { testRedis } from '../../support/redis/test-redis.ts';
@@ -53,15 +54,18 @@ test('what is noted goes to those who name it or ask for everything, in the orde
   });
 });
 
-test('a snapshot has the filing although something was noted of it since', async () => {
+test('a snapshot has the filing although something was noted of it, or answers it, since', async () => {
   await using receiver = await startReceiver();
   await using harness = await createHarness(redis);
+  const { stores, account } = harness;
+  await createFilings(harness).baseline('PENDING', ['answer']);
   await createFilings(harness).change('REJECTED', ['f']);
   await note(harness, 'f', 'asked');
   await note(harness, 'f', 'asked again');
-  const id = await harness.subscribe(receiver.url, {}, 'state');
+  expect(await linkAnswer({ ...stores, now: Date.now }, account, 'f', 'answer')).toBe('linked');
+  const id = await harness.subscribe(receiver.url, { statuses: ['REJECTED'] }, 'state');
   await harness.drain(id);
   expect(bodiesOf(receiver)).toMatchObject([
-    { type: 'filing.snapshot', data: { sequence: 3, status: 'REJECTED', filing: { id: 'f', premium: 7 } } },
+    { type: 'filing.snapshot', data: { sequence: 4, status: 'REJECTED', filing: { id: 'f', premium: 7 } } },
   ]);
 });
