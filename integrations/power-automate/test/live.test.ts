@@ -217,7 +217,7 @@ test('each action does what it says, and its answer is as described', async () =
     types: 'filing.*',
     filingId: 'f_action',
     order: 'newest',
-    limit: 1,
+    limit: 5,
   })) as Page<Event>;
   assert.deepEqual(
     events.items.map(({ data }) => data.filingId),

@@ -336,6 +336,7 @@ describe('a Zap with Filing Changed or Account Needs Attention', () => {
     const [subscription] = await subscriptionAt(polling.target);
     assert.deepEqual(subscription?.['eventTypes'], [
       'account.auth_failed',
+      'account.digest',
       'account.doubtful',
       'account.recovered',
       'account.stale',
