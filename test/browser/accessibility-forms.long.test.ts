@@ -7,6 +7,7 @@ const stage = setStage(60);
 let collector: Collector;
 let pages: readonly (readonly [name: string, hash: string, sign: string])[];
 let subscription = '';
+const wishes = 'form [name="wish"]';
 
 beforeAll(async () => {
   collector = await startCollector();
@@ -39,8 +40,8 @@ beforeAll(async () => {
   pages = [
     ['subscriptions', '#/accounts/default/subscriptions', '[aria-label="Subscriptions"] a'],
     ['subscription', subscription, '[aria-label^="Dead letters"]'],
-    ['new-subscription', '#/accounts/default/subscriptions/new', 'form .ticks'],
-    ['edit-subscription', `${subscription}/edit`, 'form .ticks'],
+    ['new-subscription', '#/accounts/default/subscriptions/new', wishes],
+    ['edit-subscription', `${subscription}/edit`, wishes],
     ['attempt', `#/accounts/default/attempts/${attempt.id}`, '.headers'],
     ['tokens', '#/accounts/default/tokens', ':is(tbody tr, .rows li)'],
     ['settings', '#/accounts/default/settings', 'form .days'],
@@ -78,6 +79,11 @@ describe.each(looks)('in the look "%s"', (look, options) => {
       await tab.show(hash);
       await tab.page.locator(sign).first().waitFor();
       await expectAccessible(tab);
+      if (sign === wishes) {
+        await tab.page.getByRole('radio', { name: /^Choose/ }).check();
+        await tab.page.locator('form .ticks').first().waitFor();
+        await expectAccessible(tab);
+      }
       await tab.picture(`${look}-${name}`);
       const isWider = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
       expect([name, await tab.page.evaluate(isWider)]).toEqual([name, false]);
@@ -113,6 +119,8 @@ test('a subscription is made with the keyboard alone', async () => {
     }
     throw new Error(`${text} is not reached with the tab key`);
   };
+  await tabTo('Rejections');
+  for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press('ArrowDown');
   await tabTo('Every filing event');
   await page.keyboard.press('Space');
   await tabTo('filing.rejected');
