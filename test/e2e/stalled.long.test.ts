@@ -37,6 +37,8 @@ test.each([
     for (let i = 0; i < filings; i += 1)
       await sandbox.set(`f_${i}`, {
         status: i % 3 === 0 ? 'REJECTED' : 'PENDING',
+        // The date of an endorsement would be another one.
+        filingType: 'NEW_BUSINESS',
         policyEffectiveDate: '2026-01-01T00:00:00.000Z',
       });
     const environment = {
