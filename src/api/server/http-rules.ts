@@ -38,25 +38,13 @@ export function recordRoutes(app: Api): RouteTable {
   return routes;
 }
 
-// The methods of the path with a parameter in place of the last part: `/filings/seen` is a filing's path too.
-function methodsWithParameter(
-  paths: readonly (readonly [string, ReadonlySet<string>])[],
-  path: string,
-): ReadonlySet<string> {
-  const before = path.slice(0, path.lastIndexOf('/') + 1);
-  const isSame = (other: string) =>
-    other.startsWith(`${before}:`) && !other.slice(before.length).includes('/');
-  return paths.find(([other]) => isSame(other))?.[1] ?? new Set();
-}
-
 /**
  * Answers 405 with `Allow` (RFC 9110 §15.5.6) to methods that the paths under `prefix` do not have. The
  * routes get the hooks of `scope`, so a path that needs a token needs it for this response too.
  */
 export function refuseOtherMethods(scope: Api, routes: RouteTable, prefix: string): void {
   const paths = [...routes].filter(([path]) => path.startsWith(`${prefix}/`));
-  for (const [path, own] of paths) {
-    const allowed = new Set([...own, ...methodsWithParameter(paths, path)]);
+  for (const [path, allowed] of paths) {
     const refused = scope.supportedMethods.filter((method) => !allowed.has(method));
     const problem = new Problem(
       'method_not_allowed',
