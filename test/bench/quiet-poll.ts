@@ -13,6 +13,7 @@ const accounts = 30;
 const pollIntervalMs = 1_000;
 const rounds = 3;
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 6);
+const warmSeconds = Number(process.env['BENCH_WARM'] ?? 15);
 
 /** A poller that runs. */
 interface Poller extends AsyncDisposable {
@@ -29,7 +30,8 @@ interface Cost {
 /**
  * What a quiet poll costs: ten filings of which none has changed, polled by the daemon and by the least
  * poller that finds changes (a BullMQ job scheduler an account, one request, one `HMGET`), in turns, at the
- * same service and the same Redis. `BENCH_SECONDS` is the length of each turn, six where it is left out.
+ * same service and the same Redis. `BENCH_SECONDS` is the length of each turn (6), `BENCH_WARM` the seconds
+ * before it (15): V8 compiles on for that long.
  */
 export async function run(): Promise<void> {
   await using redis = await startPrivateRedis('everysec');
@@ -72,7 +74,7 @@ async function costOf(start: () => Promise<Poller>, url: string, partner: Partne
   await using stack = new AsyncDisposableStack();
   const redis = stack.adopt(new Redis(url), async (client) => void (await client.quit()));
   // First polls, and code that is not compiled yet.
-  await sleep(3 * pollIntervalMs);
+  await sleep(warmSeconds * 1_000);
   await partner.traffic();
   const before = await spent(poller, redis);
   await sleep(seconds * 1_000);
