@@ -62,16 +62,6 @@ describe.skipIf(!isInstalled)('openssl pkeyutl', () => {
   });
 });
 
-describe('docs/verification/node-library.mjs', () => {
-  it.each(cases)('$title', async ({ callback, holds, accepted }) => {
-    const file = new URL('../../../docs/verification/node-library.mjs', import.meta.url);
-    const { receive } = (await import(file.href)) as { receive: (headers: object, body: Buffer) => unknown };
-    const { headers, body } = await callback();
-    process.env['WEBHOOK_SECRET'] = holds;
-    expect(succeeds(() => receive(headers, body))).toBe(accepted);
-  });
-});
-
 const known = publicKeyRuntimes.map((runtime) => ({
   runtime,
   file: runtime.file,
