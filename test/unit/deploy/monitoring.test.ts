@@ -58,7 +58,7 @@ it('the dashboard shows every metric but those of the sealed secrets', () => {
 
 it('every alert is explained in docs/failure-modes.md, and no other', () => {
   const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
-  const explained = [...readText('docs/failure-modes.md').matchAll(/^\| `(FilingWebhooks\w+)`/gm)];
+  const explained = [...readText('docs/failure-modes.md').matchAll(/^- `(FilingWebhooks\w+)`/gm)];
   expect(explained.map(([, name]) => name)).toEqual(alerts);
 });
 

@@ -45,10 +45,12 @@ describe('docs/failure-modes.md', () => {
   });
 });
 
-/** The names that fill the first column of the tables of a section, without labels. */
+/** The names that the items of a section's lists begin with, without labels. */
 function namesIn(section: string): string[] {
   const text = document.split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? '';
-  return [...text.matchAll(/^\| +`([^`{]+)(?:\{[^`]*\})?` +\|/gm)].map(([, name = '']) => name);
+  const heads = [...text.matchAll(/^- (`[^:(]*?`)(?: \(\w+\))?:/gm)].map(([, head = '']) => head);
+  const names = heads.flatMap((head) => [...head.matchAll(/`([^`{]+)(?:\{[^`]*\})?`/g)]);
+  return names.flatMap(([, name = '']) => (/^(?:\w+[.]\w|filing_webhooks_)/.test(name) ? [name] : []));
 }
 
 /** What a source file logs: the last text that each call of a logger is given, up to a colon. */
