@@ -619,10 +619,10 @@ describe('the documentation', () => {
 
   test('docs/configuration.md lists every variable with its default, and no other', () => {
     const page = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8');
-    const [table = ''] = page.split('\n## ');
-    const rows = table.matchAll(/^\| `([A-Z_]+)` +\| ([^|]+?) +\|/gm);
+    const [list = ''] = page.split('\n## ');
+    const items = list.matchAll(/^- `([A-Z_]+)`\s\(([^)]+)\):/gm);
     const documented = Object.fromEntries(
-      [...rows].map(([, name, text]) => [name, text?.replaceAll('`', '')]),
+      [...items].map(([, name, text]) => [name, text?.replaceAll('`', '')]),
     );
     expect(documented).toEqual(defaults);
   });
