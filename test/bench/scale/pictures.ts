@@ -4,7 +4,7 @@ import { readResults, type PartResult, type Row } from './results.ts';
 
 const docs = new URL('../../../docs/', import.meta.url);
 
-/** The columns that a picture shows, by part; a table shows all. */
+/** The figures that the picture of a part and the table show. */
 const curves: Readonly<Record<string, readonly string[]>> = {
   delivering: ['daemon µs', 'Redis µs', 'receiver µs'],
   polling: ['daemon ms', 'Redis ms', 'partner ms'],
@@ -52,75 +52,49 @@ const curves: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-// The figures that some parts have of many operations, in a table of their own.
-const ofCommands = ': longest command ms';
-const partsWithCommands: ReadonlySet<string> = new Set(['filings', 'events']);
+const [from, to] = ['<!-- scale -->', '<!-- /scale -->'];
 
-/**
- * Draws a picture of each part into docs/images, and replaces its table in docs/scaling.md, which stands
- * between two comments with the part's name, and for parts with many operations that of the longest commands.
- */
+/** Draws a picture of each part into docs/images, and replaces the table of docs/scaling.md between two comments. */
 export async function drawAll(): Promise<void> {
   const results = await readResults();
-  const page = new URL('scaling.md', docs);
-  let text = await readFile(page, 'utf8');
-  for (const [part, names] of Object.entries(curves)) {
+  const parts = Object.entries(curves).flatMap(([part, names]) => {
     const result = results[part];
-    if (result === undefined) continue;
-    // oxlint-disable-next-line no-await-in-loop
-    await writeFile(new URL(`images/scale-${part}.svg`, docs), drawCurves(part, result.rows, names));
-    if (partsWithCommands.has(part)) {
-      text = withTable(
-        text,
-        part,
-        onlyOf(result, (name) => !name.endsWith(ofCommands)),
-      );
-      text = withTable(text, `${part}-commands`, commandsOf(result), part);
-    } else text = withTable(text, part, result);
-  }
-  await writeFile(page, text);
-}
-
-function onlyOf(result: PartResult, isShown: (name: string) => boolean): PartResult {
-  const rows = result.rows.map((row) =>
-    Object.fromEntries(Object.entries(row).filter(([name]) => isShown(name))),
-  );
-  return { ...result, rows };
-}
-
-// Their names without what they have in common; a command below a millisecond was not noted.
-function commandsOf(result: PartResult): PartResult {
-  const [cause = ''] = Object.keys(result.rows[0] ?? {});
-  const { rows } = onlyOf(result, (name) => name === cause || name.endsWith(ofCommands));
-  const shown = rows.map((row) =>
-    Object.fromEntries(
-      Object.entries(row).map(([name, value]) => [name.replace(ofCommands, ''), value === 0 ? '< 1' : value]),
+    return result === undefined ? [] : [{ part, names, result }];
+  });
+  await Promise.all(
+    parts.map(({ part, names, result }) =>
+      writeFile(new URL(`images/scale-${part}.svg`, docs), drawCurves(part, result.rows, names)),
     ),
   );
-  return { ...result, rows: shown };
-}
-
-function withTable(text: string, place: string, result: PartResult, part = place): string {
-  const [from, to] = [`<!-- scale:${place} -->`, `<!-- /scale:${place} -->`];
+  const page = new URL('scaling.md', docs);
+  const text = await readFile(page, 'utf8');
   const [start, end] = [text.indexOf(from), text.indexOf(to)];
   if (start < 0 || end < start)
-    throw new Error(`docs/scaling.md has no place for the table ${place}: ${from} … ${to}`);
-  const { measuredAt, node, processors, load } = result;
-  const source = `\`BENCH_PARTS=${part} npm run bench -- scale\`, ${measuredAt} UTC, ${processors}, Node ${node.slice(1)}, load ${load}.`;
-  return `${text.slice(0, start + from.length)}\n\n${table(result.rows)}\n\n${source}\n\n${text.slice(end)}`;
+    throw new Error(`docs/scaling.md has no place for the table: ${from} … ${to}`);
+  const lines = [
+    ['part', 'measured', 'figure', 'smallest', 'largest', 'missed'],
+    ...parts.flatMap(({ part, names, result }) => names.map((name) => lineOf(part, name, result))),
+  ];
+  await writeFile(page, `${text.slice(0, start + from.length)}\n\n${table(lines)}\n\n${text.slice(end)}`);
 }
 
-// With a column for each size, as there are more figures than sizes.
-function table(rows: readonly Row[]): string {
-  const names = [...new Set(rows.flatMap(Object.keys))];
-  const cells = names.map((name) => [name, ...rows.map((row) => format(row[name]))]);
-  const widths = rows.map((_, i) => Math.max(3, ...cells.map((line) => (line[i + 1] ?? '').length)));
-  const first = Math.max(...names.map((name) => name.length));
-  const line = ([name = '', ...values]: readonly string[]) =>
-    `| ${name.padEnd(first)} | ${values.map((value, i) => value.padStart(widths[i] ?? 0)).join(' | ')} |`;
-  const [head = [], ...others] = cells.map(line);
-  const rule = `| ${'-'.repeat(first)} | ${widths.map((width) => `${'-'.repeat(width - 1)}:`).join(' | ')} |`;
-  return [head, rule, ...others].join('\n');
+// A figure of the smallest and the largest size, and whether it grows more than its cause does.
+function lineOf(part: string, name: string, { rows, measuredAt }: PartResult): string[] {
+  const [cause = ''] = Object.keys(rows[0] ?? {});
+  const measured = rows.filter((row) => typeof row[name] === 'number' && row[name] !== 0);
+  const [first, last] = [measured[0], measured.at(-1)];
+  const at = (row: Row | undefined) => `${format(row?.[name])} at ${format(row?.[cause])}`;
+  const growth = (key: string) => Number(last?.[key]) / Number(first?.[key]);
+  const missed = growth(name) > growth(cause) * 1.2 ? '✗' : '';
+  const day = measuredAt.slice(0, 10);
+  return [part, day, name, at(first), `${at(last)} ${cause}`, missed];
+}
+
+function table([head = [], ...lines]: readonly string[][]): string {
+  const widths = head.map((_, i) => Math.max(3, ...[head, ...lines].map((line) => (line[i] ?? '').length)));
+  const row = (cells: readonly string[]) =>
+    `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`;
+  return [row(head), row(widths.map((width) => '-'.repeat(width))), ...lines.map(row)].join('\n');
 }
 
 function format(value: number | string | undefined): string {
