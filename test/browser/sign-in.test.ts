@@ -54,6 +54,21 @@ describe('signing in', () => {
     expect(tab.problems).toEqual([]);
   });
 
+  test('what an open page reads is logged at debug level, and signing in at info', async () => {
+    await using tab = await stage.visit('#/accounts/default/filings');
+    await tab.page.getByRole('heading', { name: 'Filings', level: 1 }).waitFor();
+    const levels = (method: string, route: string) => {
+      const wanted = { msg: 'http.request', method, route };
+      const found = stage.daemon.logs.filter((line) =>
+        Object.entries(wanted).every(([k, v]) => line[k] === v),
+      );
+      return [...new Set(found.map(({ level }) => level))];
+    };
+    await expect.poll(() => levels('GET', '/v1/accounts/:account/filings')).toEqual([20]);
+    expect(levels('POST', '/v1/session')).toContain(30);
+    expect(levels('GET', '/v1/accounts/:account')).toContain(30); // the harness, with a token
+  });
+
   test('a new tab is signed in, with a cookie that no script can read', async () => {
     await using tab = await stage.visit('#/accounts/default/filings');
     await tab.page.reload();

@@ -127,7 +127,8 @@ function whyTooLarge(body: unknown): Problem | null {
     : null;
 }
 
-// Logs one line per request. Probes and scrapes are frequent and matter only when they fail.
+// Logs one line per request. Probes, scrapes and the reads of an open page are frequent and matter only when
+// they fail.
 function logRequests(app: Api): void {
   app.addHook('onResponse', async (request, reply) => {
     const { url = 'none' } = request.routeOptions;
@@ -140,8 +141,9 @@ function logRequests(app: Api): void {
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime),
     };
-    const isProbe = (url.startsWith('/health/') || url === '/metrics') && reply.statusCode < 500;
-    if (isProbe) request.log.debug(line, 'http.request');
+    const isProbe = (url.startsWith('/health/') || url === '/metrics') && line.status < 500;
+    const isOfPage = line.session !== undefined && line.method === 'GET' && line.status < 400;
+    if (isProbe || isOfPage) request.log.debug(line, 'http.request');
     else request.log.info(line, 'http.request');
   });
 }

@@ -28,7 +28,7 @@ export const apiToken = 'token-of-the-operator-in-tests';
 /** Compiled sources, which make each start but the first half a second shorter. */
 const compiled = join(tmpdir(), 'filing-webhooks-test-compiled');
 
-/** What every daemon under test runs with: quick polls, quick retries, callbacks to loopback. */
+/** What every daemon under test runs with: quick polls, quick retries, callbacks to loopback, all lines. */
 const testEnvironment: Readonly<Record<string, string>> = {
   PORT: '0',
   API_TOKEN: apiToken,
@@ -37,6 +37,7 @@ const testEnvironment: Readonly<Record<string, string>> = {
   DELIVERY_RETRY_MS: '100,200,400',
   DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
   DELIVERY_ALLOW_HTTP: 'true',
+  LOG_LEVEL: 'debug',
 };
 
 /**

@@ -55,7 +55,7 @@ export function superviseDaemon(
     url = '';
     const started = spawn(process.execPath, [...startOptions, source], {
       cwd: fileURLToPath(new URL('.', import.meta.url)), // no .env there
-      env: { PATH: process.env['PATH'], ...environment },
+      env: { PATH: process.env['PATH'], LOG_LEVEL: 'debug', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     child = started;

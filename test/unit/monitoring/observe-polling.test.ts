@@ -9,7 +9,7 @@ const lines: Record<string, unknown>[] = [];
 const calls: string[] = [];
 const observer = observePolling({
   logger: pino(
-    { base: null, timestamp: false },
+    { base: null, timestamp: false, level: 'debug' },
     { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
   ),
   metrics,
@@ -53,6 +53,18 @@ test('a failure of the partner service is a warning, with its duration, and trac
   ]);
   expect(await text('poll_duration_seconds')).toContain('_count{mode="none",outcome="failed"} 1');
   expect(calls).toEqual(['traced failed']);
+});
+
+test('a poll is a line at info if it found events, left something unread or read all filings', () => {
+  const quiet = { kind: 'complete', mode: 'delta', events: 0, unread: 0 } as const;
+  for (const found of [{ events: 1 }, { unread: 1 }, { mode: 'sweep' as const }, {}])
+    observer.onPoll(reported({ ...quiet, ...found }));
+  expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
+    [30, 'poll.completed'],
+    [30, 'poll.completed'],
+    [30, 'poll.completed'],
+    [20, 'poll.completed'],
+  ]);
 });
 
 test('events are counted by type and traced; one without its filing is also a line', async () => {
