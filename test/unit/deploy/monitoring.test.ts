@@ -13,7 +13,12 @@ const { registry } = createMetrics();
 const registered = registry.getMetricsAsArray() as unknown as readonly RegisteredMetric[];
 const rules = readText('deploy/prometheus/filing-webhooks.rules.yml');
 const dashboard = JSON.parse(readText('deploy/grafana/filing-webhooks.json')) as {
-  readonly panels: readonly { readonly targets: readonly { readonly expr: string }[] }[];
+  readonly panels: readonly {
+    readonly title: string;
+    readonly description: string;
+    readonly fieldConfig: { readonly defaults: Readonly<Record<string, unknown>> };
+    readonly targets: readonly { readonly expr: string }[];
+  }[];
 };
 const queries = {
   rules: [...rules.matchAll(/^ +expr: (?:\|\n((?: {10}.*\n)+)|(.*)$)/gm)].map(
@@ -54,6 +59,15 @@ it('the dashboard shows every metric but those of the sealed secrets', () => {
   const own = registered.map(({ name }) => name).filter((name) => name.startsWith('filing_webhooks_'));
   const wanted = own.filter((name) => !/_(sealed_secrets|sealing_key)$/.test(name));
   expectNone(wanted, (name) => !shown.has(name), 'metrics');
+});
+
+it('a panel of the dashboard says what it counts, and has the limit of the alert', () => {
+  const { panels } = dashboard;
+  const counting = panels.filter(({ targets }) => targets.some(({ expr }) => expr.includes('increase(')));
+  expectNone(counting, ({ description }) => description.includes('per second'), 'panels');
+  const ages = panels.find(({ title }) => title === 'Age of the metrics')?.fieldConfig.defaults;
+  expect(rules).toContain('expr: max(filing_webhooks_gauges_age_seconds) > 300');
+  expect(ages).toMatchObject({ unit: 's', thresholds: { steps: [{}, { value: 300 }] } });
 });
 
 it('every alert is explained in docs/failure-modes.md, and no other', () => {
