@@ -42,6 +42,8 @@ export interface SeenEvent {
   readonly stalled: unknown;
   readonly due: unknown;
   readonly dueAt: unknown;
+  /** Milliseconds. */
+  readonly timestamp: number;
 }
 
 /** One account of a partner service as a poller of its own sees it. */
@@ -215,14 +217,16 @@ export async function watchAccount(
 }
 
 function toSeenEvent({ id, body }: { id: string; body: Buffer }): SeenEvent {
-  const { type, data } = JSON.parse(body.toString()) as {
+  const { type, timestamp, data } = JSON.parse(body.toString()) as {
     type: string;
+    timestamp: string;
     data: SeenEvent & { observed?: { notBefore: string; notAfter: string } };
   };
   return {
     ...data,
     id,
     type,
+    timestamp: Date.parse(timestamp),
     notBefore: Date.parse(data.observed?.notBefore ?? ''),
     notAfter: Date.parse(data.observed?.notAfter ?? ''),
   };
