@@ -27,9 +27,12 @@ async function underLoad(paths: readonly string[], work: () => Promise<void>): P
       await wait(100);
     }
   })();
-  await work();
-  goesOn = false;
-  await moving;
+  try {
+    await work();
+  } finally {
+    goesOn = false;
+    await moving;
+  }
   await vi.waitFor(async () => {
     const shown = await Promise.all(paths.map(stage.show));
     expect(shown.map(({ lag }) => lag)).toEqual(paths.map(() => 0));

@@ -46,6 +46,9 @@ export interface DeliveryStage extends AsyncDisposable {
   all<T>(path: string): Promise<T[]>;
 }
 
+// Three, so that a poll that has missed a move or two still sees another status.
+const statuses = ['UNPAID', 'PAID', 'PENDING'];
+
 /** What a daemon with a few subscriptions may use, however their endpoints behave. */
 const usualUsage: PeakUsage = { rssMiB: 350, files: 120 };
 
@@ -79,7 +82,7 @@ export async function startStage(
   async function moveOne(id: string): Promise<void> {
     const times = (moved.get(id) ?? 0) + 1;
     moved.set(id, times);
-    await sandbox.set(id, { status: times % 2 === 1 ? 'PAID' : 'PENDING' });
+    await sandbox.set(id, { status: statuses[times % statuses.length] });
   }
 
   async function all<T>(path: string): Promise<T[]> {
