@@ -1,4 +1,4 @@
-import { buildFilingEvent } from '../events/event.ts';
+import { buildFilingEvent, type FilingChange } from '../events/event.ts';
 import { answerType } from '../events/event-types.ts';
 import { createdAtOf } from '../partner/filing-schema.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
@@ -6,7 +6,7 @@ import type { Keys } from '../redis/keys.ts';
 import type { OnUnreadable } from '../redis/unreadable-record.ts';
 import type { Appearance, FilingCommit } from './detection/decide-commit.ts';
 import type { FilingDetails } from './detection/filing-details.ts';
-import { stayMarks, type StoredState } from './detection/filing-state.ts';
+import { type FilingState, stayMarks, type StoredState } from './detection/filing-state.ts';
 import { isOpenRejection } from './detection/triage.ts';
 import { createFilingIndex } from './lists/filing-index.ts';
 import { createFilingReader } from './lists/filing-reader.ts';
@@ -111,25 +111,46 @@ export function createAnswers(redis: RedisClient, keys: Keys, onUnreadable: OnUn
  * on Redis's clock). Pure.
  */
 export function answerCommit(
-  { account, generation }: SnapshotPlace,
-  { id, stored, details }: StoredFiling,
+  place: SnapshotPlace,
+  rejection: StoredFiling,
   answeredBy: string | null,
   at: number,
 ): FilingCommit {
-  const { state } = stored;
-  const { answeredBy: _former, ...open } = { ...state, ...stayMarks(state), sequence: state.sequence + 1 };
+  const { state } = rejection.stored;
+  const { answeredBy: _former, ...open } = { ...state, ...stayMarks(state) };
   const next = answeredBy === null ? open : { ...open, answeredBy };
+  return commitUnread(
+    place,
+    rejection,
+    next,
+    { type: answerType, notBefore: Math.min(state.readAt, at) },
+    at,
+  );
+}
+
+/**
+ * The commit of an event that no read of the filing has led to, with the state that it leads to, as of `at`
+ * (milliseconds on Redis's clock). Pure.
+ */
+export function commitUnread(
+  { account, generation }: SnapshotPlace,
+  { id, stored, details }: StoredFiling,
+  state: FilingState,
+  report: Pick<FilingChange, 'type' | 'notBefore' | 'note'>,
+  at: number,
+): FilingCommit {
+  const before = stored.state;
+  const next = { ...state, sequence: before.sequence + 1 };
   const event = buildFilingEvent({
+    ...report,
     account,
     generation,
     filingId: id,
-    type: answerType,
     sequence: next.sequence,
-    before: state,
+    before,
     after: next,
     changed: [],
     inferred: false,
-    notBefore: Math.min(state.readAt, at),
     notAfter: at,
     document: null,
     details,

@@ -1,5 +1,5 @@
 import { answerCommit, type Answers, type StoredFiling } from './answers.ts';
-import { SnapshotLostError } from './commit/commit-writer.ts';
+import { unlessLost } from './commit/commit-writer.ts';
 import { maySee } from './detection/triage.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 
@@ -46,8 +46,8 @@ export async function linkAnswer(
     if (typeof answer === 'string') return answer;
     const commit = answerCommit({ account, generation }, rejection, answeredBy, deps.now());
     const linked = answer === null ? commit : { ...commit, joined: unchanged(answer) };
-    const [result] = await deps.snapshot.commit(account, generation, [linked], deps.now()).catch(orLost);
-    if (result?.kind === 'written') return 'linked';
+    const results = await unlessLost(deps.snapshot.commit(account, generation, [linked], deps.now()));
+    if (results?.[0]?.kind === 'written') return 'linked';
   }
   throw new Error('the filing changed under every attempt to say what answers it');
 }
@@ -74,9 +74,4 @@ async function findAnswer(
 // Written with the other one, it makes sure that the filing is still as it was looked at.
 function unchanged({ id, stored }: StoredFiling) {
   return { id, previous: stored, next: stored.state, details: 'kept', event: null } as const;
-}
-
-function orLost(error: unknown): [] {
-  if (error instanceof SnapshotLostError) return [];
-  throw error;
 }

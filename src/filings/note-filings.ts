@@ -1,6 +1,6 @@
-import { buildFilingEvent } from '../events/event.ts';
 import { notedType } from '../events/event-types.ts';
-import { SnapshotLostError } from './commit/commit-writer.ts';
+import { commitUnread } from './answers.ts';
+import { unlessLost } from './commit/commit-writer.ts';
 import type { FilingCommit } from './detection/decide-commit.ts';
 import { afterStep, type TriageStep } from './detection/triage.ts';
 import type { FilingListStore } from './lists/filing-list-store.ts';
@@ -82,37 +82,17 @@ async function noteSome(
       results.set(id, after);
       continue;
     }
-    const next = { ...state, sequence: state.sequence + 1 };
-    const event = buildFilingEvent({
-      account,
-      generation,
-      filingId: id,
-      type: notedType,
-      sequence: next.sequence,
-      before: state,
-      after: state,
-      changed: [],
-      inferred: false,
-      notBefore: at,
-      notAfter: at,
-      document: null,
-      details: detailsOf.get(id) ?? null,
-      note: after.note,
-    });
-    const commit = { id, previous, next, details: 'kept', event, triage: after.record } as const;
-    (text === null ? added : changed).push(commit);
+    const filing = { id, stored: previous, details: detailsOf.get(id) ?? null };
+    const report = { type: notedType, notBefore: at, note: after.note };
+    const commit = commitUnread({ account, generation }, filing, state, report, at);
+    (text === null ? added : changed).push({ ...commit, triage: after.record });
   }
   const room = await triage.room(account, added.length);
   for (const { id } of added.slice(room)) results.set(id, 'full');
   const commits = [...added.slice(0, room), ...changed];
-  const written = await snapshot.commit(account, generation, commits, at).catch(orLost);
+  const written = await unlessLost(snapshot.commit(account, generation, commits, at));
   const open = commits.filter((_, i) => written?.[i]?.kind === 'conflict').map(({ id }) => id);
   for (const { id } of commits)
     if (!open.includes(id)) results.set(id, written === null ? 'unknown' : 'noted');
   return open;
-}
-
-function orLost(error: unknown): null {
-  if (error instanceof SnapshotLostError) return null;
-  throw error;
 }

@@ -1,5 +1,5 @@
 import { listenForCommits } from '../../filings/commit/commit-journal.ts';
-import { SnapshotLostError } from '../../filings/commit/commit-writer.ts';
+import { unlessLost } from '../../filings/commit/commit-writer.ts';
 import type { Config } from '../../config/config.ts';
 import { clockStepMsMin, synchroniseEveryMs } from '../../redis/clock.ts';
 import { unlessUnreadable } from '../../redis/unreadable-record.ts';
@@ -114,9 +114,7 @@ async function restoreLost({ stores: { snapshot, polling }, clock }: Parts): Pro
   for (const account of snapshot.committedSince(clock.now() - caughtUpMs)) {
     await unlessUnreadable(async () => {
       const { generation } = await polling.read(account);
-      await snapshot.catchUp(account, generation, clock.now()).catch((error: unknown) => {
-        if (!(error instanceof SnapshotLostError)) throw error;
-      });
+      await unlessLost(snapshot.catchUp(account, generation, clock.now()));
     });
   }
 }

@@ -36,6 +36,16 @@ export class SnapshotLostError extends Error {
   }
 }
 
+/** The result of a write; null where the snapshot was lost. */
+export async function unlessLost<T>(result: Promise<T>): Promise<T | null> {
+  try {
+    return await result;
+  } catch (error) {
+    if (error instanceof SnapshotLostError) return null;
+    throw error;
+  }
+}
+
 /** Writes commits to the snapshot and the log, each script atomic, and notes them in the journal. */
 export interface CommitWriter {
   /**
