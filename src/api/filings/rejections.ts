@@ -19,36 +19,17 @@ import { countRejections, type Coverage, coveredAccounts } from './covered-accou
 import { dueChoiceProblem, dueRulesOf, isDueWithin, withDueDates, type WithDue } from './due.ts';
 import { isNotedAs, notedFilter, type NotedFilter, notedQuery } from './noted-filter.ts';
 import { type AddTold, addToldOfAll, createAddTold, type WithTold } from './told.ts';
-import { answersShown, filingFields, filingView, notesShown, seenShown, toldShown } from './view.ts';
-import { sendTable, wantsCsv } from './table.ts';
+import { filingSchema, filingView } from './view.ts';
+import { type CsvColumn, csvColumns, csvExtraColumns, sendTable, wantsCsv } from './table.ts';
 import * as s from '../shared/schema.ts';
 import { type CursorKind, sendPage } from '../shared/paging.ts';
 import { notFound } from '../shared/problem.ts';
 
-const tableColumns = [
-  'account',
-  'filingId',
-  'since',
-  'insuredsName',
-  'policyNumber',
-  'stateAbbr',
-  'filingType',
-  'premium',
-  'rejectionReason',
-  'seenBy',
-  'seenNote',
-  'seenAt',
-  'assignee',
-  'note',
-  'answeredBy',
-  'answers',
-  'sinceIsFirstRead',
-  'carriersName',
-  'createdAt',
-  'policyEffectiveDate',
-  'dueAt',
-  'told',
-] as const;
+// A table of rejections has all columns but those that are the same, or mean nothing, for each of them.
+const unshown: readonly CsvColumn[] = ['status', 'completedAt', 'sequence'];
+const tableColumns = [...new Set<CsvColumn>(['account', ...csvColumns, ...csvExtraColumns])].filter(
+  (column) => !unshown.includes(column),
+);
 
 // Maximum number of rejections that are counted one by one.
 const countedMax = 5_000;
@@ -295,23 +276,7 @@ const rejectionsQuerySchema = s.record(
 /** One rejection of the board. */
 export const rejectionSchema = s.shared('Rejection', {
   account: Type.String({ examples: ['default'] }),
-  filingId: Type.String({ examples: ['f_123'] }),
-  policyNumber: s.nullable(Type.String()),
-  insuredsName: s.stringOrNull('At most 200 characters of it.'),
-  stateAbbr: s.nullable(Type.String(), { examples: ['TX'] }),
-  premium: s.nullable(Type.Number()),
-  rejectionReason: s.stringOrNull('As the partner service wrote it.'),
-  since: s.time('Since when it is rejected, as far as polls can tell.'),
-  sinceIsFirstRead: filingFields.sinceIsFirstRead,
-  sequence: s.integer('Number of events of this filing so far.'),
-  carriersName: s.nullable(Type.String()),
-  createdAt: filingFields.createdAt,
-  policyEffectiveDate: filingFields.policyEffectiveDate,
-  dueAt: filingFields.dueAt,
-  seen: seenShown,
-  ...answersShown,
-  told: toldShown,
-  ...notesShown,
+  ...Type.Omit(filingSchema, ['status', 'completedAt', 'removed', 'filingType']).properties,
 });
 
 /** An account of the board. */

@@ -26,7 +26,7 @@ const noDetails = {
 };
 
 /** The note that a rejection was seen, in a response. */
-export const seenShown = s.nullable(
+const seenShown = s.nullable(
   s.record({
     by: Type.String({ examples: ['Dana Reyes'] }),
     note: s.stringOrNull('What is done about it.'),
@@ -39,7 +39,7 @@ export const seenShown = s.nullable(
 );
 
 /** Which filing answers a rejection, in a response. */
-export const answersShown = {
+const answersShown = {
   answeredBy: s.stringOrNull(
     'The filing that answers this rejection, which is not open then; null for none.',
     {
@@ -50,7 +50,7 @@ export const answersShown = {
 };
 
 /** The subscriptions that were notified of a rejection, in a response. */
-export const toldShown = s.nullable(
+const toldShown = s.nullable(
   Type.Array(
     s.record({
       subscription: s.string('Its id.', { examples: ['sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'] }),
@@ -66,7 +66,7 @@ export const toldShown = s.nullable(
 );
 
 /** The other notes on a filing, in a response. */
-export const notesShown = {
+const notesShown = {
   assignee: s.stringOrNull('To whom it is assigned; null = to nobody.', { examples: ['Dana Reyes'] }),
   note: s.nullable(
     s.record({
