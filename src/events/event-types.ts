@@ -5,18 +5,7 @@ interface EventTypeFacts {
   /** When such an event is appended, as a sentence of the OpenAPI document. */
   readonly when: string;
   /** The kind of `data`; src/api/document/event-schemas.ts has its fields. */
-  readonly data:
-    | 'filing'
-    | 'stalled'
-    | 'due'
-    | 'noted'
-    | 'account'
-    | 'digest'
-    | 'certificate'
-    | 'disabled'
-    | 'recovered'
-    | 'fellBehind'
-    | 'ping';
+  readonly data: string;
   readonly tone: Tone;
 }
 
@@ -168,10 +157,10 @@ export const answerType = 'filing.resubmitted';
  * or say it again to one subscription.
  */
 export function reportsFiling(type: string): boolean {
-  const facts: EventTypeFacts | undefined = Object.hasOwn(eventTypes, type)
-    ? eventTypes[type as EventType]
-    : undefined;
-  return facts?.data === 'filing' && type !== snapshotType && type !== answerType;
+  const isKnown = Object.hasOwn(eventTypes, type);
+  return (
+    isKnown && eventTypes[type as EventType].data === 'filing' && type !== snapshotType && type !== answerType
+  );
 }
 
 /** The types of which there are events in the log. */

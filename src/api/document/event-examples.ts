@@ -1,4 +1,6 @@
+import type { TSchema } from 'typebox';
 import type { EventType } from '../../events/event-types.ts';
+import { opened, sampleOf } from './finish-document.ts';
 
 const account = 'default';
 const names = { policyNumber: 'SL-2026-0042', insuredsName: 'Bluebonnet Roofing LLC', premium: 1200.5 };
@@ -40,13 +42,9 @@ function move(previousStatus: string | null, status: string, sequence: number, m
 }
 
 const stay = { changed: [] };
-const aboutSubscription = {
-  account,
-  subscription: 'sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506',
-  endpoint: 'https://example.com',
-};
 
-const dataByType: Readonly<Record<EventType, object>> = {
+// Members of `data` that differ from the examples in its schema.
+const dataByType: Readonly<Partial<Record<EventType, object>>> = {
   'filing.created': move(null, 'UNPAID', 1),
   'filing.unpaid': move('PAID', 'UNPAID', 3),
   'filing.paid': move('UNPAID', 'PAID', 2),
@@ -95,53 +93,23 @@ const dataByType: Readonly<Record<EventType, object>> = {
   }),
   'filing.snapshot': move(null, 'REJECTED', 4, { ...stay, rejectionReason }),
   'filing.restored': move('PENDING', 'PENDING', 5, stay),
-  ping: { account, subscription: aboutSubscription.subscription, description: 'Claims desk' },
-  'account.auth_failed': { account, lastCompletePollAt, lastError: 'auth: GET filings answered 401' },
+  'account.auth_failed': { lastError: 'auth: GET filings answered 401' },
   'account.doubtful': {
-    account,
-    lastCompletePollAt,
     lastError: 'doubtful: the list shows 0 of 300 known filings and 40 unknown ones',
     doubt: { reason: 'other_list', known: 300, shown: 0, unknown: 40, gone: 0, moved: 0 },
   },
-  'account.stale': { account, lastCompletePollAt, lastError: 'timeout: GET filings took too long' },
-  'account.recovered': { account, lastCompletePollAt, lastError: null },
-  'account.digest': {
-    account,
-    date: '2026-11-21',
-    since: '2026-11-20T14:00:01.512Z',
-    asOf: lastCompletePollAt,
-    counts: { open: 1, new: 1, overdue: 0, unseen: 1, answered: 0, toldToNobody: 0, failingEndpoints: 0 },
-    rejections: [
-      {
-        filingId: filing.id,
-        policyNumber: 'SL-2026-0042',
-        insuredsName: 'Bluebonnet Roofing LLC',
-        stateAbbr: 'TX',
-        rejectionReason,
-        since: seenAt,
-        dueAt: null,
-        seen: false,
-      },
-    ],
-  },
-  'account.certificate_expiring': {
-    ...aboutSubscription,
-    certificate: 'cert',
-    subject: 'CN=filing-webhooks, O=Example Ltd',
-    notAfter: '2026-12-14T08:00:00.000Z',
-    expired: false,
-  },
-  'subscription.disabled': { ...aboutSubscription, reason: 'the endpoint answered 410 Gone' },
-  'subscription.recovered': {
-    ...aboutSubscription,
-    disabledAt: '2026-11-20T10:00:02.480Z',
-    waiting: 17,
-    lost: 0,
-  },
-  'subscription.fell_behind': { ...aboutSubscription, events: 412 },
+  'account.stale': { lastError: 'timeout: GET filings took too long' },
 };
 
-/** An event of this type as the format `standard` sends it; pure. */
-export function eventExample(type: EventType): object {
-  return { id: 'evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f', type, timestamp: seenAt, data: dataByType[type] };
+/** An event of this type, with data of this schema, as the format `standard` sends it; pure. */
+export function eventExample(type: EventType, schema: TSchema): object {
+  const sample = type.startsWith('filing.') ? {} : sampleOf(opened(schema), {});
+  // The page of its example is that of a filing.
+  const { url: _url, ...data } = sample as { readonly url?: string };
+  return {
+    id: 'evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f',
+    type,
+    timestamp: seenAt,
+    data: { ...data, ...dataByType[type] },
+  };
 }

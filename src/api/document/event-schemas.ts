@@ -89,7 +89,7 @@ export function bodySchema(type: EventType) {
       $id: schemaName(type),
       description: when,
       additionalProperties: true,
-      examples: [eventExample(type)],
+      examples: [eventExample(type, dataSchemas[data])],
     },
   );
 }
@@ -245,10 +245,12 @@ const digestData = s.shared('DigestEventData', {
   rejections: Type.Array(
     s.record({
       filingId: Type.String({ examples: ['f_123'] }),
-      policyNumber: s.nullable(Type.String()),
-      insuredsName: s.nullable(Type.String()),
-      stateAbbr: s.nullable(Type.String()),
-      rejectionReason: s.stringOrNull('At most 300 characters of it.'),
+      policyNumber: s.nullable(Type.String(), { examples: ['SL-2026-0042'] }),
+      insuredsName: s.nullable(Type.String(), { examples: ['Bluebonnet Roofing LLC'] }),
+      stateAbbr: s.nullable(Type.String(), { examples: ['TX'] }),
+      rejectionReason: s.stringOrNull('At most 300 characters of it.', {
+        examples: ['Affidavit is not signed'],
+      }),
       since: s.time('Since when it is rejected, as far as polls can tell.'),
       dueAt: s.timeOrNull("When it is due by the account's `due`; null for never."),
       seen: s.boolean('Whether somebody has seen it.'),
@@ -262,8 +264,8 @@ const digestData = s.shared('DigestEventData', {
 
 const aboutSubscription = {
   account,
-  subscription: Type.String(),
-  endpoint: s.string('Origin of the URL that is called.'),
+  subscription: Type.String({ examples: ['sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506'] }),
+  endpoint: s.string('Origin of the URL that is called.', { examples: ['https://example.com'] }),
   ...s.optional({ url }),
 };
 
@@ -272,12 +274,17 @@ const certificateData = s.shared('CertificateEventData', {
   certificate: s.oneOf(certificateKinds, {
     description: '`cert`: the one that callbacks show; `ca`: the first to end of the authorities.',
   }),
-  subject: s.stringOrNull('Null where the settings cannot be opened.'),
+  subject: s.stringOrNull('Null where the settings cannot be opened.', {
+    examples: ['CN=filing-webhooks, O=Example Ltd'],
+  }),
   notAfter: s.time('When it ends.'),
   expired: s.boolean('Whether it has ended.'),
 });
 
-const disabledData = s.shared('DisabledEventData', { ...aboutSubscription, reason: Type.String() });
+const disabledData = s.shared('DisabledEventData', {
+  ...aboutSubscription,
+  reason: Type.String({ examples: ['the endpoint answered 410 Gone'] }),
+});
 
 const recoveredData = s.shared('RecoveredEventData', {
   ...aboutSubscription,
@@ -297,8 +304,11 @@ const fellBehindData = s.shared('FellBehindEventData', {
 
 const pingData = s.record({
   account,
-  subscription: Type.String(),
-  ...s.optional({ description: s.string('Of the subscription; missing without one.'), url }),
+  subscription: aboutSubscription.subscription,
+  ...s.optional({
+    description: s.string('Of the subscription; missing without one.', { examples: ['Claims desk'] }),
+    url,
+  }),
 });
 
 /** `data` of a callback, by the kind of data of its event type. */

@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 import { type EventType, eventTypes, isOperational } from '../../events/event-types.ts';
 import type { Api } from '../deps.ts';
 import { bodySchema, schemaName } from './event-schemas.ts';
-import { eventExample } from './event-examples.ts';
 import { type JsonSchema, opened } from './finish-document.ts';
 import * as s from '../shared/schema.ts';
 
@@ -44,6 +43,7 @@ const dialect = 'https://json-schema.org/draft/2020-12/schema';
  */
 export function eventCatalogue(): readonly CatalogueEntry[] {
   return (Object.keys(eventTypes) as EventType[]).map((type) => {
+    const schema = opened(bodySchema(type));
     return {
       type,
       description: eventTypes[type].when,
@@ -52,9 +52,9 @@ export function eventCatalogue(): readonly CatalogueEntry[] {
         $schema: dialect,
         $id: `urn:filing-webhooks:event:${type}`,
         title: schemaName(type),
-        ...opened(bodySchema(type)),
+        ...schema,
       },
-      example: eventExample(type),
+      example: schema.examples?.[0] as object,
     };
   });
 }

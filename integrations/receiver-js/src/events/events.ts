@@ -73,12 +73,13 @@ export interface AccountAuthFailedEvent {
 
 /** `data` of `account.certificate_expiring`. */
 export interface AccountCertificateExpiringData extends AccountEventData {
+  /** For example `sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506`. */
   readonly subscription: string;
-  /** Origin of the URL that is called. */
+  /** Origin of the URL that is called. For example `https://example.com`. */
   readonly endpoint: string;
   /** `cert`: the one that callbacks show; `ca`: the first to end of the authorities. */
   readonly certificate: 'cert' | 'ca';
-  /** Null where the settings cannot be opened. */
+  /** Null where the settings cannot be opened. For example `CN=filing-webhooks, O=Example Ltd`. */
   readonly subject: string | null;
   /** When it ends. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly notAfter: string;
@@ -125,10 +126,13 @@ export interface AccountDigestData extends AccountEventData {
   readonly rejections: readonly {
     /** For example `f_123`. */
     readonly filingId: string;
+    /** For example `SL-2026-0042`. */
     readonly policyNumber: string | null;
+    /** For example `Bluebonnet Roofing LLC`. */
     readonly insuredsName: string | null;
+    /** For example `TX`. */
     readonly stateAbbr: string | null;
-    /** At most 300 characters of it. */
+    /** At most 300 characters of it. For example `Affidavit is not signed`. */
     readonly rejectionReason: string | null;
     /** Since when it is rejected, as far as polls can tell. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
     readonly since: string;
@@ -544,8 +548,9 @@ export type FilingEvent =
 export interface PingEventData {
   /** For example `default`. */
   readonly account: string;
+  /** For example `sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506`. */
   readonly subscription: string;
-  /** Of the subscription; missing without one. */
+  /** Of the subscription; missing without one. For example `Claims desk`. */
   readonly description?: string;
   /** The page of what the event is about. Missing where the daemon has no PUBLIC_URL. For example `https://filings.example.com/#/accounts/default/filing/f_123`. */
   readonly url?: string;
@@ -565,8 +570,9 @@ export interface PingEvent {
 export interface SubscriptionEventData {
   /** For example `default`. */
   readonly account: string;
+  /** For example `sub_3f0c9b7a51d24e6f8a90b1c2d3e4f506`. */
   readonly subscription: string;
-  /** Origin of the URL that is called. */
+  /** Origin of the URL that is called. For example `https://example.com`. */
   readonly endpoint: string;
   /** The page of what the event is about. Missing where the daemon has no PUBLIC_URL. For example `https://filings.example.com/#/accounts/default/filing/f_123`. */
   readonly url?: string;
@@ -574,6 +580,7 @@ export interface SubscriptionEventData {
 
 /** `data` of `subscription.disabled`. */
 export interface SubscriptionDisabledData extends SubscriptionEventData {
+  /** For example `the endpoint answered 410 Gone`. */
   readonly reason: string;
 }
 
