@@ -48,7 +48,7 @@ describe('docs/failure-modes.md', () => {
 /** The names that the items of a section's lists begin with, without labels. */
 function namesIn(section: string): string[] {
   const text = document.split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? '';
-  const heads = [...text.matchAll(/^- (`[^:(]*?`)(?: \(\w+\))?:/gm)].map(([, head = '']) => head);
+  const heads = [...text.matchAll(/^- (`[^:(]*?`)(?:\s\([^)]*\))?:/gm)].map(([, head = '']) => head);
   const names = heads.flatMap((head) => [...head.matchAll(/`([^`{]+)(?:\{[^`]*\})?`/g)]);
   return names.flatMap(([, name = '']) => (/^(?:\w+[.]\w|filing_webhooks_)/.test(name) ? [name] : []));
 }
