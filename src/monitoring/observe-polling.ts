@@ -86,7 +86,7 @@ function statusLabel(type: string, filingId: string, status: string): string | n
 
 /**
  * Logs one wide line, and records the duration, of each poll that sent requests to the partner service. Most
- * polls by delta find nothing; their lines appear at debug level only.
+ * polls find nothing; their lines appear at debug level only.
  */
 function reportPoll(
   logger: Logger,
@@ -98,7 +98,7 @@ function reportPoll(
   metrics.pollDuration.observe({ mode, outcome: outcome.kind }, durationMs / 1000);
   const line = { account, ...outcome, durationMs: Math.round(durationMs), requests };
   if (outcome.kind === 'complete') {
-    const isQuiet = outcome.mode === 'delta' && outcome.events === 0 && outcome.unread === 0;
+    const isQuiet = outcome.events === 0 && outcome.unread === 0;
     if (isQuiet) logger.debug(line, 'poll.completed');
     else logger.info(line, 'poll.completed');
   } else if (outcome.kind === 'doubtful') logger.warn(line, 'poll.doubtful');
