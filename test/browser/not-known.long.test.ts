@@ -22,6 +22,8 @@ describe('what is not known', () => {
     const counts = tab.page.getByRole('list', { name: 'Filings by status' });
     await expect.poll(() => counts.innerText()).toMatch(/not known yet/);
     expect(await counts.innerText()).not.toContain('0');
+    const { counts: known } = await stage.daemon.api.ok<{ counts: object }>('GET', '/v1/accounts/refused');
+    expect(new Set(Object.values(known))).toEqual(new Set([null]));
     await tab.page.getByText('Not known yet: the filings of this account were never read').waitFor();
     await tab.page.getByText('Not known yet: the filings were never read as a whole.').waitFor();
     expect(await tab.page.getByText(allClear).count()).toBe(0);
@@ -60,7 +62,12 @@ describe('what is not known', () => {
       await expect.poll(() => tab.page.getByRole('alert').count()).toBe(1);
       expect(await tab.page.getByText(allClear).count()).toBe(0);
       await tab.picture('gone');
+      // Its file was never loaded.
+      await tab.page.getByRole('link', { name: 'Subscriptions', exact: true }).click();
+      await tab.page.getByText('Could not load this page.').waitFor();
     });
+    await tab.page.getByRole('heading', { name: 'Subscriptions', level: 1 }).waitFor();
+    await tab.show('#/accounts/default');
     await tab.page.getByText('What you see is as of').waitFor({ state: 'detached' });
     await tab.page.getByText(allClear).waitFor();
     expect(await tab.page.locator('main.gone').count()).toBe(0);

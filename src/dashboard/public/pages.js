@@ -1,5 +1,6 @@
 import { AccountPage } from './pages/account-page.js';
 import { AccountsPage } from './pages/accounts-page.js';
+import { sleep } from './data/daemon.js';
 import { SessionContext } from './session.js';
 import { html, useEffect, useState } from './html.js';
 import { Heading, Loading } from './parts/parts.js';
@@ -72,23 +73,31 @@ function match(pattern, segments) {
   return Object.fromEntries(props.filter((_, place) => isName(parts[place] ?? '')));
 }
 
+const askAgainMs = 2_000;
+
+// A page whose file could not be loaded asks for it again until it is there.
 /** @param {{ route: Route, props: Record<string, string> }} props */
 function Page({ route: [, name, load], props }) {
+  const [failures, setFailures] = useState(0);
   const [, setTurn] = useState(0);
-  const [hasFailed, setFailed] = useState(false);
   useEffect(() => {
     if (loaded[name] !== undefined) return;
+    const leave = new AbortController();
     load?.().then(
       (file) => {
         loaded[name] = file[name];
         setTurn((turn) => turn + 1);
       },
-      () => setFailed(true),
+      async () => {
+        await sleep(askAgainMs, leave.signal);
+        if (!leave.signal.aborted) setFailures(failures + 1);
+      },
     );
-  }, []);
+    return () => leave.abort();
+  }, [failures]);
   if (loaded[name] !== undefined) return html`<${loaded[name]} ...${props} />`;
-  if (!hasFailed) return html`<${Loading} what="the page" />`;
+  if (failures === 0) return html`<${Loading} what="the page" />`;
   return html`<p class="notice bad" role="alert">
-    <strong>Could not load this page.</strong> Check that the daemon runs, then reload.
+    <strong>Could not load this page.</strong> It is asked for again until the daemon answers.
   </p>`;
 }
