@@ -56,7 +56,7 @@ describe('what is not known', () => {
     await using tab = await stage.visit('#/accounts/default');
     await tab.page.getByText(allClear).waitFor();
     await stage.restartDaemon(async () => {
-      await tab.page.getByText('What you see is as of').waitFor();
+      await tab.page.getByText('What you see may be out of date').waitFor();
       await tab.page.getByText('The daemon does not answer.').waitFor();
       await tab.page.locator('main.gone').waitFor();
       await expect.poll(() => tab.page.getByRole('alert').count()).toBe(1);
@@ -68,7 +68,7 @@ describe('what is not known', () => {
     });
     await tab.page.getByRole('heading', { name: 'Subscriptions', level: 1 }).waitFor();
     await tab.show('#/accounts/default');
-    await tab.page.getByText('What you see is as of').waitFor({ state: 'detached' });
+    await tab.page.getByText('What you see may be out of date').waitFor({ state: 'detached' });
     await tab.page.getByText(allClear).waitFor();
     expect(await tab.page.locator('main.gone').count()).toBe(0);
     expect(tab.problems).toEqual([]);

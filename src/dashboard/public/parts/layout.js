@@ -19,6 +19,7 @@ export function Layout({ session, onSignOut, children }) {
     return () => leave.abort();
   }, []);
   const faults = useFaults();
+  const [area] = parseHash(useHash());
   const home = session.account === null ? href() : href('accounts', session.account);
   return html`<header>
       <a class="skip" href="#main" onClick=${toContent}>Skip to the content</a>
@@ -26,13 +27,13 @@ export function Layout({ session, onSignOut, children }) {
         ><img src="assets/icon.svg" alt="" width="24" height="24" /><span>filing-webhooks</span></a
       >
       <nav aria-label="Main">
-        ${session.account === null && html`<a href=${href()}>Accounts</a>`}
-        <a href=${href('rejections')}>Rejections</a>
+        ${session.account === null && html`<a href=${href()} aria-current=${current(area === undefined)}>Accounts</a>`}
+        <a href=${href('rejections')} aria-current=${current(area === 'rejections')}>Rejections</a>
       </nav>
       <${SearchField} home=${home} />
       <button type="button" onClick=${onSignOut}>Sign out</button>
     </header>
-    ${faults.length > 0 && html`<${Banner} faults=${faults} />`}
+    ${faults.length > 0 && html`<${Banner} faults=${session.account === null ? faults : []} />`}
     <main id="main" tabindex="-1" class=${faults.length > 0 ? 'gone' : ''}>${children}</main>
     <footer>
       <nav aria-label="More"><a href="docs/">API reference</a></nav>
@@ -42,15 +43,19 @@ export function Layout({ session, onSignOut, children }) {
     </footer>`;
 }
 
+// Only the operator is told the causes: others cannot do anything about them.
 /** @param {{ faults: readonly string[] }} props */
 function Banner({ faults }) {
   const at = timeOfLastRead();
   return html`<div class="notice bad banner" role="alert">
-    <strong>The daemon does not keep its promise at the moment.</strong>
-    ${at !== null && html` What you see is as of ${clockTime(at, Date.now(), true)}, and grey until it is current again.`}
-    <ul>
-      ${faults.map((reason) => html`<li key=${reason}><${Text} value=${reason} /></li>`)}
-    </ul>
+    <strong>What you see may be out of date.</strong>
+    ${at !== null && html` It is as of ${clockTime(at, Date.now(), true)}, and grey until it is current again.`}
+    ${
+      faults.length > 0 &&
+      html`<ul>
+        ${faults.map((reason) => html`<li key=${reason}><${Text} value=${reason} /></li>`)}
+      </ul>`
+    }
   </div>`;
 }
 
@@ -95,6 +100,9 @@ function SearchField({ home }) {
     />
   </form>`;
 }
+
+/** @type {(isThis: boolean) => 'page' | undefined} */
+const current = (isThis) => (isThis ? 'page' : undefined);
 
 /** @type {(event: KeyboardEvent) => boolean} */
 function isTyping({ target, altKey, ctrlKey, metaKey, isComposing }) {
