@@ -121,6 +121,23 @@ describe('the search on every page', () => {
     await tab.page.getByRole('heading', { name: 'Rejections', level: 1 }).waitFor();
     expect(tab.problems).toEqual([]);
   });
+
+  test('keys are no shortcuts once they are turned off, also after a reload', async () => {
+    await using tab = await stage.visit('#/accounts/default/filings');
+    const { page } = tab;
+    await page.getByRole('heading', { name: 'Filings', level: 1 }).waitFor();
+    await page.getByRole('checkbox', { name: /^Keys: / }).uncheck();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Filings', level: 1 }).click();
+    for (const key of ['/', 'g', 'r']) await page.keyboard.press(key);
+    expect(await page.evaluate('document.activeElement.localName')).toBe('h1');
+    expect(await hashOf(tab)).toBe('#/accounts/default/filings');
+    await page.getByRole('checkbox', { name: /^Keys: / }).check();
+    await page.getByRole('heading', { name: 'Filings', level: 1 }).click();
+    for (const key of ['g', 'r']) await page.keyboard.press(key);
+    await page.getByRole('heading', { name: 'Rejections', level: 1 }).waitFor();
+    expect(tab.problems).toEqual([]);
+  });
 });
 
 describe('filters', () => {

@@ -1,11 +1,15 @@
-import { html, useEffect, useRef } from '../html.js';
+import { html, useEffect, useRef, useState } from '../html.js';
 import { timeOfLastRead, useFaults, watchDaemon } from '../data/daemon.js';
 import { href, parseHash, useHash } from '../router.js';
 import { clockTime } from './format.js';
 import { Text } from './parts.js';
+import { inStorage } from '../session.js';
 
 /** @import { ComponentChildren } from 'preact' */
 /** @import { Session } from '../../api-types.ts' */
+
+// The place in the browser's storage that says whether keys are shortcuts (WCAG 2.1.4).
+const keysKey = 'filing-webhooks.keys';
 
 /**
  * The frame of every page: the ways to other pages, the search, and the faults of the daemon as a whole. The
@@ -20,6 +24,11 @@ export function Layout({ session, onSignOut, children }) {
   }, []);
   const faults = useFaults();
   const [area] = parseHash(useHash());
+  const [keys, setKeys] = useState(() => inStorage((storage) => storage.getItem(keysKey)) !== 'off');
+  const toggleKeys = () => {
+    inStorage((storage) => storage.setItem(keysKey, keys ? 'off' : 'on'));
+    setKeys(!keys);
+  };
   const home = session.account === null ? href() : href('accounts', session.account);
   return html`<header>
       <a class="skip" href="#main" onClick=${toContent}>Skip to the content</a>
@@ -30,15 +39,19 @@ export function Layout({ session, onSignOut, children }) {
         ${session.account === null && html`<a href=${href()} aria-current=${current(area === undefined)}>Accounts</a>`}
         <a href=${href('rejections')} aria-current=${current(area === 'rejections')}>Rejections</a>
       </nav>
-      <${SearchField} home=${home} />
+      <${SearchField} home=${home} keys=${keys} />
       <button type="button" onClick=${onSignOut}>Sign out</button>
     </header>
     ${faults.length > 0 && html`<${Banner} faults=${session.account === null ? faults : []} />`}
     <main id="main" tabindex="-1" class=${faults.length > 0 ? 'gone' : ''}>${children}</main>
     <footer>
       <nav aria-label="More"><a href="docs/">API reference</a></nav>
-      <span class="quiet keys"
-        ><kbd>/</kbd> search <kbd>g</kbd> <kbd>a</kbd> start <kbd>g</kbd> <kbd>r</kbd> rejections</span
+      <label class="tick keys"
+        ><input type="checkbox" checked=${keys} onChange=${toggleKeys} />
+        <span class="quiet"
+          >Keys: <kbd>/</kbd> search <kbd>g</kbd> <kbd>a</kbd> start <kbd>g</kbd>
+          <kbd>r</kbd> rejections</span
+        ></label
       >
     </footer>`;
 }
@@ -60,14 +73,15 @@ function Banner({ faults }) {
 }
 
 // The search over all filings. The key `/` leads there, `g` and a letter to a page.
-/** @param {{ home: string }} props */
-function SearchField({ home }) {
+/** @param {{ home: string, keys: boolean }} props */
+function SearchField({ home, keys }) {
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
   const [area, asked] = parseHash(useHash());
   useEffect(() => {
     if (field.current !== null) field.current.value = area === 'search' ? (asked ?? '') : '';
   }, [area, asked]);
   useEffect(() => {
+    if (!keys) return undefined;
     let began = 0;
     const press = (/** @type {KeyboardEvent} */ event) => {
       if (isTyping(event)) return;
@@ -80,7 +94,7 @@ function SearchField({ home }) {
     };
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
-  }, [home]);
+  }, [home, keys]);
   const search = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const q = field.current?.value.trim() ?? '';
@@ -93,7 +107,7 @@ function SearchField({ home }) {
       name="q"
       maxlength="200"
       aria-label="Find a filing: policy number, insured or id"
-      aria-keyshortcuts="/"
+      aria-keyshortcuts=${keys ? '/' : undefined}
       placeholder="Policy number, insured or id"
       autocomplete="off"
       enterkeyhint="search"
