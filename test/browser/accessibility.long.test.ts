@@ -20,6 +20,8 @@ beforeAll(async () => {
     rejectionReason: 'Not signed',
     insuredsName: 'Seen Inc.',
   });
+  await stage.settle('f_odd', { status: 'AWAITING_DOCUMENTS_FROM_THE_CARRIER_AND_THE_AGENT' });
+  await api.ok('POST', '/v1/accounts/default/tokens', { name: 'The claims desk of the agency in Dallas' });
   pages = [
     ['accounts', '#/', '[aria-label="Accounts"] .notice'],
     ['account', '#/accounts/default', '.trend'],
@@ -30,6 +32,7 @@ beforeAll(async () => {
     ['unknown', '#/accounts/refused', '.counts.unknown'],
     ['rejections', '#/rejections', '[aria-label="Rejected filings"] .age'],
     ['filing', '#/accounts/default/filing/f_seen', '.timeline li'],
+    ['tokens', '#/accounts/default/tokens', '[aria-label="Tokens"] time'],
     ['subscriptions', '#/accounts/default/subscriptions', '[aria-label="Subscriptions"] a'],
     ['subscription', `#/accounts/default/subscriptions/${id}`, '[aria-label^="Dead letters"]'],
     ['nowhere', '#/nowhere', 'h1'],

@@ -8,6 +8,7 @@ import {
   HealthAdvice,
   knowledgeOf,
 } from '../parts/account-parts.js';
+import { statusTones } from '../catalogue.js';
 import { folded } from '../data/filing-event.js';
 import { useMayWrite } from '../session.js';
 import { useList } from '../data/api.js';
@@ -43,9 +44,10 @@ export function AccountsPage() {
 function Accounts({ accounts, more, onMore }) {
   const [query] = useQuery();
   const q = folded(query.get('q') ?? '');
-  const statuses = [...new Set(accounts.flatMap(({ counts }) => Object.keys(counts)))].toSorted(
-    (one, other) => Number(other === 'REJECTED') - Number(one === 'REJECTED'),
+  const known = Object.keys(statusTones).toSorted(
+    (one, two) => Number(two === 'REJECTED') - Number(one === 'REJECTED'),
   );
+  const statuses = accounts.some(({ counts }) => othersIn(counts).length > 0) ? [...known, other] : known;
   const found = accounts.filter(({ account }) => folded(account).includes(q));
   return html`<${Totals} accounts=${accounts} isAll=${!more} />
     ${
@@ -83,6 +85,18 @@ function Totals({ accounts, isAll }) {
   </p>`;
 }
 
+// The column of all statuses that this version does not know.
+const other = 'other';
+
+/** @type {(counts: Account['counts']) => string[]} */
+const othersIn = (counts) => Object.keys(counts).filter((status) => !Object.hasOwn(statusTones, status));
+
+/** @type {(account: Account, column: string) => number} */
+function shownCount(account, column) {
+  const statuses = column === other ? othersIn(account.counts) : [column];
+  return statuses.reduce((sum, status) => sum + (countOf(account, status) ?? 0), 0);
+}
+
 /** @type {(account: Account, statuses: string[]) => Row} */
 function rowOf(account, statuses) {
   const { account: name, health } = account;
@@ -90,8 +104,8 @@ function rowOf(account, statuses) {
   const link = html`<a href=${href('accounts', name)}><${Text} value=${name} /></a>`;
   const counts = statuses.map(
     (status) =>
-      html`<a class=${`plain-count ${knowledge}`} href=${filingsHref(name, status)}
-        ><${Count} count=${knowledge === 'unknown' ? null : (countOf(account, status) ?? 0)} /><span
+      html`<a class=${`plain-count ${knowledge}`} href=${filingsHref(name, status === other ? null : status)}
+        ><${Count} count=${knowledge === 'unknown' ? null : shownCount(account, status)} /><span
           class="in-card"
         >
           <${Badge} word=${status} /></span

@@ -151,9 +151,10 @@ export function Count({ count }) {
 }
 
 /**
- * The address of the filings of an account in one status: of the rejected ones it is their board.
+ * The address of the filings of an account in one status: of the rejected ones it is their board. Null for
+ * those that are not completed.
  * @param {string} account
- * @param {string} status
+ * @param {string | null} status
  */
 export function filingsHref(account, status) {
   if (status === 'REJECTED') return withQuery(href('rejections'), { account });
