@@ -118,7 +118,7 @@ test(
     // The tests have a Redis already.
     expect(steps.shift()?.text).toContain('redis-server --dir data --appendonly yes');
     await follow('npm run sandbox', /"created":25/);
-    await follow('npm start', /poll\.completed.*\n.*poll\.completed/);
+    await follow('npm start', /daemon\.started/);
     const receiver = steps.shift();
     expect(receiver).toMatchObject({ terminal: 4, language: 'js' });
     await writeFile(join(folder, 'receiver.mjs'), `${receiver?.text}\n`);
