@@ -1,5 +1,5 @@
 // Makes a folder with the package that is published: the sources as JavaScript, with what lies beside them, and a manifest and a lock of what it
-// needs to run (docs/adr/0031). Arguments: the folder, which must not exist yet, and optionally the address of the repository. Needs `npm ci` done.
+// needs to run (docs/adr/0031-published-as-javascript.md). Arguments: the folder, which must not exist yet, and optionally the address of the repository. Needs `npm ci` done.
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,

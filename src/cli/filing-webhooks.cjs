@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command line of the published package, where the sources are JavaScript (docs/adr/0031). In the repository it is the shell script beside
+// The command line of the published package, where the sources are JavaScript (docs/adr/0031-published-as-javascript.md). In the repository it is the shell script beside
 // it. The syntax is that of every Node, so that an old one says what it lacks.
 'use strict';
 
