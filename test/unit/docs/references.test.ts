@@ -65,12 +65,13 @@ describe('docs/architecture/folders.md', () => {
 
 describe('docs/threat-model.md', () => {
   it('names a guard for every threat, and proofs that are tests', () => {
-    const rows = readText('docs/threat-model.md')
+    const items = readText('docs/threat-model.md')
       .split(/^## \d/m)
       .slice(1)
-      .flatMap((section) => section.split('\n').filter((line) => /^\| (?!-+ |threat )/.test(line)));
-    const wrong = rows.filter((row) => {
-      const [, , guard = '', proof = ''] = row.split('|');
+      .flatMap((section) => section.split(/\n## |\n\n(?!- )/))
+      .flatMap((list) => list.split(/^- /m).slice(1));
+    const wrong = items.filter((item) => {
+      const [guard = '', proof = ''] = item.split('→');
       const proofs = [...proof.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
       return (
         !/`src\/|`\.ci\/|webhooks\.md|package\.json/.test(guard) ||
@@ -78,7 +79,7 @@ describe('docs/threat-model.md', () => {
         !proofs.every((name) => /^test\/.*\.test\.ts$/.test(name))
       );
     });
-    expect(rows.length).toBeGreaterThan(30);
+    expect(items.length).toBeGreaterThan(30);
     expect(wrong).toEqual([]);
   });
 });
