@@ -117,7 +117,7 @@ export function answerCommit(
   at: number,
 ): FilingCommit {
   const { state } = rejection.stored;
-  const { answeredBy: _former, ...open } = { ...state, ...stayMarks(state) };
+  const { answeredBy: _former, ...open } = state;
   const next = answeredBy === null ? open : { ...open, answeredBy };
   return commitUnread(
     place,
@@ -140,7 +140,7 @@ export function commitUnread(
   at: number,
 ): FilingCommit {
   const before = stored.state;
-  const next = { ...state, sequence: before.sequence + 1 };
+  const next = { ...state, ...stayMarks(state), sequence: before.sequence + 1 };
   const event = buildFilingEvent({
     ...report,
     account,

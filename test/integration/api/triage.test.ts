@@ -109,6 +109,13 @@ test('a mark stands as long as status, since and reason do; notes and assignee o
   });
 });
 
+test('a rejection of the first read stays one whose beginning is not known', async () => {
+  await put({ id: 'f_1', status: 'REJECTED' });
+  expect(await shown('f_1')).toMatchObject({ sinceIsFirstRead: true });
+  await api.ok('PUT', `${path}/filings/f_1/seen`, { by: 'Dana' });
+  expect(await shown('f_1')).toMatchObject({ sequence: 1, sinceIsFirstRead: true, seen: { by: 'Dana' } });
+});
+
 test('only a filing that is REJECTED is marked as seen, and any known one gets notes', async () => {
   await put({ id: 'f_1', status: 'PENDING' }, { id: 'f_2', status: 'COMPLETED' });
   const refused = await api.call('PUT', `${path}/filings/f_1/seen`, { by: 'Dana' });
