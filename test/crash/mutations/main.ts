@@ -4,6 +4,7 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { alarms } from './alarms.ts';
 import { guards } from './guards.ts';
 import { commandOf, mutations, type Mutation } from './mutations.ts';
 
@@ -74,7 +75,7 @@ async function isCaught(mutation: Mutation): Promise<boolean> {
 }
 
 const wanted = process.argv[2] ?? '';
-const chosen = [...mutations, ...guards].filter(({ name }) => name.includes(wanted));
+const chosen = [...mutations, ...guards, ...alarms].filter(({ name }) => name.includes(wanted));
 let caught = 0;
 for (const mutation of chosen) if (await isCaught(mutation)) caught += 1;
 process.stdout.write(`${caught} of ${chosen.length} seeded bugs noticed\n`);

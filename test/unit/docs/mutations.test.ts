@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { alarms } from '../../crash/mutations/alarms.ts';
 import { guards } from '../../crash/mutations/guards.ts';
 import { commandOf, mutations } from '../../crash/mutations/mutations.ts';
 import { readText, root } from './documents.ts';
 
-const all = [...mutations, ...guards];
+const all = [...mutations, ...guards, ...alarms];
 
 describe.each(all)('the seeded bug "$name"', ({ file, find, project, test }) => {
   it('finds its place in the sources, once', () => {

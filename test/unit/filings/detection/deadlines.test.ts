@@ -54,6 +54,7 @@ describe('a deadline', () => {
     ['after that of another due date was reported', week, { warned: { dueAt: dueAt - 1, ms: 0 } }, 'P7D'],
     ['of a completed filing', dueAt, { status: 'COMPLETED' }, null],
     ['of a removed filing', dueAt, { removed: true }, null],
+    ['of a rejection that is answered', dueAt, { answeredBy: 'f_2' }, null],
     ['of a filing that waits', dueAt, { status: 'PENDING' }, 'P0D'],
   ])('is passed or not %s', (_, now, more, expected) => {
     const passed = passedDeadline(deadlines, { ...state, ...more }, now);
