@@ -26,9 +26,9 @@ import { type CursorKind, sendPage } from '../shared/paging.ts';
 import { notFound } from '../shared/problem.ts';
 
 // A table of rejections has all columns but those that are the same, or mean nothing, for each of them.
-const unshown: readonly CsvColumn[] = ['status', 'completedAt', 'sequence'];
+const unshown = new Set<CsvColumn>(['status', 'completedAt', 'sequence']);
 const tableColumns = [...new Set<CsvColumn>(['account', ...csvColumns, ...csvExtraColumns])].filter(
-  (column) => !unshown.includes(column),
+  (column) => !unshown.has(column),
 );
 
 // Maximum number of rejections that are counted one by one.
