@@ -6,17 +6,15 @@ import {
   idLengthMax,
   idleConnectionMs,
   jsonBodyBytesMax,
-  lateRequestCheckMs,
-  requestTimeoutDefaultMs,
+  requestTimeoutMs,
 } from './decisions.ts';
 import { SandboxError } from './errors.ts';
-import { createFaultInjector } from './faults/faults.ts';
+import { createFaults } from './faults.ts';
 import { createFilingStore } from './filings/filing-store.ts';
 import { findState, type FilingState } from './filings/filing-states.ts';
 import { createUploads } from './filings/uploads.ts';
 import { type Random } from './random.ts';
-import { answerBrokenConnection, sendError } from './server/error-handler.ts';
-import { createRequestCounter } from './server/request-counter.ts';
+import { sendError } from './server/error-handler.ts';
 import { createSimulator } from './simulation/simulator.ts';
 
 /** Options of a sandbox; each has a default. */
@@ -31,8 +29,6 @@ export interface SandboxOptions {
   readonly random?: Random;
   /** Without a logger nothing is logged. */
   readonly logger?: FastifyBaseLogger;
-  /** Milliseconds within which a request must have arrived; a later one is answered with 408. */
-  readonly requestTimeoutMs?: number;
 }
 
 /** All parts of the sandbox; each route file names those that it uses. */
@@ -50,8 +46,7 @@ export function createDeps(options: SandboxOptions) {
     accounts,
     store,
     uploads: createUploads({ now, random }),
-    injector: createFaultInjector({ now, random }),
-    counter: createRequestCounter(now),
+    faults: createFaults({ now, random }),
     simulator: createSimulator({ store, accounts, now, random }),
     now,
     random,
@@ -59,22 +54,15 @@ export function createDeps(options: SandboxOptions) {
 }
 
 /** Makes the Fastify instance of a sandbox, without routes; it does not listen yet. */
-export function createApp({ logger, requestTimeoutMs = requestTimeoutDefaultMs }: SandboxOptions) {
+export function createApp({ logger }: SandboxOptions) {
   return fastify({
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     bodyLimit: jsonBodyBytesMax,
     requestTimeout: requestTimeoutMs,
-    // By default, Node allows headers twice the time and looks for late ones every half minute only.
-    http: {
-      headersTimeout: requestTimeoutMs,
-      requestTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: Math.min(lateRequestCheckMs, requestTimeoutMs),
-    },
     connectionTimeout: idleConnectionMs,
     return503OnClosing: false,
     routerOptions: { maxParamLength: idLengthMax },
     frameworkErrors: sendError,
-    clientErrorHandler: answerBrokenConnection,
   })
     .setValidatorCompiler(TypeBoxValidatorCompiler)
     .withTypeProvider<TypeBoxTypeProvider>();

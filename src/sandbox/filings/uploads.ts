@@ -28,7 +28,6 @@ export function createUploads(deps: { readonly now: () => number; readonly rando
   const secret = randomBytes(32);
   const uploads = new Map<string, Upload>();
   const expiries = new Map<string, number>();
-  let lifetimeMs = uploadUrlLifetimeMs;
   const sign = (storagePath: string, expires: string): Buffer =>
     createHmac('sha256', secret).update(`${expires}\n${storagePath}`).digest();
 
@@ -41,18 +40,12 @@ export function createUploads(deps: { readonly now: () => number; readonly rando
   };
 
   return {
-    /** Milliseconds for which tickets issued from now on are valid. */
-    lifetimeMs: () => lifetimeMs,
-    /** Changes the lifetime; with 0, tickets have expired when they are issued. */
-    setLifetime(ms: number): void {
-      lifetimeMs = ms;
-    },
     /**
      * Issues a ticket: the path, and the signature that lets its bearer send the bytes once within the
      * lifetime.
      */
     issue({ owner, fileName, filingId }: Pick<Upload, 'owner' | 'fileName' | 'filingId'>) {
-      const expiresMs = deps.now() + lifetimeMs;
+      const expiresMs = deps.now() + uploadUrlLifetimeMs;
       forgetExpired(deps.now());
       const storagePath = `uploads/${owner}/${hexDigits(deps.random, 32)}/${plainName(fileName)}`;
       uploads.set(storagePath, { storagePath, owner, fileName, filingId, stored: false });
