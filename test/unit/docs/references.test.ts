@@ -44,6 +44,18 @@ it('comments of src and test name only pages and headings of docs that exist', (
   expect(broken).toEqual([]);
 });
 
+it('docs/architecture.md leads from poll to callback in at most 14 steps and 60 files', () => {
+  const path = /\n## One change.*?\n## /s.exec(readText('docs/architecture.md'))?.[0] ?? '';
+  const steps = path.match(/^\d+\. /gm) ?? [];
+  const files = new Set(path.match(/`src\/[\w./-]+\.\w+`/g));
+  expect([steps.length > 5, steps.length <= 14, files.size > 20, files.size <= 60]).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ]);
+});
+
 describe('docs/architecture/folders.md', () => {
   const items = readText('docs/architecture/folders.md').split(/^- /m).slice(1);
   const folders = new Set(filesBelow('src').map((path) => dirname(path)));
