@@ -25,6 +25,7 @@ import type { Answers } from '../filings/answers.ts';
 import type { FilingListStore } from '../filings/lists/filing-list-store.ts';
 import type { RejectingAccounts } from '../filings/rejecting-accounts.ts';
 import type { SnapshotStore } from '../filings/snapshot-store.ts';
+import type { ReadDueRules } from '../filings/detection/due-dates.ts';
 import type { TriageStore } from '../filings/triage-store.ts';
 import type { KeyCheck } from '../partner/check-key.ts';
 import type { ReadDraft } from '../polling/read-draft.ts';
@@ -57,6 +58,7 @@ export interface ApiDeps {
   readonly filings: FilingListStore;
   readonly answers: Pick<Answers, 'read' | 'answeredBy'>;
   readonly triage: TriageStore;
+  readonly readDueRules: ReadDueRules;
   /** Asks the partner service itself for filings whose details are not kept. */
   readonly searchService: SearchService;
   readonly readDraft: ReadDraft;

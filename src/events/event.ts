@@ -116,7 +116,7 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
       : { stalled: { status: after.status, ...stalled, since: isoTime(stalled.since) } }),
     ...(note === undefined ? {} : { note }),
     ...(after.answeredBy === undefined && !isAnswer ? {} : { answeredBy: after.answeredBy ?? null }),
-    ...(dueAt === undefined ? {} : { dueAt: dueAt === null ? null : isoTime(dueAt) }),
+    ...shownDue(dueAt),
     ...(due === undefined ? {} : { due: { ...due, dueAt: isoTime(due.dueAt) } }),
   });
   const isTooLarge = isCut || heavyBytes !== undefined || filingBytes > filingBytesMax;
@@ -144,6 +144,10 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
     body: bodyText({ id, type, at: change.notAfter }, text, filing),
     ...(isTooLarge ? { omittedBytes: filingBytes } : {}),
   };
+}
+
+function shownDue(dueAt: number | null | undefined): { readonly dueAt?: string | null } {
+  return dueAt === undefined ? {} : { dueAt: dueAt === null ? null : isoTime(dueAt) };
 }
 
 // The members of `data` in place of a filing of which only details are kept; null without any.
@@ -192,6 +196,8 @@ export interface FilingSnapshot {
   readonly details: KeptDetails | null;
   /** The filing as its last event carried it; null where it is not kept. */
   readonly document: Readonly<Record<string, unknown>> | null;
+  /** As in `FilingChange`. */
+  readonly dueAt?: number | null;
 }
 
 /**
@@ -199,7 +205,7 @@ export interface FilingSnapshot {
  * document is not kept, the body has `omitted` in its place, and `details` where there are any.
  */
 export function buildSnapshotEvent(
-  { account, generation, subscription, filingId, state, details, document }: FilingSnapshot,
+  { account, generation, subscription, filingId, state, details, document, dueAt }: FilingSnapshot,
   filingBytesMax = Infinity,
 ): NewEvent {
   const { status, sequence, rejectionReason, completedAt, readFrom, readAt, answeredBy } = state;
@@ -218,6 +224,7 @@ export function buildSnapshotEvent(
     observed: { notBefore: isoTime(readFrom), notAfter: isoTime(readAt) },
     inferred: false,
     ...(answeredBy === undefined ? {} : { answeredBy }),
+    ...shownDue(dueAt),
   });
   const filing = isKept ? `"filing":${written}` : notKept(details);
   const id = contentId([account, generation, filingId, sequence, 'snapshot', subscription]);

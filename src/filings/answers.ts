@@ -5,6 +5,7 @@ import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import type { OnUnreadable } from '../redis/unreadable-record.ts';
 import type { Appearance, FilingCommit } from './detection/decide-commit.ts';
+import { noDueRules, shownDueDate, type ReadDueRules } from './detection/due-dates.ts';
 import type { FilingDetails } from './detection/filing-details.ts';
 import { type FilingState, stayMarks, type StoredState } from './detection/filing-state.ts';
 import { isOpenRejection } from './detection/triage.ts';
@@ -17,6 +18,8 @@ export interface StoredFiling {
   readonly id: string;
   readonly stored: StoredState;
   readonly details: FilingDetails | null;
+  /** When it is due (ms), null for never; missing where the account has no rules. */
+  readonly dueAt?: number | null;
 }
 
 /** An account, and the generation of its snapshot. */
@@ -43,7 +46,12 @@ export interface Answers {
 const candidatesMax = 20;
 
 /** Answers by the index of what open rejections look like. */
-export function createAnswers(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable): Answers {
+export function createAnswers(
+  redis: RedisClient,
+  keys: Keys,
+  onUnreadable: OnUnreadable,
+  readDueRules: ReadDueRules = noDueRules,
+): Answers {
   const index = createFilingIndex(redis, keys);
   const states = createStateReader(redis, keys, onUnreadable);
   const reader = createFilingReader(redis, keys, onUnreadable);
@@ -51,8 +59,12 @@ export function createAnswers(redis: RedisClient, keys: Keys, onUnreadable: OnUn
   const read: Answers['read'] = async (account, id) => {
     const [stored = null] = await states.read(account, [id]);
     if (stored === null) return null;
-    const [listed] = await reader.listed(account, [[id, stored.state]]);
-    return { id, stored, details: listed?.details ?? null };
+    const { state } = stored;
+    const [[listed], rules] = await Promise.all([
+      reader.listed(account, [[id, state]]),
+      readDueRules(account),
+    ]);
+    return { id, stored, details: listed?.details ?? null, ...shownDueDate(rules, state.effective) };
   };
 
   const answeredBy: Answers['answeredBy'] = async (account, ids) =>
@@ -134,7 +146,7 @@ export function answerCommit(
  */
 export function commitUnread(
   { account, generation }: SnapshotPlace,
-  { id, stored, details }: StoredFiling,
+  { id, stored, ...shown }: StoredFiling,
   state: FilingState,
   report: Pick<FilingChange, 'type' | 'notBefore' | 'note'>,
   at: number,
@@ -153,7 +165,7 @@ export function commitUnread(
     inferred: false,
     notAfter: at,
     document: null,
-    details,
+    ...shown,
   });
   return { id, previous: stored, next, details: 'kept', event };
 }

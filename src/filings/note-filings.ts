@@ -2,6 +2,7 @@ import { notedType } from '../events/event-types.ts';
 import { commitUnread } from './answers.ts';
 import { unlessLost } from './commit/commit-writer.ts';
 import type { FilingCommit } from './detection/decide-commit.ts';
+import { shownDueDate, type ReadDueRules } from './detection/due-dates.ts';
 import { afterStep, type TriageStep } from './detection/triage.ts';
 import type { FilingListStore } from './lists/filing-list-store.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
@@ -19,6 +20,7 @@ export interface NoteDeps {
   readonly snapshot: Pick<SnapshotStore, 'read' | 'commit'>;
   readonly filings: Pick<FilingListStore, 'getAll'>;
   readonly triage: TriageStore;
+  readonly readDueRules: ReadDueRules;
   readonly polling: { read(account: string): Promise<{ readonly generation: string }> };
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
@@ -62,11 +64,15 @@ async function noteSome(
   step: TriageStep,
   results: Map<string, Noted>,
 ): Promise<readonly string[]> {
-  const { snapshot, filings, triage, generation, now } = deps;
+  const { snapshot, filings, triage, readDueRules, generation, now } = deps;
   const at = now();
   // States before records: each write of a record changes the state too, so that an old record cannot win.
   const states = await snapshot.read(account, ids);
-  const [records, listed] = await Promise.all([triage.read(account, ids), filings.getAll(account, ids)]);
+  const [records, listed, rules] = await Promise.all([
+    triage.read(account, ids),
+    filings.getAll(account, ids),
+    readDueRules(account),
+  ]);
   const detailsOf = new Map(listed.map(({ id, details }) => [id, details]));
   const added: FilingCommit[] = [];
   const changed: FilingCommit[] = [];
@@ -82,7 +88,8 @@ async function noteSome(
       results.set(id, after);
       continue;
     }
-    const filing = { id, stored: previous, details: detailsOf.get(id) ?? null };
+    const details = detailsOf.get(id) ?? null;
+    const filing = { id, stored: previous, details, ...shownDueDate(rules, state.effective) };
     const report = { type: notedType, notBefore: at, note: after.note };
     const commit = commitUnread({ account, generation }, filing, state, report, at);
     (text === null ? added : changed).push({ ...commit, triage: after.record });

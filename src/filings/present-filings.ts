@@ -7,6 +7,7 @@ import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
 import { defineScript } from '../redis/scripts.ts';
 import type { FilingDetails } from './detection/filing-details.ts';
+import { noDueRules, shownDueDate, type ReadDueRules } from './detection/due-dates.ts';
 import { decodeState, type FilingState } from './detection/filing-state.ts';
 
 /** A place in a scan of an account's filings, and the server that named it. */
@@ -93,6 +94,7 @@ export function createPresentFilings(
   keys: Keys,
   filingBytesMax: number,
   addPageLink: AddPageLink = withoutPageLinks,
+  readDueRules: ReadDueRules = noDueRules,
 ): PresentFilings {
   return {
     async scan(account, place, count) {
@@ -113,11 +115,11 @@ export function createPresentFilings(
     },
     async read(account, subscription, filingId) {
       const { polling, filings, details, filingEvents, bodies } = keys.account(account);
-      const reply = await readScript.run(
-        redis,
-        [polling, filings, details, filingEvents, bodies],
-        [filingId],
-      );
+      const known = [polling, filings, details, filingEvents, bodies];
+      const [reply, rules] = await Promise.all([
+        readScript.run(redis, known, [filingId]),
+        readDueRules(account),
+      ]);
       if (reply === null) return null;
       const [generation, text, kept, position, body] = reply as [string, string, string, string, string];
       const state = stateOf(text);
@@ -132,6 +134,7 @@ export function createPresentFilings(
         state,
         details: detailsOf(kept),
         document: documentOf(body, state),
+        ...shownDueDate(rules, state.effective),
       };
       const event = addPageLink(account, buildSnapshotEvent(snapshot, filingBytesMax));
       return { event, position: Number(position) };

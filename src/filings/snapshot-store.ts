@@ -11,6 +11,7 @@ import { createCommitWriter, inBatches, type CommitResult } from './commit/commi
 import { createAnswers } from './answers.ts';
 import { groupsOfStatus } from './detection/age-rank.ts';
 import type { FilingCommit } from './detection/decide-commit.ts';
+import type { ReadDueRules } from './detection/due-dates.ts';
 import { decodeState, type FilingState } from './detection/filing-state.ts';
 import { createFilingIndex } from './lists/filing-index.ts';
 import { createStateReader, type ReadStates } from './read-states.ts';
@@ -64,6 +65,7 @@ export interface SnapshotOptions {
   readonly onRestored: (restoration: Restoration, generation: string) => Promise<void>;
   readonly onUnreadable: OnUnreadable;
   readonly addPageLink: AddPageLink;
+  readonly readDueRules: ReadDueRules;
 }
 
 // Maximum number of accounts whose last comparison of the log is remembered; others are compared each time.
@@ -85,13 +87,14 @@ export function createSnapshotStore(
     onRestored,
     onUnreadable = () => undefined,
     addPageLink,
+    readDueRules,
   }: Partial<SnapshotOptions> = {},
 ): SnapshotStore {
   const log = createEventLog(redis, keys);
   const { read } = createStateReader(redis, keys, onUnreadable);
   const index = createFilingIndex(redis, keys);
   const writer = createCommitWriter(redis, keys, journal, createRejectingAccounts(redis, keys), addPageLink);
-  const answers = createAnswers(redis, keys, onUnreadable);
+  const answers = createAnswers(redis, keys, onUnreadable, readDueRules);
   const compared = createBoundedMap<string, Compared>(rememberedMax);
 
   async function* scan(account: string): ReturnType<SnapshotStore['scan']> {

@@ -321,8 +321,8 @@ class FilingData(_FilingData, total=False):
     # In filing.resubmitted, and in other events of a rejection that is answered: the filing that answers it.
     # Null = none does any more.
     answeredBy: Optional[str]
-    # By the account's `due`; null where the filing has no date or its state no rule. Only where the account
-    # has `due`, and only in events that come from a read of the filing.
+    # By the account's `due`; null where the filing has no date or its state no rule, and of a COMPLETED
+    # filing that was not read for the event. Only where the account has `due`.
     dueAt: Optional[str]
     # The filing exactly as the partner service returned it; null in filing.removed; left out with the payload
     # `thin`, and where `omitted` says why.
@@ -398,8 +398,8 @@ class FilingDueData(_FilingDueData, total=False):
     # In filing.resubmitted, and in other events of a rejection that is answered: the filing that answers it.
     # Null = none does any more.
     answeredBy: Optional[str]
-    # By the account's `due`; null where the filing has no date or its state no rule. Only where the account
-    # has `due`, and only in events that come from a read of the filing.
+    # By the account's `due`; null where the filing has no date or its state no rule, and of a COMPLETED
+    # filing that was not read for the event. Only where the account has `due`.
     dueAt: Optional[str]
     # The filing exactly as the partner service returned it; null in filing.removed; left out with the payload
     # `thin`, and where `omitted` says why.
@@ -466,8 +466,8 @@ class FilingNotedData(_FilingNotedData, total=False):
     # In filing.resubmitted, and in other events of a rejection that is answered: the filing that answers it.
     # Null = none does any more.
     answeredBy: Optional[str]
-    # By the account's `due`; null where the filing has no date or its state no rule. Only where the account
-    # has `due`, and only in events that come from a read of the filing.
+    # By the account's `due`; null where the filing has no date or its state no rule, and of a COMPLETED
+    # filing that was not read for the event. Only where the account has `due`.
     dueAt: Optional[str]
     # The filing exactly as the partner service returned it; null in filing.removed; left out with the payload
     # `thin`, and where `omitted` says why.
@@ -624,8 +624,8 @@ class FilingStalledData(_FilingStalledData, total=False):
     # In filing.resubmitted, and in other events of a rejection that is answered: the filing that answers it.
     # Null = none does any more.
     answeredBy: Optional[str]
-    # By the account's `due`; null where the filing has no date or its state no rule. Only where the account
-    # has `due`, and only in events that come from a read of the filing.
+    # By the account's `due`; null where the filing has no date or its state no rule, and of a COMPLETED
+    # filing that was not read for the event. Only where the account has `due`.
     dueAt: Optional[str]
     # The filing exactly as the partner service returned it; null in filing.removed; left out with the payload
     # `thin`, and where `omitted` says why.

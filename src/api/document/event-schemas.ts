@@ -144,7 +144,7 @@ const filingFields = {
     ),
     dueAt: s.nullable(s.time('When the filing is due.'), {
       description:
-        "By the account's `due`; null where the filing has no date or its state no rule. Only where the account has `due`, and only in events that come from a read of the filing.",
+        "By the account's `due`; null where the filing has no date or its state no rule, and of a COMPLETED filing that was not read for the event. Only where the account has `due`.",
     }),
     filing: s.nullable(partnerFiling, {
       description:

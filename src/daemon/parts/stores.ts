@@ -18,6 +18,7 @@ import { createEventFinder } from '../../events/search/find-events.ts';
 import { createTypeSearch } from '../../events/search/log-sections.ts';
 import { createAnswers } from '../../filings/answers.ts';
 import { createCountHistory } from '../../filings/count-history.ts';
+import { toDueRules, type ReadDueRules } from '../../filings/detection/due-dates.ts';
 import { createRejectingAccounts } from '../../filings/rejecting-accounts.ts';
 import { createFilingListStore } from '../../filings/lists/filing-list-store.ts';
 import { createPageLinks } from '../../events/page-link.ts';
@@ -54,17 +55,23 @@ export function createStores(
   const journal = createJournal(redis, keys, kept, config.attemptsBytesMax, onUnreadable);
   const subscriptions = createSubscriptionStore(redis, keys, sealer, onUnreadable);
   const keptFrom = () => clock.now() - config.eventRetentionMs;
+  const accounts = createAccountStore({ redis, keys, sealer, defaults: config.polling, onUnreadable });
+  const readDueRules: ReadDueRules = async (name) => {
+    const [account] = await accounts.some([name]);
+    return account === undefined || 'error' in account ? null : toDueRules(account);
+  };
   return {
-    accounts: createAccountStore({ redis, keys, sealer, defaults: config.polling, onUnreadable }),
+    accounts,
+    readDueRules,
     quota: createQuotaReader(redis, keys),
     tokens: createTokenStore(redis, keys, onUnreadable),
     sessions: createSessionStore(redis, keys, config.apiToken),
-    snapshot: createSnapshotStore(redis, keys, { ...committing, onUnreadable, addPageLink }),
+    snapshot: createSnapshotStore(redis, keys, { ...committing, onUnreadable, addPageLink, readDueRules }),
     unsound: createUnsoundAccounts(redis, keys),
     rejecting: createRejectingAccounts(redis, keys),
     filings: createFilingListStore(redis, keys, onUnreadable),
-    answers: createAnswers(redis, keys, onUnreadable),
-    present: createPresentFilings(redis, keys, config.filingBytesMax, addPageLink),
+    answers: createAnswers(redis, keys, onUnreadable, readDueRules),
+    present: createPresentFilings(redis, keys, config.filingBytesMax, addPageLink, readDueRules),
     triage: createTriageStore(redis, keys),
     countHistory: createCountHistory(redis, keys),
     polling: createPollingStore(redis, keys, onUnreadable, addPageLink),

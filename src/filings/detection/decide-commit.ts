@@ -11,7 +11,7 @@ import {
   type ComparedSpan,
 } from './detect-change.ts';
 import type { Deadlines, PassedDeadline } from './deadlines.ts';
-import { dueDate } from './due-dates.ts';
+import { shownDueDate } from './due-dates.ts';
 import { effectiveDate, toDetails, type FilingDetails } from './filing-details.ts';
 import { isShownBy, type EffectiveDate, type FilingState, type StoredState } from './filing-state.ts';
 import { lookAlikeKey } from './look-alike.ts';
@@ -206,7 +206,7 @@ function eventOf(
     notBefore: until > span.end + clockStepMsMin ? 0 : Math.min(until, span.end),
     notAfter: span.end,
     document,
-    ...(deadlines.due === null ? {} : { dueAt: dueDate(deadlines.due, effectiveDateOf(document)) }),
+    ...shownDueDate(deadlines.due, effectiveDateOf(document)),
     ...(passed === undefined ? {} : reportOf(passed, next.since, late.get(filingId)?.seen === true)),
     ...(filing?.heavyBytes === undefined ? {} : { heavyBytes: filing.heavyBytes }),
   };

@@ -18,6 +18,12 @@ export interface DueRules {
   readonly warnings: readonly StayLimit[];
 }
 
+/** Reads the rules of an account; null where it has none, or they cannot be read. */
+export type ReadDueRules = (account: string) => Promise<DueRules | null>;
+
+/** No account has rules. */
+export const noDueRules: ReadDueRules = async () => null;
+
 /** The name of the rule for all states without one of their own. */
 export const anyState = '*';
 
@@ -41,6 +47,14 @@ export function dueAfter(rules: DueRules | null, effective: EffectiveDate | unde
 export function dueDate(rules: DueRules | null, effective: EffectiveDate | undefined): number | null {
   const after = dueAfter(rules, effective);
   return after === null || effective === undefined ? null : effective.at + after;
+}
+
+/** The due date as events show it: missing where the account has no rules. */
+export function shownDueDate(
+  rules: DueRules | null,
+  effective: EffectiveDate | undefined,
+): { readonly dueAt?: number | null } {
+  return rules === null ? {} : { dueAt: dueDate(rules, effective) };
 }
 
 /** The warning before this due date that was passed last at a time (ms); null where none was. */

@@ -107,6 +107,16 @@ it('takes a corrected date over before it says anything', async () => {
   expect(await liveFor(watched, 30)).toEqual(['tx P7D on day 63', 'tx P0D on day 70']);
 });
 
+it('stands in the event of an answer that a poll finds', async () => {
+  const same = { ...inState('TX'), policyNumber: 'SL-1' };
+  partner.rows = [partnerRow('old', 'REJECTED', same)];
+  const watched = await watch();
+  await watched.pollFor();
+  partner.put('new', { ...same, id: 'new' });
+  const [, resubmitted] = await watched.pollFor();
+  expect(resubmitted).toMatchObject({ type: 'filing.resubmitted', dueAt: '2037-03-02T00:00:00.000Z' });
+});
+
 it('is not said of a filing that was completed or removed in time, nor where no warning is wanted', async () => {
   partner.rows = [partnerRow('a', 'PENDING', inState('TX')), partnerRow('b', 'PENDING', inState('TX'))];
   const watched = await watch();

@@ -7,6 +7,7 @@ import { createEventLog, type EventLog } from '../../../src/events/event-log.ts'
 import type { RecordedEvent } from '../../../src/filings/observe-filings.ts';
 import { createFilingListStore, type FilingListStore } from '../../../src/filings/lists/filing-list-store.ts';
 import { createSnapshotStore, type SnapshotStore } from '../../../src/filings/snapshot-store.ts';
+import { toDueRules, type ReadDueRules } from '../../../src/filings/detection/due-dates.ts';
 import { createTriageStore, type TriageStore } from '../../../src/filings/triage-store.ts';
 import { createPartnerClient } from '../../../src/partner/partner-client.ts';
 import { createPatientClient } from '../../../src/partner/patient-client.ts';
@@ -54,6 +55,7 @@ export interface WatchedAccount {
   readonly log: EventLog;
   readonly filings: FilingListStore;
   readonly triage: TriageStore;
+  readonly readDueRules: ReadDueRules;
   readonly clock: Clock;
   /** One poll, which does not wait for a backoff unless `scheduled`. */
   poll(
@@ -123,7 +125,9 @@ export async function watchAccount(
   const clock = options.clock ?? createRedisClock(redis);
   if (options.clock === undefined) await clock.synchronise();
   const polling = createPollingStore(redis, keys);
+  const readDueRules: ReadDueRules = async () => toDueRules(account);
   const snapshot = createSnapshotStore(redis, keys, {
+    readDueRules,
     onRestored: ({ restated }, generation) =>
       readAgain({ polling, now: clock.now }, name, generation, restated),
   });
@@ -181,6 +185,7 @@ export async function watchAccount(
     log,
     filings,
     triage,
+    readDueRules,
     clock,
     async poll(mode = 'delta', { signal, scheduled = false, newSettings = false } = {}) {
       let sent = 0;

@@ -312,7 +312,7 @@ export interface FilingEventData {
   readonly url?: string;
   /** In filing.resubmitted, and in other events of a rejection that is answered: the filing that answers it. Null = none does any more. For example `f_124`. */
   readonly answeredBy?: string | null;
-  /** By the account's `due`; null where the filing has no date or its state no rule. Only where the account has `due`, and only in events that come from a read of the filing. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
+  /** By the account's `due`; null where the filing has no date or its state no rule, and of a COMPLETED filing that was not read for the event. Only where the account has `due`. An instant, ISO 8601 in UTC. For example `2026-11-21T10:00:03.120Z`. */
   readonly dueAt?: string | null;
   /** The filing exactly as the partner service returned it; null in filing.removed; left out with the payload `thin`, and where `omitted` says why. */
   readonly filing?: Filing | null;
