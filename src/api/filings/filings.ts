@@ -61,10 +61,13 @@ export function addFilingRoutes(app: Api, deps: ApiDeps): void {
   });
 }
 
-// An export reads the whole list, a search may look through all filings.
+// An export reads the whole list, a search may look through all filings, the latest completions are looked up
+// in the log.
 function kindOfList({ headers, query }: FastifyRequest): Dear | null {
   if (wantsCsv(headers.accept)) return 'exports';
-  return isFiltered(query as ListQuery) ? 'scans' : null;
+  const { status, order } = query as ListQuery;
+  const isOfLog = order !== undefined && /^COMPLETED$/i.test(status ?? '');
+  return isFiltered(query as ListQuery) || isOfLog ? 'scans' : null;
 }
 
 // The statuses that the account has had, where the request depends on them.
@@ -113,8 +116,9 @@ export const filingsQuerySchema = s.record(
     }),
     order: s.oneOf(['newest', 'oldest', 'due'], {
       description:
-        '`newest`: the filings that reached their status last come first; `oldest`: those that are in it for longest; `due`: those that are due first, and last those without a due date. Only with a `status` other ' +
-        'than COMPLETED, with `state`, `seen`, `assignee` or with `q`, where `newest` is the default; other lists have no order.',
+        '`newest`: the filings that reached their status last come first; `oldest`: those that are in it for longest; `due`: those that are due first, and last those without a due date. Only with a `status`, ' +
+        'with `state`, `seen`, `assignee` or with `q`, where `newest` is the default; other lists have no order. COMPLETED alone goes with `newest` alone: ' +
+        'those that were completed since the log begins (EVENT_RETENTION_MS), with their details.',
     }),
     columns: Type.Refine(
       Type.String({

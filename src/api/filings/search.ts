@@ -8,6 +8,7 @@ import { isIndexed, knownStatuses } from '../../partner/filing-statuses.ts';
 import type { ServiceAnswer } from '../../polling/service-search.ts';
 import { folded } from '../../words/folded.ts';
 import type { ApiDeps } from '../deps.ts';
+import { listCompletions } from './completions.ts';
 import { dueRulesOf } from './due.ts';
 import type { filingsQuerySchema } from './filings.ts';
 import type { CursorKind } from '../shared/paging.ts';
@@ -47,8 +48,14 @@ interface FilingSearch {
   readonly order: NonNullable<ListQuery['order']>;
 }
 
-/** The list that a request asks for. `plain` has all filings, or those of a status without an index. */
-export type ListChoice = { readonly kind: 'plain'; readonly status: string | null } | FilingSearch;
+/**
+ * The list that a request asks for. `plain` has all filings, or those of a status without an index,
+ * `completions` see `listCompletions`.
+ */
+export type ListChoice =
+  | { readonly kind: 'plain'; readonly status: string | null }
+  | { readonly kind: 'completions' }
+  | FilingSearch;
 
 /**
  * The list that a query asks for; pure. `shown` are the statuses that the account has ever had. Throws the
@@ -60,7 +67,10 @@ export function chooseList(query: ListQuery, shown: readonly string[]): ListChoi
   const [only = null, ...others] = statuses ?? [];
   const filter = filterIn(query);
   const isPlain = only === null || (others.length === 0 && !isIndexed(only));
-  if (isPlain && !isFiltered(query) && order === undefined) return { kind: 'plain', status: only };
+  if (isPlain && !isFiltered(query)) {
+    if (order === undefined) return { kind: 'plain', status: only };
+    if (only !== null && order === 'newest') return { kind: 'completions' };
+  }
   const wanted = statuses ?? [...new Set([...knownStatuses, ...shown])];
   const unindexed = wanted.find((status) => !isIndexed(status)) ?? null;
   if (q === undefined && unindexed !== null && (statuses !== null || filter === undefined))
@@ -85,6 +95,7 @@ export function chooseList(query: ListQuery, shown: readonly string[]): ListChoi
 /** The kind of cursor of a list: that of another list does not fit; pure. */
 export function cursorKindOf(choice: ListChoice): CursorKind {
   if (choice.kind === 'plain') return `filings:${choice.status ?? ''}`;
+  if (choice.kind === 'completions') return choice.kind;
   const { words, state, noted, indexed, unindexed, order } = choice;
   return `found-filings:${JSON.stringify([words.words, state, noted, indexed, unindexed, order])}`;
 }
@@ -101,7 +112,7 @@ interface FoundPage extends FilingPage {
   readonly searched?: Searched;
 }
 
-type ListDeps = Pick<ApiDeps, 'accounts' | 'filings' | 'searchService'>;
+type ListDeps = Pick<ApiDeps, 'accounts' | 'filings' | 'searchService' | 'log' | 'sections'>;
 
 // Milliseconds after which a search ends its page, and another number of filings that it reads at most.
 const searchMs = 1_000;
@@ -120,6 +131,7 @@ export async function listPage(
   limit: number,
 ): Promise<FoundPage> {
   if (choice.kind === 'search') return searchFilings(deps, account, choice, after, limit);
+  if (choice.kind === 'completions') return listCompletions(deps, account, after, limit);
   return deps.filings.scan(account, { status: choice.status, after, limit });
 }
 
@@ -273,5 +285,5 @@ function toStatuses(text: string, shown: readonly string[]): readonly string[] {
 function sortedOnly(order: string | undefined): string {
   return order === undefined
     ? 'COMPLETED goes with no other status: ask for it alone, or add q'
-    : `${order} goes with a status other than COMPLETED, or with q or state`;
+    : `${order} goes with a status${order === 'newest' ? '' : ' other than COMPLETED'}, or with q or state`;
 }

@@ -23,6 +23,7 @@ const forms = {
   'dead-letters': /^\d{1,15}-\d{1,15}$/,
   events: checkpoint,
   'newest-events': checkpoint,
+  completions: checkpoint,
   filings: /^\d{1,19}(?: |$)/,
   'found-filings':
     /^(?:k(?: \d{1,16}(?:\+\d{1,16})? [^ ]{1,64} [\w-]{1,600} [^]+)?|i(?: \d{1,19}(?: [^]*)?)?|s \d{1,9})$/,

@@ -217,12 +217,43 @@ test('with order=newest those come first that came into their status last, page 
   );
 });
 
-test.each(['', '&status=COMPLETED'])('order=newest%s is refused', async (status) => {
+test('the latest completions come first with their names, each once, as long as they are COMPLETED', async () => {
+  const path = await api.createAccount('completions');
+  const complete = (id: string, completedAt: string, type: string | null = 'filing.completed') =>
+    api.putFilings('completions', [
+      {
+        id,
+        status: 'COMPLETED',
+        completedAt,
+        document: { id, insuredsName: `Insured ${id}`, policyNumber: `SL ${id}`, premium: 12.5 },
+        ...(type === null ? {} : { type }),
+      },
+    ]);
+  await complete('of-baseline', '2026-01-01', null);
+  await complete('a', '2026-02-01');
+  await complete('again', '2026-02-02');
+  await complete('reopened', '2026-02-03');
+  await complete('born', '2026-02-04', 'filing.created');
+  await complete('again', '2026-02-05');
+  await api.putFilings('completions', [{ id: 'reopened', status: 'PENDING', type: 'filing.reopened' }]);
+  await api.putFilings('completions', [{ id: 'open', status: 'PENDING', type: 'filing.created' }]);
+
+  const query = { status: 'completed', order: 'newest', limit: '2' };
+  const { items, lengths } = await api.listAll<Record<string, unknown>>(`${path}/filings`, query);
+  expect(items.map(({ filingId, completedAt }) => [filingId, completedAt])).toEqual([
+    ['again', '2026-02-05'],
+    ['born', '2026-02-04'],
+    ['a', '2026-02-01'],
+  ]);
+  expect(items[0]).toMatchObject({ insuredsName: 'Insured again', policyNumber: 'SL again', premium: 12.5 });
+  expect(Math.max(...lengths)).toBeLessThanOrEqual(2);
+  const { items: all } = await api.listAll<unknown>(`${path}/filings`, { status: 'COMPLETED' });
+  expect(all).toHaveLength(4);
+});
+
+test.each(['order=newest', 'order=oldest&status=COMPLETED'])('%s is refused', async (query) => {
   await api.createAccount('unordered');
-  const { status: answered, body } = await api.call(
-    'GET',
-    `/v1/accounts/unordered/filings?order=newest${status}`,
-  );
+  const { status: answered, body } = await api.call('GET', `/v1/accounts/unordered/filings?${query}`);
   expect(answered).toBe(422);
   expect(body).toMatchObject({ errors: [{ path: 'order' }] });
 });

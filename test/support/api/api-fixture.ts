@@ -175,6 +175,7 @@ export interface PutFiling {
   readonly type?: string;
   readonly removed?: boolean;
   readonly rejectionReason?: string;
+  readonly completedAt?: string;
   readonly document?: Record<string, unknown>;
   /** In place of those that all have. */
   readonly details?: Partial<FilingDetails>;
@@ -188,7 +189,7 @@ function toCommit(
 ): FilingCommit {
   const { id, status, type, removed = false, rejectionReason = null, document = { id, status } } = filing;
   const sequence = (previous?.state.sequence ?? 0) + (type === undefined ? 0 : 1);
-  const after = { status, completedAt: null, rejectionReason, removed };
+  const after = { status, completedAt: filing.completedAt ?? null, rejectionReason, removed };
   const event =
     type === undefined
       ? null
