@@ -26,7 +26,7 @@ beforeAll(async () => {
     ['accounts', '#/', '[aria-label="Accounts"] .notice'],
     ['account', '#/accounts/default', '.trend'],
     ['changes', '#/accounts/default/changes', '.feed li'],
-    ['filings', '#/accounts/default/filings?status=COMPLETED', '[aria-label="Filings"] a'],
+    ['filings', '#/accounts/default/filings?status=COMPLETED&order=any', '[aria-label="Filings"] a'],
     ['found', '#/accounts/default/filings?q=seen&state=tx', '[role="search"]'],
     ['search', '#/search/seen', '[aria-label="Filings of default"] a'],
     ['unknown', '#/accounts/refused', '.counts.unknown'],

@@ -62,6 +62,14 @@ describe('the search on every page', () => {
     await using tab = await stage.visit('#/search/Done%20Deal');
     await tab.page.getByRole('link', { name: 'Done Deal Shipping' }).waitFor();
     await tab.page.getByRole('row', { name: /SL-DONE-1.*COMPLETED/ }).waitFor();
+    await tab.show('#/accounts/default/filings');
+    await tab.page
+      .getByRole('navigation', { name: 'Status' })
+      .getByRole('link', { name: /COMPLETED/ })
+      .click();
+    await tab.page.getByRole('row', { name: /Done Deal Shipping SL-DONE-1 TX/ }).waitFor();
+    await tab.page.getByLabel('Order').selectOption('All, without order');
+    await tab.page.getByRole('link', { name: 'f_done' }).waitFor();
     await tab.show('#/search/no-such-thing');
     await tab.page.getByText('No filing matches.').waitFor();
     expect(tab.problems).toEqual([]);
@@ -154,9 +162,9 @@ describe('filters', () => {
       .getByRole('link', { name: /^REJECTED/ })
       .click();
     await expect.poll(() => hashOf(tab)).toBe('#/accounts/default/filings?status=REJECTED&state=TX');
-    await rows.filter({ hasText: 'Affidavit is not signed' }).waitFor();
+    await rows.filter({ hasText: /Sad Trucking.*Affidavit is not signed/ }).waitFor();
     await tab.page.reload();
-    await rows.filter({ hasText: 'Affidavit is not signed' }).waitFor();
+    await rows.filter({ hasText: /Sad Trucking.*Affidavit is not signed/ }).waitFor();
     expect(await tab.page.getByLabel('State').inputValue()).toBe('TX');
     expect(tab.problems).toEqual([]);
   });

@@ -17,6 +17,11 @@ const orders = [
   ['oldest', 'Oldest first'],
   ['due', 'Due first'],
 ];
+// Only the log knows when a filing was completed.
+const ordersOfCompleted = [
+  ['', 'Newest first'],
+  ['any', 'All, without order'],
+];
 
 /**
  * The filings of an account as the daemon last saw them, by status, state and words.
@@ -46,9 +51,9 @@ export function FilingsPage({ account: name, status: named }) {
       <${TextFilter} label="Policy number, insured or id" name="q" more=${{ maxlength: 200 }} />
       ${
         isSorted(choice) &&
-        html`<${TextFilter} label="State" name="state" upper more=${{ maxlength: 16, placeholder: 'any' }} />
-          <${ChoiceFilter} label="Order" name="order" options=${orders} />`
+        html`<${TextFilter} label="State" name="state" upper more=${{ maxlength: 16, placeholder: 'any' }} />`
       }
+      <${ChoiceFilter} label="Order" name="order" options=${isSorted(choice) ? orders : ordersOfCompleted} />
     <//>
     ${
       status === 'REJECTED' &&
@@ -61,7 +66,7 @@ export function FilingsPage({ account: name, status: named }) {
 }
 
 /** @type {(text: string | null) => FilingChoice['order']} */
-const orderOf = (text) => (text === 'oldest' || text === 'due' ? text : 'newest');
+const orderOf = (text) => (text === 'oldest' || text === 'due' || text === 'any' ? text : 'newest');
 
 /** @param {{ name: string, account: Account | null, choice: FilingChoice }} props */
 function StatusChips({ name, account, choice: { status, state, q, order, statuses } }) {

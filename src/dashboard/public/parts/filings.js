@@ -144,40 +144,43 @@ function allClear(knowledge) {
  * @property {string | null} status null: those that are not completed, or all of a search
  * @property {string | null} state
  * @property {string | null} q words of a search
- * @property {'newest' | 'oldest' | 'due'} order
+ * @property {'newest' | 'oldest' | 'due' | 'any'} order
  * @property {readonly string[]} statuses every status that the account has had
  */
 
 /**
- * Filings that match, newest or oldest first; the completed ones alone by their id.
+ * Filings that match, newest or oldest first; the completed ones alone newest first or in no order.
  * @param {{ account: string, choice: FilingChoice }} props
  */
 export function FilingsTable({ account, choice }) {
-  const { status, state, q } = choice;
+  const { status, state, q, order } = choice;
+  const isOfLog = !isSorted(choice) && order !== 'any';
+  const none = q === null && state === null ? 'No filing is in this status.' : 'No filing matches.';
   return html`<${FilingsList}
     account=${account}
     path=${withQuery(`${apiPath('accounts', account, 'filings')}?limit=50`, queryOf(choice))}
     columns=${columnsOf(status)}
     caption="Filings"
-    empty=${q === null && state === null ? 'No filing is in this status.' : 'No filing matches.'}
+    empty=${isOfLog ? 'The log has no completed filing. Choose the order All to see those of before.' : none}
     isCounted
   />`;
 }
 
 /**
- * Whether the order and the state have an effect on a choice; pure. Completed filings have no order of time,
- * and their states are known only in a search.
+ * Whether the order and the state have an effect on a choice; pure. Completed filings come newest first or in
+ * no order, and their states are known only in a search.
  * @param {Pick<FilingChoice, 'status' | 'q'>} choice
  */
 export const isSorted = ({ status, q }) => q !== null || status !== completed;
 
 /** @type {(choice: FilingChoice) => Record<string, string | null>} */
 function queryOf({ status, state, q, order, statuses }) {
-  if (!isSorted({ status, q })) return { status };
-  if (q !== null) return { q, status, state, order };
+  if (!isSorted({ status, q })) return order === 'any' ? { status } : { status, order: 'newest' };
+  const sorted = order === 'any' ? 'newest' : order;
+  if (q !== null) return { q, status, state, order: sorted };
   // A comma would divide a status in two.
   const open = statuses.filter((one) => one !== completed && !one.includes(','));
-  return { status: status ?? open.join(','), state, order };
+  return { status: status ?? open.join(','), state, order: sorted };
 }
 
 /**
