@@ -71,8 +71,10 @@ describe('an account', () => {
     await expect.poll(() => rejected.innerText()).toMatch(/^REJECTED\s+(\d+)\s+\1\s+200\s*$/);
     // A count holds until the next one: the line falls at its end.
     expect(await rejected.locator('path').getAttribute('d')).toMatch(/^M[\d.]+ 1\.0H.*H100\.00V23\.0$/);
+    // The account is there for less than an hour.
+    expect(await tab.page.getByRole('button', { name: 'An hour', pressed: true }).count()).toBe(1);
     await tab.page.getByRole('button', { name: 'A week' }).click();
-    await expect.poll(() => asked).toEqual(['?hours=24', '?hours=168']);
+    await expect.poll(() => asked).toEqual(['?hours=1', '?hours=168']);
     expect(tab.problems).toEqual([]);
   });
 

@@ -104,10 +104,11 @@ function Polling({ account, onPoll }) {
 }
 
 const pastMs = 60_000;
-const day = 24;
+const hourMs = 3_600_000;
 const periods = /** @type {const} */ ([
+  ['1', 'An hour'],
   ['6', '6 hours'],
-  [null, 'A day'],
+  ['24', 'A day'],
   ['168', 'A week'],
 ]);
 
@@ -116,14 +117,17 @@ const periods = /** @type {const} */ ([
 /** @param {{ account: Account }} props */
 function Trends({ account }) {
   const [query] = useQuery();
-  const hours = Number(query.get('hours') ?? day);
+  const age = useNow() - Date.parse(account.createdAt);
+  // A day, or the shortest period that holds all of the past.
+  const preset = periods.find(([hours]) => hours === '24' || age <= Number(hours) * hourMs)?.[0] ?? null;
+  const hours = Number(query.get('hours') ?? preset);
   const path = `${apiPath('accounts', account.account, 'counts')}?hours=${hours}`;
   /** @type {Resource<Past>} */
   const reading = useResource(path, pastMs);
   const show = (/** @type {Past} */ past) =>
     html`<${Lines} account=${account} past=${past} hours=${hours} />`;
   return html`<${Section} title="Filings over time">
-    <${ChipFilter} label="Period" name="hours" options=${periods} />
+    <${ChipFilter} label="Period" name="hours" options=${periods} preset=${preset} />
     ${
       knowledgeOf(account) === 'unknown'
         ? html`<p class="empty">Not known yet: the filings were never read as a whole.</p>`
@@ -140,7 +144,7 @@ function Lines({ account, past, hours }) {
     const points = [...noted, { at: now, count: count ?? 0 }];
     const counts = points.map((point) => point.count);
     const figures = [count ?? 0, Math.min(...counts), Math.max(...counts)].map(number);
-    const line = html`<${Line} status=${status} points=${points} since=${now - hours * 3_600_000} />`;
+    const line = html`<${Line} status=${status} points=${points} since=${now - hours * hourMs} />`;
     const badge = html`<${Badge} word=${status} />`;
     const [present, lowest, highest] = figures;
     const span = html`<span class="quiet">${lowest} to ${highest}</span>`;

@@ -86,11 +86,12 @@ export function TimeFilter({ label, name }) {
 /**
  * Chips of which one or none is pressed.
  * @param {{ label: string, name: string, options: readonly (readonly [value: string | null, label:
- * string])[], isOptional?: boolean }} props `isOptional`: a second click takes the filter away
+ * string])[], isOptional?: boolean, preset?: string | null }} props `isOptional`: a second click takes the
+ * filter away; `preset`: the one without a choice
  */
-export function ChipFilter({ label, name, options, isOptional = false }) {
+export function ChipFilter({ label, name, options, isOptional = false, preset = null }) {
   const [query, setQuery] = useQuery();
-  const present = query.get(name);
+  const present = query.get(name) ?? preset;
   return html`<div class="chips" role="group" aria-label=${label}>
     ${options.map(
       ([value, text]) =>
