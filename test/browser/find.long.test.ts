@@ -54,6 +54,8 @@ describe('the search on every page', () => {
     await link.click();
     const deliveries = tab.page.getByRole('list', { name: 'Deliveries' }).first();
     await expect.poll(() => deliveries.innerText()).toMatch(/Delivered[^]*Agency system/);
+    const facts = await tab.page.locator('.facts').first().innerText();
+    expect(facts).toMatch(/Filed by\s+\S/);
     await tab.picture('filing');
     expect(tab.problems).toEqual([]);
   });

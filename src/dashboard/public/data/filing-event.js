@@ -56,6 +56,21 @@ function notedWords({ by, kind, assignee }) {
   return `${text(by) ?? 'Somebody'} ${words[text(kind) ?? ''] ?? 'noted something'}`;
 }
 
+/** @type {(filing: FilingWithEvents) => Record<string, unknown>} */
+const latestDocument = ({ events }) =>
+  asObject(events.findLast(({ data }) => data['filing'])?.data['filing']);
+
+/**
+ * What only the latest event with the filing says of it: who filed it, and its documents; pure.
+ * @param {FilingWithEvents} filing
+ * @returns {{ filedBy: string | null, documents: string | null }}
+ */
+export function filedWith(filing) {
+  const { userId, userFiles } = latestDocument(filing);
+  const names = Array.isArray(userFiles) ? userFiles.map((file) => text(asObject(file)['name'])) : [];
+  return { filedBy: text(userId), documents: names.filter((name) => name !== null).join(', ') || null };
+}
+
 /**
  * A filing with the names that people know it by: the daemon does not keep them for COMPLETED filings, but
  * the latest event still has them; pure.
@@ -63,7 +78,7 @@ function notedWords({ by, kind, assignee }) {
  * @returns {FilingWithEvents}
  */
 export function withKnownDetails(filing) {
-  const latest = asObject(filing.events.findLast(({ data }) => data['filing'])?.data['filing']);
+  const latest = latestDocument(filing);
   const { premium } = latest;
   return {
     ...filing,

@@ -12,7 +12,7 @@ import {
 } from '../parts/parts.js';
 import { EventDeliveries } from '../deliveries/attempts.js';
 import { apiPath, useResource } from '../data/api.js';
-import { eventFacts, withKnownDetails } from '../data/filing-event.js';
+import { eventFacts, filedWith, withKnownDetails } from '../data/filing-event.js';
 import { AccountHeading } from '../parts/account-parts.js';
 import { Due, FilingAge } from '../parts/filings.js';
 import { AnsweredBy, Notes, SeenBy } from '../parts/triage.js';
@@ -63,12 +63,16 @@ export function FilingPage({ account, id: filingId }) {
 function FilingFacts({ account, filing, onChanged }) {
   const [query, setQuery] = useQuery();
   const { filingId } = filing;
+  const { filedBy, documents } = filedWith(filing);
   const id = html`<${Text} value=${filingId} /> <${CopyButton} text=${filingId} what="the filing id" />`;
   return html`${filing.removed && html`<${Notice} tone="warn">The partner service no longer knows this filing.<//>`}
     ${
       filing.status === 'REJECTED' &&
       html`<div class=${`notice ${filing.answeredBy === null ? 'bad' : 'info'} split`}>
-          <p>Rejected: <${Text} value=${filing.rejectionReason} /></p>
+          <p>
+            Rejected:
+            ${filing.rejectionReason ? html`<${Text} value=${filing.rejectionReason} />` : html`<span class="none">none given</span>`}
+          </p>
           <${SeenBy}
             account=${account}
             filing=${{ ...filing, assignee: null, note: null }}
@@ -84,12 +88,13 @@ function FilingFacts({ account, filing, onChanged }) {
     <${Facts}
       items=${[
         ['Policy', html`<${Text} value=${filing.policyNumber} />`],
+        ['Carrier', html`<${Text} value=${filing.carriersName} />`],
+        ['Effective', html`<${Text} value=${filing.policyEffectiveDate?.slice(0, 10) ?? null} />`],
         ['State', html`<${Text} value=${filing.stateAbbr} />`],
         ['Type', html`<${Text} value=${filing.filingType && spaced(filing.filingType)} />`],
         ['Premium', html`<${Text} value=${dollars(filing.premium)} />`],
-        ['Carrier', html`<${Text} value=${filing.carriersName} />`],
-        ['Effective', html`<${Text} value=${filing.policyEffectiveDate?.slice(0, 10) ?? null} />`],
         ['Filed', html`<${Text} value=${filing.createdAt?.slice(0, 10) ?? null} />`],
+        ...(filedBy === null ? [] : [['Filed by', html`<${Text} value=${filedBy} />`]]),
         [`${filing.status} since`, html`<${At} at=${filing.since} />`],
         ['Completed', html`<${When} at=${filing.completedAt} never="not yet" />`],
         ...(filing.answers === null
@@ -98,6 +103,7 @@ function FilingFacts({ account, filing, onChanged }) {
         ...(filing.dueAt === null
           ? []
           : [["Due by the account's rules", html`<${Due} at=${filing.dueAt} />`]]),
+        ...(documents === null ? [] : [['Documents', html`<${Text} value=${documents} />`, 'wide']]),
         ['Filing id', id, 'wide'],
       ]}
     />
