@@ -60,6 +60,7 @@ const cli = [
   'subscriptions/not-before.ts',
   'events/event-types.ts',
   'demo',
+  'standalone',
   // Only the types of the API's answers.
   'dashboard/api-types.ts',
   'api/shared/problem.ts',
@@ -82,6 +83,7 @@ const folders: Readonly<Record<string, Folder>> = {
   'redis/connection': { may: [], own: [], has: ['ioredis'] },
   'redis/quota': { may: [], own: ['connection', '*.ts'], has: ['ioredis'] },
   'redis/durability': { may: [], own: ['connection', '*.ts'], has: ['ioredis'] },
+  'redis/server': { may: [], own: [] },
   'redis/jobs': { may: [], own: ['connection', '*.ts'], has: ['ioredis', 'bullmq'] },
   config: { may: ['egress', 'proxy', 'redis', 'polling/beliefs', 'secrets', 'tracing', 'words'] },
   accounts: { may: [...below, 'secrets'] },
@@ -141,6 +143,7 @@ const folders: Readonly<Record<string, Folder>> = {
   'sandbox/server': { may: ['json/validation-problems.ts'], own: [...sandbox, 'filings'], has: fastify },
   cli: { may: cli },
   'cli/commands': { may: cli },
+  standalone: { may: ['config', 'redis/server'] },
   demo: { may: ['config', 'daemon', 'redis', 'sandbox'], has: ['fastify'] },
   daemon: { may: ['**'] },
 };

@@ -4,7 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { loadConfig } from '../config/config.ts';
 import { startDaemon } from '../daemon/daemon.ts';
 import { createRedisConnections } from '../redis/connection/connect.ts';
-import { isFree } from './redis-process.ts';
+import { isFree } from '../redis/server/redis-process.ts';
 import { escapeGlob, scanKeys } from '../redis/scan-keys.ts';
 
 /** The daemon of the demo. Disposing it stops it and removes every key that it wrote. */

@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { accessSync, constants } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { durableArgs, startOnFreePort } from './redis-process.ts';
+import { join } from 'node:path';
+import { findServer, installServer, packagesWithServer } from '../redis/server/find-server.ts';
+import { durableArgs, startOnFreePort } from '../redis/server/redis-process.ts';
 
 /** A Redis to work with until `close`, which removes everything that was started for it and nothing else. */
 export type ProvidedRedis = AsyncDisposable & {
@@ -68,7 +66,7 @@ const useGiven: Step = async ({ env, log, variable = 'REDIS_URL' }) => {
 };
 
 const startFromPath: Step = async ({ env, log, appendfsync = 'everysec' }) => {
-  const executable = findExecutable(['redis-server', 'valkey-server'], env['PATH'] ?? '');
+  const executable = findServer(env);
   if (executable === null) return null;
   log(`Redis: starting a private ${executable} in a temporary folder`);
   const directory = await mkdtemp(join(tmpdir(), 'filing-webhooks-redis-'));
@@ -109,31 +107,14 @@ const startContainer: Step = async ({ env, log, appendfsync = 'everysec' }) => {
 };
 
 const installOnDebian: Step = async (options) => {
-  if (process.getuid?.() !== 0 || !exists('/etc/debian_version')) return null;
-  if (findExecutable(['apt-get'], options.env['PATH'] ?? '') === null) return null;
-  options.log(
-    'Redis: no redis-server and no container runtime; installing Debian package redis-server (its service stays off)',
+  const { env, log } = options;
+  const installed = await installServer(env, () =>
+    log(
+      'Redis: no redis-server and no container runtime; installing Debian package redis-server (its service stays off)',
+    ),
   );
-  // RUNLEVEL=1 keeps the package from starting its service where init scripts are used, the last two commands
-  // where systemd is.
-  await runQuietly('apt-get', ['update', '-qq'], options.env);
-  const install = ['install', '-y', '-qq', '--no-install-recommends', 'redis-server'];
-  await runQuietly('apt-get', install, { ...options.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' });
-  await runQuietly('service', ['redis-server', 'stop'], options.env).catch(() => undefined);
-  await runQuietly('update-rc.d', ['redis-server', 'disable'], options.env).catch(() => undefined);
-  return await startFromPath(options);
+  return installed ? await startFromPath(options) : null;
 };
-
-async function runQuietly(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
-  const child = spawn(command, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  let output = '';
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    output = (output + chunk).slice(-600);
-  });
-  await once(child, 'close');
-  const code = child.exitCode;
-  if (code !== 0) throw new Error(`${command} ${args.join(' ')}: ${output.trim() || `exit code ${code}`}`);
-}
 
 const startEmulation: Step = async ({ log, allowEmulation }) => {
   if (!allowEmulation) return null;
@@ -152,27 +133,10 @@ function provided(url: string, describe: string, release: () => Promise<void>): 
   return { url, describe, close, [Symbol.asyncDispose]: close };
 }
 
-/** The first of `names` found executable in `path` (a PATH variable's value); null when there is none. */
-export function findExecutable(names: readonly string[], path: string): string | null {
-  const folders = path.split(delimiter).filter((folder) => folder !== '');
-  const candidates = names.flatMap((name) => folders.map((folder) => join(folder, name)));
-  return candidates.find((file) => exists(file, constants.X_OK)) ?? null;
-}
-
-function exists(file: string, mode: number = constants.R_OK): boolean {
-  try {
-    accessSync(file, mode);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function howToGetRedis(variable: string): string {
   return [
     'No Redis was found and none could be started. Any of these will do:',
-    '  Debian or Ubuntu   apt-get install redis-server   (as root)',
-    '  macOS              brew install redis',
+    ...packagesWithServer,
     `  Docker             docker run -d -p 127.0.0.1:6379:6379 ${containerImage} valkey-server --appendonly yes --maxmemory-policy noeviction`,
     `  elsewhere          set ${variable}, for example ${variable}=redis://127.0.0.1:6379`,
   ].join('\n');

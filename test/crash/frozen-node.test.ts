@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
-import { freePort } from '../../src/demo/redis-process.ts';
+import { freePort } from '../../src/redis/server/redis-process.ts';
 import { listenForCommits } from '../../src/filings/commit/commit-journal.ts';
 import { createRedisConnections, type RedisConnections } from '../../src/redis/connection/connect.ts';
 import { createJobWorker } from '../../src/redis/jobs/job-worker.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { chromium, type Browser } from 'playwright-core';
-import { findExecutable } from '../../src/demo/provide-redis.ts';
+import { findExecutable } from '../../src/redis/server/find-server.ts';
 
 const run = promisify(execFile);
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];

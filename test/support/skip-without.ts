@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { findExecutable } from '../../src/demo/provide-redis.ts';
+import { findExecutable } from '../../src/redis/server/find-server.ts';
 
 /** With REQUIRE_TOOLS=1, which `.ci/run` sets, tests that lack a tool run, and so fail. */
 const required = process.env['REQUIRE_TOOLS'] === '1';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../../src/demo/redis-process.ts';
+import { freePort } from '../../../src/redis/server/redis-process.ts';
 import type { Parts } from '../../../src/daemon/parts.ts';
 import { createProduct, operatorToken, testConfig } from '../../support/daemon/product.ts';
 import { usageOf } from '../../support/daemon/process-usage.ts';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { findExecutable } from '../../../src/demo/provide-redis.ts';
-import { durableArgs, freePort, startOnFreePort } from '../../../src/demo/redis-process.ts';
+import { findExecutable } from '../../../src/redis/server/find-server.ts';
+import { durableArgs, freePort, startOnFreePort } from '../../../src/redis/server/redis-process.ts';
 
 /** A Redis Cluster for one benchmark, gone with it. */
 export interface PrivateCluster extends AsyncDisposable {

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findExecutable } from '../../../src/demo/provide-redis.ts';
-import { durableArgs, startOnFreePort } from '../../../src/demo/redis-process.ts';
+import { findExecutable } from '../../../src/redis/server/find-server.ts';
+import { durableArgs, startOnFreePort } from '../../../src/redis/server/redis-process.ts';
 
 /** A Redis for one benchmark, gone with it. */
 export interface PrivateRedis extends AsyncDisposable {

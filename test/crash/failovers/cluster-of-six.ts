@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { freePort } from '../../../src/demo/redis-process.ts';
+import { freePort } from '../../../src/redis/server/redis-process.ts';
 import { joinAsReplica, startCluster, startClusterNode } from '../../support/redis/topologies.ts';
 import { accounts } from '../../support/world/world.ts';
 import { moveSlot } from './move-slot.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../../src/demo/redis-process.ts';
+import { freePort } from '../../../src/redis/server/redis-process.ts';
 import {
   joinAsReplica,
   startCluster,

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { findExecutable } from '../../../src/demo/provide-redis.ts';
+import { findExecutable } from '../../../src/redis/server/find-server.ts';
 
 /** strace's file, installed on Debian as root where it is missing; null where it cannot be had. */
 export function findStrace(): string | null {

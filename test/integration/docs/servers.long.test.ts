@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { freePort } from '../../../src/demo/redis-process.ts';
+import { freePort } from '../../../src/redis/server/redis-process.ts';
 import { skipIfFails } from '../../support/skip-without.ts';
 import type { Captured } from './captured-callback.ts';
 import { cases } from './cases.ts';

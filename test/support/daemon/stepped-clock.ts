@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findExecutable } from '../../../src/demo/provide-redis.ts';
+import { findExecutable } from '../../../src/redis/server/find-server.ts';
 import { startPrivateRedis, type PrivateRedis } from '../redis/test-redis.ts';
 
 /** The wall clock of a process under test, by libfaketime; its monotonic clock stays as it is. */

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { inject } from 'vitest';
-import { findExecutable } from '../../../src/demo/provide-redis.ts';
-import { durableArgs, startOnFreePort, startRedisProcess } from '../../../src/demo/redis-process.ts';
+import { findExecutable } from '../../../src/redis/server/find-server.ts';
+import { durableArgs, startOnFreePort, startRedisProcess } from '../../../src/redis/server/redis-process.ts';
 
 /** The run's Redis as one test file sees it. */
 export type TestRedis = {

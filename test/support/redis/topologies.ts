@@ -3,8 +3,8 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { findExecutable } from '../../../src/demo/provide-redis.ts';
-import { freePort } from '../../../src/demo/redis-process.ts';
+import { findExecutable } from '../../../src/redis/server/find-server.ts';
+import { freePort } from '../../../src/redis/server/redis-process.ts';
 import { startPrivateRedis } from './test-redis.ts';
 import type { PrivateRedis } from './test-redis.ts';
 

@@ -1,7 +1,7 @@
 import { Cluster, Redis } from 'ioredis';
 import { once } from 'node:events';
 import { afterAll, expect, test, vi } from 'vitest';
-import { freePort } from '../../../../src/demo/redis-process.ts';
+import { freePort } from '../../../../src/redis/server/redis-process.ts';
 import { createRedisConnections, type RedisConnections } from '../../../../src/redis/connection/connect.ts';
 import { createLatch, startReceiver } from '../../../support/receivers/receiver.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';

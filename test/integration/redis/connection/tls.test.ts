@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRedisConnections } from '../../../../src/redis/connection/connect.ts';
 import { explainMissing, MissingRedisError } from '../../../../src/redis/connection/missing-redis.ts';
-import { freePort } from '../../../../src/demo/redis-process.ts';
+import { freePort } from '../../../../src/redis/server/redis-process.ts';
 import { startPrivateRedis } from '../../../support/redis/test-redis.ts';
 import { skipWithout } from '../../../support/skip-without.ts';
 

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
-import { freePort } from '../../../../src/demo/redis-process.ts';
+import { freePort } from '../../../../src/redis/server/redis-process.ts';
 import { createRedisConnections } from '../../../../src/redis/connection/connect.ts';
 import { committing, defineScript } from '../../../../src/redis/scripts.ts';
 import { startPrivateRedis, type PrivateRedis } from '../../../support/redis/test-redis.ts';

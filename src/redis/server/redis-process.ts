@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -26,7 +25,18 @@ export type RedisProcessOptions = {
   readonly args: readonly string[];
 };
 
-const readyLine = /Ready to accept connections|Sentinel ID is/;
+/** A server process in a session of its own: a Ctrl-C for this process does not stop it. */
+export type ServerProcess = {
+  readonly pid: number;
+  /** Resolves once it accepts connections; rejects with the end of its output if it ends before. */
+  readonly ready: Promise<void>;
+  /** Resolves to the way in which it ended, such as `exit code 1` or `SIGKILL`. */
+  readonly ended: Promise<string>;
+  /** Sends a signal and resolves when the process is gone. Harmless when it has ended already. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+};
+
+const readyLine = /ready to accept connections|Sentinel ID is/i;
 const startDeadlineMs = 15_000;
 
 /**
@@ -47,34 +57,54 @@ export function durableArgs(appendfsync: 'always' | 'everysec'): string[] {
 }
 
 /**
- * Starts redis-server (or valkey-server) on 127.0.0.1 and resolves once it accepts connections; throws with
- * the end of its output when it does not within 15 s. It runs in a session of its own: a Ctrl-C for this
- * process does not stop it. If this process is killed, a watchdog kills the server and removes its directory.
+ * Starts redis-server (or valkey-server) in a directory, with these arguments. It runs until it is
+ * ended, also after the end of this process.
  */
-export async function startRedisProcess(options: RedisProcessOptions): Promise<RedisProcess> {
-  const { executable, directory, port, args } = options;
-  const fixed = ['--bind', '127.0.0.1', '--port', String(port), '--dir', directory, '--daemonize', 'no'];
-  const child = spawn(executable, [...fixed, ...args], {
+export function spawnServer(executable: string, directory: string, args: readonly string[]): ServerProcess {
+  const child = spawn(executable, ['--dir', directory, '--daemonize', 'no', ...args], {
     cwd: directory,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  await untilReady(child);
-  const pid = child.pid ?? 0;
-  const watchdog = watchParent(pid, directory);
-  child.once('exit', () => watchdog.kill('SIGKILL'));
-  child.unref();
+  // `close`, unlike `exit`, comes after all output was read.
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, signal) => resolve(signal ?? `exit code ${code}`));
+  });
+  const ready = untilReady(child, ended);
+  ready.catch(() => undefined);
   return {
-    port,
-    pid,
+    pid: child.pid ?? 0,
+    ready,
+    ended,
     async end(signal) {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.ref();
       child.kill(signal);
-      await exited;
+      await ended;
     },
   };
+}
+
+/**
+ * Starts a server on 127.0.0.1 and resolves once it accepts connections; throws with the end of its output
+ * when it does not within 15 s. If this process is killed, a watchdog kills the server and removes its
+ * directory.
+ */
+export async function startRedisProcess(options: RedisProcessOptions): Promise<RedisProcess> {
+  const { executable, directory, port, args } = options;
+  const at = ['--bind', '127.0.0.1', '--port', String(port)];
+  const server = spawnServer(executable, directory, [...at, ...args]);
+  const { pid, end } = server;
+  const tooLate = setTimeout(() => void end('SIGKILL'), startDeadlineMs);
+  try {
+    await server.ready;
+  } finally {
+    clearTimeout(tooLate);
+  }
+  const watchdog = watchParent(pid, directory);
+  void server.ended.then(() => watchdog.kill('SIGKILL'));
+  return { port, pid, end };
 }
 
 /** `startRedisProcess` on a free port; tries three ports, because another process may take one first. */
@@ -113,30 +143,20 @@ export async function isFree(port: number): Promise<boolean> {
   }
 }
 
-async function untilReady(child: ChildProcess): Promise<void> {
+async function untilReady(child: ChildProcess, ended: Promise<string>): Promise<void> {
   let output = '';
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const fail = (reason: string): void => reject(new Error(`${reason}: ${output.trim().slice(-600)}`));
-  const timer = setTimeout(() => fail('it did not become ready within 15 s'), startDeadlineMs);
-  child.once('error', (error) => fail(error.message));
-  // `close`, unlike `exit`, comes after all output was read.
-  child.once('close', (code, signal) => fail(`it ended at once (${signal ?? `exit code ${code}`})`));
+  const { promise: said, resolve } = Promise.withResolvers<null>();
   const read = (chunk: string): void => {
     output = (output + chunk).slice(-4_000);
-    if (readyLine.test(output)) resolve();
+    if (readyLine.test(output)) resolve(null);
   };
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', read);
-  try {
-    await promise;
-  } catch (error) {
-    child.kill('SIGKILL');
-    throw error;
-  } finally {
-    clearTimeout(timer);
-    // From here on the output of the server is not read; a full pipe would block it.
-    child.stdout?.destroy();
-    child.stderr?.destroy();
-  }
+  const end = await Promise.race([said, ended]);
+  if (end !== null) throw new Error(`it ended before it was ready (${end}): ${output.trim().slice(-600)}`);
+  // From here on the output of the server is not read; a full pipe would block it.
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  child.unref();
 }
 
 /**
