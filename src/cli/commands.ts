@@ -1,5 +1,6 @@
 import type { Command } from './command.ts';
 import { api } from './commands/api.ts';
+import { backup, restore } from './commands/data-folder.ts';
 import { listen } from './commands/listen.ts';
 import { demo, sandbox, start } from './commands/programs.ts';
 import { replay } from './commands/replay.ts';
@@ -20,4 +21,6 @@ export const commands: readonly Command[] = [
   verify,
   replay,
   api,
+  backup,
+  restore,
 ];

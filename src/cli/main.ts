@@ -1,13 +1,21 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { createInterface } from 'node:readline/promises';
 import { buffer } from 'node:stream/consumers';
-import { readEnvironment, UnreadableFileError, type Environment } from '../config/environment.ts';
+import {
+  complete,
+  readEnvFile,
+  readEnvironment,
+  textOf,
+  UnreadableFileError,
+  type Environment,
+} from '../config/environment.ts';
 import { stopOnSignalsOrBrokenPipe } from '../daemon/stop-on-signals.ts';
 import type { Context } from './command.ts';
 import { commands } from './commands.ts';
 import { runCommand } from './run-command.ts';
 
+const installation = join(import.meta.dirname, '../..');
 const stop = stopOnSignalsOrBrokenPipe();
 const isWatched = process.stderr.isTTY;
 let shown = false;
@@ -28,10 +36,28 @@ function environmentWith(file: string): Environment {
   }
 }
 
+// The token of a daemon that keeps everything in a folder: the one of this installation, or of an installed
+// package, which has none, the one that the user stands in.
+function withToken(env: Environment): Environment {
+  const folder = env['DATA_DIR'] || 'data';
+  const token = tokenIn(resolve(installation, folder)) ?? tokenIn(resolve(folder));
+  return token === null ? env : complete(env, { API_TOKEN: token });
+}
+
+// Null where there is none, or this user may not read it.
+function tokenIn(folder: string): string | null {
+  try {
+    return textOf(readEnvFile(join(folder, 'secrets.env')), 'API_TOKEN');
+  } catch (error) {
+    if (error instanceof UnreadableFileError) return null;
+    throw error;
+  }
+}
+
 const context: Context = {
   // The folder of this installation, not the one that the user stands in: a foreign `.env` may lie there,
   // and would have the token of the environment sent to an address of its own.
-  env: environmentWith(join(import.meta.dirname, '../../.env')),
+  env: withToken(environmentWith(join(installation, '.env'))),
   signal: stop.signal,
   out(text) {
     endProgress();

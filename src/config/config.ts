@@ -102,6 +102,8 @@ function arrange(values: Values, env: Environment) {
       unsafe: values.REDIS_UNSAFE,
       waitReplicas: values.REDIS_WAIT_REPLICAS,
     },
+    /** The folder that holds everything of a daemon without a REDIS_URL of its operator. */
+    dataDir: values.DATA_DIR,
     http: { host: values.HOST, port: values.PORT },
     /** Port that serves health and metrics, beside the API or without it; null for none. */
     metricsPort: values.METRICS_PORT,

@@ -18,9 +18,13 @@ export class UnreadableFileError extends Error {
  * UnreadableFileError.
  */
 export function readEnvironment(file: string): Environment {
-  if (!existsSync(file)) return process.env;
+  return existsSync(file) ? { ...readEnvFile(file), ...process.env } : process.env;
+}
+
+/** The values of a `.env`. Throws UnreadableFileError, also where there is no such file. */
+export function readEnvFile(file: string): Environment {
   const { values, problems } = parseEnvFile(readText(file));
-  if (problems.length === 0) return { ...values, ...process.env };
+  if (problems.length === 0) return values;
   throw new UnreadableFileError(problems.map((problem) => `${file}, ${problem}`).join('\n'));
 }
 
@@ -80,6 +84,12 @@ function readText(file: string): string {
 export function textOf(env: Environment, name: string): string | null {
   const text = env[name]?.trim();
   return text === undefined || text === '' ? null : text;
+}
+
+/** The variables of `env`, and of `values` those that `env` has not set, or has empty. */
+export function complete(env: Environment, values: Environment): Environment {
+  const missing = Object.entries(values).filter(([name]) => textOf(env, name) === null);
+  return { ...env, ...Object.fromEntries(missing) };
 }
 
 /** The problem of a value with quotes around it, which completes "NAME …"; null without them. */

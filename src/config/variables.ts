@@ -29,7 +29,13 @@ const retryDelays = '5000,300000,1800000,7200000,18000000,36000000,50400000,7200
 
 /** Every variable that the daemon reads; docs/configuration.md explains each. */
 export const variables = {
-  REDIS_URL: withDefault(parsers.redisUrl, 'redis://127.0.0.1:6379'),
+  // A daemon without it runs a server of its own in DATA_DIR, and then has the address of that one.
+  REDIS_URL: required(parsers.redisUrl, 'redis://127.0.0.1:6379'),
+  DATA_DIR: withDefault(
+    parsers.matching(/^\P{Cc}{1,4096}$/u, 'must be the path of a folder'),
+    './data',
+    '/var/lib/filing-webhooks',
+  ),
   REDIS_PREFIX: withDefault(
     parsers.matching(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, - and _'),
     'fw',

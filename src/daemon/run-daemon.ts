@@ -10,6 +10,8 @@ import { startDaemon } from './daemon.ts';
 import { createLogStream } from '../monitoring/log-stream.ts';
 import { StoreFormatError } from '../redis/durability/store-watch.ts';
 import { WrongKeyError } from './upkeep/secret-upkeep.ts';
+import type { OwnStore } from '../standalone/own-store.ts';
+import { StandaloneError } from '../standalone/standalone-error.ts';
 
 // sysexits.h: EX_UNAVAILABLE, EX_CONFIG.
 const exitCodes = { stopped: 0, crashed: 1, unavailable: 69, badConfiguration: 78 } as const;
@@ -20,12 +22,14 @@ const startEndsMs = 1_500;
 type Loaded = Extract<ConfigResult, { readonly ok: true }>;
 
 /**
- * Runs the daemon until `stop` aborts; an uncaught exception aborts `stop` too. Resolves to the exit code of
- * the process, which is 0 also for a stop before the start was over.
+ * Runs the daemon until `stop` aborts; an uncaught exception aborts `stop` too. Its own store, if any, is
+ * started before it and ended after it. Resolves to the exit code of the process, which is 0 also for a stop
+ * before the start was over.
  */
 export async function runDaemon(
   { config, misspelt, unheeded }: Loaded,
   stop: AbortController,
+  ownStore: OwnStore | null,
 ): Promise<number> {
   const lines = createLogStream(process.stdout, {
     onLost: (lost, reason) => logger.warn({ lines: lost, reason }, 'log.lines_lost'),
@@ -35,7 +39,7 @@ export async function runDaemon(
   for (const { name, meant } of misspelt) logger.warn({ variable: name, meant }, 'config.unknown_variable');
   for (const { name, heeded } of unheeded)
     logger.warn({ variable: name, heeded }, 'config.unheeded_variable');
-  const exitCode = await runWith(config, stop, logger, lines.lost);
+  const exitCode = await runWith(config, stop, logger, { linesLost: lines.lost, ownStore });
   await lines.end();
   return exitCode;
 }
@@ -44,7 +48,7 @@ async function runWith(
   config: Config,
   stop: AbortController,
   logger: Logger,
-  linesLost: () => number,
+  { linesLost, ownStore }: { readonly linesLost: () => number; readonly ownStore: OwnStore | null },
 ): Promise<number> {
   let exitCode: number = exitCodes.stopped;
   process.on('uncaughtException', ({ message, stack }) => {
@@ -55,9 +59,11 @@ async function runWith(
   const stopped = untilStopped(stop.signal, logger);
   const { version } = packageJson;
   const deps = { version, logger, linesLost, random: Math.random, signal: stop.signal };
-  const starting = stop.signal.aborted ? Promise.resolve(null) : startDaemon(config, deps);
   try {
+    await using _ = (await ownStore?.start(logger, stop.signal)) ?? null;
+    const starting = stop.signal.aborted ? Promise.resolve(null) : startDaemon(config, deps);
     const daemon = await Promise.race([starting, stopped.then(() => delay(startEndsMs, null))]);
+    if (daemon !== null) ownStore?.started(daemon.url);
     await stopped;
     await daemon?.[Symbol.asyncDispose]();
   } catch (error) {
@@ -74,8 +80,12 @@ async function untilStopped(signal: AbortSignal, logger: Logger): Promise<void> 
 
 function notStarted(error: unknown, logger: Logger): number {
   logger.fatal({ error: error instanceof Error ? error.message : String(error) }, 'daemon.not_started');
-  const isForOperators = [UnsafeRedisError, RedisFileError, StoreFormatError, WrongKeyError].some(
-    (kind) => error instanceof kind,
-  );
+  const isForOperators = [
+    UnsafeRedisError,
+    RedisFileError,
+    StandaloneError,
+    StoreFormatError,
+    WrongKeyError,
+  ].some((kind) => error instanceof kind);
   return isForOperators ? exitCodes.badConfiguration : exitCodes.unavailable;
 }

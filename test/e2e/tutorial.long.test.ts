@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { testRedis } from '../support/redis/test-redis.ts';
+import { endServerIn } from '../support/daemon/data-folder.ts';
 
 /** A block of the tutorial and the terminal that it is for. */
 interface Step {
@@ -15,7 +15,6 @@ interface Step {
 }
 
 const root = join(import.meta.dirname, '../..');
-const redis = testRedis();
 const shells = new Map<number, { readonly child: ChildProcess; output: string }>();
 let folder: string;
 let env: Record<string, string | undefined>;
@@ -31,8 +30,6 @@ beforeAll(async () => {
   env = {
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],
-    REDIS_URL: redis.url,
-    REDIS_PREFIX: redis.prefix,
     PORT: daemon,
     SANDBOX_PORT: sandbox,
   };
@@ -50,7 +47,7 @@ afterAll(async () => {
     process.kill(-Number(child.pid), 'SIGKILL');
     await closed;
   }
-  await redis.cleanup();
+  await endServerIn(join(folder, 'data'));
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -112,15 +109,13 @@ test(
   'the tutorial, block by block, leads to a verified callback, a subscription, and one that comes after an outage',
   { timeout: 120_000 },
   async () => {
-    for (const terminal of [1, 2, 3, 4]) open(terminal);
+    for (const terminal of [1, 2, 3]) open(terminal);
     expect(steps.shift()?.text).toBe('npm ci');
     await follow('cat > .env', null);
-    // The tests have a Redis already.
-    expect(steps.shift()?.text).toContain('redis-server --dir data --appendonly yes');
     await follow('npm run sandbox', /"created":25/);
     await follow('npm start', /daemon\.started/);
     const receiver = steps.shift();
-    expect(receiver).toMatchObject({ terminal: 4, language: 'js' });
+    expect(receiver).toMatchObject({ terminal: 3, language: 'js' });
     await writeFile(join(folder, 'receiver.mjs'), `${receiver?.text}\n`);
     await follow('node --env-file=.env receiver.mjs', null);
     await follow('npx filing-webhooks listen', /Ctrl-C ends/);
@@ -128,10 +123,10 @@ test(
       'npx filing-webhooks trigger',
       /verified filing\.rejected \S+ The affidavit is not signed\./,
     );
-    type(4, 'kill %2');
+    type(3, 'kill %2');
     await follow('. ./.env', /"state":"active"/);
     await follow('npx filing-webhooks trigger', /"state": "active",[^]*"lag": 0,/);
-    await untilShown(4, /verified filing\.completed/);
+    await untilShown(3, /verified filing\.completed/);
     await follow('kill %1', /"state": "failing",[^]*"lag": 1,/);
     await follow('node --env-file=.env receiver.mjs', /verified filing\.rejected \S+ Nobody was listening\./);
     expect(steps).toEqual([]);

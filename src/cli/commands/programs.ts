@@ -5,7 +5,7 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { Environment } from '../../config/environment.ts';
-import { atMost, type Command } from '../command.ts';
+import { atMost, type Command, type Input } from '../command.ts';
 
 /** The options that `npm start` gives to Node (docs/operations.md, Memory). */
 const startOptions = packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--'));
@@ -14,7 +14,18 @@ const startOptions = packageJson.scripts.start.split(' ').filter((word) => word.
 export const start: Command = command({
   name: 'start',
   summary: 'run the daemon here, with the variables of the process and of the .env in this folder',
+  options: {
+    data: {
+      value: 'DIR',
+      text: 'keep everything in this folder (DATA_DIR; default: ./data) without REDIS_URL',
+    },
+  },
+  variablesOf(input): Environment {
+    const data = input.text('data');
+    return data === null ? {} : { DATA_DIR: data };
+  },
   examples: [
+    'filing-webhooks start --data /var/lib/filing-webhooks',
     'REDIS_URL=redis://127.0.0.1:6379 API_TOKEN=… ENCRYPTION_KEY=… filing-webhooks start',
     'filing-webhooks start   (with these variables in ./.env)',
   ],
@@ -43,17 +54,21 @@ interface Program extends Pick<Command, 'name' | 'summary' | 'examples'> {
   /** Its file below `src`, without the ending: `.ts` in the repository, `.js` in the published package. */
   readonly file: string;
   readonly nodeOptions?: readonly string[];
+  readonly options?: Command['options'];
+  /** The variables that its options stand for. */
+  variablesOf?(input: Input): Environment;
 }
 
 function command(program: Program): Command {
   return {
     ...program,
     usage: '',
-    options: {},
+    options: program.options ?? {},
     run(input, { env }) {
       atMost(input, 0);
       // Without the option `env` also holds the `.env` of the installation, which is not the program's.
-      return runProgram(program, input.text('env-file') === null ? process.env : env);
+      const given = input.text('env-file') === null ? process.env : env;
+      return runProgram(program, { ...given, ...program.variablesOf?.(input) });
     },
   };
 }

@@ -29,10 +29,17 @@ function run(file: string, args: readonly string[], env: Record<string, string> 
   return { child, output: () => output, exited: once(child, 'close').then(() => child.exitCode) };
 }
 
-test('start runs the daemon, which names what is missing in its configuration', async () => {
-  const daemon = run(launcher, ['start']);
+test('start runs the daemon, which names what is wrong in its configuration', async () => {
+  const daemon = run(launcher, ['start'], { API_TOKEN: 'short' });
   expect(await daemon.exited).toBe(78);
-  expect(daemon.output()).toContain('API_TOKEN is required');
+  expect(daemon.output()).toContain('API_TOKEN must be');
+});
+
+test('start --data names the folder, before the variable does', async () => {
+  await writeFile(join(folder, 'report.csv'), 'a,b');
+  const daemon = run(launcher, ['start', '--data', '.'], { DATA_DIR: join(folder, 'report.csv') });
+  expect(await daemon.exited).toBe(78);
+  expect(daemon.output()).toContain(`${folder} is not a data folder`);
 });
 
 test('--env-file names its variables, behind those of the process', async () => {

@@ -16,6 +16,8 @@ export interface DaemonProcess extends AsyncDisposable {
   readonly api: ApiCaller;
   /** Every line it has logged so far, parsed. */
   readonly logs: readonly Record<string, unknown>[];
+  /** What it has written to standard error so far. */
+  errors(): string;
   /** Closes the pipe of its log, as a collector of logs that dies. */
   closeLog(): void;
   /** Sends a signal and resolves with the exit code, null when the signal killed it. */
@@ -51,8 +53,8 @@ export async function startDaemonProcess(
 ): Promise<DaemonProcess> {
   const child = spawnDaemon({ ...testEnvironment, ...environment }, openFiles);
   const logs: Record<string, unknown>[] = [];
+  let errors = '';
   const url = await new Promise<string>((resolve, reject) => {
-    let errors = '';
     child.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()));
     child.once('exit', (code) =>
       reject(new Error(`the daemon ended with ${code}: ${errors}${JSON.stringify(logs)}`)),
@@ -75,6 +77,7 @@ export async function startDaemonProcess(
     url,
     api: openApi(url, apiToken),
     logs,
+    errors: () => errors,
     closeLog: () => void child.stdout?.destroy(),
     end,
     async [Symbol.asyncDispose]() {

@@ -10,7 +10,11 @@ import { parseEnvFile, readEnvironment } from '../../../src/config/environment.t
 import type { Config } from '../../../src/config/config.ts';
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64');
-const needed = { API_TOKEN: 'operator-token-of-the-tests', ENCRYPTION_KEY: key(1) };
+const needed = {
+  REDIS_URL: 'redis://127.0.0.1:6379',
+  API_TOKEN: 'operator-token-of-the-tests',
+  ENCRYPTION_KEY: key(1),
+};
 
 function configOf(env: Record<string, string>): Config {
   const result = loadConfig({ ...needed, ...env });
@@ -27,6 +31,7 @@ describe('the defaults', () => {
   test('are those of docs/configuration.md', () => {
     expect(configOf({})).toEqual({
       redis: { url: 'redis://127.0.0.1:6379', prefix: 'fw', unsafe: false, waitReplicas: 0 },
+      dataDir: './data',
       http: { host: '127.0.0.1', port: 3000 },
       metricsPort: null,
       metricsPerAccount: 'auto',
@@ -327,6 +332,7 @@ const wrongValues: Record<keyof typeof variables, readonly string[]> = {
     '"A" <a@b.example>',
   ],
   SMTP_ALLOW_DOMAINS: ['https://agency.example', 'agency.example,', '*', 'a@agency.example'],
+  DATA_DIR: ['a\0b', 'a\nb', 'x'.repeat(4_097)],
   // An entry that cannot be read is left out, as other programs do that read this variable.
   NO_PROXY: [],
   API_TOKEN: [
@@ -444,7 +450,9 @@ describe('a wrong value', () => {
     const problems = problemsOf(Object.fromEntries(names.map((name) => [name, 'wrong!\n']))).toSorted();
     expect(problems.map((problem) => problem.split(' ')[0])).toEqual(
       // Those that may contain an exclamation mark.
-      names.filter((name) => !['PARTNER_KEY', 'OTEL_SERVICE_NAME', 'NO_PROXY'].includes(name)).toSorted(),
+      names
+        .filter((name) => !['DATA_DIR', 'PARTNER_KEY', 'OTEL_SERVICE_NAME', 'NO_PROXY'].includes(name))
+        .toSorted(),
     );
   });
 
@@ -477,9 +485,10 @@ test('a misspelt variable of OpenTelemetry is named once', () => {
 });
 
 describe('what must be set', () => {
-  test('API_TOKEN and ENCRYPTION_KEY are asked for together', () => {
+  test('REDIS_URL, API_TOKEN and ENCRYPTION_KEY are asked for together', () => {
     const problems = problemsOf({});
     expect(problems).toEqual([
+      'REDIS_URL is required and not set; for example REDIS_URL=redis://127.0.0.1:6379',
       'API_TOKEN is required and not set; for example API_TOKEN=$(openssl rand -hex 24)',
       'ENCRYPTION_KEY is required and not set; for example ENCRYPTION_KEY=$(openssl rand -base64 32)',
     ]);
@@ -613,7 +622,7 @@ describe('the documentation', () => {
   const defaults = Object.fromEntries(
     Object.entries(variables).map(([name, variable]) => [
       name,
-      variable.required ? 'none, required' : (variable.default ?? 'none'),
+      variable.required ? 'none, see below' : (variable.default ?? 'none'),
     ]),
   );
 
@@ -639,6 +648,6 @@ describe('the documentation', () => {
       Object.fromEntries(withDefault.map(([name, each]) => [name, each.default])),
     );
     expect(loadConfig({ ...parseEnvFile(text).values, ...needed }).ok).toBe(true);
-    expect(problemsOf(parseEnvFile(text).values)).toHaveLength(2);
+    expect(problemsOf(parseEnvFile(text).values)).toHaveLength(3);
   });
 });

@@ -181,7 +181,7 @@ test('every variable may be a setting but secrets, and those that the chart sets
     properties: { settings: { properties: Record<string, unknown> } };
   };
   const never = new Set([...Object.keys(exampleSecrets), 'PARTNER_KEY', 'REDIS_URL', 'SMTP_URL']);
-  for (const own of ['HOST', 'PORT', 'METRICS_PORT', 'ROLES']) never.add(own);
+  for (const own of ['DATA_DIR', 'HOST', 'PORT', 'METRICS_PORT', 'ROLES']) never.add(own);
   const possible = [
     'REDIS_SCHEME',
     'REDIS_HOSTS',
