@@ -3,11 +3,10 @@ import type { DigestSchedule } from '../../../src/accounts/digest.ts';
 import type { Clock } from '../../../src/redis/clock.ts';
 import { pick, wholeNumber, type Random } from '../../../src/sandbox/random.ts';
 import type { Cut } from '../../support/connections/tcp-proxy.ts';
-import { startTcpProxy } from '../../support/connections/tcp-proxy.ts';
 import { startHostilePartner } from '../../support/partner/hostile-partner.ts';
 import type { TestRedis } from '../../support/redis/test-redis.ts';
 import { dayMs, dealLots, dueDays, planYear, type Life } from './plan.ts';
-import { startProcess, type Process, type YearAccount } from './process.ts';
+import { startProcess, superviseProcess, type Process, type YearAccount } from './process.ts';
 
 /** The size of a year. */
 export interface YearSize {
@@ -69,31 +68,14 @@ export async function liveYear(
   random: Random,
   size: YearSize,
 ): Promise<LivedYear> {
-  const proxy = stack.use(await startTcpProxy(Number(new URL(redis.url).port)));
   let now = yearFrom;
   // It goes on by a millisecond whenever it is looked at.
   const clock: Clock = { now: () => (now += 1), steadySince: () => 0, synchronise: async () => undefined };
-  const start = () => startProcess(withPort(redis.url, proxy.port), prefix, clock);
-  let process = await start();
+  const daemon = stack.use(await superviseProcess(redis.url, prefix, clock));
+  const { persist } = daemon;
   const other = stack.use(await startProcess(redis.url, prefix, clock));
-  let kills = 0;
   let polls = 0;
   let isAway = false;
-
-  // What a process was killed in, the next one does once more, as all of it is asked for until it is done.
-  async function persist<T>(work: (living: Process) => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await work(process);
-      } catch (error) {
-        if (!process.isDead()) throw error;
-        kills += 1;
-        process[Symbol.dispose]();
-        proxy.mode = 'pass';
-        process = await start();
-      }
-    }
-  }
 
   const accounts: LivedAccount[] = [];
   const lots = dealLots(random);
@@ -148,7 +130,7 @@ export async function liveYear(
     moments.push({
       at: yearFrom + ((i + random()) / size.kills) * (yearDays - 5) * dayMs,
       happen: () =>
-        void (proxy.cut = proxy.cut === null ? cutOf(random, pick(random, killedAt)) : cutOf(random, '')),
+        void (daemon.cut = daemon.cut === null ? cutOf(random, pick(random, killedAt)) : cutOf(random, '')),
     });
   for (const account of accounts) {
     moments.push(...account.lives.flatMap((life) => momentsOf(account, life)));
@@ -181,9 +163,9 @@ export async function liveYear(
     now = Math.max(now, at);
     await happen();
   }
-  proxy.cut = null;
+  daemon.cut = null;
   for (const account of accounts) await poll(account);
-  return { accounts, process: other, kills, polls, pollDays: size.pollDays, ...outages };
+  return { accounts, process: other, kills: daemon.kills(), polls, pollDays: size.pollDays, ...outages };
 }
 
 function settingsOf(account: string, index: number, pollDays: number): Account {
@@ -236,11 +218,4 @@ function momentsOf({ partner }: YearAccount, life: Life): Moment[] {
     change(life.correctedAt, 'PENDING', { rejectionReason: null }),
     change(life.completedAt, 'COMPLETED', completed),
   ].filter(({ at }) => isFinite(at));
-}
-
-function withPort(url: string, port: number): string {
-  const changed = new URL(url);
-  changed.port = String(port);
-  changed.hostname = '127.0.0.1';
-  return changed.href;
 }

@@ -11,6 +11,7 @@ import type { Clock } from '../../../src/redis/clock.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
 import { createSealer } from '../../../src/secrets/seal.ts';
 import { createSubscriptionReads } from '../../../src/subscriptions/store/subscription-reads.ts';
+import { startTcpProxy, type Cut } from '../../support/connections/tcp-proxy.ts';
 import { testConfig } from '../../support/daemon/product.ts';
 import type { HostilePartner } from '../../support/partner/hostile-partner.ts';
 import { watchAccount, type WatchedAccount } from '../../support/partner/watched-account.ts';
@@ -92,5 +93,53 @@ export async function startProcess(url: string, prefix: string, clock: Clock): P
       return (await noteFilings(deps, settings.account, [id], step)).get(id);
     },
     [Symbol.dispose]: () => redis.disconnect(),
+  };
+}
+
+/** A process that is started again whenever it is killed. */
+export interface Supervised extends AsyncDisposable {
+  /** Kills it where this is met; null once it was. */
+  cut: Cut | null;
+  /**
+   * Does something that is asked for until it is done: what a process was killed in, the next one does once
+   * more.
+   */
+  persist<T>(work: (living: Process) => Promise<T>): Promise<T>;
+  kills(): number;
+}
+
+/** Such a process; it is killed by a cut of its connection to Redis. */
+export async function superviseProcess(url: string, prefix: string, clock: Clock): Promise<Supervised> {
+  const proxy = await startTcpProxy(Number(new URL(url).port));
+  const way = new URL(url);
+  way.host = `127.0.0.1:${proxy.port}`;
+  const start = () => startProcess(way.href, prefix, clock);
+  let process = await start();
+  let kills = 0;
+  return {
+    get cut() {
+      return proxy.cut;
+    },
+    set cut(cut) {
+      proxy.cut = cut;
+    },
+    kills: () => kills,
+    async persist(work) {
+      for (;;) {
+        try {
+          return await work(process);
+        } catch (error) {
+          if (!process.isDead()) throw error;
+          kills += 1;
+          process[Symbol.dispose]();
+          proxy.mode = 'pass';
+          process = await start();
+        }
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      process[Symbol.dispose]();
+      await proxy[Symbol.asyncDispose]();
+    },
   };
 }
