@@ -56,7 +56,7 @@ export function Layout({ session, onSignOut, children }) {
     </footer>`;
 }
 
-// Only the operator is told the causes: others cannot do anything about them.
+// The causes are for the operator alone: others cannot do anything about them.
 /** @param {{ faults: readonly string[] }} props */
 function Banner({ faults }) {
   const at = timeOfLastRead();
