@@ -7,6 +7,7 @@ import type { DaemonDeps, PartsDeps } from './parts/open-store.ts';
 import { runUpkeep, upkeepRounds } from './upkeep/upkeep-rounds.ts';
 import { putDefaultAccount } from './upkeep/default-account.ts';
 import { createMetrics } from '../monitoring/metrics.ts';
+import { missingFixes } from '../monitoring/node-security.ts';
 import { createPatientStart } from './patient-start.ts';
 import { unlessUnreadable } from '../redis/unreadable-record.ts';
 import type { Part } from './stop-parts.ts';
@@ -32,6 +33,10 @@ export async function startDaemon(config: Config, deps: DaemonDeps): Promise<Dae
   const start = createPatientStart(deps.logger, deps.signal);
   const doors = await openDoors(config, { reason: start.reason, metrics: metrics.registry }, stack);
   const { roles } = config;
+  const { node } = process.versions;
+  const outdated = missingFixes(node);
+  metrics.buildInfo.set({ version: deps.version, node, outdated: String(outdated !== null) }, 1);
+  if (outdated !== null) deps.logger.warn({ node, problem: outdated }, 'node.outdated');
   const [url, metricsUrl] = [doors.api?.url ?? null, doors.monitoring?.url ?? null];
   deps.logger.info({ url, metricsUrl }, 'daemon.listening');
   const attempt = { ...deps, metrics, untilRedis: start.untilRedis };

@@ -8,6 +8,7 @@ import type { SnapshotOptions } from '../filings/snapshot-store.ts';
 import { createHostLookup } from '../names/host-lookup.ts';
 import { createGauges } from '../monitoring/gauges/gauges.ts';
 import { createWorkWatch } from '../monitoring/work-watch.ts';
+import { missingFixes } from '../monitoring/node-security.ts';
 import { createReadiness } from '../monitoring/readiness.ts';
 import { readAgain } from '../polling/store/missed-read-store.ts';
 import { isUrlTaken, type Tunnels } from '../proxy/tunnels.ts';
@@ -106,6 +107,7 @@ export async function createParts(
     otherProblems: () => [secrets.problem(), ...work.problems()],
     acceptsUnsafe: config.redis.unsafe,
     notes: () => [
+      missingFixes(process.versions.node),
       outageNote('EGRESS_PROXY', delivery.tunnels),
       outageNote('PARTNER_PROXY', polling.partnerTunnels),
     ],

@@ -16,6 +16,11 @@ const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 30
 // Redis, what is stored in it, and this process.
 function storeMetrics({ gauge, counter }: DefineMetrics) {
   return {
+    buildInfo: gauge(
+      'build_info',
+      '1, with the versions of the daemon and of Node.js, and whether that one lacks known security fixes.',
+      ['version', 'node', 'outdated'],
+    ),
     ready: gauge('ready', 'Whether readiness is 200 (1) or 503 (0); its body says why.'),
     redisSafe: gauge('redis_safe', 'Whether Redis is set so that it keeps what it is given (1) or not (0).'),
     storeEmptied: gauge(
