@@ -15,7 +15,7 @@ import { findState, type FilingState } from './filings/filing-states.ts';
 import { createUploads } from './filings/uploads.ts';
 import { type Random } from './random.ts';
 import { sendError } from './server/error-handler.ts';
-import { createSimulator } from './simulation/simulator.ts';
+import { createSimulator } from './simulation/simulation.ts';
 
 /** Options of a sandbox; each has a default. */
 export interface SandboxOptions {

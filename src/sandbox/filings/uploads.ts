@@ -27,17 +27,8 @@ export type Uploads = ReturnType<typeof createUploads>;
 export function createUploads(deps: { readonly now: () => number; readonly random: Random }) {
   const secret = randomBytes(32);
   const uploads = new Map<string, Upload>();
-  const expiries = new Map<string, number>();
   const sign = (storagePath: string, expires: string): Buffer =>
     createHmac('sha256', secret).update(`${expires}\n${storagePath}`).digest();
-
-  const forgetExpired = (nowMs: number): void => {
-    for (const [storagePath, expiresMs] of expiries) {
-      if (expiresMs > nowMs) return;
-      expiries.delete(storagePath);
-      if (uploads.get(storagePath)?.stored === false) uploads.delete(storagePath);
-    }
-  };
 
   return {
     /**
@@ -45,12 +36,9 @@ export function createUploads(deps: { readonly now: () => number; readonly rando
      * lifetime.
      */
     issue({ owner, fileName, filingId }: Pick<Upload, 'owner' | 'fileName' | 'filingId'>) {
-      const expiresMs = deps.now() + uploadUrlLifetimeMs;
-      forgetExpired(deps.now());
       const storagePath = `uploads/${owner}/${hexDigits(deps.random, 32)}/${plainName(fileName)}`;
       uploads.set(storagePath, { storagePath, owner, fileName, filingId, stored: false });
-      expiries.set(storagePath, expiresMs);
-      const expires = String(expiresMs);
+      const expires = String(deps.now() + uploadUrlLifetimeMs);
       return { storagePath, expires, signature: sign(storagePath, expires).toString('hex') };
     },
     /** The upload of a signed URL. Throws the `UPLOAD_URL_…` error for a forged, expired or used one. */
