@@ -18,16 +18,8 @@ const reasonLinesMax = 20;
 const itemsMax = 20;
 
 /** An event as a message in Block Kit. Text of others stays on its line, or in its quotation. */
-export function toSlackMessage({
-  outcome,
-  subject,
-  reason,
-  items,
-  facts,
-  at,
-  link,
-  take,
-}: Message): SlackMessage {
+export function toSlackMessage(message: Message): SlackMessage {
+  const { outcome, subject, reason, items, facts, at, link, take } = message;
   const headline = `*${escapeMrkdwn(outcome, partMax)}:* ${subject.map((part) => escapeMrkdwn(part, partMax)).join(' · ')}`;
   const quoted = quote(reason);
   const shown = [...facts.map((fact) => escapeMrkdwn(fact, partMax)), localTime(at)];

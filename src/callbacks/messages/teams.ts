@@ -21,17 +21,8 @@ const colours = { good: 'good', bad: 'attention', warn: 'warning', plain: 'defau
  * An event as an Adaptive Card. Text of others stands in text runs alone: they have no markup, unlike text
  * blocks.
  */
-export function toTeamsMessage({
-  outcome,
-  tone,
-  subject,
-  reason,
-  items,
-  facts,
-  at,
-  link,
-  take,
-}: Message): TeamsMessage {
+export function toTeamsMessage(message: Message): TeamsMessage {
+  const { outcome, tone, subject, reason, items, facts, at, link, take } = message;
   const headline = oneLine(outcome, partMax);
   const about = subject.map((part) => oneLine(part, partMax)).join(' · ');
   const shown = [...facts.map((fact) => oneLine(fact, partMax)), timeText(at)].join(' · ');
