@@ -3,6 +3,8 @@ import type { Restoration } from '../filings/restore-commits.ts';
 import type { AofRewriterDeps } from '../redis/durability/aof-rewriter.ts';
 import type { ReplicaWait } from '../redis/connection/wait-replicas.ts';
 import type { RedisStateChange } from '../redis/connection/connect.ts';
+import { createBoundedMap } from '../memory/bounded-map.ts';
+import { toUnreadable } from '../redis/unreadable-record.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Reports changes of Redis and repairs of its data as log lines and metrics. */
@@ -38,5 +40,23 @@ export function observeStore(logger: Logger, metrics: Metrics, waitReplicas: num
       metrics.setBacks.inc();
       logger.warn({ account, restored, restated: restated.length }, 'log.set_back');
     },
+  };
+}
+
+// Milliseconds in which errors of the same text are logged once.
+const quietMs = 60_000;
+// Maximum number of texts in memory.
+const textsMax = 1_000;
+
+/** Logs an error once a minute per text: while Redis is away, there are thousands of the same. */
+export function logSparingly(logger: Logger, now: () => number): (error: Error) => void {
+  const loggedAt = createBoundedMap<string, number>(textsMax);
+  return (error) => {
+    // Redis reports that a command does not fit the type of a key, without naming the key.
+    const { message } = toUnreadable(error) ?? error;
+    const last = loggedAt.get(message) ?? -Infinity;
+    if (now() - last < quietMs) return;
+    loggedAt.set(message, now());
+    logger.error({ error: message, code: (error as { code?: unknown }).code }, 'background.error');
   };
 }

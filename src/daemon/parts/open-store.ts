@@ -1,9 +1,8 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.ts';
 import { deliverQueueName } from '../../delivery/deliver-queue.ts';
-import { logSparingly } from '../../monitoring/background-errors.ts';
 import type { Metrics } from '../../monitoring/metrics.ts';
-import { observeStore } from '../../monitoring/observe-store.ts';
+import { logSparingly, observeStore } from '../../monitoring/observe-store.ts';
 import { pollQueueName } from '../../polling/schedule/poll-queue.ts';
 import { createUnreadableReports } from '../../monitoring/unreadable-reports.ts';
 import { createReportStanding } from '../../redis/unreadable-record.ts';
