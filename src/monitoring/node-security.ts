@@ -1,5 +1,5 @@
-// Security releases of Node.js that concern the daemon, known on 2026-11-28, the newest first: the first version
-// of each supported line with the fixes.
+// Security releases of Node.js that concern the daemon, known on 2026-11-28, the newest first, with the first
+// version of each supported line that has the fixes.
 const releases = [
   {
     date: '2026-10-21',
