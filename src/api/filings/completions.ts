@@ -19,9 +19,9 @@ interface Change {
 }
 
 /**
- * A page of the filings that are COMPLETED, with their details: those that became so last first, as far back
- * as the log reaches. `after` is a checkpoint of the log. Filings that were COMPLETED at their first read have
- * no event, and are on no page.
+ * A page of the filings that are COMPLETED, with their details, the latest first, as far back as the log
+ * reaches. `after` is a checkpoint of the log. Filings that were COMPLETED at their first read have no event,
+ * and are on no page.
  */
 export async function listCompletions(
   { log, sections, filings }: Pick<ApiDeps, 'log' | 'sections' | 'filings'>,

@@ -61,7 +61,7 @@ const latestDocument = ({ events }) =>
   asObject(events.findLast(({ data }) => data['filing'])?.data['filing']);
 
 /**
- * What only the latest event with the filing says of it: who filed it, and its documents; pure.
+ * The person who filed a filing, and its documents, from the latest event that has them; pure.
  * @param {FilingWithEvents} filing
  * @returns {{ filedBy: string | null, documents: string | null }}
  */
