@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { findServer } from '../../../src/redis/server/find-server.ts';
+import { copyDataFolder } from '../../../src/standalone/copy-folder.ts';
+import { markDataFolder } from '../../../src/standalone/data-folder.ts';
 import { startOwnRedis } from '../../../src/standalone/own-redis.ts';
 import { dataFolder, serverPidOf } from '../../support/daemon/data-folder.ts';
 
@@ -46,6 +48,31 @@ test('a file with a spoilt end is mended, the log says what was cut, and a copy 
   const mended = logs.find(({ msg }) => msg === 'redis_server.file_mended');
   expect(mended).toMatchObject({ cutBytes: 300, said: expect.stringContaining('to ') });
   expect(await readFile(join(String(mended?.['kept']), 'appendonly.aof.1.incr.aof'))).toEqual(spoilt);
+  await server[Symbol.asyncDispose]();
+});
+
+test('a copy while the server writes and rewrites its files has all that was written before', async () => {
+  const folder = await newFolder();
+  markDataFolder(folder);
+  const { server, client } = await startOn(folder);
+  let written = 0;
+  let isOver = false;
+  const writing = (async () => {
+    for (; !isOver; written += 1) await client.set(`key:${written}`, 'x'.repeat(2_000));
+  })();
+  for (let copies = 0; copies < 3; copies += 1) {
+    await vi.waitFor(() => expect(written).toBeGreaterThan(copies * 200), 10_000);
+    await client.bgrewriteaof();
+    const before = written;
+    const copy = await dataFolder();
+    await copyDataFolder(folder, copy);
+    const copied = await startOn(copy);
+    expect(await copied.client.dbsize()).toBeGreaterThanOrEqual(before);
+    expect(copied.logs.map(({ msg }) => msg)).toEqual(['redis_server.started']);
+    await copied.server[Symbol.asyncDispose]();
+  }
+  isOver = true;
+  await writing;
   await server[Symbol.asyncDispose]();
 });
 
