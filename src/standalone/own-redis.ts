@@ -90,9 +90,10 @@ async function spawnOn({ folder, executable, signal }: OwnRedisDeps): Promise<Se
   const place = ['--port', '0', '--unixsocket', join(folder, names.socket), '--unixsocketperm', '700'];
   const files = ['--appenddirname', names.appendOnly, ...durableArgs('everysec')];
   const server = spawnServer(executable, folder, [...place, ...files]);
+  if (signal.aborted) return server;
   const over = new AbortController();
   const aborted = once(signal, 'abort', { signal: over.signal }).catch(() => undefined);
-  await Promise.race([server.ready, ...(signal.aborted ? [] : [aborted])]).finally(() => over.abort());
+  await Promise.race([server.ready, aborted]).finally(() => over.abort());
   return server;
 }
 
