@@ -21,6 +21,11 @@ describe.each(documents)('%s', (path) => {
     expect(named.filter((name) => !existsSync(join(root, name)))).toEqual([]);
   });
 
+  it('is at most 120 characters wide, tables 160', () => {
+    const wide = prose.split('\n').filter((line) => line.length > (line.startsWith('|') ? 160 : 120));
+    expect(wide).toEqual([]);
+  });
+
   it('links only to files and headings that exist', () => {
     const links = [...prose.matchAll(/\]\((?!https?:)([^)\s#]*)(?:#([^)\s]+))?\)/g)];
     const broken = links.filter(([, file = '', anchor]) => {
