@@ -15,6 +15,8 @@ import { useIsOperator, useMayTriage } from '../session.js';
 /** @import { Rejection, RejectionPage } from '../../api-types.ts' */
 /** @import { List } from '../data/api.js' */
 
+/** @typedef {RejectionPage['accounts'][number]} BoardAccount */
+
 /**
  * The rejections with one reason or in one state.
  * @typedef {Partial<Record<'reason' | 'state', string | null>> & { count: number }} Group
@@ -169,20 +171,14 @@ function BoardHealth({ page: { accounts, accountsTotal } }) {
     troubled.length === 1
       ? 'One account is not current'
       : `${troubled.length} of ${accountsTotal} accounts are not current`;
-  return html`<div class="notice warn" role="status">
-    <p><strong>${who}:</strong> there may be rejections that are not shown.</p>
-    <ul>
-      ${troubled.slice(0, troubledShown).map(
-        ({ account, health, asOf }) =>
-          html`<li key=${account}>
-            <a href=${href('accounts', account)}><${Text} value=${account} /></a>
-            <${Badge} word=${health} />${' '}
-            ${(asOf !== null || health !== 'unknown') && html`<${AsOf} at=${asOf} />`}
-          </li>`,
-      )}
-    </ul>
-    ${troubled.length > troubledShown && html`<p>… and ${troubled.length - troubledShown} more.</p>`}
-  </div>`;
+  return html`<${AccountsNotice}
+    accounts=${troubled}
+    show=${(/** @type {BoardAccount} */ { account, health, asOf }) =>
+      html`<a href=${href('accounts', account)}><${Text} value=${account} /></a>${' '}<${Badge}
+          word=${health}
+        />${' '}${(asOf !== null || health !== 'unknown') && html`<${AsOf} at=${asOf} />`}`}
+    ><strong>${who}:</strong> there may be rejections that are not shown.<//
+  >`;
 }
 
 // The accounts without a subscription that covers REJECTED; nothing where there are none.
@@ -192,20 +188,23 @@ function BoardCover({ page: { accounts } }) {
   const [first, ...others] = uncovered;
   if (first === undefined) return null;
   if (others.length === 0) return html`<${Uncovered} account=${first} />`;
+  return html`<${AccountsNotice}
+    accounts=${uncovered}
+    show=${(/** @type {BoardAccount} */ { account }) =>
+      html`<a href=${href('accounts', account, 'subscriptions')}><${Text} value=${account} /></a>`}
+    ><strong>Nobody is told when a filing of these accounts is rejected:</strong> they have no enabled
+    subscription that covers REJECTED.<//
+  >`;
+}
+
+/** @param {{ accounts: BoardAccount[], show: (account: BoardAccount) => unknown, children?: unknown }} props */
+function AccountsNotice({ accounts, show, children }) {
   return html`<div class="notice warn" role="status">
-    <p>
-      <strong>Nobody is told when a filing of these accounts is rejected:</strong> they have no enabled
-      subscription that covers REJECTED.
-    </p>
+    <p>${children}</p>
     <ul>
-      ${uncovered.slice(0, troubledShown).map(
-        ({ account }) =>
-          html`<li key=${account}>
-            <a href=${href('accounts', account, 'subscriptions')}><${Text} value=${account} /></a>
-          </li>`,
-      )}
+      ${accounts.slice(0, troubledShown).map((one) => html`<li key=${one.account}>${show(one)}</li>`)}
     </ul>
-    ${uncovered.length > troubledShown && html`<p>… and ${uncovered.length - troubledShown} more.</p>`}
+    ${accounts.length > troubledShown && html`<p>… and ${accounts.length - troubledShown} more.</p>`}
   </div>`;
 }
 

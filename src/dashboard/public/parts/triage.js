@@ -23,23 +23,21 @@ export const keptName = () => inStorage((storage) => storage.getItem(storageKey)
  * props `take`: the dialog is open at first, to mark and take the filing
  */
 export function SeenBy({ account, filing, onChanged, take = false, onClose }) {
-  const client = useClient();
+  const send = useChange(account, filing.filingId, onChanged);
   const mayTriage = useMayTriage();
-  const { filingId, seen } = filing;
-  const path = (/** @type {string} */ part) => apiPath('accounts', account, 'filings', filingId, part);
+  const { seen } = filing;
   const name = nameOf(filing);
   const isMarked = useRef(false);
   const mark = async (/** @type {FormData} */ form) => {
     const { by, ...note } = signed(form);
-    await client.send('PUT', path('seen'), { by, ...note });
-    if (form.has('mine')) await client.send('PUT', path('assignee'), { by, assignee: by });
+    /** @type {Change[]} */
+    const taken = form.has('mine') ? [['PUT', 'assignee', { by, assignee: by }]] : [];
+    await send(['PUT', 'seen', { by, ...note }], ...taken);
     isMarked.current = true;
-    onChanged();
   };
   const undo = async () => {
     const by = keptName();
-    await client.send('DELETE', `${path('seen')}${by === '' ? '' : `?by=${encodeURIComponent(by)}`}`);
-    onChanged();
+    await send(['DELETE', `seen${by === '' ? '' : `?by=${encodeURIComponent(by)}`}`]);
   };
   const close = () => {
     if (isMarked.current) focusNext();
@@ -50,16 +48,8 @@ export function SeenBy({ account, filing, onChanged, take = false, onClose }) {
     return html`<span class="seen">
       <span
         ><span class="quiet">Seen by</span> <${Text} value=${seen.by} />,
-        <span class="quiet"><${When} at=${seen.at} /></span>${' '}${
-          mayTriage &&
-          html`<${WorkButton}
-            work=${undo}
-            what="undo that"
-            kind="link"
-            name=${`Undo: ${name} was not seen after all`}
-            >Undo<//
-          >`
-        }</span
+        <span class="quiet"><${When} at=${seen.at} /></span
+        >${' '}${mayTriage && html`<${Undo} work=${undo} name=${`${name} was not seen after all`} />`}</span
       >
       ${standing}
     </span>`;
@@ -132,20 +122,14 @@ export function MarkMany({ rejections, isChosen, onDone }) {
  * @param {{ account: string, filing: Filing, onChanged: () => void }} props
  */
 export function Notes({ account, filing, onChanged }) {
-  const client = useClient();
+  const send = useChange(account, filing.filingId, onChanged);
   const mayTriage = useMayTriage();
-  const path = (/** @type {string} */ part) => apiPath('accounts', account, 'filings', filing.filingId, part);
-  const write = async (/** @type {FormData} */ form) => {
+  const write = (/** @type {FormData} */ form) => {
     const { by, note } = signed(form);
-    await client.send('POST', path('notes'), { by, text: note });
-    onChanged();
+    return send(['POST', 'notes', { by, text: note }]);
   };
-  const assign = async (/** @type {FormData} */ form) => {
-    const assignee = textOf(form, 'assignee');
-    const { by } = signed(form);
-    await client.send('PUT', path('assignee'), { by, assignee: assignee === '' ? null : assignee });
-    onChanged();
-  };
+  const assign = (/** @type {FormData} */ form) =>
+    send(['PUT', 'assignee', { by: signed(form).by, assignee: textOf(form, 'assignee') || null }]);
   const { assignee, note } = filing;
   return html`<div class="buttons">
       <span>Assigned to ${assignee === null ? 'nobody' : html`<${Text} value=${assignee} />`}</span>
@@ -183,26 +167,17 @@ export function Notes({ account, filing, onChanged }) {
  * @param {{ account: string, filing: Pick<Filing, 'filingId' | 'answeredBy'>, onChanged: () => void }} props
  */
 export function AnsweredBy({ account, filing: { filingId, answeredBy }, onChanged }) {
-  const client = useClient();
+  const send = useChange(account, filingId, onChanged);
   const mayTriage = useMayTriage();
-  const path = apiPath('accounts', account, 'filings', filingId, 'answer');
-  const link = async (/** @type {FormData} */ form) => {
-    await client.send('PUT', path, { answeredBy: textOf(form, 'answeredBy') });
-    onChanged();
-  };
-  const undo = async () => {
-    await client.send('DELETE', path);
-    onChanged();
-  };
+  const link = (/** @type {FormData} */ form) =>
+    send(['PUT', 'answer', { answeredBy: textOf(form, 'answeredBy') }]);
   if (answeredBy !== null)
     return html`<span
       ><span class="quiet">Answered by</span>
-      <${FilingLink} account=${account} filingId=${answeredBy} />${' '}${
-        mayTriage &&
-        html`<${WorkButton} work=${undo} what="undo that" kind="link" name="Undo: not answered after all"
-          >Undo<//
-        >`
-      }</span
+      <${FilingLink}
+        account=${account}
+        filingId=${answeredBy}
+      />${' '}${mayTriage && html`<${Undo} work=${() => send(['DELETE', 'answer'])} name="not answered after all" />`}</span
     >`;
   if (!mayTriage) return null;
   return html`<${DialogButton} label="Answered by …" verb="Save" what="save that" kind="small" work=${link}>
@@ -211,6 +186,24 @@ export function AnsweredBy({ account, filing: { filingId, answeredBy }, onChange
     /></label>
     <p class="quiet">A filing with the same policy number, state and type is linked by itself.</p>
   <//>`;
+}
+
+/** @typedef {[method: string, part: string, body?: unknown]} Change of a part of a filing */
+
+// Sends changes one after the other, and has the filing read again.
+/** @type {(account: string, filingId: string, onChanged: () => void) => (...changes: Change[]) => Promise<void>} */
+function useChange(account, filingId, onChanged) {
+  const client = useClient();
+  return async (...changes) => {
+    for (const [method, part, body] of changes)
+      await client.send(method, `${apiPath('accounts', account, 'filings', filingId)}/${part}`, body);
+    onChanged();
+  };
+}
+
+/** @param {{ work: () => Promise<void>, name: string }} props */
+function Undo({ work, name }) {
+  return html`<${WorkButton} work=${work} what="undo that" kind="link" name=${`Undo: ${name}`}>Undo<//>`;
 }
 
 function YourName() {
