@@ -67,7 +67,7 @@ const cli = [
 ];
 
 // Files of the sandbox that all of its folders share.
-const sandbox = ['accounts.ts', 'decisions.ts', 'errors.ts', 'faults.ts', 'random.ts', 'sandbox-app.ts'];
+const sandbox = ['accounts.ts', 'decisions.ts', 'errors.ts', 'random.ts', 'sandbox-app.ts'];
 
 // Of several entries that match a file the last one applies: folders stand before the folders in them.
 const folders: Readonly<Record<string, Folder>> = {
@@ -137,10 +137,12 @@ const folders: Readonly<Record<string, Folder>> = {
   // Of the API only the types of its schemas.
   dashboard: { may: ['api', 'http', 'events/event-types.ts', 'partner/filing-statuses.ts'], has: fastify },
   sandbox: { may: ['daemon/stop-on-signals.ts', 'json/validation-problems.ts'], has: fastify },
-  // routes → server → filings ← simulation.
+  // routes → lists → faults → server → filings ← simulation.
   'sandbox/filings': { may: ['words/folded.ts'], own: sandbox },
   'sandbox/simulation': { may: [], own: [...sandbox, 'filings'] },
   'sandbox/server': { may: ['json/validation-problems.ts'], own: [...sandbox, 'filings'], has: fastify },
+  'sandbox/faults': { may: [], own: [...sandbox, 'filings', 'server'], has: fastify },
+  'sandbox/lists': { may: [], own: [...sandbox, 'filings', 'server', 'faults'] },
   cli: { may: cli },
   'cli/commands': { may: cli },
   standalone: { may: ['config', 'redis/server'] },

@@ -18,15 +18,18 @@ export const errorStatus = {
   ROUTE_NOT_FOUND: 404,
   FILING_NOT_FOUND: 404,
   UNKNOWN_STATE: 404,
+  METHOD_NOT_ALLOWED: 405,
+  REQUEST_TIMEOUT: 408,
   BODY_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   INVALID_INPUT: 422,
   RATE_LIMITED: 429,
+  HEADERS_TOO_LARGE: 431,
   INTERNAL_ERROR: 500,
   SERVICE_UNAVAILABLE: 503,
 } as const;
 
-/** Milliseconds for which a signed upload URL may be used. */
+/** Milliseconds for which a signed upload URL may be used; the control interface may shorten it. */
 export const uploadUrlLifetimeMs = 15 * 60_000;
 
 /** Maximum bytes of a file in the storage. */
@@ -36,9 +39,12 @@ export const uploadBytesMax = 25 * 1024 * 1024;
 export const jsonBodyBytesMax = 1024 * 1024;
 
 /** Milliseconds within which a request must have arrived completely. */
-export const requestTimeoutMs = 30_000;
+export const requestTimeoutDefaultMs = 30_000;
 
-/** Milliseconds after which an idle connection is closed. */
+/** Milliseconds between two searches for late requests: the response to one may come that much later. */
+export const lateRequestCheckMs = 1_000;
+
+/** Milliseconds after which an idle connection is closed; that also ends a `hang` fault. */
 export const idleConnectionMs = 120_000;
 
 /** Maximum characters of a filing id in a path (Node's own limit on a request's head is 16 KiB). */

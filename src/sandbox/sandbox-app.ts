@@ -6,16 +6,18 @@ import {
   idLengthMax,
   idleConnectionMs,
   jsonBodyBytesMax,
-  requestTimeoutMs,
+  lateRequestCheckMs,
+  requestTimeoutDefaultMs,
 } from './decisions.ts';
 import { SandboxError } from './errors.ts';
-import { createFaults } from './faults.ts';
+import { createFaultInjector } from './faults/faults.ts';
 import { createFilingStore } from './filings/filing-store.ts';
 import { findState, type FilingState } from './filings/filing-states.ts';
 import { createUploads } from './filings/uploads.ts';
 import { type Random } from './random.ts';
-import { sendError } from './server/error-handler.ts';
-import { createSimulator } from './simulation/simulation.ts';
+import { answerBrokenConnection, sendError } from './server/error-handler.ts';
+import { createRequestCounter } from './server/request-counter.ts';
+import { createSimulator } from './simulation/simulator.ts';
 
 /** Options of a sandbox; each has a default. */
 export interface SandboxOptions {
@@ -29,6 +31,8 @@ export interface SandboxOptions {
   readonly random?: Random;
   /** Without a logger nothing is logged. */
   readonly logger?: FastifyBaseLogger;
+  /** Milliseconds within which a request must have arrived; a later one is answered with 408. */
+  readonly requestTimeoutMs?: number;
 }
 
 /** All parts of the sandbox; each route file names those that it uses. */
@@ -46,7 +50,8 @@ export function createDeps(options: SandboxOptions) {
     accounts,
     store,
     uploads: createUploads({ now, random }),
-    faults: createFaults({ now, random }),
+    injector: createFaultInjector({ now, random }),
+    counter: createRequestCounter(now),
     simulator: createSimulator({ store, accounts, now, random }),
     now,
     random,
@@ -54,15 +59,22 @@ export function createDeps(options: SandboxOptions) {
 }
 
 /** Makes the Fastify instance of a sandbox, without routes; it does not listen yet. */
-export function createApp({ logger }: SandboxOptions) {
+export function createApp({ logger, requestTimeoutMs = requestTimeoutDefaultMs }: SandboxOptions) {
   return fastify({
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     bodyLimit: jsonBodyBytesMax,
     requestTimeout: requestTimeoutMs,
+    // By default, Node allows headers twice the time and looks for late ones every half minute only.
+    http: {
+      headersTimeout: requestTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(lateRequestCheckMs, requestTimeoutMs),
+    },
     connectionTimeout: idleConnectionMs,
     return503OnClosing: false,
     routerOptions: { maxParamLength: idLengthMax },
     frameworkErrors: sendError,
+    clientErrorHandler: answerBrokenConnection,
   })
     .setValidatorCompiler(TypeBoxValidatorCompiler)
     .withTypeProvider<TypeBoxTypeProvider>();

@@ -1,7 +1,9 @@
+import { addFaultHooks } from './faults/fault-hooks.ts';
 import { addAccountRoutes } from './routes/account-routes.ts';
 import { addControlFilingRoutes } from './routes/control-filing-routes.ts';
 import { addControlRoutes } from './routes/control-routes.ts';
 import { addFilingRoutes } from './routes/filing-routes.ts';
+import { addSeedRoute } from './routes/seed-routes.ts';
 import { addStorageRoute, addUploadTicketRoute } from './routes/upload-routes.ts';
 import {
   createApp,
@@ -11,12 +13,12 @@ import {
   type SandboxOptions,
 } from './sandbox-app.ts';
 import { addErrorHandlers } from './server/error-handler.ts';
-import { addKeyCheck, takeNullAsAbsent } from './server/scope-hooks.ts';
+import { addKeyCheck, takeNullAsAbsent, watchMethods } from './server/scope-hooks.ts';
 
 /**
  * A partner service in memory, as a Fastify instance that does not listen yet: `listen` or `inject` it. The
  * service is under `/v1`, the control interface under `/_sandbox`. `close` ends the simulation and every
- * wait for a fault.
+ * response that a fault holds back.
  */
 export function createSandbox(options: SandboxOptions = {}): SandboxApp {
   const deps = createDeps(options);
@@ -41,26 +43,35 @@ const selfDescription = {
     'POST /_sandbox/seed',
     'GET/PUT /_sandbox/faults',
     'GET/PUT /_sandbox/simulation',
+    'GET/PUT /_sandbox/uploads',
+    'GET/DELETE /_sandbox/requests',
   ],
   documentation: 'docs/sandbox.md',
 };
 
 function addService(app: SandboxApp, deps: SandboxDeps): undefined {
-  deps.faults.addHooks(app);
+  const refuseOtherMethods = watchMethods(app);
+  addFaultHooks(app, deps);
   addKeyCheck(app, deps.accounts);
   addErrorHandlers(app);
   takeNullAsAbsent(app);
   addAccountRoutes(app);
   addUploadTicketRoute(app, deps);
   addFilingRoutes(app, deps);
+  refuseOtherMethods();
 }
 
 function addStorage(app: SandboxApp, deps: SandboxDeps): undefined {
-  deps.faults.addHooks(app);
+  const refuseOtherMethods = watchMethods(app);
+  addFaultHooks(app, deps);
   addStorageRoute(app, deps);
+  refuseOtherMethods();
 }
 
 function addControl(app: SandboxApp, deps: SandboxDeps): undefined {
+  const refuseOtherMethods = watchMethods(app);
   addControlFilingRoutes(app, deps);
+  addSeedRoute(app, deps);
   addControlRoutes(app, deps);
+  refuseOtherMethods();
 }

@@ -27,18 +27,37 @@ export type Uploads = ReturnType<typeof createUploads>;
 export function createUploads(deps: { readonly now: () => number; readonly random: Random }) {
   const secret = randomBytes(32);
   const uploads = new Map<string, Upload>();
+  const expiries = new Map<string, number>();
+  let lifetimeMs = uploadUrlLifetimeMs;
   const sign = (storagePath: string, expires: string): Buffer =>
     createHmac('sha256', secret).update(`${expires}\n${storagePath}`).digest();
 
+  const forgetExpired = (nowMs: number): void => {
+    for (const [storagePath, expiresMs] of expiries) {
+      if (expiresMs > nowMs) return;
+      expiries.delete(storagePath);
+      if (uploads.get(storagePath)?.stored === false) uploads.delete(storagePath);
+    }
+  };
+
   return {
+    /** Milliseconds for which tickets issued from now on are valid. */
+    lifetimeMs: () => lifetimeMs,
+    /** Changes the lifetime; with 0, tickets have expired when they are issued. */
+    setLifetime(ms: number): void {
+      lifetimeMs = ms;
+    },
     /**
      * Issues a ticket: the path, and the signature that lets its bearer send the bytes once within the
      * lifetime.
      */
     issue({ owner, fileName, filingId }: Pick<Upload, 'owner' | 'fileName' | 'filingId'>) {
+      const expiresMs = deps.now() + lifetimeMs;
+      forgetExpired(deps.now());
       const storagePath = `uploads/${owner}/${hexDigits(deps.random, 32)}/${plainName(fileName)}`;
       uploads.set(storagePath, { storagePath, owner, fileName, filingId, stored: false });
-      const expires = String(deps.now() + uploadUrlLifetimeMs);
+      expiries.set(storagePath, expiresMs);
+      const expires = String(expiresMs);
       return { storagePath, expires, signature: sign(storagePath, expires).toString('hex') };
     },
     /** The upload of a signed URL. Throws the `UPLOAD_URL_…` error for a forged, expired or used one. */

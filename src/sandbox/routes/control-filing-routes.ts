@@ -1,13 +1,16 @@
 import { Type, type Static } from 'typebox';
 import { statesOf } from '../accounts.ts';
-import { filingNotFound, invalidInput } from '../errors.ts';
+import { endpoints } from '../server/endpoints.ts';
+import { SandboxError, filingNotFound, invalidInput } from '../errors.ts';
 import { withStatus, type Filing } from '../filings/filing.ts';
-import { ControlListQuery, listPage } from '../filings/filing-list.ts';
+import { listPage } from '../lists/list-page.ts';
+import { readListQuery } from '../lists/list-query.ts';
 import { sampleFiling } from '../simulation/sample-filings.ts';
 import { type SandboxApp, type SandboxDeps } from '../sandbox-app.ts';
 
 const NullableText = Type.Union([Type.Null(), Type.String()]);
 const IdParams = Type.Object({ id: Type.String({ minLength: 1 }) });
+const ListQuery = Type.Object({ owner: Type.Optional(Type.String()) }, { additionalProperties: true });
 
 // Further fields go into the filing as they are: tests need filings that the real service would not return.
 const PutFilingBody = Type.Object(
@@ -28,9 +31,11 @@ type Deps = Pick<SandboxDeps, 'accounts' | 'store' | 'now' | 'random'>;
  * service.
  */
 export function addControlFilingRoutes(app: SandboxApp, deps: Deps): void {
-  app.get('/filings', { schema: { querystring: ControlListQuery } }, ({ query }) =>
-    listPage(deps.store.select(query), query, {}, deps.random),
-  );
+  app.get('/filings', { schema: { querystring: ListQuery } }, (request) => {
+    const query = readListQuery(request.query);
+    const view = deps.store.select({ ...query, owner: request.query.owner });
+    return listPage(view, query, {}, deps.random);
+  });
 
   app.delete('/filings', (_request, reply) => {
     deps.store.clear();
@@ -45,7 +50,7 @@ export function addControlFilingRoutes(app: SandboxApp, deps: Deps): void {
 
   app.put('/filings/:id', { schema: { params: IdParams, body: PutFilingBody } }, (request, reply) => {
     const { id } = request.params;
-    refuseOwnFields(request.body);
+    refuseReservedIds(id, request.body);
     const known = deps.store.get(id);
     const filing = editedFiling(known ?? blankFiling(deps, id, request.body.owner), request.body, deps.now());
     deps.store.put(filing);
@@ -71,7 +76,10 @@ function blankFiling(deps: Deps, id: string, owner = deps.accounts.defaultOwner)
   return sampleFiling(deps.random, { id, owner, states, status: 'UNPAID', createdAtMs: nowMs, nowMs });
 }
 
-function refuseOwnFields(body: PutFiling): void {
+function refuseReservedIds(id: string, body: PutFiling): void {
+  if (endpoints.some((endpoint) => endpoint === id)) {
+    throw new SandboxError('INVALID_REQUEST', `GET /v1/partner/${id} is an endpoint; choose another id`);
+  }
   if ('id' in body) throw invalidInput([{ field: 'id', message: 'is given by the path' }]);
   if ('userId' in body) throw invalidInput([{ field: 'userId', message: 'is given as owner' }]);
 }

@@ -1,36 +1,28 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Type, type Static } from 'typebox';
-import { statesOf } from '../accounts.ts';
-import { seedCountMax } from '../decisions.ts';
-import { Faults } from '../faults.ts';
-import type { Filing } from '../filings/filing.ts';
-import { createRandom } from '../random.ts';
+import { Type } from 'typebox';
+import { uploadUrlLifetimeMs } from '../decisions.ts';
+import { Faults } from '../faults/faults-schema.ts';
 import type { SandboxApp, SandboxDeps } from '../sandbox-app.ts';
-import { sampleCreation, sampleFiling, sampleStatus, unusedId } from '../simulation/sample-filings.ts';
 import { SimulationBody } from '../simulation/simulation.ts';
 
-const SeedBody = Type.Object(
-  {
-    count: Type.Integer({ minimum: 1, maximum: seedCountMax }),
-    status: Type.Optional(Type.String({ minLength: 1 })),
-    owner: Type.Optional(Type.String({ minLength: 1 })),
-    seed: Type.Optional(Type.Integer()),
-  },
+const UploadsBody = Type.Object(
+  { lifetimeMs: Type.Optional(Type.Integer({ minimum: 0, maximum: uploadUrlLifetimeMs })) },
   { additionalProperties: false },
 );
 
-const turnFilings = 2_000;
-
-/**
- * `/_sandbox/faults`, `/_sandbox/simulation`, and `POST /_sandbox/seed`: many filings as an account has them
- * after a while.
- */
-export function addControlRoutes(app: SandboxApp, deps: SandboxDeps): void {
-  const { faults, simulator, accounts, store } = deps;
-  app.get('/faults', () => ({ faults: faults.present() }));
+/** `/_sandbox/faults`, `/_sandbox/simulation`, `/_sandbox/uploads` and `/_sandbox/requests`. */
+export function addControlRoutes(
+  app: SandboxApp,
+  {
+    injector,
+    simulator,
+    uploads,
+    counter,
+  }: Pick<SandboxDeps, 'injector' | 'simulator' | 'uploads' | 'counter'>,
+): void {
+  app.get('/faults', () => injector.state());
   app.put('/faults', { schema: { body: Faults } }, (request) => {
-    faults.set(request.body);
-    return { faults: request.body };
+    injector.set(request.body);
+    return injector.state();
   });
 
   app.get('/simulation', () => simulator.state());
@@ -39,31 +31,15 @@ export function addControlRoutes(app: SandboxApp, deps: SandboxDeps): void {
     return simulator.state();
   });
 
-  app.post('/seed', { schema: { body: SeedBody } }, async (request, reply) => {
-    const owner = request.body.owner ?? accounts.defaultOwner;
-    const filings = await sampleFilings(deps, request.body, owner);
-    store.addMany(filings);
-    return reply.code(201).send({ created: filings.length, owner, total: store.select({ owner }).size });
+  app.get('/uploads', () => ({ lifetimeMs: uploads.lifetimeMs() }));
+  app.put('/uploads', { schema: { body: UploadsBody } }, (request) => {
+    uploads.setLifetime(request.body.lifetimeMs ?? uploadUrlLifetimeMs);
+    return { lifetimeMs: uploads.lifetimeMs() };
   });
-}
 
-// Pauses for other requests; the filings appear all at once.
-async function sampleFilings(
-  deps: SandboxDeps,
-  request: Static<typeof SeedBody>,
-  owner: string,
-): Promise<Filing[]> {
-  const random = request.seed === undefined ? deps.random : createRandom(request.seed);
-  const states = statesOf(deps.accounts.byOwner(owner));
-  const nowMs = deps.now();
-  const filings: Filing[] = [];
-  while (filings.length < request.count) {
-    const status = request.status ?? sampleStatus(random);
-    const createdAtMs = sampleCreation(random, status, nowMs);
-    const id = unusedId(deps.store, random);
-    filings.push(sampleFiling(random, { id, owner, states, status, createdAtMs, nowMs }));
-    // oxlint-disable-next-line no-await-in-loop -- the point is to pause between the parts
-    if (filings.length % turnFilings === 0) await nextTurn();
-  }
-  return filings;
+  app.get('/requests', () => counter.counts());
+  app.delete('/requests', (_request, reply) => {
+    counter.reset();
+    return reply.code(204).send();
+  });
 }

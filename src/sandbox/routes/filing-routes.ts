@@ -2,20 +2,23 @@ import { type FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { filingProblems, newFiling } from '../filings/create-filing.ts';
 import { filingNotFound, invalidInput } from '../errors.ts';
-import { type Filing } from '../filings/filing.ts';
+import { faultPlanOf } from '../faults/fault-hooks.ts';
+import { type Filing, filingStatuses } from '../filings/filing.ts';
 import { type FilingStore } from '../filings/filing-store.ts';
 import { findStateById } from '../filings/filing-states.ts';
 import { CreateFilingBody } from '../filings/input-schema.ts';
-import { listPage, ListQuery } from '../filings/filing-list.ts';
+import { listPage } from '../lists/list-page.ts';
+import { readListQuery } from '../lists/list-query.ts';
 import { accountOf, assertEnabled, type SandboxApp, type SandboxDeps } from '../sandbox-app.ts';
 import { unusedId } from '../simulation/sample-filings.ts';
 
 const IdParams = Type.Object({ id: Type.String() });
+const AnyQuery = Type.Record(Type.String(), Type.Unknown());
 
 /** `POST /partner/create-filing`, `GET /partner/filings` and `GET /partner/{id}`. */
 export function addFilingRoutes(
   app: SandboxApp,
-  deps: Pick<SandboxDeps, 'store' | 'uploads' | 'faults' | 'now' | 'random'>,
+  deps: Pick<SandboxDeps, 'store' | 'uploads' | 'now' | 'random'>,
 ): void {
   app.post('/partner/create-filing', { schema: { body: CreateFilingBody } }, (request) => {
     const { owner } = accountOf(request);
@@ -32,9 +35,10 @@ export function addFilingRoutes(
     return filing;
   });
 
-  app.get('/partner/filings', { schema: { querystring: ListQuery } }, (request) => {
-    const view = deps.store.select({ ...request.query, owner: accountOf(request).owner });
-    return listPage(view, request.query, deps.faults.present().list ?? {}, deps.random);
+  app.get('/partner/filings', { schema: { querystring: AnyQuery } }, (request) => {
+    const query = readListQuery(request.query, filingStatuses);
+    const view = deps.store.select({ ...query, owner: accountOf(request).owner });
+    return listPage(view, query, faultPlanOf(request).list, deps.random);
   });
 
   app.get('/partner/:id', { schema: { params: IdParams } }, (request) =>

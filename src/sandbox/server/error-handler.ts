@@ -1,9 +1,9 @@
+import { type Socket } from 'node:net';
 import { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
 import { errorStatus } from '../decisions.ts';
-import { SandboxError, errorBody } from '../errors.ts';
-import { queryMeanings } from '../filings/filing-list.ts';
+import { SandboxError, errorBody, type ErrorCode, type Problem } from '../errors.ts';
 import { patternMeanings } from '../filings/input-schema.ts';
-import { fieldErrors } from '../../json/validation-problems.ts';
+import { fieldErrors, type SchemaViolation } from '../../json/validation-problems.ts';
 import { type SandboxApp } from '../sandbox-app.ts';
 
 // Failures that Fastify finds before a route sees the request, by its error code.
@@ -28,7 +28,11 @@ const frameworkMessages = {
   MALFORMED_REQUEST: 'the request could not be read',
 } as const;
 
-const meanings = new Map<unknown, string>([...patternMeanings, ...queryMeanings]);
+// Node's own failures, on connections from which no request could be read.
+const connectionCodes: ReadonlyMap<string, ErrorCode> = new Map([
+  ['ERR_HTTP_REQUEST_TIMEOUT', 'REQUEST_TIMEOUT'],
+  ['HPE_HEADER_OVERFLOW', 'HEADERS_TOO_LARGE'],
+]);
 
 /** Gives every failure the one documented body. Unexpected errors are logged and answered with 500. */
 export function addErrorHandlers(app: SandboxApp): void {
@@ -42,7 +46,7 @@ export function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  const failure = toSandboxError(error);
+  const failure = toSandboxError(error, request);
   if (failure.code === 'INTERNAL_ERROR') request.log.error({ err: error }, 'request failed unexpectedly');
   void reply
     .code(errorStatus[failure.code])
@@ -56,22 +60,62 @@ function sendRouteNotFound(request: FastifyRequest, reply: FastifyReply): void {
   sendError(new SandboxError('ROUTE_NOT_FOUND', `there is no ${request.method} ${path}`), request, reply);
 }
 
-function toSandboxError(error: FastifyError | SandboxError): SandboxError {
+/** Answers a connection from which no request could be read, and closes it. */
+export function answerBrokenConnection(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const code = connectionCodes.get(error.code ?? '') ?? 'MALFORMED_REQUEST';
+  const body = JSON.stringify(errorBody(code, 'the request could not be read'));
+  const head = [
+    `HTTP/1.1 ${errorStatus[code]} `,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function toSandboxError(error: FastifyError | SandboxError, request: FastifyRequest): SandboxError {
   if (error instanceof SandboxError) return error;
   if (error.validation !== undefined) {
     const inBody = error.validationContext === 'body';
-    const errors = fieldErrors(error.validation, ({ keyword, params }) => {
-      if (keyword === 'pattern') return meanings.get((params as { pattern?: unknown }).pattern);
-      return keyword === 'format' ? 'must be a calendar date, YYYY-MM-DD' : undefined;
-    });
+    const code = inBody ? 'INVALID_INPUT' : 'INVALID_REQUEST';
     return new SandboxError(
-      inBody ? 'INVALID_INPUT' : 'INVALID_REQUEST',
+      code,
       `the request${inBody ? ' body' : ''} is not valid`,
-      errors.map(({ path, message }) => ({ field: path, message })),
+      toProblems(error.validation, inBody ? request.routeOptions.schema?.body : undefined),
     );
   }
   // A body with `__proto__` is refused by the parser with a plain SyntaxError of status 400.
   const code = frameworkCodes.get(error.code) ?? (error.statusCode === 400 ? 'MALFORMED_JSON' : undefined);
   if (code !== undefined) return new SandboxError(code, frameworkMessages[code]);
   return new SandboxError('INTERNAL_ERROR', 'the service failed unexpectedly');
+}
+
+function toProblems(violations: readonly SchemaViolation[], schema: unknown): Problem[] {
+  const errors = fieldErrors(violations, (violation, at) => explain(violation, at, schema));
+  return errors.map(({ path, message }) => ({ field: path, message }));
+}
+
+function explain(
+  { keyword, params }: SchemaViolation,
+  at: readonly string[],
+  schema: unknown,
+): string | undefined {
+  if (keyword === 'additionalProperties') return notKnown(schema, at);
+  if (keyword === 'pattern') return patternMeanings.get((params as { pattern?: unknown }).pattern);
+  return keyword === 'format' ? 'must be a calendar date, YYYY-MM-DD' : undefined;
+}
+
+/** Lists the known fields where the schema of the body names them. */
+function notKnown(schema: unknown, at: readonly string[]): string {
+  const object = at.reduce<unknown>((part, name) => propertiesOf(part)[name], schema);
+  const known = Object.keys(propertiesOf(object));
+  return known.length === 0 ? 'is not known' : `is not known; there are ${known.join(', ')}`;
+}
+
+function propertiesOf(schema: unknown): Readonly<Record<string, unknown>> {
+  return (schema as { properties?: Record<string, unknown> } | undefined)?.properties ?? {};
 }

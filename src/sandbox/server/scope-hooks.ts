@@ -3,11 +3,14 @@ import { SandboxError } from '../errors.ts';
 import { type SandboxApp } from '../sandbox-app.ts';
 import { IsObject, type TObject } from 'typebox';
 
+/** The header with the partner's key, as Node names it. */
+export const keyHeader = 'partnerkey';
+
 /** Refuses every request of a scope without a valid key, even for a path that does not exist. */
 export function addKeyCheck(app: SandboxApp, accounts: Accounts): void {
   app.decorateRequest('account');
   app.addHook('onRequest', async (request) => {
-    const key = request.headers['partnerkey'];
+    const key = request.headers[keyHeader];
     if (typeof key !== 'string' || key === '') {
       throw new SandboxError('PARTNER_KEY_MISSING', 'the PartnerKey header is missing');
     }
@@ -34,4 +37,38 @@ function withoutNulls(body: unknown, { properties, required }: TObject): unknown
   return Object.fromEntries(
     Object.entries(body).filter(([name, value]) => value !== null || !optional.has(name)),
   );
+}
+
+const knownMethods = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
+
+/**
+ * Records the routes of a scope from here on. The returned function adds, for each path, a response 405 with
+ * `Allow` (RFC 9110 §15.5.6) to all methods that the path does not have. Call it after the last route of the
+ * scope.
+ */
+export function watchMethods(app: SandboxApp): () => void {
+  const methodsByPath = new Map<string, Set<string>>();
+  let watching = true;
+  app.addHook('onRoute', ({ routePath: path, method }) => {
+    if (!watching) return;
+    const methods = methodsByPath.get(path) ?? new Set();
+    methodsByPath.set(path, methods);
+    for (const one of [method].flat()) methods.add(one);
+  });
+  return () => {
+    watching = false;
+    for (const [path, methods] of methodsByPath) refuseOtherMethods(app, path, methods);
+  };
+}
+
+function refuseOtherMethods(app: SandboxApp, path: string, allowed: ReadonlySet<string>): void {
+  const refused = knownMethods.filter((method) => !allowed.has(method));
+  app.route({
+    method: refused,
+    url: path,
+    handler: async (request, reply) => {
+      reply.header('allow', [...allowed].toSorted().join(', '));
+      throw new SandboxError('METHOD_NOT_ALLOWED', `this path does not take ${request.method}`);
+    },
+  });
 }

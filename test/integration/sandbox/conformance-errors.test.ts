@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorStatus, jsonBodyBytesMax } from '../../../src/sandbox/decisions.ts';
 import type { Filing } from '../../../src/sandbox/filings/filing.ts';
@@ -92,8 +93,8 @@ describe('Errors', () => {
       '/partner/calculate',
       { body: JSON.stringify('x'.repeat(jsonBodyBytesMax)), headers: json },
     ],
-    ['deleting a filing', 'ROUTE_NOT_FOUND', 'DELETE', '/partner/f_1', {}],
-    ['the wrong method', 'ROUTE_NOT_FOUND', 'PUT', '/partner/calculate', {}],
+    ['deleting a filing', 'METHOD_NOT_ALLOWED', 'DELETE', '/partner/f_1', {}],
+    ['the wrong method', 'METHOD_NOT_ALLOWED', 'GET', '/partner/calculate', {}],
     ['an unknown path', 'ROUTE_NOT_FOUND', 'GET', '/partner/filings/extra', {}],
     ['a path outside /partner', 'ROUTE_NOT_FOUND', 'GET', '/filings', {}],
     ['a broken escape in the path', 'MALFORMED_REQUEST', 'GET', '/partner/%zz', {}],
@@ -107,6 +108,36 @@ describe('Errors', () => {
     expect(response.status).toBe(errorStatus[code]);
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(await response.json()).toMatchObject({ code, message: expect.any(String) });
+  });
+
+  it('the wrong method is answered with the methods that there are', async () => {
+    const { headers } = await sandbox.call('PATCH', '/create-filing');
+    expect(headers.get('allow')).toBe('POST');
+  });
+
+  it('a request that is no HTTP gets the documented body as well', async () => {
+    const answer = await sendRaw(sandbox.url, 'GET / HTTP/1.1\r\nno colon here\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ code: 'MALFORMED_REQUEST' });
+  });
+
+  it.each([
+    ['headers', 'GET /v1/partner/me HTTP/1.1\r\nhost: a'],
+    [
+      'body',
+      `POST /v1/partner/calculate HTTP/1.1\r\nhost: a\r\npartnerkey: ${firstKey}\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{`,
+    ],
+  ])('a request whose %s do not arrive in time gets the documented body as well', async (_what, bytes) => {
+    await using hasty = await startSandbox({ requestTimeoutMs: 300 });
+    const answer = await sendRaw(hasty.url, bytes);
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(answer).toContain('REQUEST_TIMEOUT');
+  });
+
+  it('headers beyond the limit get the documented body as well', async () => {
+    const answer = await sendRaw(sandbox.url, `GET / HTTP/1.1\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+    expect(answer).toContain('HEADERS_TOO_LARGE');
   });
 });
 
@@ -137,3 +168,11 @@ describe('Lifecycle', () => {
     expect(listed.body.items).toEqual([created]);
   });
 });
+
+async function sendRaw(url: string, text: string): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.write(text);
+  let answer = '';
+  for await (const chunk of socket) answer += String(chunk);
+  return answer;
+}

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Filing } from '../../../src/sandbox/filings/filing.ts';
 import { filingStatuses } from '../../../src/sandbox/filings/filing.ts';
-import type { ListBody } from '../../../src/sandbox/filings/filing-list.ts';
+import type { ListBody } from '../../../src/sandbox/lists/list-page.ts';
 import { secondKey, startSandbox } from './sandbox-client.ts';
 import type { TestSandbox } from './sandbox-client.ts';
 
@@ -84,7 +84,7 @@ describe('GET /partner/filings', () => {
       // oxlint-disable-next-line no-await-in-loop -- pages are read one after the other
       const { body } = await list(`?offset=${offset}&limit=100`);
       read.push(...body.items);
-      total = body.total;
+      total = Number(body.total);
       offset += body.limit;
     }
     expect(new Set(read.map(({ id }) => id)).size).toBe(total);
@@ -110,7 +110,7 @@ describe('GET /partner/filings', () => {
 
   it('the totals of the statuses add up to the total', async () => {
     const totals = await Promise.all(filingStatuses.map(async (status) => list(`?status=${status}&limit=1`)));
-    const sum = totals.reduce((left, { body }) => left + body.total, 0);
+    const sum = totals.reduce((left, { body }) => left + Number(body.total), 0);
     expect(sum).toBe((await list()).body.total);
   });
 

@@ -87,6 +87,29 @@ describe('Signed PUT', () => {
     expect(late).toMatchObject({ status: 403, body: { code: 'UPLOAD_URL_EXPIRED' } });
   });
 
+  it('expires at once, or later, as the control interface has it', async () => {
+    const before = await ticketFor({ fileName: 'a.pdf' });
+    const short = await sandbox.control('PUT', '/uploads', { lifetimeMs: 0 });
+    expect(short).toMatchObject({ status: 200, body: { lifetimeMs: 0 } });
+    const { uploadUrl } = await ticketFor({ fileName: 'a.pdf' });
+    expect(await sandbox.put(uploadUrl, 'bytes')).toMatchObject({
+      status: 403,
+      body: { code: 'UPLOAD_URL_EXPIRED' },
+    });
+    expect((await sandbox.put(before.uploadUrl, 'bytes')).status).toBe(200);
+    await sandbox.control('PUT', '/uploads', {});
+    const after = await ticketFor({ fileName: 'a.pdf' });
+    expect((await sandbox.control('GET', '/uploads')).body).toEqual({ lifetimeMs: uploadUrlLifetimeMs });
+    expect((await sandbox.put(after.uploadUrl, 'bytes')).status).toBe(200);
+  });
+
+  it.each([-1, uploadUrlLifetimeMs + 1, 1.5, '0'])('%j is no lifetime', async (lifetimeMs) => {
+    expect(await sandbox.control('PUT', '/uploads', { lifetimeMs })).toMatchObject({
+      status: 422,
+      body: { details: [{ field: 'lifetimeMs' }] },
+    });
+  });
+
   it('needs the signature of exactly this path and time', async () => {
     const { uploadUrl } = await ticketFor({ fileName: 'a.pdf' });
     const other = await ticketFor({ fileName: 'b.pdf' });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Filing } from '../../../src/sandbox/filings/filing.ts';
-import type { ListBody } from '../../../src/sandbox/filings/filing-list.ts';
+import type { ListBody } from '../../../src/sandbox/lists/list-page.ts';
 import { secondKey, startSandbox } from './sandbox-client.ts';
 import type { TestSandbox } from './sandbox-client.ts';
 
@@ -96,6 +96,13 @@ describe('PUT /_sandbox/filings/{id}', () => {
     expect(body).toMatchObject({ id, status: 'PAID' });
   });
 
+  it('refuses an id that is an endpoint', async () => {
+    expect(await put('filings', { status: 'PAID' })).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_REQUEST' },
+    });
+  });
+
   it.each([
     ['status', {}],
     ['status', { status: '' }],
@@ -159,8 +166,8 @@ describe('POST /_sandbox/seed', () => {
     const seeded = await sandbox.control('POST', '/seed', { count: 5000, seed: 1 });
     expect(seeded).toMatchObject({ status: 201, body: { created: 5000, owner: 'default', total: 5000 } });
     const counts = await Promise.all(
-      ['UNPAID', 'PAID', 'PENDING', 'COMPLETED', 'REJECTED'].map(
-        async (status) => (await sandbox.call<ListBody>('GET', `/filings?status=${status}`)).body.total,
+      ['UNPAID', 'PAID', 'PENDING', 'COMPLETED', 'REJECTED'].map(async (status) =>
+        Number((await sandbox.call<ListBody>('GET', `/filings?status=${status}`)).body.total),
       ),
     );
     expect(Math.min(...counts)).toBeGreaterThan(50);
@@ -210,9 +217,9 @@ describe('POST /_sandbox/seed', () => {
 
 describe('The control interface', () => {
   it('needs no key', async () => {
-    const paths = ['/filings', '/faults', '/simulation'];
+    const paths = ['/filings', '/faults', '/simulation', '/requests'];
     const answers = await Promise.all(paths.map(async (path) => sandbox.control('GET', path)));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 
   it('answers unknown paths and methods with the documented body', async () => {
@@ -221,8 +228,8 @@ describe('The control interface', () => {
       body: { code: 'ROUTE_NOT_FOUND' },
     });
     expect(await sandbox.control('POST', '/faults', {})).toMatchObject({
-      status: 404,
-      body: { code: 'ROUTE_NOT_FOUND' },
+      status: 405,
+      body: { code: 'METHOD_NOT_ALLOWED' },
     });
   });
 });

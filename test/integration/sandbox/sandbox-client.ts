@@ -30,8 +30,6 @@ export interface UploadTicket {
 /** A listening sandbox and the calls that tests make to it. */
 export interface TestSandbox extends AsyncDisposable {
   readonly url: string;
-  /** The requests so far by the patterns of their routes; those to unknown paths are not among them. */
-  readonly requests: string[];
   /** Calls a path below `/v1/partner`; without `key: null` with the first account's key. */
   call<T = ErrorBody>(method: string, path: string, options?: CallOptions): Promise<Answer<T>>;
   /** Calls a path below `/_sandbox`. */
@@ -62,12 +60,9 @@ export type FilingInput = Record<string, unknown> & { readonly files: FileInput[
 /** Starts a sandbox on a free port of the loopback interface. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<TestSandbox> {
   const app = createSandbox(options);
-  const requests: string[] = [];
-  app.addHook('onRequest', async ({ routeOptions: { url: route = '' } }) => void requests.push(route));
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const sandbox: TestSandbox = {
     url,
-    requests,
     call: (method, path, call = {}) =>
       send(method, `${url}/v1/partner${path}`, {
         ...call,
