@@ -197,7 +197,9 @@ function BoardCover({ page: { accounts } }) {
   >`;
 }
 
-/** @param {{ accounts: BoardAccount[], show: (account: BoardAccount) => unknown, children?: unknown }} props */
+/**
+ * @param {{ accounts: BoardAccount[], show: (account: BoardAccount) => unknown, children?: unknown }} props
+ */
 function AccountsNotice({ accounts, show, children }) {
   return html`<div class="notice warn" role="status">
     <p>${children}</p>

@@ -190,8 +190,11 @@ export function AnsweredBy({ account, filing: { filingId, answeredBy }, onChange
 
 /** @typedef {[method: string, part: string, body?: unknown]} Change of a part of a filing */
 
-// Sends changes one after the other, and has the filing read again.
-/** @type {(account: string, filingId: string, onChanged: () => void) => (...changes: Change[]) => Promise<void>} */
+// Sends changes one after the other, and calls back once they are made.
+/**
+ * @type {(account: string, filingId: string, onChanged: () => void) =>
+ * (...changes: Change[]) => Promise<void>}
+ */
 function useChange(account, filingId, onChanged) {
   const client = useClient();
   return async (...changes) => {
