@@ -151,10 +151,11 @@ function stalledBounds(life: Life, slackMs: number): Bounds {
   return boundsOf(life, at, until, slackMs, !isFinite(rejectedAt) || seenAt < at);
 }
 
-// Between two moments; a poll that shows a change reports nothing else of the filing.
+// Between two moments; a poll that shows a change reports nothing else of the filing, so that changes
+// in a row put a report off.
 function boundsOf(life: Life, from: number, until: number, slackMs: number, isNever: boolean): Bounds {
   const changes = [life.bornAt, life.paidAt, life.pendingAt, life.rejectedAt, life.correctedAt];
-  const at = Math.max(from, ...changes.filter((change) => change < from + slackMs));
+  const at = changes.reduce((put, change) => (change < put + slackMs ? Math.max(put, change) : put), from);
   return [at + slackMs < Math.min(until, yearEnd) ? 1 : 0, from < until + slackMs && !isNever ? 1 : 0];
 }
 
