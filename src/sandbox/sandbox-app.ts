@@ -17,7 +17,7 @@ import { createUploads } from './filings/uploads.ts';
 import { type Random } from './random.ts';
 import { answerBrokenConnection, sendError } from './server/error-handler.ts';
 import { createRequestCounter } from './server/request-counter.ts';
-import { createSimulator } from './simulation/simulator.ts';
+import { createSimulator } from './simulation/simulation.ts';
 
 /** Options of a sandbox; each has a default. */
 export interface SandboxOptions {

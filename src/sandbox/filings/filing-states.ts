@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { pairOf, type FilingType } from './filing.ts';
-import { type RateConfiguration } from './rates.ts';
-import { stateTable, type PairRow, type StateRow } from './state-table.ts';
+import { stateTable, type PairRow, type RateConfiguration, type StateRow } from './state-table.ts';
 
 /** A document to gather before filing; it describes what to upload and is no file itself. */
 type RequiredDocument = Readonly<ReturnType<typeof requiredDocument>>;

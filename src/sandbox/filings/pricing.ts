@@ -1,7 +1,7 @@
 import { Big } from 'big.js';
 import { moneyDecimals } from '../decisions.ts';
 import type { CalculateInput } from './input-schema.ts';
-import type { Rate, RateConfiguration, RateMode } from './rates.ts';
+import type { Rate, RateConfiguration, RateMode } from './state-table.ts';
 
 /**
  * One amount of a quote; a flat fee has no mode, no value and no base. `base` is the amount that a percentage

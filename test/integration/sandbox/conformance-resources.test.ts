@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AccountBody } from '../../../src/sandbox/accounts.ts';
 import type { FilingState } from '../../../src/sandbox/filings/filing-states.ts';
 import type { Quote } from '../../../src/sandbox/filings/pricing.ts';
-import type { RateConfiguration } from '../../../src/sandbox/filings/rates.ts';
+import type { RateConfiguration } from '../../../src/sandbox/filings/state-table.ts';
 import { secondKey, startSandbox } from './sandbox-client.ts';
 import type { TestSandbox } from './sandbox-client.ts';
 

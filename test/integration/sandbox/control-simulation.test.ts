@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Filing } from '../../../src/sandbox/filings/filing.ts';
 import type { ListBody } from '../../../src/sandbox/lists/list-page.ts';
-import type { SimulationState } from '../../../src/sandbox/simulation/simulator.ts';
+import type { SimulationState } from '../../../src/sandbox/simulation/simulation.ts';
 import { secondKey, startSandbox } from './sandbox-client.ts';
 import type { TestSandbox } from './sandbox-client.ts';
 

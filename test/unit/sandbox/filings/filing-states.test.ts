@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { filingStates } from '../../../../src/sandbox/filings/filing-states.ts';
-import { rateNames } from '../../../../src/sandbox/filings/rates.ts';
+import { rateNames } from '../../../../src/sandbox/filings/state-table.ts';
 
 const configurations = filingStates.flatMap(({ nbStateRates, edStateRates }) => [nbStateRates, edStateRates]);
 

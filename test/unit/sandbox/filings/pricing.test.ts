@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { quotePolicy } from '../../../../src/sandbox/filings/pricing.ts';
 import type { CalculateInput } from '../../../../src/sandbox/filings/input-schema.ts';
-import type { RateConfiguration } from '../../../../src/sandbox/filings/rates.ts';
+import type { RateConfiguration } from '../../../../src/sandbox/filings/state-table.ts';
 
 const nothing = { mode: 'MANUAL', value: 0 } as const;
 const rates: RateConfiguration = {
