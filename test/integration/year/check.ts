@@ -1,5 +1,13 @@
 import type { SeenEvent } from '../../support/partner/watched-account.ts';
-import { stalledDays, yearDays, yearFrom, zone, type LivedAccount, type LivedYear } from './live.ts';
+import {
+  pollShift,
+  stalledDays,
+  yearDays,
+  yearFrom,
+  zone,
+  type LivedAccount,
+  type LivedYear,
+} from './live.ts';
 import { dayMs, type Life } from './plan.ts';
 
 /** What was found in a year. */
@@ -14,9 +22,9 @@ export interface YearFigures {
   readonly violations: readonly string[];
 }
 
-// Time in which a deadline that has passed is reported: two polls are up to twice their interval apart, an outage
-// of a day may lie between, and the poll that finds the service well again reports nothing yet.
-const slackOf = ({ pollDays }: LivedYear) => (2 * pollDays + 2) * dayMs;
+// Time in which a deadline that has passed is reported. A poll may fall into an outage, and the next one, which
+// finds the service well again, reports nothing yet: that is three polls, which are as late as they may be.
+const slackOf = ({ pollDays }: LivedYear) => (3 + pollShift) * pollDays * dayMs;
 const yearEnd = yearFrom + yearDays * dayMs;
 // Days before its due date at which a filing is reported.
 const warnings = { P7D: 7, P0D: 0 };

@@ -15,7 +15,7 @@ export interface YearSize {
   readonly filings: number;
   readonly lookAlikes: number;
   readonly kills: number;
-  /** Days between two polls of an account, on average. */
+  /** Days between two polls of an account. */
   readonly pollDays: number;
 }
 
@@ -50,6 +50,9 @@ const digestSchedules: readonly DigestSchedule[] = [
 const digestHours = [0.02, 12.98, 13.02, 13.98, 14.02, 23.5];
 /** Days after which a rejection that no person has seen is reported. */
 export const stalledDays = 5;
+
+/** The part of the time between two polls by which one may be late. */
+export const pollShift = 0.25;
 
 /** What happens at a moment of the year. */
 interface Moment {
@@ -136,10 +139,12 @@ export async function liveYear(
     moments.push(...account.lives.flatMap((life) => momentsOf(account, life)));
     for (const life of account.lives)
       if (isFinite(life.seenAt)) moments.push({ at: life.seenAt, happen: () => triage(account, life) });
+    const pollHours = 24 * size.pollDays;
+    const firstPoll = random() * (1 - pollShift) * pollHours;
     for (let day = 0; day < yearDays; day += 1) {
       const at = (hours: number) => yearFrom + day * dayMs + hours * 3_600_000;
       if (day % size.pollDays === 0)
-        moments.push({ at: at(random() * 24 * size.pollDays), happen: () => poll(account) });
+        moments.push({ at: at(firstPoll + random() * pollShift * pollHours), happen: () => poll(account) });
       for (const hours of digestHours) moments.push({ at: at(hours), happen: () => lookAtDigest(account) });
     }
   }
