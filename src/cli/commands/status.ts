@@ -41,24 +41,31 @@ export const status: Command = {
   async run(input, context) {
     atMost(input, 0);
     const client = createApiClient(input, context);
-    const reasons = await readiness(client);
+    const { ready, reasons } = await readiness(client);
     const accounts = await readAccounts(client, input.text('account'));
     const overviews: Overview[] = [];
     for (const account of accounts) overviews.push(await look(client, account));
-    const isWrong = reasons.length > 0 || overviews.some(needsSomeone);
+    const isWrong = !ready || overviews.some(needsSomeone);
     if (input.flag('json'))
       context.out(JSON.stringify({ ok: !isWrong, reasons, accounts: overviews }, null, 2));
-    else context.out([...reasons.map(notReady), ...overviews.flatMap(linesOf)].join('\n'));
+    else {
+      const line = ready ? note : notReady;
+      context.out([...reasons.map(line), ...overviews.flatMap(linesOf)].join('\n'));
+    }
     if (accounts.length === 0)
       context.note('There are no accounts: filing-webhooks api PUT /v1/accounts/NAME adds one.');
     return isWrong ? exitCodes.no : exitCodes.ok;
   },
 };
 
-async function readiness(client: ApiClient): Promise<readonly string[]> {
+// Of a daemon that is ready, `reasons` are notes. One that gives no readiness has its API asked all the same.
+async function readiness(client: ApiClient): Promise<{ ready: boolean; reasons: readonly string[] }> {
   const response = await fetch(`${client.url}/health/ready`).catch(() => null);
-  const body = (await response?.json().catch(() => null)) as { reasons?: readonly string[] } | null;
-  return body?.reasons ?? [];
+  const body = (await response?.json().catch(() => null)) as {
+    ready?: boolean;
+    reasons?: readonly string[];
+  } | null;
+  return { ready: body?.ready ?? true, reasons: body?.reasons ?? [] };
 }
 
 // All accounts for the operator, unless one is named; an account token sees its own.
@@ -99,6 +106,10 @@ function isFailing({ state, disabledReason }: Subscription): boolean {
 // Rejections are a matter of the business: they are counted, and they do not make the exit code.
 function needsSomeone({ health, failing }: Overview): boolean {
   return (health !== 'ok' && health !== 'baselining') || failing.length > 0;
+}
+
+function note(reason: string): string {
+  return styleText('yellow', `note: ${printable(reason, 200)}`);
 }
 
 function notReady(reason: string): string {

@@ -16,10 +16,11 @@ let api: ApiFixture;
 let url: string;
 let path: string;
 let folder: string;
+let readiness: { ready: boolean; reasons: string[] } = { ready: true, reasons: [] };
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'filing-webhooks-endpoints-'));
-  api = await createApiFixture(redis.connect(), redis.prefix);
+  api = await createApiFixture(redis.connect(), redis.prefix, { readiness: async () => readiness });
   await api.app.listen({ host: '127.0.0.1', port: 0 });
   url = `http://127.0.0.1:${(api.app.server.address() as AddressInfo).port}`;
   path = `${await api.createAccount('default')}/subscriptions`;
@@ -70,6 +71,17 @@ test('status counts the subscriptions to which nothing is sent by reason, and sa
   );
   const json = await run(['status', '--account', account, '--json']);
   expect(JSON.parse(json.out)).toMatchObject({ accounts: [{ notSent: { paused: 1, disabled: 2 } }] });
+});
+
+test.each([
+  [true, 0, 'note: Redis may lose data'],
+  [false, 1, 'not ready: Redis may lose data'],
+])('status of a daemon with ready %s ends with %i and says why', async (ready, exitCode, line) => {
+  await api.createAccount('calm');
+  readiness = { ready, reasons: ['Redis may lose data'] };
+  const ended = await run(['status', '--account', 'calm']);
+  expect([ended.exitCode, ended.out.split('\n')[0]]).toEqual([exitCode, expect.stringContaining(line)]);
+  readiness = { ready: true, reasons: [] };
 });
 
 describe('api', () => {
