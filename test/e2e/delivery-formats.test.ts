@@ -49,6 +49,7 @@ const read: Readonly<Record<HttpFormat, (callback: Callback) => Told>> = {
 
 // The types of the events here by the headlines of messages.
 const headlines: Readonly<Record<string, string>> = {
+  Unpaid: 'filing.unpaid',
   Paid: 'filing.paid',
   Pending: 'filing.pending',
   'Paid (new filing)': 'filing.created',
@@ -73,7 +74,10 @@ test.each(settings)(
     const tested = await stage.daemon.api.ok('POST', `${path}/test`);
     expect(tested).toMatchObject({ outcome: 'delivered', reason: null, statusCode: 200, response: 'noted' });
     const [event, ping] = receiver.accepted.map(read[format]);
-    expect([event?.type, ping?.type]).toEqual([expect.stringMatching(/^filing\.(paid|pending)$/), 'ping']);
+    expect([event?.type, ping?.type]).toEqual([
+      expect.stringMatching(/^filing\.(unpaid|paid|pending)$/),
+      'ping',
+    ]);
     expect(event?.data).toMatchObject(isMessage(format) ? {} : { account: 'default', filingId: 'f0' });
     const hasFiling = !isMessage(format) && payload === 'full';
     expect('filing' in (event?.data ?? {})).toBe(hasFiling);

@@ -78,7 +78,7 @@ test('events and test calls arrive as e-mails over TLS, a filing in one thread, 
   expect([second?.messageId, first?.messageId]).toEqual(ids);
   expect(first?.references).toMatch(/^<filing_[0-9a-f]{32}@sender\.example>$/);
   expect(second?.references).toBe(first?.references);
-  expect(first?.subject).toMatch(/^(?:Paid|Pending): /);
+  expect(first?.subject).toMatch(/^(?:Unpaid|Paid|Pending): /);
   expect(first?.text).toContain('Open: https://filings.example.com/#/accounts/default/filing/f0');
   const ping = await stage.daemon.api.ok('POST', `${path}/test`);
   expect(ping).toMatchObject({ outcome: 'delivered', statusCode: 250 });
