@@ -72,8 +72,9 @@ test("rates hold and are reached while the host's clock goes four minutes ahead,
   for (const { receiver, rate } of rates) {
     // The step ahead may bring one callback early.
     expect(mostPerSecond(receiver.times)).toBeLessThanOrEqual(Math.max(1, rate) + 1);
-    // Two seconds between callbacks, also over a step; the machine may be a little early or late with one.
+    // Two seconds between the others, also over a step; the machine may be a little early or late with one.
     const gaps = receiver.times.slice(1).map((at, i) => at - (receiver.times[i] ?? 0));
-    expect(Math.min(...gaps)).toBeGreaterThan((1_000 / rate) * 0.6);
+    const [, least] = gaps.toSorted((a, b) => a - b);
+    expect(least).toBeGreaterThan((1_000 / rate) * 0.6);
   }
 }, 90_000);
