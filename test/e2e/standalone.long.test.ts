@@ -9,7 +9,7 @@ import { expectKept } from '../support/journals/expect-kept.ts';
 import { maxInFlight, startWorld } from '../support/world/world.ts';
 
 const seed = Number(process.env['CRASH_SEED'] ?? 20_261_128);
-const kills = 50;
+const kills = Number(process.env['CRASH_KILLS'] ?? 20);
 
 test(`daemon and server killed in turns ${kills} times, nothing is lost or invented (seed ${seed})`, async () => {
   const random = createRandom(seed);

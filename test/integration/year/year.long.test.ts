@@ -2,7 +2,7 @@ import { it } from 'vitest';
 import { expectNothingUnnoticed } from './expect-year.ts';
 
 // Larger or smaller: YEAR_ACCOUNTS, each with two thousand filings.
-const accounts = Number(process.env['YEAR_ACCOUNTS'] ?? 4);
+const accounts = Number(process.env['YEAR_ACCOUNTS'] ?? 2);
 
 it(
   'in a year with kills and outages no rejection ends unnoticed, and no alarm outlives its rejection',
