@@ -15,6 +15,14 @@ export function isSameInstant(a: string | null, b: string | null): boolean {
   return difference >= -coarse.unitMs / 2 && difference < coarse.unitMs;
 }
 
+// Nearly every timestamp, of which no more has to be known where it is enough that it is one.
+const plainly = /^(?:197[2-9]|19[89]\d|2\d{3})-\d\d-\d\dT/;
+
+/** Whether a text is no timestamp: the same as null; see `isSameInstant`. */
+export function isNoInstant(text: string | null): boolean {
+  return text === null || (!plainly.test(text) && momentOf(text) === null);
+}
+
 /** Whether a text names a moment. */
 export function isInstant(text: string | null): boolean {
   const moment = momentOf(text);

@@ -1,5 +1,5 @@
 import type { FilingCommit, Observation } from '../../filings/detection/decide-commit.ts';
-import { isSameInstant } from '../../filings/detection/same-instant.ts';
+import { isNoInstant } from '../../filings/detection/same-instant.ts';
 import type { Step } from '../../filings/observe-filings.ts';
 import type { PartnerFiling } from '../../partner/filing-schema.ts';
 import { isSettled } from '../../partner/filing-statuses.ts';
@@ -85,5 +85,5 @@ export function gatherEvidence(
 }
 
 function isTimed({ status, completedAt }: PartnerFiling): boolean {
-  return isSettled(status) && !isSameInstant(completedAt, null);
+  return isSettled(status) && !isNoInstant(completedAt);
 }

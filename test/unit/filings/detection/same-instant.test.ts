@@ -1,5 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { isInstant, isSameInstant } from '../../../../src/filings/detection/same-instant.ts';
+import { isInstant, isNoInstant, isSameInstant } from '../../../../src/filings/detection/same-instant.ts';
+
+describe('isNoInstant', () => {
+  it.each([
+    null,
+    '',
+    '0000-00-00T00:00:00Z',
+    '0001-01-01T00:00:00Z',
+    '1970-01-01T00:00:00Z',
+    '1971-12-31T23:00:00Z',
+    '1972-01-01T00:00:00Z',
+    '2026-11-20T10:00:03Z',
+    '2026-13-45T10:00:03Z',
+    '20261120100003',
+    'soon',
+  ])('of %j is what isSameInstant says of it and null', (text) => {
+    expect(isNoInstant(text)).toBe(isSameInstant(text, null));
+  });
+});
 
 describe('isSameInstant', () => {
   it.each([
