@@ -17,16 +17,34 @@ export function digestProblem({ at, zone, days }: DigestSchedule): string | null
   return daysOf(days) === null ? 'needs "days" as daily, mon-fri, or days with commas between' : null;
 }
 
+// Milliseconds for which a digest stays due at least: a round over all accounts takes minutes, and may reach
+// one after midnight.
+const dueMsMin = 3_600_000;
+const lastHour = '23:00';
+
 /**
- * The local date (`2026-11-28`) whose digest is due at a time, in milliseconds; null before its time of day,
- * and on days without one; pure. A time of day that does not exist, because clocks are set forward, is due
- * right after it; of one that exists twice, the first.
+ * The local date (`2026-11-28`) whose digest is due at a time, in milliseconds; null for none; pure. It is
+ * due from its time of day to the end of the day, and one of the last hour of a day for an hour of the next
+ * day, too. A time of day that does not exist, because clocks are set forward, is due right after it; of one
+ * that exists twice, the first.
  */
 export function digestDate({ at, zone, days }: DigestSchedule, now: number): string | null {
-  const parts = clockIn(zone)?.formatToParts(now) ?? [];
+  const today = localTime(zone, now);
+  const dayBefore = at < lastHour ? today : localTime(zone, now - dueMsMin);
+  const isOfDayBefore = dayBefore.date !== today.date;
+  const { date, weekday } = isOfDayBefore ? dayBefore : today;
+  const isDue = (isOfDayBefore || today.clock >= at) && daysOf(days)?.has(weekday) === true;
+  return isDue ? date : null;
+}
+
+function localTime(zone: string, at: number): { date: string; weekday: string; clock: string } {
+  const parts = clockIn(zone)?.formatToParts(at) ?? [];
   const of = (type: Intl.DateTimeFormatPartTypes) => parts.find((part) => part.type === type)?.value ?? '';
-  const isDay = daysOf(days)?.has(of('weekday').toLowerCase()) === true;
-  return isDay && `${of('hour')}:${of('minute')}` >= at ? `${of('year')}-${of('month')}-${of('day')}` : null;
+  return {
+    date: `${of('year')}-${of('month')}-${of('day')}`,
+    weekday: of('weekday').toLowerCase(),
+    clock: `${of('hour')}:${of('minute')}`,
+  };
 }
 
 // Null for text that names no days.

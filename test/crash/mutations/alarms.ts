@@ -14,8 +14,8 @@ export const alarms: readonly Mutation[] = [
   {
     name: 'a digest comes on the days that have none',
     file: 'src/accounts/digest.ts',
-    find: 'return isDay && `',
-    replace: 'return `',
+    find: ' && daysOf(days)?.has(weekday) === true',
+    replace: '',
     project: 'integration',
     test: 'test/integration/daemon/upkeep/digests.test.ts',
     title: 'comes once a local day',

@@ -49,8 +49,28 @@ test.each([
   ['00:00', 'Africa/Cairo', '2026-04-23T22:00:00Z', '2026-04-24'],
   ['08:00', 'Pacific/Kiritimati', '2026-11-27T18:00:00Z', '2026-11-28'],
   ['08:00', 'Pacific/Pago_Pago', '2026-11-28T18:59:59Z', null],
+  // A digest of the last hour of a day stays due for an hour of the next one.
+  ['23:59', 'America/Chicago', '2026-11-29T05:58:59Z', null],
+  ['23:59', 'America/Chicago', '2026-11-29T05:59:00Z', '2026-11-28'],
+  ['23:59', 'America/Chicago', '2026-11-29T06:59:59Z', '2026-11-28'],
+  ['23:59', 'America/Chicago', '2026-11-29T07:00:00Z', null],
+  ['22:59', 'America/Chicago', '2026-11-29T06:00:00Z', null],
+  // Clocks are set from 24:00 to 01:00, and back from 24:00 to 23:00.
+  ['23:59', 'America/Santiago', '2026-09-06T03:59:00Z', '2026-09-05'],
+  ['23:59', 'America/Santiago', '2026-09-06T04:59:59Z', '2026-09-05'],
+  ['23:59', 'America/Santiago', '2026-09-06T05:00:00Z', null],
+  ['23:59', 'America/Santiago', '2026-04-05T02:59:00Z', '2026-04-04'],
+  ['23:59', 'America/Santiago', '2026-04-05T04:59:59Z', '2026-04-04'],
+  ['23:59', 'America/Santiago', '2026-04-05T05:00:00Z', null],
 ])('%s in %s at %s', (at, zone, now, expected) => {
   expect(dateAt(daily(at, zone), now)).toBe(expected);
+});
+
+test('at 23:59 a day without a digest has none, and the night after a day with one is made up', () => {
+  const workdays = { at: '23:59', zone: 'UTC', days: 'mon-fri' };
+  // A Saturday and a Monday.
+  expect(dateAt(workdays, '2026-11-28T00:20:00Z')).toBe('2026-11-27');
+  expect(dateAt(workdays, '2026-11-30T00:20:00Z')).toBeNull();
 });
 
 test.each([
@@ -71,6 +91,7 @@ test('over a year each local day of a zone is due once, in order, at its time or
   const zones = [
     'America/Chicago',
     'America/New_York',
+    'America/Santiago',
     'America/St_Johns',
     'America/Havana',
     'Europe/Berlin',
@@ -85,7 +106,7 @@ test('over a year each local day of a zone is due once, in order, at its time or
   const times = fc.record({
     zone: fc.constantFrom(...zones),
     hours: fc.nat(23),
-    minutes: fc.constantFrom(0, 15, 30),
+    minutes: fc.constantFrom(0, 15, 30, 59),
     year: fc.integer({ min: 2008, max: 2030 }),
   });
   fc.assert(

@@ -105,6 +105,21 @@ test('is made up the same local day after an outage, and not later', async () =>
   expect((await digests()).map(({ data }) => data.date)).toEqual(['2030-01-07', '2030-01-10']);
 });
 
+test('of the last minute of a day is sent to an account that the round reaches after midnight, once', async () => {
+  const beforeMidnight = Date.parse('2030-01-08T05:59:30Z');
+  const afterMidnight = beforeMidnight + 40 * 60_000;
+  const moments = { early: [beforeMidnight, afterMidnight], late: [afterMidnight, afterMidnight + 60_000] };
+  for (const [account, looks] of Object.entries(moments)) {
+    const { lookAt, digests, polled, path } = await stage(account);
+    await fixture.ok('PATCH', path, { digest: { ...digest, at: '23:59' } });
+    await polled();
+    for (const at of looks) await lookAt(at);
+    await lookAt(beforeMidnight + day);
+    await lookAt(afterMidnight + day);
+    expect((await digests()).map(({ data }) => data.date)).toEqual(['2030-01-07', '2030-01-08']);
+  }
+});
+
 test('names what is rejected, the oldest first, and what is new since the digest before', async () => {
   const { lookAt, digests, polled, reject, path } = await stage('rejected');
   await polled();
