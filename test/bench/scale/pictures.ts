@@ -4,7 +4,7 @@ import { readResults, type PartResult, type Row } from './results.ts';
 
 const docs = new URL('../../../docs/', import.meta.url);
 
-/** The figures that the picture of a part and the table show. */
+/** The figures that the picture of a part and the list show. */
 const curves: Readonly<Record<string, readonly string[]>> = {
   delivering: ['daemon µs', 'Redis µs', 'receiver µs'],
   polling: ['daemon ms', 'Redis ms', 'partner ms'],
@@ -54,7 +54,7 @@ const curves: Readonly<Record<string, readonly string[]>> = {
 
 const [from, to] = ['<!-- scale -->', '<!-- /scale -->'];
 
-/** Draws a picture of each part into docs/images, and replaces the table of docs/scaling.md between two comments. */
+/** Draws a picture of each part into docs/images, and replaces the list of docs/scaling.md between two comments. */
 export async function drawAll(): Promise<void> {
   const results = await readResults();
   const parts = Object.entries(curves).flatMap(([part, names]) => {
@@ -69,32 +69,29 @@ export async function drawAll(): Promise<void> {
   const page = new URL('scaling.md', docs);
   const text = await readFile(page, 'utf8');
   const [start, end] = [text.indexOf(from), text.indexOf(to)];
-  if (start < 0 || end < start)
-    throw new Error(`docs/scaling.md has no place for the table: ${from} … ${to}`);
-  const lines = [
-    ['part', 'measured', 'figure', 'smallest', 'largest', 'missed'],
-    ...parts.flatMap(({ part, names, result }) => names.map((name) => lineOf(part, name, result))),
-  ];
-  await writeFile(page, `${text.slice(0, start + from.length)}\n\n${table(lines)}\n\n${text.slice(end)}`);
+  if (start < 0 || end < start) throw new Error(`docs/scaling.md has no place for the list: ${from} … ${to}`);
+  const list = parts.map(({ part, names, result }) => itemOf(part, names, result)).join('\n');
+  await writeFile(page, `${text.slice(0, start + from.length)}\n\n${list}\n\n${text.slice(end)}`);
 }
 
-// A figure of the smallest and the largest size, and whether it grows more than its cause does.
-function lineOf(part: string, name: string, { rows, measuredAt }: PartResult): string[] {
+// The figures of a part, each at the smallest and the largest size.
+function itemOf(part: string, names: readonly string[], { rows, measuredAt }: PartResult): string {
   const [cause = ''] = Object.keys(rows[0] ?? {});
+  const sizes = `${format(rows[0]?.[cause])} → ${format(rows.at(-1)?.[cause])} ${cause}`;
+  const figures = names.map((name) => `  ${figureOf(name, cause, rows)}`).join(';\n');
+  return `- **${part}**, ${sizes} (${measuredAt.slice(0, 10)}):\n${figures}`;
+}
+
+// The sizes stand behind a figure that was not measured at the part's smallest and largest one; ✗ marks a figure
+// that grows more than its cause does.
+function figureOf(name: string, cause: string, rows: readonly Row[]): string {
   const measured = rows.filter((row) => typeof row[name] === 'number' && row[name] !== 0);
   const [first, last] = [measured[0], measured.at(-1)];
-  const at = (row: Row | undefined) => `${format(row?.[name])} at ${format(row?.[cause])}`;
+  const change = (key: string) => [...new Set([first, last])].map((row) => format(row?.[key])).join(' → ');
   const growth = (key: string) => Number(last?.[key]) / Number(first?.[key]);
-  const missed = growth(name) > growth(cause) * 1.2 ? '✗' : '';
-  const day = measuredAt.slice(0, 10);
-  return [part, day, name, at(first), `${at(last)} ${cause}`, missed];
-}
-
-function table([head = [], ...lines]: readonly string[][]): string {
-  const widths = head.map((_, i) => Math.max(3, ...[head, ...lines].map((line) => (line[i] ?? '').length)));
-  const row = (cells: readonly string[]) =>
-    `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`;
-  return [row(head), row(widths.map((width) => '-'.repeat(width))), ...lines.map(row)].join('\n');
+  const sizes = first === rows[0] && last === rows.at(-1) ? '' : ` (${change(cause)})`;
+  const missed = growth(name) > growth(cause) * 1.2 ? ' ✗' : '';
+  return `${name} ${change(name)}${sizes}${missed}`;
 }
 
 function format(value: number | string | undefined): string {
