@@ -37,9 +37,9 @@ describe.each(documents)('%s', (path) => {
   });
 });
 
-it('comments of src and test name only pages and headings of docs that exist', () => {
-  const sources = [...filesBelow('src'), ...filesBelow('test')].filter((path) =>
-    /\.(?:ts|js|lua)$/.test(path),
+it('comments of src and test, and alerts, name only pages and headings of docs that exist', () => {
+  const sources = [...filesBelow('src'), ...filesBelow('test'), ...filesBelow('deploy')].filter((path) =>
+    /\.(?:ts|js|lua|rules\.yml)$/.test(path),
   );
   const broken = sources.flatMap((path) =>
     [...readText(path).matchAll(/\bdocs\/([\w/-]+\.md)(?:#([\w-]+))?/g)]
