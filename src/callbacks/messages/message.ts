@@ -1,5 +1,5 @@
 import { notedType } from '../../events/event-types.ts';
-import { premiumText, statusWord, textOf, timeText } from './words.ts';
+import { premiumText, spanText, statusWord, textOf, timeText } from './words.ts';
 
 /** The body of an event, as far as messages show it. */
 export interface EventBody {
@@ -97,11 +97,11 @@ function outcomeOf(event: EventBody, word: string): string {
     case 'filing.snapshot':
       return `${word} (as it stands)`;
     case 'filing.stalled':
-      return `${word} for too long`;
+      return `${word} for ${stayText(event)}`;
     case 'filing.resubmitted':
       return isAnswered(data) ? 'Resubmitted' : `${word} (no filing answers it any more)`;
     case 'filing.due':
-      return `${word}, ${isOverdue(textOf(data['dueAt']), event.timestamp) ? 'overdue' : 'due soon'}`;
+      return `${word}, ${leftText(textOf(data['dueAt']), event.timestamp)}`;
     case 'filing.noted':
       return notedText(data['note']);
     default:
@@ -144,6 +144,19 @@ function sinceOf({ status, stalled }: EventBody['data']): string[] {
   const { since, after, seen } = stalled as { since?: unknown; after?: unknown; seen?: unknown };
   const unseen = status === 'REJECTED' && seen === false ? ['nobody has seen it'] : [];
   return [`since ${timeText(textOf(since))}`, `limit ${textOf(after)}`, ...unseen];
+}
+
+// How long the filing had been in its status.
+function stayText({ timestamp, data }: EventBody): string {
+  const { since } = (data['stalled'] ?? {}) as { since?: unknown };
+  const ms = Date.parse(timestamp) - Date.parse(textOf(since));
+  return Number.isFinite(ms) ? spanText(ms) : 'too long';
+}
+
+function leftText(dueAt: string, timestamp: string): string {
+  if (isOverdue(dueAt, timestamp)) return 'overdue';
+  const ms = Date.parse(dueAt) - Date.parse(timestamp);
+  return Number.isFinite(ms) ? `due in ${spanText(ms)}` : 'due soon';
 }
 
 function isOverdue(dueAt: string, timestamp: string): boolean {

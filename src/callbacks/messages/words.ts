@@ -44,3 +44,17 @@ export function timeText(iso: string): string {
   const at = Date.parse(iso);
   return Number.isFinite(at) ? `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC` : iso;
 }
+
+const units = [
+  ['day', 1440],
+  ['hour', 60],
+  ['minute', 1],
+] as const;
+
+/** A span in its largest unit, rounded: `7 days`; at least a minute. */
+export function spanText(ms: number): string {
+  const minutes = Math.max(1, Math.round(ms / 60_000));
+  const [unit, size] = units.find(([, length]) => minutes >= length) ?? units[2];
+  const count = Math.round(minutes / size);
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}

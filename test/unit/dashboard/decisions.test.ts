@@ -264,6 +264,51 @@ describe('requests of forms', async () => {
   });
 });
 
+describe('an event of the timeline', async () => {
+  const { eventFacts } = await file('data/filing-event.js');
+  const factsOf = (type: string, data: object) =>
+    eventFacts?.({
+      type,
+      timestamp: '2026-11-21T10:00:03.120Z',
+      data: { status: 'REJECTED', previousStatus: 'REJECTED', changed: [], ...data },
+    });
+  const since = '2026-11-21T06:00:02.480Z';
+  const dueAt = '2026-11-28T10:00:00.000Z';
+
+  test.each([
+    ['filing.stalled', { stalled: { since, seen: false } }, 'REJECTED for 4 h, nobody has seen it'],
+    ['filing.stalled', { stalled: { since, seen: true } }, 'REJECTED for 4 h'],
+    [
+      'filing.stalled',
+      { status: 'PAID', previousStatus: 'PAID', stalled: { since, seen: false } },
+      'PAID for 4 h',
+    ],
+    ['filing.due', { due: { dueAt, seen: false } }, 'REJECTED, due in 7 d, nobody has seen it'],
+    ['filing.due', { due: { dueAt: since, seen: true } }, 'REJECTED, overdue'],
+    ['filing.resubmitted', { answeredBy: 'f_2' }, 'Resubmitted'],
+    ['filing.resubmitted', { answeredBy: null }, 'No filing answers it any more'],
+    ['filing.noted', { note: { by: 'Dana', kind: 'seen' } }, 'Dana has seen it'],
+    ['filing.removed', {}, 'No longer known to the partner service, was REJECTED'],
+    ['filing.restored', {}, 'REJECTED, known to the partner service again'],
+    ['filing.rejected', { changed: ['rejectionReason'] }, 'REJECTED, the reason changed'],
+    [
+      'filing.completed',
+      { status: 'COMPLETED', previousStatus: 'COMPLETED', changed: ['completedAt'] },
+      'COMPLETED again',
+    ],
+  ])('%s with %j says: %s', (type, data, happened) => {
+    expect(factsOf(type, data)).toMatchObject({ happened, from: null, to: null });
+  });
+
+  test('by which a status was reached says from which', () => {
+    expect(factsOf('filing.rejected', { previousStatus: 'PENDING' })).toMatchObject({
+      happened: null,
+      from: 'PENDING',
+      to: 'REJECTED',
+    });
+  });
+});
+
 describe('texts that people compare', async () => {
   const { folded: foldedOnPage, matchesSearch } = await file('data/filing-event.js');
 

@@ -1,3 +1,5 @@
+import { roundedDuration } from '../parts/format.js';
+
 /** @import { FilingEvent, FilingWithEvents } from '../../api-types.ts' */
 
 /**
@@ -11,7 +13,7 @@
  * @property {string | null} to
  * @property {string | null} reason why it was rejected or disabled, or why the last poll failed; or a note
  * @property {string | null} answeredBy the filing that answers the rejection
- * @property {string | null} noted the note of a person with their name; `from` and `to` are null then
+ * @property {string | null} happened in words; null where a status was reached, and `from` and `to` say which
  * @property {boolean} inferred
  * @property {boolean} tooLarge whether the filing was too large to be part of the event
  */
@@ -22,7 +24,9 @@
  * @param {FilingEvent} event
  * @returns {EventFacts}
  */
-export function eventFacts({ data }) {
+export function eventFacts(event) {
+  const { data } = event;
+  const happened = whatHappened(event);
   const filing = asObject(data['filing'] ?? data['details']);
   const note = data['note'] === undefined ? null : asObject(data['note']);
   return {
@@ -30,17 +34,54 @@ export function eventFacts({ data }) {
     insured: text(filing['insuredsName']),
     policy: text(filing['policyNumber']),
     state: text(asObject(filing['filingState'] ?? filing)['stateAbbr']),
-    from: note === null ? text(data['previousStatus']) : null,
-    to: note === null ? text(data['status']) : null,
+    from: happened === null ? text(data['previousStatus']) : null,
+    to: happened === null ? text(data['status']) : null,
     reason:
       note === null
         ? (text(data['rejectionReason']) ?? text(data['reason']) ?? text(data['lastError']))
         : text(note['text']),
-    noted: note && notedWords(note),
+    happened,
     answeredBy: text(data['answeredBy']),
     inferred: data['inferred'] === true,
     tooLarge: data['omitted'] === 'too_large',
   };
+}
+
+// Null for an event by which a filing reached a status.
+/** @type {(event: FilingEvent) => string | null} */
+function whatHappened({ type, timestamp, data }) {
+  if (data['note'] !== undefined) return notedWords(asObject(data['note']));
+  const status = text(data['status']);
+  if (status === null || status !== text(data['previousStatus'])) return null;
+  switch (type) {
+    case 'filing.stalled':
+      return stalledWords(status, asObject(data['stalled']), Date.parse(timestamp));
+    case 'filing.due':
+      return dueWords(status, asObject(data['due']), Date.parse(timestamp));
+    case 'filing.resubmitted':
+      return text(data['answeredBy']) === null ? 'No filing answers it any more' : 'Resubmitted';
+    case 'filing.removed':
+      return `No longer known to the partner service, was ${status}`;
+    case 'filing.restored':
+      return `${status}, known to the partner service again`;
+    default:
+      return asList(data['changed']).includes('rejectionReason')
+        ? `${status}, the reason changed`
+        : `${status} again`;
+  }
+}
+
+/** @type {(status: string, stalled: Record<string, unknown>, at: number) => string} */
+function stalledWords(status, { since, seen }, at) {
+  const unseen = status === 'REJECTED' && seen === false ? ', nobody has seen it' : '';
+  return `${status} for ${roundedDuration(at - Date.parse(text(since) ?? ''))}${unseen}`;
+}
+
+/** @type {(status: string, due: Record<string, unknown>, at: number) => string} */
+function dueWords(status, { dueAt, seen }, at) {
+  const unseen = status === 'REJECTED' && seen === false ? ', nobody has seen it' : '';
+  const left = Date.parse(text(dueAt) ?? '') - at;
+  return `${status}, ${left > 0 ? `due in ${roundedDuration(left)}` : 'overdue'}${unseen}`;
 }
 
 /** @type {(note: Record<string, unknown>) => string} */
@@ -99,8 +140,10 @@ export function withKnownDetails(filing) {
  * @param {string} search
  */
 export function matchesSearch(event, search) {
-  const { filingId, insured, policy, state, from, to, reason, noted } = eventFacts(event);
-  const shown = folded([event.type, filingId, insured, policy, state, from, to, reason, noted].join('\n'));
+  const { filingId, insured, policy, state, from, to, happened, reason, answeredBy } = eventFacts(event);
+  const shown = folded(
+    [event.type, filingId, insured, policy, state, from, to, happened, reason, answeredBy].join('\n'),
+  );
   return folded(search)
     .split(/\s+/)
     .every((word) => shown.includes(word));
@@ -109,6 +152,11 @@ export function matchesSearch(event, search) {
 /** @type {(value: unknown) => Record<string, unknown>} */
 function asObject(value) {
   return typeof value === 'object' && value !== null ? /** @type {Record<string, unknown>} */ (value) : {};
+}
+
+/** @type {(value: unknown) => unknown[]} */
+function asList(value) {
+  return Array.isArray(value) ? value : [];
 }
 
 /** @type {(value: unknown) => string | null} */

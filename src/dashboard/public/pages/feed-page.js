@@ -79,7 +79,7 @@ function Found({ events, account, isFiltered }) {
 
 /** @param {{ event: FilingEvent, account: string }} props */
 function FeedEntry({ event, account }) {
-  const { filingId, insured, policy, state, from, to, reason, noted } = eventFacts(event);
+  const { filingId, insured, policy, state, from, to, happened, reason, answeredBy } = eventFacts(event);
   return html`<li>
     <span class="quiet"><${At} at=${event.timestamp} /></span>
     <span><${Badge} word=${event.type} /></span>
@@ -87,7 +87,8 @@ function FeedEntry({ event, account }) {
     ${policy !== null && html`<span class="quiet"><${Text} value=${policy} /></span>`}
     ${state !== null && html`<span class="quiet"><${Text} value=${state} /></span>`}
     ${to !== null && html`<span><${Text} value=${from ?? 'new'} /> → <${Text} value=${to} /></span>`}
-    ${noted !== null && html`<span><${Text} value=${noted} /></span>`}
+    ${happened !== null && html`<span><${Text} value=${happened} /></span>`}
+    ${answeredBy !== null && html`<span>Answered by <${FilingLink} account=${account} filingId=${answeredBy} /></span>`}
     ${reason !== null && html`<span class="quiet"><${Text} value=${reason} /></span>`}
   </li>`;
 }

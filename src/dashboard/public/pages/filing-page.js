@@ -130,14 +130,14 @@ function Timeline({ account, filing: { filingId, events, sequence } }) {
 
 /** @param {{ account: string, event: FilingEvent }} props */
 function TimelineEntry({ account, event }) {
-  const { filingId, from, to, reason, answeredBy, inferred, tooLarge, noted } = eventFacts(event);
+  const { filingId, from, to, reason, answeredBy, inferred, tooLarge, happened } = eventFacts(event);
   return html`<li>
     <p>
       <${Badge} word=${event.type} /> <${At} at=${event.timestamp} />
       <span class="quiet"><${When} at=${event.timestamp} /></span>
     </p>
     <p>
-      ${noted === null ? html`<${Text} value=${from ?? 'new'} /> → <${Text} value=${to} />` : html`<${Text} value=${noted} />`}
+      ${happened === null ? html`<${Text} value=${from ?? 'new'} /> → <${Text} value=${to} />` : html`<${Text} value=${happened} />`}
       ${inferred && html`<span class="quiet"> (inferred: it went there and back unseen)</span>`}
     </p>
     ${reason !== null && html`<p><${Text} value=${reason} /></p>`}

@@ -57,6 +57,15 @@ export function duration(ms) {
   return `${Math.round(ms)} ms`;
 }
 
+/**
+ * The same span to the nearest of its unit: of "6 d" and 23 hours it is "7 d"; pure.
+ * @param {number} ms
+ */
+export function roundedDuration(ms) {
+  const size = units.find(([, unitMs]) => ms >= unitMs)?.[1] ?? 0;
+  return duration(ms + size / 2);
+}
+
 /** @param {number} at milliseconds */
 export const fullTime = (at) => full.format(at);
 

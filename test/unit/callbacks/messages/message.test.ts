@@ -33,6 +33,16 @@ it.each<[string, object, string]>([
   ['filing.removed', filing('PENDING', { changed: [] }), 'Removed (was Pending)'],
   ['filing.reopened', filing('PENDING'), 'Reopened (Pending)'],
   ['filing.snapshot', filing('REJECTED', { changed: [] }), 'Rejected (as it stands)'],
+  [
+    'filing.stalled',
+    filing('PENDING', { changed: [], stalled: { since: '2026-11-11T10:00:02.480Z' } }),
+    'Pending for 10 days',
+  ],
+  [
+    'filing.stalled',
+    filing('REJECTED', { changed: [], stalled: { since: '2026-11-21T06:00:02.480Z' } }),
+    'Rejected for 4 hours',
+  ],
   ['filing.stalled', filing('PENDING', { changed: [] }), 'Pending for too long'],
   ['filing.resubmitted', filing('REJECTED', { changed: [], answeredBy: 'f_2' }), 'Resubmitted'],
   [
@@ -40,7 +50,10 @@ it.each<[string, object, string]>([
     filing('REJECTED', { changed: [], answeredBy: null }),
     'Rejected (no filing answers it any more)',
   ],
-  ['filing.due', filing('REJECTED', { dueAt: '2026-11-28T00:00:00.000Z' }), 'Rejected, due soon'],
+  ['filing.due', filing('REJECTED', { dueAt: '2026-11-28T10:00:00.000Z' }), 'Rejected, due in 7 days'],
+  ['filing.due', filing('REJECTED', { dueAt: '2026-11-22T09:59:50.000Z' }), 'Rejected, due in 1 day'],
+  ['filing.due', filing('REJECTED', { dueAt: '2026-11-21T10:00:10.000Z' }), 'Rejected, due in 1 minute'],
+  ['filing.due', filing('REJECTED'), 'Rejected, due soon'],
   ['filing.due', filing('PENDING', { dueAt: '2026-11-21T00:00:00.000Z' }), 'Pending, overdue'],
   ['filing.noted', noted({ kind: 'seen' }), 'Seen by Dana'],
   ['filing.noted', noted({ kind: 'undone' }), 'Not seen after all: Dana'],
