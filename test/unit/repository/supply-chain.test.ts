@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { describe, expect, test } from 'vitest';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import lock from '../../../package-lock.json' with { type: 'json' };
 import packageJson from '../../../package.json' with { type: 'json' };
 import { readText } from '../docs/documents.ts';
@@ -55,6 +58,16 @@ describe('dependencies', () => {
     );
     expectNone(components, ({ licenses }) => licenses === undefined, 'components');
   });
+});
+
+test('npm publish of the sources goes nowhere, and its error names the page to read', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'filing-webhooks-publish-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  for (const file of ['package.json', '.npmrc']) await cp(file, join(folder, file));
+  const words = ['publish', '--fetch-retries=0', `--userconfig=${join(folder, 'none')}`];
+  const { status, stderr } = spawnSync('npm', words, { cwd: folder, encoding: 'utf8' });
+  expect(status).not.toBe(0);
+  expect(stderr).toContain('https://see-docs-releasing.invalid/');
 });
 
 describe('the image', () => {
