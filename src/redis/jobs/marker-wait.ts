@@ -41,14 +41,17 @@ export function createMarkerWait(open: (key: string) => Promise<Redis>): MarkerW
 
   async function read(key: string, seconds: number): Promise<Marker | null> {
     client ??= await open(key);
-    if (stopping.signal.aborted) return null;
-    // Disconnecting rejects the read.
-    const late = setTimeout(discard, seconds * 1_000 + lateMs);
+    const ended = new AbortController();
+    const signal = AbortSignal.any([stopping.signal, ended.signal]);
     try {
-      const reply = await client.bzpopmin(key, seconds);
+      // A client that is disconnected before its next attempt to connect never settles its commands.
+      const late = delay(seconds * 1_000 + lateMs, undefined, { signal }).then(() => {
+        throw new Error('Redis does not answer');
+      });
+      const reply = await Promise.race([client.bzpopmin(key, seconds), late]);
       return reply === null ? null : { member: reply[1], score: Number(reply[2]) };
     } finally {
-      clearTimeout(late);
+      ended.abort();
     }
   }
 
