@@ -9,6 +9,7 @@ afterAll(() => redis.cleanup());
 let tests = 0;
 
 const account = '/v1/accounts/default';
+const filings = 4_000;
 const patiently = { timeout: 30_000, interval: 50 };
 
 interface Body {
@@ -114,9 +115,9 @@ interface Stage {
   readonly restart: () => Promise<DaemonProcess>;
 }
 
-test('ten thousand filings are sent as they are, over kills of the daemon, while they change', async () => {
+test('thousands of filings are sent as they are, over kills of the daemon, while they change', async () => {
   await using receiver = await startReceiver();
-  const ids = Array.from({ length: 10_000 }, (_, i) => `f${i}`);
+  const ids = Array.from({ length: filings }, (_, i) => `f${i}`);
   const statuses = ['UNPAID', 'PAID', 'PENDING', 'REJECTED', 'COMPLETED'] as const;
   await using partner = await startHostilePartner(
     ids.map((id, i) => partnerRow(id, statuses[i % statuses.length])),
@@ -128,12 +129,12 @@ test('ten thousand filings are sent as they are, over kills of the daemon, while
   const path = `${account}/subscriptions/${id}`;
   expect((await daemon.api.ok<{ lag: number }>('GET', path)).lag).toBeGreaterThan(1_000);
   let changed = 0;
-  for (const enough of [1_500, 4_000, 7_000]) {
+  for (const enough of [0.15, 0.4, 0.7]) {
     await vi.waitFor(
       () => {
         for (let i = 0; i < 5; i += 1, changed += 1)
           partner.put(ids[(changed * 7_919) % ids.length] ?? '', { status: statuses[changed % 4] });
-        expect(receiver.accepted.length).toBeGreaterThan(enough);
+        expect(receiver.accepted.length).toBeGreaterThan(enough * filings);
       },
       { timeout: 60_000, interval: 50 },
     );
@@ -161,10 +162,10 @@ test('ten thousand filings are sent as they are, over kills of the daemon, while
     newest.set(data.filingId, callback.sequence);
     last.set(data.filingId, data.status);
   }
-  expect(snapshots.size).toBe(10_000);
+  expect(snapshots.size).toBe(filings);
   const truth = new Map(partner.rows.map((row) => [String(row.id), String(row.status)]));
   const wrong = ids.filter((each) => last.get(each) !== truth.get(each));
   expect(wrong).toEqual([]);
   // Repeats are what the kills left unwritten, and no more.
-  expect(receiver.accepted.length).toBeLessThan(10_000 + changed + 500);
+  expect(receiver.accepted.length).toBeLessThan(filings + changed + 500);
 }, 480_000);
