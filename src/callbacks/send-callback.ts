@@ -43,8 +43,14 @@ export interface Sent {
   readonly traceparent: string | null;
 }
 
-/** Sends events to one subscription; keeps its signing keys in memory. */
-export type CallbackSender = (entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>) => Promise<Sent>;
+/**
+ * Sends events to one subscription; keeps its signing keys in memory. `attempt` is the number of the event's
+ * attempt from 1, which receivers get as `webhook-attempt`; it is not signed.
+ */
+export type CallbackSender = (
+  entry: Pick<LogEntry, 'id' | 'filingId' | 'body'>,
+  attempt: number,
+) => Promise<Sent>;
 
 export interface SendCallbackDeps {
   readonly client: CallbackClient;
@@ -81,7 +87,7 @@ export function createCallbackSender(deps: SendCallbackDeps, subscription: Subsc
   const failed = toSent(failedBeforehand('sender_error'), null, null, attemptDetails);
   const bearer = auth == null ? null : bearers?.(account, id, auth);
 
-  return async (entry) => {
+  return async (entry, attempt) => {
     const startedAt = performance.now();
     // A message shows members of the filing. Parsing a heavy one takes milliseconds, so each has a turn.
     if (isMessage && entry.body.length >= heavyBytes) await takeTurns().next();
@@ -89,7 +95,7 @@ export function createCallbackSender(deps: SendCallbackDeps, subscription: Subsc
     if (body === null || bearer === undefined) return failed;
     if (format === 'email') return sendMail({ ...deps, attemptDetails }, subscription, entry, body);
     const traceparent = traceparentOf(entry.id);
-    const traced: Readonly<Record<string, string>> = traceparent === null ? {} : { traceparent };
+    const unsigned = { 'webhook-attempt': String(attempt), ...(traceparent === null ? {} : { traceparent }) };
     let request: SentRequest | null = null;
     // Signed for each request, because the time is that of the request.
     const post = (authorization: { readonly authorization?: string }) => {
@@ -98,7 +104,7 @@ export function createCallbackSender(deps: SendCallbackDeps, subscription: Subsc
       request = { timestamp, signature: signed['webhook-signature'] };
       return client.post({
         url,
-        headers: { ...headers, 'content-type': body.contentType, ...signed, ...traced, ...authorization },
+        headers: { ...headers, 'content-type': body.contentType, ...signed, ...unsigned, ...authorization },
         body: body.bytes,
         account,
         identity,

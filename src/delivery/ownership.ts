@@ -174,14 +174,12 @@ async function sendChallenge(deps: SendCallbackDeps, subscription: Subscription)
     data: { account, subscription: id, challenge },
   };
   const plain = { ...subscription, format: 'standard', payload: 'full' } as const;
-  const { outcome, statusCode, durationMs, response } = await createCallbackSender(
-    deps,
-    plain,
-  )({
+  const entry = {
     id: `evt_${randomBytes(16).toString('hex')}`,
     filingId: '',
     body: Buffer.from(JSON.stringify(body)),
-  });
+  };
+  const { outcome, statusCode, durationMs, response } = await createCallbackSender(deps, plain)(entry, 1);
   // An answer counts only in a 2xx.
   const refusal =
     outcome.kind !== 'delivered'

@@ -18,9 +18,10 @@ export interface PingDeps extends SendCallbackDeps {
 export async function sendPing(deps: PingDeps, subscription: Subscription): Promise<Sent> {
   const { account, id } = subscription;
   const entry = makePing(subscription, deps.wallClock(), deps.addPageLink);
-  const sent = await createCallbackSender(deps, subscription)(entry);
+  const turn = { attempt: 1 };
+  const sent = await createCallbackSender(deps, subscription)(entry, turn.attempt);
   const now = deps.now();
-  const attempt = toAttempt({ attempt: 1 }, entry, { sent, called: subscription }, now, null);
+  const attempt = toAttempt(turn, entry, { sent, called: subscription }, now, null);
   await deps.journal.addTest(account, id, attempt, now);
   return sent;
 }

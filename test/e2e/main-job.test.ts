@@ -197,6 +197,8 @@ describe('the main job', () => {
     expect(collector.received).toHaveLength(sofar + 1);
     expect(new Set(collector.received.map(({ id }) => id)).size).toBe(1);
     expect(new Set(collector.received.map(({ raw }) => raw)).size).toBe(1);
+    const numbers = collector.received.map(({ headers }) => headers['webhook-attempt']);
+    expect(numbers).toEqual(numbers.map((_, i) => String(i + 1)));
   });
 
   test('gives an event up when its schedule is exhausted, and delivers the next one of the filing', async () => {

@@ -60,6 +60,7 @@ test('an attempt shows no secret to anybody, and nothing of the receiver to thos
         'webhook-id': sent?.id,
         'webhook-timestamp': String(sent?.timestamp),
         'webhook-signature': sent?.headers['webhook-signature'],
+        'webhook-attempt': '1',
         'content-type': 'application/json',
       },
       body: sent?.raw,

@@ -218,6 +218,10 @@ test('callbacks of the daemon start one execution each; forged, repeated and una
   const tries = server.executions.splice(0);
   assert.equal(new Set(tries.map((event) => event['id'])).size, 1);
   assert.equal(tries[0]?.['stale'], false);
+  assert.deepEqual(
+    tries.map((event) => event['attempt']),
+    tries.map((_, i) => i + 1),
+  );
 
   await stage.sandbox.set('f_1', { status: 'REJECTED', rejectionReason: 'No signature' });
   await executions(1);

@@ -41,7 +41,7 @@ export function addAttemptRoutes(app: Api, deps: ApiDeps): void {
     const isKept = typeof sent !== 'string';
     return {
       ...view(attempt),
-      request: isKept ? requestView(attempt.eventId, sent, isSeeing) : null,
+      request: isKept ? requestView(attempt, sent, isSeeing) : null,
       requestMissing: isKept ? null : missing[sent],
       responseHeaders: isSeeing ? (attempt.headers ?? null) : null,
       earlier: detail.earlier.map(view),
@@ -107,7 +107,7 @@ const missing = {
 
 // Without secrets, and for those who watch also without what gives access to the receiver.
 function requestView(
-  eventId: string,
+  { eventId, attempt }: ListedAttempt,
   { url, contentType, timestamp, signature, names, traceparent, body }: AttemptRequest,
   isSeeing: boolean,
 ) {
@@ -115,6 +115,7 @@ function requestView(
     'webhook-id': eventId,
     'webhook-timestamp': String(timestamp),
     'webhook-signature': isSeeing ? signature : maskedHeader,
+    'webhook-attempt': String(attempt),
   };
   const headers = {
     ...Object.fromEntries(names.map((name) => [name, maskedHeader])),

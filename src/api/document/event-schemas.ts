@@ -6,7 +6,7 @@ import { doubtCounts } from '../accounts/view.ts';
 import * as s from '../shared/schema.ts';
 
 /** The headers of every callback: name, meaning and example. */
-const signatureHeaders = [
+const callbackHeaders = [
   [
     'webhook-id',
     'Id of the event; the same on every attempt and replay. Store it to recognise repeats.',
@@ -21,6 +21,11 @@ const signatureHeaders = [
     'webhook-signature',
     'One or more `v1,<base64 HMAC-SHA256 of id.timestamp.body>`, or `v1a,<base64 ed25519 signature of the same>` for a subscription with public keys, separated by spaces; one must match.',
     'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  ],
+  [
+    'webhook-attempt',
+    'Number of this attempt to deliver the event, from 1; a replay counts from 1 again. Not signed.',
+    '1',
   ],
 ] as const;
 
@@ -58,7 +63,7 @@ function describeCallback(type: EventType) {
     summary: type,
     description: `${eventTypes[type].when} Signed as Standard Webhooks; delivered at least once, and per filing in order of \`sequence\`.`,
     security: [],
-    parameters: signatureHeaders.map(([name, description, example]) => ({
+    parameters: callbackHeaders.map(([name, description, example]) => ({
       name,
       in: 'header' as const,
       required: true,

@@ -405,7 +405,7 @@ export class SubscriptionQueue {
 
   #post(work: Work, entry: LogEntry, letter?: string): Promise<SendResult> {
     const { subscription, send, enabled } = this.#inEffect;
-    return send(entry).then(async (sent) => {
+    return send(entry, work.attempt).then(async (sent) => {
       const result = { kind: 'sent', work, entry, subscription, sent, letter } as const;
       if (enabled || sent.outcome.kind !== 'delivered') return result;
       return { ...result, waited: await this.#countWaiting() };

@@ -49,7 +49,7 @@ function countingSender(url: string, bearer: Bearer, body: string) {
   );
   const { id, filingId } = eventWith({ premium: 1 });
   return {
-    send: () => send({ id, filingId, body: Buffer.from(body) }),
+    send: () => send({ id, filingId, body: Buffer.from(body) }, 1),
     signed: () => signed,
   };
 }

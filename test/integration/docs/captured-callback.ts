@@ -49,7 +49,7 @@ export async function captureCallback(
       ...settings,
     });
     const send = createCallbackSender({ client, wallClock: () => sentAt, now: () => sentAt }, subscription);
-    await send({ ...event, body: Buffer.from(event.body) });
+    await send({ ...event, body: Buffer.from(event.body) }, 1);
     return await arrived.promise;
   } finally {
     await client.close();

@@ -68,7 +68,8 @@ export async function takeCallback(this: IWebhookFunctions): Promise<IWebhookRes
   const stale = noteSequence(live, event);
   data['sequences'] = writeSequences(live);
   if (repeated || (stale && options.stale === 'drop')) return answer(200, { repeated, stale });
-  return { workflowData: [this.helpers.returnJsonArray([{ id, ...event, stale }])] };
+  const attempt = Number(request.headers['webhook-attempt'] ?? 1);
+  return { workflowData: [this.helpers.returnJsonArray([{ id, ...event, attempt, stale }])] };
 }
 
 /** Whether the event is older than one of its filing that was taken before; its sequence is remembered. */

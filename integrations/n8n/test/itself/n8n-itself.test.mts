@@ -86,7 +86,7 @@ test('one rejection is one execution with the event, and the next nodes read the
   assert.equal(data['filingId'], 'f_one');
   assert.equal(data['status'], 'REJECTED');
   assert.equal(data['rejectionReason'], 'Affidavit is not signed');
-  assert.equal(event?.['stale'], false);
+  assert.deepEqual([event?.['attempt'], event?.['stale']], [1, false]);
   assert.match(String(event?.['id']), /^evt_/);
   const [message] = await n8n.outputOf(execution?.id ?? '', 'Write a message');
   assert.equal(message?.['text'], 'Affidavit is not signed');

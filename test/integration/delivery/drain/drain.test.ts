@@ -201,6 +201,7 @@ describe('a failed attempt', () => {
     expect(receiver.accepted).toHaveLength(1);
     expect(new Set(receiver.received.map(({ raw }) => raw)).size).toBe(1);
     expect(new Set(receiver.received.map((each) => each.id)).size).toBe(1);
+    expect(receiver.received.map(({ headers }) => headers['webhook-attempt'])).toEqual(['1', '2', '3']);
     expect(harness.reports.map(({ attempt, nextAttemptAt: at }) => at && at - attempt.at)).toEqual([
       30_000,
       60_000,
