@@ -8,6 +8,7 @@ import type { pingAnswerSchema } from '../api/delivery/calls.ts';
 import type { replaySchema } from '../api/delivery/replays.ts';
 import type { filingListSchema } from '../api/filings/filings.ts';
 import type { draftSchema } from '../api/filings/draft.ts';
+import type { FiledWith } from '../api/filings/filed-with.ts';
 import type { filingSchema } from '../api/filings/view.ts';
 import type { boardAccountSchema, boardSchema, rejectionSchema } from '../api/filings/rejections.ts';
 import type { sessionSchema } from '../api/access/session.ts';
@@ -60,8 +61,8 @@ export interface FilingEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** A filing and its events, oldest first. */
-export type FilingWithEvents = Filing & { readonly events: readonly FilingEvent[] };
+/** A filing, who filed it with which documents, and its events, oldest first. */
+export type FilingWithEvents = Filing & FiledWith & { readonly events: readonly FilingEvent[] };
 
 /** A page of the log; `resumeCursor` stands after everything that was examined. */
 export type EventPage = Page<FilingEvent> & { readonly resumeCursor: string };

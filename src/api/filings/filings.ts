@@ -7,6 +7,7 @@ import type { Api, ApiDeps } from '../deps.ts';
 import { sendJson } from '../events/json.ts';
 import { scanNewestEvents } from '../events/scan.ts';
 import { withDueDates } from './due.ts';
+import { filedWith, filedWithFields } from './filed-with.ts';
 import { createAddTold, showFiling } from './told.ts';
 import { chooseList, cursorKindOf, isFiltered, listPage, type ListQuery } from './search.ts';
 import { type CsvColumn, csvColumns, csvExtraColumns, sendTable, wantsCsv } from './table.ts';
@@ -57,7 +58,8 @@ export function addFilingRoutes(app: Api, deps: ApiDeps): void {
     const shown = await showFiling(deps, request, account, filingId);
     const filter = { types: null, filingId };
     const found = await scanNewestEvents({ log, sections }, account, null, filter, eventsMax);
-    return sendJson(reply, shown, 'events', found.entries.toReversed());
+    const fields = { ...shown, ...filedWith(found.entries) };
+    return sendJson(reply, fields, 'events', found.entries.toReversed());
   });
 }
 
@@ -156,6 +158,7 @@ export const filingParams = Type.Object({
 const filingWithEventsSchema = Type.Unsafe<Buffer>(
   s.described('The filing and its events.', {
     ...filingFields,
+    ...filedWithFields,
     events: s.arrayOf(eventSchema, {
       description:
         'Its latest events still in the log, at most 100, oldest first; GET …/events?filingId= gives all.',

@@ -65,8 +65,24 @@ test('a filing is shown as last seen, with what people recognise it by', async (
   expect(await api.ok('GET', '/v1/accounts/shown/filings')).toEqual({ items: [expected], nextCursor: null });
   const one = await api.ok('GET', '/v1/accounts/shown/filings/f_1');
   const { items } = await api.ok('GET', '/v1/accounts/shown/events?filingId=f_1');
-  expect(one).toEqual({ ...expected, events: items });
+  expect(one).toEqual({ ...expected, userId: null, documents: null, events: items });
   expect(one['events']).toHaveLength(1);
+});
+
+test('a filing is shown with who filed it and its documents, by the newest event that has it', async () => {
+  await api.createAccount('filed');
+  const path = '/v1/accounts/filed/filings/f_1';
+  const put = (userFiles: unknown, type = 'filing.rejected') =>
+    api.putFilings('filed', [
+      { id: 'f_1', status: 'REJECTED', type, document: { id: 'f_1', userId: 'user_42', userFiles } },
+    ]);
+  await put([{ name: 'Old' }], 'filing.created');
+  await put([{ name: 'Affidavit' }, { name: '', fileName: 'policy.pdf' }, null, { name: 7 }]);
+  await api.ok('PUT', `${path}/seen`, { by: 'Dana' });
+  const filed = { userId: 'user_42', documents: ['Affidavit', 'policy.pdf'] };
+  expect(await api.ok('GET', path)).toMatchObject(filed);
+  await put('none');
+  expect(await api.ok('GET', path)).toMatchObject({ userId: 'user_42', documents: null });
 });
 
 test('a completed filing is shown without details', async () => {

@@ -102,17 +102,6 @@ const latestDocument = ({ events }) =>
   asObject(events.findLast(({ data }) => data['filing'])?.data['filing']);
 
 /**
- * The person who filed a filing, and its documents, from the latest event that has them; pure.
- * @param {FilingWithEvents} filing
- * @returns {{ filedBy: string | null, documents: string | null }}
- */
-export function filedWith(filing) {
-  const { userId, userFiles } = latestDocument(filing);
-  const names = Array.isArray(userFiles) ? userFiles.map((file) => text(asObject(file)['name'])) : [];
-  return { filedBy: text(userId), documents: names.filter((name) => name !== null).join(', ') || null };
-}
-
-/**
  * A filing with the names that people know it by: the daemon does not keep them for COMPLETED filings, but
  * the latest event still has them; pure.
  * @param {FilingWithEvents} filing

@@ -12,7 +12,7 @@ import {
 } from '../parts/parts.js';
 import { EventDeliveries } from '../deliveries/attempts.js';
 import { apiPath, useResource } from '../data/api.js';
-import { eventFacts, filedWith, withKnownDetails } from '../data/filing-event.js';
+import { eventFacts, withKnownDetails } from '../data/filing-event.js';
 import { AccountHeading } from '../parts/account-parts.js';
 import { Due, FilingAge } from '../parts/filings.js';
 import { AnsweredBy, Notes, SeenBy } from '../parts/triage.js';
@@ -62,8 +62,8 @@ export function FilingPage({ account, id: filingId }) {
 /** @param {{ account: string, filing: FilingWithEvents, onChanged: () => void }} props */
 function FilingFacts({ account, filing, onChanged }) {
   const [query, setQuery] = useQuery();
-  const { filingId } = filing;
-  const { filedBy, documents } = filedWith(filing);
+  const { filingId, userId } = filing;
+  const documents = filing.documents?.join(', ');
   const id = html`<${Text} value=${filingId} /> <${CopyButton} text=${filingId} what="the filing id" />`;
   return html`${filing.removed && html`<${Notice} tone="warn">The partner service no longer knows this filing.<//>`}
     ${
@@ -94,7 +94,7 @@ function FilingFacts({ account, filing, onChanged }) {
         ['Type', html`<${Text} value=${filing.filingType && spaced(filing.filingType)} />`],
         ['Premium', html`<${Text} value=${dollars(filing.premium)} />`],
         ['Filed', html`<${Text} value=${filing.createdAt?.slice(0, 10) ?? null} />`],
-        ...(filedBy === null ? [] : [['Filed by', html`<${Text} value=${filedBy} />`]]),
+        ...(userId === null ? [] : [['Filed by', html`<${Text} value=${userId} />`]]),
         [`${filing.status} since`, html`<${At} at=${filing.since} />`],
         ['Completed', html`<${When} at=${filing.completedAt} never="not yet" />`],
         ...(filing.answers === null
@@ -103,7 +103,7 @@ function FilingFacts({ account, filing, onChanged }) {
         ...(filing.dueAt === null
           ? []
           : [["Due by the account's rules", html`<${Due} at=${filing.dueAt} />`]]),
-        ...(documents === null ? [] : [['Documents', html`<${Text} value=${documents} />`, 'wide']]),
+        ...(!documents ? [] : [['Documents', html`<${Text} value=${documents} />`, 'wide']]),
         ['Filing id', id, 'wide'],
       ]}
     />
