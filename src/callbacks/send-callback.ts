@@ -83,7 +83,7 @@ export function createCallbackSender(deps: SendCallbackDeps, subscription: Subsc
   const { account, id, url, headers, secrets, auth, timeoutMs = null, format } = subscription;
   const keysAt = createKeyring(secrets);
   const identity = identityOf(subscription.tls);
-  const isMessage = format === 'slack' || format === 'teams' || format === 'email';
+  const isMessage = format !== 'standard' && format !== 'cloudevents';
   const failed = toSent(failedBeforehand('sender_error'), null, null, attemptDetails);
   const bearer = auth == null ? null : bearers?.(account, id, auth);
 

@@ -6,8 +6,11 @@ import { placeOf } from './options/url.ts';
 import { isUnverified, type VerificationSettings } from './options/verification.ts';
 import type { Signatures, SigningSecret } from './signing-secret.ts';
 
-/** The format of a callback's body (docs/webhooks.md#formats). */
-export type CallbackFormat = 'standard' | 'cloudevents' | 'slack' | 'teams' | 'email';
+/** Every format of a callback's body (docs/webhooks.md#formats). */
+export const callbackFormats = ['standard', 'cloudevents', 'slack', 'teams', 'email'] as const;
+
+/** The format of a callback's body. */
+export type CallbackFormat = (typeof callbackFormats)[number];
 
 /** Whether the body carries the filing itself. */
 export type CallbackPayload = 'full' | 'thin';

@@ -7,6 +7,7 @@ import { throttledSchema } from '../../subscriptions/options/limits.ts';
 import { madeSecretSchema } from '../../subscriptions/options/signatures.ts';
 import { eventPatterns } from '../../events/event-types.ts';
 import { callbackUrlLengthMax } from '../../egress/url-policy.ts';
+import { callbackFormats } from '../../subscriptions/subscription.ts';
 import * as s from '../shared/schema.ts';
 import { idempotencyKeyPattern, secretPattern } from '../shared/patterns.ts';
 
@@ -57,7 +58,7 @@ const description = s.nullable(Type.String({ maxLength: 500 }), {
   examples: ['Status page of the back office'],
 });
 
-const format = s.oneOf(['standard', 'cloudevents', 'slack', 'teams', 'email'], {
+const format = s.oneOf(callbackFormats, {
   default: 'standard',
   description:
     'The body as in `webhooks`, as a structured CloudEvent, or as a message for people: Slack (Block Kit), Microsoft Teams (Adaptive Card) or, for `mailto:` URLs and set by them, e-mail.',
