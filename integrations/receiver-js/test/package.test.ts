@@ -68,6 +68,19 @@ const handle = toFetchHandler(receiver);
 console.log((await handle(request())).status, (await handle(request())).status, seen.join());
 `;
 
+/** What the parts of programs in the readme take from the program around them. */
+const givenToParts = `
+import { createServer } from 'node:http';
+import express from 'express';
+import type { Delivery, Receiver, Taken, Turn } from '@filing-webhooks/receiver';
+
+declare const app: any;
+declare const receiver: Receiver;
+declare const headers: Headers;
+declare const body: Uint8Array;
+
+`;
+
 function writeProgram(name: string, text: string): void {
   writeFileSync(join(project, name), text);
 }
@@ -154,7 +167,7 @@ test('the handlers fit the types of node:http, Express and Fastify; what the rea
   const from = (name: string) => dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
   for (const name of ['@types/node', 'undici-types'])
     cpSync(from(name), join(project, 'node_modules', name), { recursive: true });
-  for (const name of ['express', 'fastify', 'pg', '@types/express', '@types/pg'])
+  for (const name of ['express', 'fastify', 'ioredis', 'pg', '@types/express', '@types/pg'])
     symlinkSync(from(name), join(project, 'node_modules', name));
   const servers = `
 import { createServer } from 'node:http';
@@ -172,15 +185,22 @@ createServer(toNodeHandler(receiver));
 console.log('ok');
 `;
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  const shown = [
-    ...readme.matchAll(/```(?:ts|js)\n([^`]*?import [^`]*?createReceiver[^]*?|import type [^]*?)```/g),
-  ];
-  assert.equal(shown.length, 3);
-  const files = ['servers.ts', ...shown.map((_, index) => `shown-${index}.ts`)];
-  for (const [index, text] of [servers, ...shown.map(([, code]) => code ?? '')].entries())
-    writeProgram(String(files[index]), text);
-  const options = '--strict --noEmit --target es2022 --module nodenext --skipLibCheck true --types node';
-  await run(process.execPath, [tsc, ...options.split(' '), ...files], { cwd: project });
+  const shown = [...readme.matchAll(/```(?:ts|js)\n([^]*?)```/g)].map(([, code = '']) => code);
+  const isWhole = (code: string) => /import [^]*?createReceiver|^import type /.test(code);
+  // The others are parts of a program that has a receiver.
+  const parts = shown.filter((code) => !isWhole(code)).map((code) => givenToParts + code);
+  const whole = shown.filter(isWhole);
+  assert.deepEqual([whole.length, parts.length], [3, 8]);
+  writeProgram('servers.ts', servers);
+  for (const [name, texts] of Object.entries({ whole, part: parts }))
+    for (const [index, text] of texts.entries()) writeProgram(`${name}-${index}.ts`, text);
+  const compile = (...files: string[]) => {
+    const options = '--noEmit --target es2022 --module nodenext --skipLibCheck true --types node';
+    return run(process.execPath, [tsc, ...options.split(' '), ...files], { cwd: project });
+  };
+  await compile('--strict', 'servers.ts', ...whole.map((_, index) => `whole-${index}.ts`));
+  // Most parts are JavaScript, which names no types.
+  await compile('--strict', 'false', ...parts.map((_, index) => `part-${index}.ts`));
   assert.equal((await run(process.execPath, ['servers.ts'], { cwd: project })).stdout, 'ok\n');
   assert.ok(readme.includes(postgresTable()));
 });
