@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Config, ConfigResult } from '../config/config.ts';
+import { refuseWithdrawnAuthorities } from '../egress/withdrawn-authorities.ts';
 import { RedisFileError } from '../redis/connection/tls-files.ts';
 import { UnsafeRedisError } from './parts/open-store.ts';
 import { startDaemon } from './daemon.ts';
@@ -22,7 +23,8 @@ const startEndsMs = 1_500;
 type Loaded = Extract<ConfigResult, { readonly ok: true }>;
 
 /**
- * Runs the daemon until `stop` aborts; an uncaught exception aborts `stop` too. Its own store, if any, is
+ * Runs the daemon until `stop` aborts; an uncaught exception aborts `stop` too. TLS trusts no authority that
+ * was withdrawn, in the whole process. Its own store, if any, is
  * started before it and ended after it. Resolves to the exit code of the process, which is 0 also for a stop
  * before the start was over.
  */
@@ -57,6 +59,7 @@ async function runWith(
     stop.abort('crash');
   });
   const stopped = untilStopped(stop.signal, logger);
+  refuseWithdrawnAuthorities();
   const { version } = packageJson;
   const deps = { version, logger, linesLost, random: Math.random, signal: stop.signal };
   try {

@@ -4,7 +4,7 @@ const releases = [
   {
     date: '2026-10-21',
     fixedIn: ['22.23.4', '24.22.1', '26.12.1'],
-    about: 'names of hosts in TLS and DNS, the Brotli decoder',
+    about: 'withdrawn authorities, names of hosts in TLS and DNS, the Brotli decoder',
     source: 'https://nodejs.org/en/blog/vulnerability/october-2026-security-releases',
   },
 ] as const;
