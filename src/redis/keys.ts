@@ -49,6 +49,7 @@ import { tagsApart } from './slots-apart.ts';
  * | `P:{a}:delivery`              | hash   | with the account              | deliverer                     | deliverer, API     |
  * | `P:{a}:changes`               | list   | with the account              | sub. store, replays           | deliverer          |
  * | `P:{a}:registrations`         | zset   | 24 hours after the last       | subscription store            | subscription store |
+ * | `P:{a}:nothing`               | none   | never                         | none                          | deliverer          |
  * | `P:{a}:quota`                 | string | a day, then counted again     | stores of what clients store  | these stores, API  |
  * | `P:{a}:order`                 | zset   | with the account              | subscription store            | API                |
  * | `P:{a}:certificates`          | zset   | while subscriptions have any  | subscription store            | gauges             |
@@ -202,6 +203,11 @@ function accountKeys(base: string) {
     registrations: `${base}:registrations`,
     /** The bytes that are stored through the API, without tokens (src/redis/quota/quota.lua). */
     quota: `${base}:quota`,
+    /**
+     * Never written. Redis refuses a script that names it (TRYAGAIN) while the slot of the account moves to
+     * another node of a cluster, when some of its keys may be on one and some on the other.
+     */
+    nothing: `${base}:nothing`,
     idempotency: (hash: string) => `${base}:idempotency:${hash}`,
     subscription: (id: string): SubscriptionKeys => subscriptionKeys(`${base}:sub:${id}`),
   };

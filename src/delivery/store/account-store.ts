@@ -142,20 +142,21 @@ export function createAccountDeliveryStore(
 
   return {
     async open(account) {
-      const { delivery, head, events, changes, subscriptions } = keys.account(account);
+      const { delivery, head, events, changes, subscriptions, nothing } = keys.account(account);
       const epoch = randomUUID();
-      const reply = await openScript.run(redis, [delivery, head, events, changes, subscriptions], [epoch]);
+      const named = [delivery, head, events, changes, subscriptions, nothing];
+      const reply = await openScript.run(redis, named, [epoch]);
       return reply === null ? null : toOpened(reply as OpenReply, epoch);
     },
     async load(account, { epoch }, ids, beyond) {
-      const { delivery, head, events, subscriptions, subscription } = keys.account(account);
+      const { delivery, head, events, subscriptions, nothing, subscription } = keys.account(account);
       const loaded: (LoadedSubscription | null | Error)[] = [];
       for (let from = 0; from < ids.length; from += loadedAtOnce) {
         const some = ids.slice(from, from + loadedAtOnce);
         // Redis serves other clients in between.
         const reply = (await loadScripts.run(
           redis,
-          [delivery, head, events, subscriptions],
+          [delivery, head, events, subscriptions, nothing],
           [epoch, subscription('').state, beyond ?? '', ...some],
         )) as LoadReply[] | null;
         if (reply === null) return null;
@@ -196,9 +197,10 @@ export function createAccountDeliveryStore(
       const { known, level, nextAt, version, subscriptions } = settlement;
       const kept = Math.max(0, oldestKept(now) ?? 0);
       const common = [level, nextAt ?? 0, version, kept, bytesMax, key.subscription('').state, now];
+      const named = [key.delivery, key.head, key.events, key.bodies, key.subscriptions, key.polling];
       const reply = (await settleScript.run(
         redis,
-        [key.delivery, key.head, key.events, key.bodies, key.subscriptions, key.polling, key.changes],
+        [...named, key.changes, key.nothing],
         [
           epoch,
           settles,

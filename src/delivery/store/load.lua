@@ -1,7 +1,7 @@
 -- Reads the settings and states of some subscriptions, under the epoch of a deliverer. A cursor that is not
 -- of the log's timeline, or beyond its head, is brought back to the position where the two part.
 --
--- KEYS  1 delivery  2 head  3 events  4 subscriptions
+-- KEYS  1 delivery  2 head  3 events  4 subscriptions  5 nothing
 -- ARGV  1 epoch  2 the keys' common beginning of delivery states
 --       3 a position beyond which every cursor is brought back ('' = none)  then ids of subscriptions
 -- Reply nil when another deliverer has begun; else for each id { settings, state as a JSON object },

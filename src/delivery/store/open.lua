@@ -2,7 +2,7 @@
 -- that is not of the log's timeline, or beyond its head, is brought back to the position where the two
 -- part.
 --
--- KEYS  1 delivery  2 head  3 events  4 changes  5 subscriptions
+-- KEYS  1 delivery  2 head  3 events  4 changes  5 subscriptions  6 nothing
 -- ARGV  1 epoch of the new deliverer
 -- Reply { level, its timeline, '1' when it was brought back, head, its timeline, version of the settings,
 -- ids of

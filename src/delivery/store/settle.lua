@@ -1,7 +1,7 @@
 -- Writes what a deliverer has done for some subscriptions, and how far all others are, in one step; unless
 -- another deliverer has begun or Redis was set back under this one.
 --
--- KEYS  1 delivery  2 head  3 events  4 bodies  5 subscriptions  6 polling  7 changes
+-- KEYS  1 delivery  2 head  3 events  4 bodies  5 subscriptions  6 polling  7 changes  8 nothing
 -- ARGV  1 epoch  2 number of settles of this deliverer so far
 --       3 the newest position of the log that it knows  4 its timeline 5 the level: every event up to this
 --       position is done for each subscription that does not lag 6 when the account is next due (ms, 0 =

@@ -48,7 +48,7 @@ const addMember = (redis: Redis, key: string) => redis.zadd(key, 0, 'garbage');
 // What only the API reads is named by the API.
 const byApi = ['wrongType', 'garbage'] as const;
 
-export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'subscription'>, Case> = {
+export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'nothing' | 'subscription'>, Case> = {
   incarnation: { garbage: spoilText, waits: allWait },
   filings: { garbage: spoilFields, waits: { wrongType: 'all', garbage: 'nobody' } },
   index: { garbage: addMember, waits: { wrongType: 'all', garbage: 'nobody' }, silent: ['garbage'] },

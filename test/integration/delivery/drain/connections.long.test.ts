@@ -92,3 +92,39 @@ test('in a cluster, a closed connection to a replica is no reason to repeat what
   });
   for (const each of [...primaries, ofReplica]) each.disconnect();
 }, 60_000);
+
+test('while the keys of an account move to another node of a cluster, nothing is written for it on either', async () => {
+  await using cluster = await startCluster();
+  const nodes = cluster.nodes.map(({ url, port }) => ({ port, client: new Redis(url) }));
+  await using connections = await connectTo(cluster.url);
+  await using receiver = await startReceiver(() => 200);
+  await using harness = await createHarness(redis, { redis: connections.command() });
+  const id = await harness.subscribe(receiver.url);
+  await harness.append('a');
+  await harness.drain(id);
+  await harness.append('b', 'c');
+
+  await connections.command().hset(`${redis.prefix}:{${harness.account}}:polling`, 'generation', '');
+  const held = await Promise.all(nodes.map(({ client }) => client.keys(`*{${harness.account}}*`)));
+  const owner = held.findIndex((keys) => keys.length > 0);
+  const [from, to] = [nodes[owner], nodes[(owner + 1) % nodes.length]];
+  if (from === undefined || to === undefined) throw new Error('no node has the account');
+  const slot = await from.client.cluster('KEYSLOT', `{${harness.account}}`);
+  const [fromId, toId] = await Promise.all([from, to].map(({ client }) => client.cluster('MYID')));
+  const move = (keys: readonly string[]) =>
+    from.client.call('MIGRATE', '127.0.0.1', to.port, '', 0, 5_000, 'KEYS', ...keys);
+  await to.client.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', String(fromId));
+  await from.client.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', String(toId));
+  // The keys that the scripts name, without those of the subscription.
+  const keys = held[owner] ?? [];
+  const isOwn = (key: string) => key.includes(':sub:');
+  await move(keys.filter((key) => !isOwn(key)));
+  await expect(harness.drain(id)).rejects.toThrow(/TRYAGAIN|redirections/);
+  expect(await to.client.keys('*:sub:*')).toEqual([]);
+  await move(keys.filter(isOwn));
+  for (const { client } of [to, from, ...nodes])
+    await client.call('CLUSTER', 'SETSLOT', slot, 'NODE', String(toId));
+  expect(await harness.drain(id)).toEqual({ wakeAt: null });
+  expect(receiver.received.map(({ filingId }) => filingId)).toEqual(['a', 'b', 'c']);
+  for (const { client } of nodes) client.disconnect();
+}, 60_000);
