@@ -93,6 +93,8 @@ function Board({ list, subject, isOperator }) {
     ...(isOperator && !query.has('account') ? ['Account'] : []),
     last,
   ];
+  // Of one account as of all, that nothing is rejected is an all-clear.
+  const isFiltered = filterNames.some((name) => name !== 'account' && query.has(name));
   const picked = items.filter((one) => chosen.includes(keyOf(one)));
   const rows = items.map((one) => {
     const row = rowOf(shown, one.account, one, list.reload);
@@ -140,7 +142,7 @@ function Board({ list, subject, isOperator }) {
           caption="Rejected filings"
           columns=${shown}
           numbers=${['Premium']}
-          empty=${html`<${Nothing} page=${page} isFiltered=${filterNames.some((name) => query.has(name))} />`}
+          empty=${html`<${Nothing} page=${page} isFiltered=${isFiltered} />`}
           more=${more}
           onMore=${list.showMore}
         />
@@ -225,6 +227,7 @@ function AccountChoice({ page: { accounts } }) {
 function Facets({ name, items }) {
   const [query, setQuery] = useQuery();
   const [isLong, setLong] = useState(false);
+  if (items.length === 0) return null;
   const chosen = query.get(name);
   const shown = isLong ? items : items.filter((item, at) => at < groupsShown || item[name] === chosen);
   const choose = (/** @type {string} */ value) => setQuery({ [name]: value === chosen ? null : value });
