@@ -58,7 +58,7 @@ describe('subscriptions', () => {
   });
 });
 
-describe('subscriptions that are not in order', () => {
+describe('subscriptions that are not working', () => {
   test('are on top although they are on a later page, those that the daemon has disabled too', async () => {
     const crowded = '/v1/accounts/crowded/subscriptions';
     const { baseUrl } = stage.sandbox;
@@ -76,7 +76,7 @@ describe('subscriptions that are not in order', () => {
       .poll(() => stage.daemon.api.ok('GET', `${crowded}/${id}`), { timeout: 20_000 })
       .toMatchObject({ state: 'disabled' });
     await using tab = await stage.visit('#/');
-    await tab.page.getByRole('link', { name: '1 of 102 not in order' }).click();
+    await tab.page.getByRole('link', { name: '1 of 102 not working' }).click();
     await tab.page.getByRole('link', { name: 'The one that is gone' }).click();
     await tab.page.getByText('the endpoint answered 410 Gone').waitFor();
     expect(tab.problems).toEqual([]);

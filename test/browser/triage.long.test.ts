@@ -132,6 +132,8 @@ test('a link that only reads shows what was noted, and no button for it', async 
   await tab.page.getByText('Assigned to Lee').waitFor();
   expect(await tab.page.getByRole('dialog').count()).toBe(0);
   expect(await tab.page.getByRole('button', { name: /Assign|note|Mark|Undo/ }).count()).toBe(0);
+  await tab.show('#/accounts/default/filing/f_fourth');
+  await tab.page.getByText('Seen by nobody yet').waitFor();
   expect(tab.problems).toEqual([]);
 });
 

@@ -54,7 +54,7 @@ export function ReplayButton({ path, subscription, onStarted }) {
     onInput=${ask}
     onClose=${() => ask(null)}
   >
-    <p>Delivers events again under their old ids. A receiver that heeds the ids does nothing twice.</p>
+    <p>Delivers events again under their old ids. A receiver that remembers the ids handles nothing twice.</p>
     <${Choice} name="which" legend="Which events" value="dead" options=${whichEvents} />
     ${
       isBetween &&

@@ -219,7 +219,7 @@ const refreshMs = 30_000;
 export const pagesMax = 10;
 
 /**
- * How many subscriptions an account has, and how many are not in order; of the first thousand.
+ * How many subscriptions an account has, and how many are not working; of the first thousand.
  * @param {{ account: string }} props
  */
 export function FailingSubscriptions({ account }) {
@@ -231,7 +231,7 @@ export function FailingSubscriptions({ account }) {
   return html`<a href=${href('accounts', account, 'subscriptions')}
     >${
       failing > 0
-        ? html`<strong class="toned warn">${number(failing)} of ${all} not in order</strong>`
+        ? html`<strong class="toned warn">${number(failing)} of ${all} not working</strong>`
         : `${all} ${all === '1' ? 'subscription' : 'subscriptions'}`
     }</a
   >`;

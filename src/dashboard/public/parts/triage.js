@@ -53,7 +53,11 @@ export function SeenBy({ account, filing, onChanged, take = false, onClose }) {
       >
       ${standing}
     </span>`;
-  if (!mayTriage) return html`<span class="seen"><span class="none">nobody yet</span>${standing}</span>`;
+  if (!mayTriage)
+    return html`<span class="seen">
+      <span><span class="quiet">Seen by</span> <span class="none">nobody yet</span></span>
+      ${standing}
+    </span>`;
   return html`<span class="seen"
     ><${DialogButton}
       label="Mark as seen"
