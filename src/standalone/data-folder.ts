@@ -78,7 +78,13 @@ export function checkMode(path: string, mode: string): void {
 
 function make(path: string): string {
   const folder = resolve(path);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    // Node says so of a read-only file system; without `recursive` it gives the reason.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    mkdirSync(folder, { mode: 0o700 });
+  }
   return folder;
 }
 
