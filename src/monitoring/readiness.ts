@@ -76,5 +76,7 @@ function describe(error: unknown, away: string | null): string {
   const unreadable = toUnreadable(error);
   if (unreadable !== null) return `In the store ${unreadable.message}: restore it from a backup.`;
   if (!(error instanceof Error) || error.name !== 'ReplyError') return explainLost(away);
-  return `Redis refuses to write: ${error.message}`;
+  const isFull = /No space left|Disk quota/.test(error.message);
+  const advice = isFull ? '. Make room on its disk; work then goes on by itself.' : '';
+  return `Redis refuses to write: ${error.message}${advice}`;
 }
