@@ -140,6 +140,13 @@ describe('docker-compose.yml', () => {
     expect(readText('src/demo/provide-redis.ts')).toContain(`const containerImage = '${image}';`);
   });
 
+  test('builds what has no published image, under a name that a variable replaces', () => {
+    const built = named.filter(([, { build }]) => build !== undefined);
+    expect(built.map(([name]) => name)).toEqual(['daemon', 'sandbox', 'receiver', 'api', 'poll', 'deliver']);
+    const images = new Set(built.map(([, { image }]) => image));
+    expect(images).toEqual(new Set(['${FILING_WEBHOOKS_IMAGE:-filing-webhooks}']));
+  });
+
   test('has a port for probes that is not the port of the API, as the image declares', () => {
     const dockerfile = readText('Dockerfile');
     const [, port, probes] = /PORT=(\d+) METRICS_PORT=(\d+)$/m.exec(dockerfile) ?? [];
