@@ -25,6 +25,7 @@ import { Limiter, type SharedLimits } from '../schedule/limiter.ts';
 import type { Settled } from '../store/account-store.ts';
 import type { EndpointFields, ProgressFields, SubscriptionSettlement } from '../store/settlement-text.ts';
 import type { NotBefore } from './members.ts';
+import { createWrittenFields, type WrittenFields } from './written-fields.ts';
 
 /** A subscription ready to be called. */
 export interface ReadySubscription {
@@ -73,12 +74,6 @@ export interface QueueSettings {
 type InEffect = ReadySubscription &
   Pick<DeliveryState, 'enabled' | 'disabledAt' | 'version' | 'endpointVersion'>;
 
-/** The fields as they were last written, or null if that is not known. */
-interface Written {
-  readonly progress: ProgressFields;
-  readonly endpoint: EndpointFields | null;
-}
-
 /** A settle of a queue that is being written. */
 export interface PendingSettle {
   readonly settlement: Omit<SubscriptionSettlement, 'lags'>;
@@ -101,12 +96,12 @@ export class SubscriptionQueue {
   readonly #scheduler: SendScheduler;
   readonly #selection: Selection;
   readonly #live: LogSource;
+  readonly #written: WrittenFields;
   // Null until there is a replay.
   #replays: Replays | null = null;
   #state: DeliveryState;
   #inEffect: InEffect;
   #writtenTo: number;
-  #written: Written;
   #settledAt: number;
   // Milliseconds by which Redis's clock was ahead when the subscription was last settled.
   #wasAheadMs = 0;
@@ -146,7 +141,7 @@ export class SubscriptionQueue {
     this.#state = delivery;
     this.#inEffect = this.#effectOf(start);
     this.#writtenTo = position;
-    this.#written = { progress: delivery, endpoint: { obstacle: '', ...delivery } };
+    this.#written = createWrittenFields(delivery);
     this.#settledAt = delivery.settledAt;
     this.#lost = delivery.lost;
     this.#followReplays(start.replays);
@@ -279,7 +274,7 @@ export class SubscriptionQueue {
     const settlement = {
       id: this.#id,
       endpointVersion,
-      ...this.#removeChanges(at),
+      ...this.#written.removeChanges(this.#progress(), this.#endpoint(at)),
       lanes: this.#lanes.removeChanges(),
       attempts: reports.map(({ attempt }) => attempt),
       deadLetters,
@@ -315,7 +310,7 @@ export class SubscriptionQueue {
     this.#state = changed.delivery;
     this.#lost = changed.delivery.lost;
     // It may not have been written under the version before.
-    this.#written = { ...this.#written, endpoint: null };
+    this.#written.forgetEndpoint();
     this.#followReplays(changed.replays);
     if (changed.delivery.release) this.#retryNow();
   }
@@ -323,15 +318,10 @@ export class SubscriptionQueue {
   /** Gives back its places and returns the delivery state as it is now written. */
   close(): DeliveryState {
     this.#limiter.close();
-    const { snapshots, undecided, ...progress } = this.#written.progress;
     return {
-      ...this.#state,
-      ...progress,
-      ...this.#written.endpoint,
+      ...this.#written.over(this.#state),
       enabled: this.#inEffect.enabled,
       disabledAt: this.#inEffect.disabledAt,
-      snapshots: snapshots ?? 0,
-      undecided: undecided ?? '',
       replaying: this.#replays?.hasAny() === true ? 1 : 0,
     };
   }
@@ -459,11 +449,8 @@ export class SubscriptionQueue {
     };
   }
 
-  // The fields that are not as they were last written.
-  #removeChanges(at: number): Pick<SubscriptionSettlement, 'progress' | 'endpoint'> {
-    const former = this.#written;
-    const progress = this.#progress();
-    const endpoint: EndpointFields = {
+  #endpoint(at: number): EndpointFields {
+    return {
       ...this.#scheduler.health(),
       throttledUntil: this.#limiter.rate.nextAt(),
       nextAttemptAt: this.#scheduler.nextDueAt(at) ?? 0,
@@ -472,22 +459,5 @@ export class SubscriptionQueue {
       settledAt: at,
       lost: this.#lost,
     };
-    this.#written = { progress, endpoint };
-    return {
-      progress: changedFields(progress, former.progress),
-      endpoint: former.endpoint === null ? endpoint : changedFields(endpoint, former.endpoint),
-    };
   }
-}
-
-// The fields that are not as they were last written. Lists count by their items.
-function changedFields<T extends object>(fields: T, former: T): Partial<T> {
-  const changed: Partial<T> = {};
-  for (const name in fields) if (!isSame(fields[name], former[name])) changed[name] = fields[name];
-  return changed;
-}
-
-function isSame(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, i) => item === b[i]);
 }
