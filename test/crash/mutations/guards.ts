@@ -144,9 +144,8 @@ export const guards: readonly Mutation[] = [
   {
     name: 'headers of subscriptions are stored as they are',
     file: 'src/subscriptions/store/stored-subscription.ts',
-    find: 'const privateSettings = sealer.seal(JSON.stringify(settings), place);',
-    replace:
-      'const privateSettings = JSON.stringify([headers, sealer.seal(JSON.stringify(settings), place)]);',
+    find: 'const settings = { secrets, headers,',
+    replace: 'Object.assign(rest, { headers });\n  const settings = { secrets, headers,',
     project: 'security',
     test: 'test/security/leaks.test.ts',
     title: '',
