@@ -1,5 +1,6 @@
 import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import keySlot from 'cluster-key-slot';
 import { Cluster, Redis } from 'ioredis';
 import type { ClusterOptions, RedisOptions } from 'ioredis';
 import type { RedisAddress } from './redis-url.ts';
@@ -60,16 +61,15 @@ export function openClient(servers: RedisServers, use: ClientUse, connectionName
 /**
  * A client of the server that holds a key, with the options of another client and a name of its own; for
  * blocking reads shorter than five seconds. Its errors are swallowed. Where that server is another one later,
- * commands are refused. Rejects when a cluster does not know the server at present.
+ * commands are refused. Throws when a cluster does not know the server at present.
  */
-export async function openNode(client: RedisClient, key: string, connectionName: string): Promise<Redis> {
-  const node = client instanceof Cluster ? await findNode(client, key) : client;
+export function openNode(client: RedisClient, key: string, connectionName: string): Redis {
+  const node = client instanceof Cluster ? findNode(client, key) : client;
   return node.duplicate({ connectionName }).on('error', () => undefined);
 }
 
-async function findNode(cluster: Cluster, key: string): Promise<Redis> {
-  const slot = await cluster.cluster('KEYSLOT', key);
-  const [owner] = cluster.slots[slot] ?? [];
+function findNode(cluster: Cluster, key: string): Redis {
+  const [owner] = cluster.slots[keySlot(key)] ?? [];
   const node = cluster.nodes().find(({ options: { host, port } }) => `${host}:${port}` === owner);
   if (node === undefined) throw new Error('the cluster has no primary for a key at present');
   return node;

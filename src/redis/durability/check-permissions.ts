@@ -19,7 +19,7 @@ export const neededCommands: readonly string[] = `
   .trim()
   .split(/\s+/);
 
-const neededInCluster: readonly string[] = ['cluster|keyslot', 'cluster|slots'];
+const neededInCluster: readonly string[] = ['cluster|slots'];
 
 // Asks the server for what the rules allow, and carries nothing out; a server that cannot be asked is
 // believed. The calls are whole: Redis 7.0 crashes when it looks for the key of one without.

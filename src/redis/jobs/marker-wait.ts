@@ -30,7 +30,7 @@ const pauseMs = 500;
  * The client that `open` makes for a key is discarded when a read fails or is late: a client that reconnects
  * sends a blocking read again, and may then wait for ever.
  */
-export function createMarkerWait(open: (key: string) => Promise<Redis>): MarkerWait {
+export function createMarkerWait(open: (key: string) => Redis): MarkerWait {
   const stopping = new AbortController();
   let client: Redis | null = null;
 
@@ -40,7 +40,7 @@ export function createMarkerWait(open: (key: string) => Promise<Redis>): MarkerW
   }
 
   async function read(key: string, seconds: number): Promise<Marker | null> {
-    client ??= await open(key);
+    client ??= open(key);
     const ended = new AbortController();
     const signal = AbortSignal.any([stopping.signal, ended.signal]);
     try {
