@@ -8,6 +8,8 @@ export interface FilingLives {
   move(account: string, filingId: string, status: string): Promise<void>;
   /** The service knows it no longer. */
   forget(account: string, filingId: string): Promise<void>;
+  /** Makes a filing that is COMPLETED and stays so; it counts as no life. */
+  complete(account: string, filingId: string): Promise<void>;
   /**
    * Moves random filings at random, so many a second, until the returned function is called; every 20th is
    * new, unless `births` is false.
@@ -84,6 +86,10 @@ export function createFilingLives(
   return {
     move,
     forget,
+    async complete(account, filingId) {
+      const owner = ownerOf(account);
+      await control.ok('PUT', `/_sandbox/filings/${filingId}`, { status: 'COMPLETED', owner });
+    },
     run(perSecond, births = true) {
       let running = true;
       const since = performance.now();
