@@ -64,7 +64,7 @@ test('npm publish of the sources goes nowhere, and its error names the page to r
   const folder = await mkdtemp(join(tmpdir(), 'filing-webhooks-publish-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   for (const file of ['package.json', '.npmrc']) await cp(file, join(folder, file));
-  const words = ['publish', '--fetch-retries=0', `--userconfig=${join(folder, 'none')}`];
+  const words = ['publish', '--fetch-retries=0', '--loglevel=error', `--userconfig=${join(folder, 'none')}`];
   const { status, stderr } = spawnSync('npm', words, { cwd: folder, encoding: 'utf8' });
   expect(status).not.toBe(0);
   expect(stderr).toContain('https://see-docs-releasing.invalid/');
