@@ -11,6 +11,13 @@ import { startSilencingProxy } from '../../../support/connections/silencing-prox
 const goesOnMs = 15_000;
 const prefix = 'silent:{~queues}';
 
+/** The connections of a daemon, ready. */
+async function connectTo(url: string): Promise<RedisConnections> {
+  const connections = createRedisConnections(url, { connectionName: 'test', onStateChange: () => undefined });
+  await connections.untilReady(5_000);
+  return connections;
+}
+
 /** A queue, and a worker with one place over connections as the daemon has them. */
 function startWork(connections: RedisConnections) {
   const queue = new Queue('work', { connection: connections.failFast(), prefix });
@@ -50,11 +57,7 @@ async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
 test('a worker takes jobs again within 15 s when the connection of its scripts, and that on which it waits, fall silent', async () => {
   await using redis = await startPrivateRedis();
   await using proxy = await startSilencingProxy(redis.port);
-  await using connections = createRedisConnections(`redis://127.0.0.1:${proxy.port}`, {
-    connectionName: 'test',
-    onStateChange: () => undefined,
-  });
-  await connections.untilReady(5_000);
+  await using connections = await connectTo(`redis://127.0.0.1:${proxy.port}`);
   await using work = startWork(connections);
   await work.add('first');
   await expect.poll(() => work.done).toEqual(['first']);
@@ -67,11 +70,7 @@ test('a worker takes jobs again within 15 s when the connection of its scripts, 
 
 test('a worker takes jobs again within 15 s when Redis is back after ten seconds without a server', async () => {
   await using redis = await startPrivateRedis();
-  await using connections = createRedisConnections(redis.url, {
-    connectionName: 'test',
-    onStateChange: () => undefined,
-  });
-  await connections.untilReady(5_000);
+  await using connections = await connectTo(redis.url);
   await using work = startWork(connections);
   await work.add('first');
   await expect.poll(() => work.done).toEqual(['first']);
@@ -87,11 +86,7 @@ test('a worker takes jobs again within 15 s when Redis is back after ten seconds
 
 test('a wait for jobs ends in time, and when it is stopped, while there is no server', async () => {
   await using redis = await startPrivateRedis();
-  await using connections = createRedisConnections(redis.url, {
-    connectionName: 'test',
-    onStateChange: () => undefined,
-  });
-  await connections.untilReady(5_000);
+  await using connections = await connectTo(redis.url);
   const markers = createMarkerWait((key) => openNode(connections.blocking(), key, 'test'));
   await using stack = new AsyncDisposableStack();
   stack.defer(markers.stop);
