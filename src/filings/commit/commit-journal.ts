@@ -63,8 +63,9 @@ export interface CommitJournal {
   committedSince(at: number): ReadonlySet<string>;
 }
 
-// Maximum bytes of the bodies in remembered commits.
+// Maximum bytes of remembered commits, and those of one beside its body, roughly.
 const rememberedBytesMax = 32 * 1024 * 1024;
+const besideBodyBytes = 1_500;
 // Maximum remembered events of other processes.
 const heardMax = 100_000;
 
@@ -102,7 +103,8 @@ export function createCommitJournal(
     },
     async note(batch) {
       see(batch);
-      own.add(batch);
+      // Made again, each replaces what is stored then.
+      own.add({ ...batch, commits: batch.commits.map((commit) => ({ ...commit, previous: null })) });
       await share(batch);
     },
     hear(message) {
@@ -178,5 +180,5 @@ function createMemory<T extends Pick<PublishedBatch, 'account' | 'generation' | 
 }
 
 function bytesOf({ commits }: CommitBatch): number {
-  return commits.reduce((sum, { event }) => sum + (event?.body.length ?? 0), 0);
+  return commits.reduce((sum, { event }) => sum + besideBodyBytes + (event?.body.length ?? 0), 0);
 }

@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, expect, test } from 'vitest';
 import { createCommitJournal, type CommitBatch } from '../../../../src/filings/commit/commit-journal.ts';
+import { StoredState } from '../../../../src/filings/detection/filing-state.ts';
 import { createKeys } from '../../../../src/redis/keys.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
 
@@ -34,6 +35,40 @@ function batchOf(account: string): CommitBatch {
   ] as unknown as CommitBatch['commits'];
   return { account, generation: 'g', head: { position: 1, timeline: 't' }, at: 1, commits };
 }
+
+const text = (bytes: number): string => randomBytes(bytes / 2).toString('hex');
+
+// A page of filings with small bodies: most of what they take is beside these.
+function pageOf(account: string): CommitBatch {
+  const commits = Array.from({ length: 100 }, (_, i) => {
+    const event = {
+      id: text(40),
+      type: 'filing.paid',
+      filingId: `f${i}`,
+      state: 'TX',
+      status: 'PAID',
+      body: text(200),
+    };
+    const next = { status: 'PAID', sequence: i, completedAt: text(24), since: i, readFrom: i, readAt: i };
+    const details = {
+      policyNumber: text(12),
+      insuredsName: text(30),
+      carriersName: text(30),
+      filingType: text(16),
+    };
+    return { id: `f${i}`, previous: new StoredState(text(400)), next, details, event };
+  });
+  const head = { position: 1, timeline: 't' };
+  return { account, generation: 'g', head, at: 1, commits: commits as unknown as CommitBatch['commits'] };
+}
+
+test('commits of small events are remembered up to the same bound', async () => {
+  const journal = createCommitJournal(redis.connect(), createKeys(redis.prefix));
+  const before = await usedBytes();
+  for (let i = 0; i < 500; i += 1) await journal.note(pageOf('a'));
+  expect(((await usedBytes()) - before) / mebibyte).toBeLessThan(40);
+  expect(journal.ownBehind('a', 'g', 0).length).toBeGreaterThan(100);
+});
 
 test('the commits of many accounts are remembered up to their bound, and the head of each', async () => {
   const journal = createCommitJournal(redis.connect(), createKeys(redis.prefix));
