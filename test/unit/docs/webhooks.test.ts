@@ -30,7 +30,7 @@ describe('docs/webhooks.md', () => {
     const shown = [...documents.matchAll(/^\[`(verification\/\S+)`\]\(\1\)\n\n```\w+\n(.*?)\n```$/gms)].map(
       ([, path = '', text = '']) => ({ path: `docs/${path}`, text }),
     );
-    expect(shown.length).toBeGreaterThan(2);
+    expect(shown.length).toBeGreaterThan(1);
     expect(shown).toEqual(shown.map(({ path }) => ({ path, text: readText(path).trimEnd() })));
   });
 
