@@ -26,7 +26,7 @@ export interface Copies {
 /** A file before it is compressed. */
 export interface Content {
   readonly type: string;
-  readonly body: string | Buffer;
+  readonly body: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -72,7 +72,10 @@ export function createLateAsset(path: string, make: () => Content | Promise<Cont
 // Compression takes place beside the event loop.
 async function compressed(make: () => Content | Promise<Content>): Promise<Copies> {
   const { type, body: content, headers = {} } = await make();
-  const body = Buffer.from(content);
+  const body =
+    typeof content === 'string'
+      ? Buffer.from(content)
+      : Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   const gzipped = await zip(body);
   const hash = createHash('sha256').update(gzipped).digest('base64url').slice(0, 22);
   return { type, body, gzipped, etag: `W/"${hash}"`, headers };

@@ -1,9 +1,16 @@
 import { createHash } from 'node:crypto';
-import { fastify } from 'fastify';
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { createLateAsset, serveAsset } from '../../http/asset.ts';
 import type { Api } from '../deps.ts';
 import type { ApiDocument } from '../document/finish-document.ts';
 import { toOpenApi30 } from '../document/older-document.ts';
+
+/** The page that shows the API, and its script. */
+interface ReferenceFiles {
+  readonly page: string;
+  readonly script: Uint8Array;
+}
 
 /**
  * The OpenAPI documents and the page that shows the API. The page loads nothing from elsewhere. With `early`
@@ -13,8 +20,17 @@ import { toOpenApi30 } from '../document/older-document.ts';
 export async function addDocsRoutes(app: Api, early: boolean): Promise<void> {
   const document = createLateAsset('/openapi.json', () => json(app.swagger()));
   const older = createLateAsset('/openapi-3.0.json', () => json(toOpenApi30(app.swagger() as ApiDocument)));
+  let reading: Promise<ReferenceFiles> | null = null;
+  async function files(): Promise<ReferenceFiles> {
+    try {
+      return await (reading ??= readReference());
+    } catch (error) {
+      reading = null;
+      throw error;
+    }
+  }
   const page = createLateAsset('/docs/', async () => {
-    const body = await readReference('/docs/');
+    const { page: body } = await files();
     return {
       type: 'text/html; charset=utf-8',
       body,
@@ -23,7 +39,7 @@ export async function addDocsRoutes(app: Api, early: boolean): Promise<void> {
   });
   const script = createLateAsset('/docs/js/scalar.js', async () => ({
     type: 'text/javascript; charset=utf-8',
-    body: await readReference('/docs/js/scalar.js'),
+    body: (await files()).script,
   }));
   app.get('/docs', { schema: { hide: true } }, (_request, reply) => reply.redirect('docs/', 301));
   const assets = [document, older, page, script];
@@ -35,25 +51,14 @@ function json(document: object) {
   return { type: 'application/json; charset=utf-8', body: JSON.stringify(document) };
 }
 
-const configuration = {
-  url: '../openapi.json',
-  pageTitle: 'filing-webhooks API',
-  withDefaultFonts: false,
-  telemetry: false,
-  hideClientButton: true,
-  showDeveloperTools: 'never',
-  agent: { disabled: true },
-  mcp: { disabled: true },
-} as const;
-
-// The plugin is asked once for each path, because its routes neither compress nor have tags. Importing it
-// takes a tenth of a second, so that is done where it is needed.
-async function readReference(path: string): Promise<string> {
-  const { default: reference } = await import('@scalar/fastify-api-reference');
-  await using app = fastify();
-  await app.register(reference, { routePrefix: '/docs', configuration });
-  const { body } = await app.inject(path);
-  return body;
+// Once for both files. The library takes 50 MB and a tenth of a second: in a thread of its own, which ends.
+function readReference(): Promise<ReferenceFiles> {
+  const file = `reference-worker${extname(import.meta.filename)}`;
+  const worker = new Worker(new URL(file, import.meta.url));
+  const { promise, resolve, reject } = Promise.withResolvers<ReferenceFiles>();
+  worker.once('message', resolve);
+  worker.once('error', reject);
+  return promise;
 }
 
 // The page starts with one inline script, allowed by its hash, and has inline styles.
