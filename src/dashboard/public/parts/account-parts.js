@@ -85,7 +85,7 @@ export function AccountHeading({ account, at, title, below, children }) {
   return html`<${Heading} title=${title} crumbs=${[...toAccount, ...(below ? [...area, ...below] : [])]}
       >${children}<//
     >
-    <nav aria-label="Account" class="tabs">
+    <nav aria-label="Account" class="tabs" ref=${showCurrent}>
       ${places
         .filter(([, place]) => isOpen(place))
         .map(
@@ -96,6 +96,11 @@ export function AccountHeading({ account, at, title, below, children }) {
         )}
     </nav>`;
 }
+
+// Where the tabs have no room side by side, they scroll.
+/** @type {(tabs: HTMLElement | null) => void} */
+const showCurrent = (tabs) =>
+  tabs?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 
 /**
  * The health of an account, and of what time its filings are unless they are current.
