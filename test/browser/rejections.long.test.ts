@@ -59,6 +59,25 @@ describe('the board of rejections', () => {
     expect(tab.problems).toEqual([]);
   });
 
+  test('on a phone reasons and states are folded, and the tabs of an account are one row', async () => {
+    await using tab = await stage.open({ viewport: { width: 390, height: 844 }, isMobile: true });
+    await tab.signIn();
+    await tab.show('#/rejections');
+    const reason = tab.page.getByRole('button', { name: '2 Affidavit is not signed' });
+    await tab.page.getByText('By reason').waitFor();
+    expect(await reason.isVisible()).toBe(false);
+    await tab.page.getByText('By reason').click();
+    await reason.waitFor();
+    await tab.show('#/accounts/default/settings');
+    await tab.page.getByRole('heading', { name: 'Settings' }).waitFor();
+    const tabs = tab.page.getByRole('navigation', { name: 'Account' });
+    const tops = 'links => new Set(links.map(link => link.getBoundingClientRect().top)).size';
+    expect(await tabs.getByRole('link').evaluateAll(tops)).toBe(1);
+    const end = 'link => link.getBoundingClientRect().right';
+    expect(await tabs.getByRole('link', { name: 'Settings' }).evaluate(end)).toBeLessThanOrEqual(390);
+    expect(tab.problems).toEqual([]);
+  });
+
   test('who has seen one is noted with a name that is remembered, shown on the filing, and taken back', async () => {
     await using tab = await stage.visit('#/rejections');
     await tab.page.getByRole('button', { name: 'Mark as seen: Insured of f_second' }).click();

@@ -36,6 +36,8 @@ const filterNames = /** @type {const} */ ([
 const columns = ['Age', 'Insured', 'Policy', 'State', 'Premium', 'Reason', 'Told'];
 const troubledShown = 10;
 const groupsShown = 6;
+// Where the board has one column (style.css).
+const isAboveList = matchMedia('(max-width: 60rem)');
 
 const orders = /** @type {const} */ ([
   [null, 'Oldest first'],
@@ -222,13 +224,15 @@ function AccountChoice({ page: { accounts } }) {
   return html`<${ChoiceFilter} label="Account" name="account" options=${options} />`;
 }
 
-// How many have each reason or state, most first; a click shows these only, another one all again.
+// How many have each reason or state, most first; a click shows these only, another one all again. Above the
+// list they are folded, to leave it the screen.
 /** @param {{ name: 'reason' | 'state', items: readonly Group[] }} props */
 function Facets({ name, items }) {
   const [query, setQuery] = useQuery();
   const [isLong, setLong] = useState(false);
-  if (items.length === 0) return null;
   const chosen = query.get(name);
+  const [isOpen] = useState(chosen !== null || !isAboveList.matches);
+  if (items.length === 0) return null;
   const shown = isLong ? items : items.filter((item, at) => at < groupsShown || item[name] === chosen);
   const choose = (/** @type {string} */ value) => setQuery({ [name]: value === chosen ? null : value });
   const facet = (/** @type {{ value: string | null, count: number }} */ { value, count }) =>
@@ -243,8 +247,8 @@ function Facets({ name, items }) {
         ${value === null ? html`<span class="none">none given</span>` : html`<${Text} value=${value} />`}
       </button>
     </li>`;
-  return html`<section class="facets" aria-label=${`By ${name}`}>
-    <h2>By ${name}</h2>
+  return html`<details class="facets" open=${isOpen}>
+    <summary>By ${name}</summary>
     <ul>
       ${shown.map((item) => facet({ value: item[name] ?? null, count: item.count }))}
     </ul>
@@ -254,7 +258,7 @@ function Facets({ name, items }) {
         ${number(items.length - shown.length)} more
       </button>`
     }
-  </section>`;
+  </details>`;
 }
 
 // The all-clear needs an answer of just now and every account known.
