@@ -37,16 +37,6 @@ export function SignIn({ notice, onSignedIn }) {
     <//>`;
   return html`<${Question} name="Sign in" title="filing-webhooks" onSubmit=${submit}>
     <p>Sign in to see accounts, changes and deliveries.</p>
-    <label for="user">User name</label>
-    <input
-      id="user"
-      type="text"
-      name="username"
-      autocomplete="username"
-      spellcheck="false"
-      aria-describedby="user-help"
-    />
-    <p id="user-help" class="quiet">Optional: only your password manager uses it.</p>
     <label for="token">Token</label>
     <div class="pair">
       <input
@@ -69,6 +59,16 @@ export function SignIn({ notice, onSignedIn }) {
       in for up to 7 days, or 12 hours without use, in every tab, until you sign out. Were you given a link?
       Open it again: the page that you wanted is shown then.
     </p>
+    <label for="user">User name</label>
+    <input
+      id="user"
+      type="text"
+      name="username"
+      autocomplete="username"
+      spellcheck="false"
+      aria-describedby="user-help"
+    />
+    <p id="user-help" class="quiet">Optional: only your password manager uses it.</p>
     ${alert}
     <button type="submit" class="primary" aria-disabled=${busy}>${busy ? 'Signing in …' : 'Sign in'}</button>
   <//>`;
