@@ -22,17 +22,17 @@ const spans = /** @type {const} */ ([
 
 /** @type {readonly [string, string][]} */
 const rightsOfLinks = [
-  ['read', 'Read only: sees everything but what gives access to receivers'],
-  ['triage', 'Triage: sees the same, takes note of rejections, writes notes and assigns filings'],
+  ['read', 'Read only: sees everything but the paths of endpoint URLs and the responses of receivers'],
+  ['triage', 'Triage: sees the same, and may mark rejections as seen, write notes and assign filings'],
 ];
 
 const rights = [
   ...rightsOfLinks,
   [
     'own',
-    'Own subscriptions: sees the same, and manages those subscriptions that it makes; for a tool such as n8n',
+    'Own subscriptions: sees the same, and manages the subscriptions that it makes; for a tool such as n8n',
   ],
-  ['manage', 'Read and write: may also change subscriptions and tokens'],
+  ['manage', 'Read and write: sees everything, and may also change subscriptions and tokens'],
 ];
 
 // The fate of the tokens that a revoked one made.
