@@ -178,9 +178,9 @@ function BoardHealth({ page: { accounts, accountsTotal } }) {
   return html`<${AccountsNotice}
     accounts=${troubled}
     show=${(/** @type {BoardAccount} */ { account, health, asOf }) =>
-      html`<a href=${href('accounts', account)}><${Text} value=${account} /></a>${' '}<${Badge}
-          word=${health}
-        />${' '}${(asOf !== null || health !== 'unknown') && html`<${AsOf} at=${asOf} />`}`}
+      html`<a href=${href('accounts', account)}><${Text} value=${account} /></a>${' '}${
+          health !== 'unknown' && html`<${Badge} word=${health} />`
+        } <${AsOf} at=${asOf} />`}
     ><strong>${who}:</strong> there may be rejections that are not shown.<//
   >`;
 }
