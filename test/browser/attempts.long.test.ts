@@ -108,7 +108,7 @@ describe('an attempt', () => {
   });
 });
 
-test('attempts are filtered by outcome, event and time on the server, and the address keeps it', async () => {
+test('attempts are filtered by outcome, event, filing and time on the server, and the address keeps it', async () => {
   const id = await subscribe();
   await stage.settle('f_good', rejected);
   // The subscriptions of the tests before have the same collector.
@@ -136,6 +136,9 @@ test('attempts are filtered by outcome, event and time on the server, and the ad
   await page.getByText('No attempt that is still kept matches.').waitFor();
   await page.getByRole('button', { name: 'Clear filters' }).click();
   await table.getByRole('row', { name: /f_bad/ }).first().waitFor();
+  await page.getByLabel('Id of a filing').fill('f_good');
+  await table.getByRole('row', { name: /f_bad/ }).first().waitFor({ state: 'detached' });
+  await table.getByRole('row', { name: /f_good/ }).waitFor();
   collector.answer(200);
   expect(tab.problems).toEqual([]);
 });

@@ -15,7 +15,8 @@ import { isFault, outcomeName, outcomes } from './outcomes.js';
 const refreshMs = 5000;
 // The daemon looks through all attempts for those that match.
 const filteredMs = 15_000;
-const filters = ['outcome', 'eventId', 'after', 'before'];
+const filters = ['outcome', 'eventId', 'filingId', 'after', 'before'];
+const anyId = { placeholder: 'Any', spellcheck: false };
 const outcomeOptions = [
   ['', 'Any'],
   ...Object.entries(outcomes)
@@ -57,7 +58,8 @@ export function Attempts({ account, id }) {
   const list = useList(path, isFiltered ? filteredMs : refreshMs);
   return html`<${Filters} label="Filters of attempts">
       <${ChoiceFilter} label="Outcome" name="outcome" options=${outcomeOptions} />
-      <${TextFilter} label="Event id" name="eventId" more=${{ placeholder: 'Any', spellcheck: false }} />
+      <${TextFilter} label="Event id" name="eventId" more=${anyId} />
+      <${TextFilter} label="Id of a filing" name="filingId" more=${anyId} />
       <${TimeFilter} label="From" name="after" />
       <${TimeFilter} label="Until" name="before" />
       <${ClearFilters} names=${filters} />
