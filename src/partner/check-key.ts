@@ -69,14 +69,15 @@ export async function checkKey(
   }
 }
 
-const baseUrlHint = 'check baseUrl. It ends in the version segment, such as https://partner.example.com/v1.';
+const baseUrlHint =
+  'check the address of the partner service (baseUrl). It ends in the version segment, such as https://partner.example.com/v1.';
 const inTrouble = 'the key could not be checked. The account is stored, and its polls go on trying.';
 
 /** The remedy of each failure. */
 const hints: Readonly<Record<PartnerErrorKind, string>> = {
-  auth: 'give the right partnerKey, and check what it may do.',
+  auth: 'give the right key (partnerKey), and check what it may do.',
   unexpected_status: baseUrlHint,
-  invalid_response: `baseUrl leads to something else than the API: ${baseUrlHint}`,
+  invalid_response: baseUrlHint,
   network: `it cannot be reached, so ${inTrouble}`,
   proxy: `see PARTNER_PROXY; ${inTrouble}`,
   timeout: inTrouble,

@@ -55,7 +55,9 @@ function expectOk({ status, retryAfterMs, isRateLimited }: PartnerAnswer, endpoi
   const kind = isRateLimited ? 'rate_limited' : kindOfStatus(status);
   if (kind === null) return;
   const hint =
-    status === 404 && endpoint === 'filings' ? ': check baseUrl, the version segment included' : '';
+    status === 404 && endpoint === 'filings'
+      ? ': check the address (baseUrl), the version segment included'
+      : '';
   throw new PartnerError(kind, `GET ${endpoint} answered ${status}${hint}`, { status, retryAfterMs });
 }
 

@@ -29,20 +29,20 @@ it('names a wrong key', async () => {
   expect(await check(partner.baseUrl, 'another')).toMatchObject({
     ok: false,
     requests: 1,
-    detail: expect.stringMatching(/answered 401: give the right partnerKey/),
+    detail: expect.stringMatching(/answered 401: give the right key \(partnerKey\)/),
   });
 });
 
 it('names a base address without its version segment', async () => {
   const { detail, requests } = await check(partner.baseUrl.replace('/v1', ''));
   expect([detail, requests]).toEqual([
-    expect.stringMatching(/answered 404: check baseUrl.*version segment/),
+    expect.stringMatching(/answered 404: check the address .*baseUrl.*version segment/),
     1,
   ]);
 });
 
 it.each<[string, HostilePartner['misbehave'], RegExp]>([
-  ['a page in HTML', () => ({ body: '<html>' }), /baseUrl leads to something else.*version segment/],
+  ['a page in HTML', () => ({ body: '<html>' }), /check the address .*baseUrl.*version segment/],
   ['a service in trouble', () => ({ status: 503 }), /answered 503.*polls go on trying/],
   ['a service that asks to slow down', () => ({ status: 429 }), /answered 429.*polls go on trying/],
   ['a cut connection', () => ({ destroy: true }), /cannot be reached/],
