@@ -99,6 +99,7 @@ export function SubscriptionFields({ account, known = [], isNew = false }) {
       onToggle=${() => set({ autoEnable: !values.autoEnable })}
     />
     ${(!isMessage || (!isMail && known.length > 0)) && html`<${HeaderFields} known=${known} />`}
+    ${!isMessage && html`<p class="quiet">Rate, timeout, retries, OAuth, TLS and signatures with key pairs are set with the <a href="docs/">API</a>.</p>`}
     ${
       isNew &&
       !isMessage &&
