@@ -100,27 +100,25 @@ export async function agree(input: Input, context: Context, question: string): P
 /** The option of commands that ask first. */
 export const yesOption = { yes: { text: 'do not ask' } } satisfies Record<string, Option>;
 
-// An http or https address. Throws CliError for others; `from` names the option.
-function urlFrom(text: string, from: string, examples = 'http://127.0.0.1:3000'): string {
-  const url = URL.parse(text);
-  if (url !== null && /^https?:$/.test(url.protocol)) return url.href;
-  throw new CliError('usage', `${from} must be an address such as ${examples}.`);
-}
-
 /**
- * The address of a receiver: also a port (`8080`, `:8080/hooks`) of this machine or a host without `http://`,
- * as other command lines take them. Throws CliError for others; `from` names the option.
+ * An http or https address, also without its scheme: a port (`8080`, `:8080/hooks`) or a name of this machine is
+ * http, another host https. Throws CliError for others; `from` names the option.
  */
-export function receiverUrl(text: string, from: string): string {
-  const ofPort = text.replace(/^:?(?=\d{1,5}(\/|$))/, 'http://127.0.0.1:');
+export function addressFrom(text: string, from: string): string {
+  const ofPort = text.replace(/^:?(?=\d{1,5}(\/|$))/, '127.0.0.1:');
   const isHost = /^(localhost|\[[\da-f:]+\]|[\w-]+(\.[\w-]+)+)(:\d{1,5})?(\/|$)/i.test(ofPort);
-  const examples = '8080, localhost:8080/hooks or http://127.0.0.1:8080/hooks';
-  return urlFrom(isHost ? `http://${ofPort}` : ofPort, from, examples);
+  const scheme = /^(localhost|127\.[\d.]+|\[::1\])(:|\/|$)/i.test(ofPort) ? 'http' : 'https';
+  const url = URL.parse(isHost ? `${scheme}://${ofPort}` : text);
+  if (url !== null && /^https?:$/.test(url.protocol)) return url.href;
+  throw new CliError(
+    'usage',
+    `${from} must be an address such as 8080, localhost:8080 or https://hooks.example.com.`,
+  );
 }
 
-/** An http or https address without a slash at its end, for paths to be appended; else as `receiverUrl`. */
+/** An address without a slash at its end, for paths to be appended; else as `addressFrom`. */
 export function baseUrlFrom(text: string, from: string): string {
-  return urlFrom(text, from).replace(/(?<!\/)\/+$/, '');
+  return addressFrom(text, from).replace(/(?<!\/)\/+$/, '');
 }
 
 /** Writes a result: as JSON if the user asked for it, otherwise as text. */

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { generateSecret } from '../../subscriptions/signing-secret.ts';
 import { apiOptions, createApiClient } from '../daemon/api-client.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
-import { atMost, receiverUrl, type Command, type Input } from '../command.ts';
+import { addressFrom, atMost, type Command, type Input } from '../command.ts';
 import { eventLine } from '../events/event-line.ts';
 import type { FollowedEvent } from '../events/follow-events.ts';
 import { followingOptions, showEvents } from '../events/following-options.ts';
@@ -38,7 +38,7 @@ export const listen: Command = {
     const receiver = input.text('forward-to');
     if (receiver === null)
       throw new CliError('usage', '--forward-to URL is missing: where does your receiver listen?');
-    const to = receiverUrl(receiver, '--forward-to');
+    const to = addressFrom(receiver, '--forward-to');
     const given = input.text('secret') ?? (context.env['FILING_WEBHOOKS_SECRET'] || null);
     // A given secret is not printed: the user knows it.
     const made = given === null ? generateSecret() : null;

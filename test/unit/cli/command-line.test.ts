@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { receiverUrl, type Command, type Context } from '../../../src/cli/command.ts';
+import { addressFrom, type Command, type Context } from '../../../src/cli/command.ts';
 import { commands } from '../../../src/cli/commands.ts';
 import { eventCount, progressBar } from '../../../src/cli/commands/replay.ts';
 import { runCommand } from '../../../src/cli/run-command.ts';
@@ -108,10 +108,12 @@ test.each([
   [':8080/hooks', 'http://127.0.0.1:8080/hooks'],
   ['localhost:8080', 'http://localhost:8080/'],
   ['[::1]:8080/a', 'http://[::1]:8080/a'],
-  ['hooks.example.com/a', 'http://hooks.example.com/a'],
-  ['https://hooks.example.com/a', 'https://hooks.example.com/a'],
-])('%s is the receiver at %s', (text, url) => {
-  expect(receiverUrl(text, '--forward-to')).toBe(url);
+  ['127.0.0.1:8080', 'http://127.0.0.1:8080/'],
+  ['hooks.example.com/a', 'https://hooks.example.com/a'],
+  ['localhost.example.com:8080', 'https://localhost.example.com:8080/'],
+  ['http://hooks.example.com/a', 'http://hooks.example.com/a'],
+])('%s is the address %s', (text, url) => {
+  expect(addressFrom(text, '--url')).toBe(url);
 });
 
 test.each([
