@@ -295,7 +295,7 @@ test('what the daemon finds wrong with the command ends with 64', async () => {
     expect([words, (await run(words)).exitCode]).toEqual([words, 64]);
 });
 
-test('a token that is refused ends with 77, an unknown account too', async () => {
+test('a token that is refused ends with 77, an unknown account with 1', async () => {
   expect(
     await run(['api', 'GET', '/subscriptions'], { API_TOKEN: 'another-token-that-is-wrong' }),
   ).toMatchObject({
@@ -303,7 +303,7 @@ test('a token that is refused ends with 77, an unknown account too', async () =>
     notes: expect.stringContaining('does not know the token') as string,
   });
   expect(await run(['tail', '--account', 'none'])).toMatchObject({
-    exitCode: 77,
+    exitCode: 1,
     notes: expect.stringContaining('--account') as string,
   });
 });

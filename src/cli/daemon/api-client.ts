@@ -134,8 +134,7 @@ async function refusal(
       'refused',
       `${url} does not know the token: take API_TOKEN of that daemon, or a token of the account.`,
     );
-  if (problem.code === 'account_not_found')
-    return new CliError('refused', missingAccount(account, requested));
+  if (problem.code === 'account_not_found') return new CliError('no', missingAccount(account, requested));
   const { title = problem.code, detail = '', errors = [] } = problem;
   const list = lists[problem.code];
   if (list !== undefined) return new CliError('no', `${title}: ${list}`);

@@ -199,5 +199,5 @@ test.each([
     'There is no account nope for this token: name another with --account.',
   ],
 ])('%j names the account that there is none of', async (words, message) => {
-  expect(await run(words)).toMatchObject({ exitCode: 77, notes: expect.stringContaining(message) });
+  expect(await run(words)).toMatchObject({ exitCode: 1, notes: expect.stringContaining(message) });
 });
