@@ -14,7 +14,7 @@ const parts: Readonly<Record<string, () => Promise<{ readonly measure: Part }>>>
  * What scales with what: processes, accounts, filings, events and subscriptions, with the processor time of
  * each process from /proc. `BENCH_PARTS` names the parts to run, two minutes each at most, and `BENCH_SIZES`
  * other sizes than the part's own. Figures go to `BENCH_OUTPUT` (docs/images/scale.json) too; `--pictures`
- * only draws the curves and writes the table of docs/scaling.md from there.
+ * only draws the curves of docs/scaling.md from there.
  */
 export async function run(): Promise<void> {
   if (process.argv.includes('--pictures')) {

@@ -7,7 +7,7 @@ import { print } from '../support/statistics.ts';
 export type Row = Readonly<Record<string, number | string>>;
 
 /** What a part of the benchmark has measured. */
-export interface PartResult {
+interface PartResult {
   readonly measuredAt: string;
   readonly node: string;
   readonly processors: string;
