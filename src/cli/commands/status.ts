@@ -121,7 +121,7 @@ function linesOf(overview: Overview): string[] {
   const known = rejected === null ? 'rejections not known yet' : `${rejected} rejected`;
   const colour = health === 'ok' ? 'green' : health === 'baselining' ? 'yellow' : 'red';
   return [
-    `${account}  ${styleText(colour, health)}  ${known}  ${subscriptions - failing.length} of ${subscriptions} subscriptions in order`,
+    `${account}  ${styleText(colour, health)}  ${known}  ${subscriptions - failing.length} of ${subscriptions} subscriptions working`,
     ...(lastError === null ? [] : [`  ${printable(lastError, 200)}`]),
     ...failing.map(
       ({ id, state, description, url, lag, lastError: why, notBefore }) =>
