@@ -56,6 +56,9 @@ describe('the board of rejections', () => {
     await tab.page.getByRole('button', { name: 'Clear filters' }).click();
     await expect.poll(() => insureds(tab)).toEqual(['f_third', 'f_second', 'f_first']);
     await tab.picture('rejections');
+    await tab.page.getByRole('link', { name: 'Skip to the list' }).press('Enter');
+    await tab.page.keyboard.press('Tab');
+    expect(await tab.page.evaluate('document.activeElement.ariaLabel')).toBe('Choose Insured of f_third');
     expect(tab.problems).toEqual([]);
   });
 

@@ -8,7 +8,7 @@ import { ChipFilter, ChoiceFilter, ClearFilters } from '../parts/filters.js';
 import { keptName, MarkMany, nameOf } from '../parts/triage.js';
 import { number } from '../parts/format.js';
 import { Uncovered } from '../parts/told.js';
-import { Badge, Heading, StillTable, Text, whenRead } from '../parts/parts.js';
+import { Badge, Heading, SkipLink, StillTable, Text, whenRead } from '../parts/parts.js';
 import { href, useQuery, withQuery } from '../router.js';
 import { useIsOperator, useMayTriage } from '../session.js';
 
@@ -116,6 +116,7 @@ function Board({ list, subject, isOperator }) {
   const mine = keptName();
   const people = [...(mine === '' ? [] : [[mine, 'Mine']]), ['none', 'Unassigned']];
   return html`<${BoardHealth} page=${page} /><${BoardCover} page=${page} />
+    <${SkipLink} to="list">Skip to the list<//>
     <div class="board">
       <div class="board-side">
         ${isOperator && html`<${AccountChoice} page=${page} />`}
@@ -138,16 +139,18 @@ function Board({ list, subject, isOperator }) {
             onDone=${done}
           />
         </div>
-        <${StillTable}
-          subject=${subject}
-          rows=${rows}
-          caption="Rejected filings"
-          columns=${shown}
-          numbers=${['Premium']}
-          empty=${html`<${Nothing} page=${page} isFiltered=${isFiltered} />`}
-          more=${more}
-          onMore=${list.showMore}
-        />
+        <div id="list" tabindex="-1">
+          <${StillTable}
+            subject=${subject}
+            rows=${rows}
+            caption="Rejected filings"
+            columns=${shown}
+            numbers=${['Premium']}
+            empty=${html`<${Nothing} page=${page} isFiltered=${isFiltered} />`}
+            more=${more}
+            onMore=${list.showMore}
+          />
+        </div>
       </section>
     </div>`;
 }

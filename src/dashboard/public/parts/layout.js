@@ -2,7 +2,7 @@ import { html, useEffect, useRef, useState } from '../html.js';
 import { timeOfLastRead, useFaults, watchDaemon } from '../data/daemon.js';
 import { href, parseHash, useHash } from '../router.js';
 import { clockTime } from './format.js';
-import { Text } from './parts.js';
+import { SkipLink, Text } from './parts.js';
 import { inStorage } from '../session.js';
 
 /** @import { ComponentChildren } from 'preact' */
@@ -31,7 +31,7 @@ export function Layout({ session, onSignOut, children }) {
   };
   const home = session.account === null ? href() : href('accounts', session.account);
   return html`<header>
-      <a class="skip" href="#main" onClick=${toContent}>Skip to the content</a>
+      <${SkipLink} to="main">Skip to the content<//>
       <a class="brand" href=${home} aria-label="filing-webhooks: the start"
         ><img src="assets/icon.svg" alt="" width="24" height="24" /><span>filing-webhooks</span></a
       >
@@ -122,10 +122,4 @@ const current = (isThis) => (isThis ? 'page' : undefined);
 function isTyping({ target, altKey, ctrlKey, metaKey, isComposing }) {
   if (altKey || ctrlKey || metaKey || isComposing) return true;
   return target instanceof Element && target.closest('input, select, textarea, dialog') !== null;
-}
-
-/** @param {Event} event */
-function toContent(event) {
-  event.preventDefault(); // the part behind # is the page
-  document.getElementById('main')?.focus();
 }

@@ -125,6 +125,18 @@ export function Heading({ title, crumbs = [], children }) {
 }
 
 /**
+ * A link, seen with the focus alone, past everything before an element that can take the focus.
+ * @param {{ to: string, children?: ComponentChildren }} props `to`: its id
+ */
+export function SkipLink({ to, children }) {
+  const skip = (/** @type {Event} */ event) => {
+    event.preventDefault(); // the part behind # is the page
+    document.getElementById(to)?.focus();
+  };
+  return html`<a class="skip" href=${`#${to}`} onClick=${skip}>${children}</a>`;
+}
+
+/**
  * A part of a page with its heading.
  * @param {{ title: ComponentChildren, children?: ComponentChildren }} props
  */
