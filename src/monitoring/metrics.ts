@@ -125,7 +125,7 @@ function filingMetrics({ gauge, counter }: DefineMetrics) {
     allOldestFiling: gauge('all_oldest_filing_seconds', 'The same over all accounts.', ['status']),
     rejectionsUncovered: gauge(
       'rejections_uncovered',
-      'Whether no enabled subscription of an account covers REJECTED (1), so that nobody is told.',
+      'Whether no enabled subscription of an account covers REJECTED (1), or one does (0).',
       ['account'],
     ),
     accountsUncovered: gauge('accounts_uncovered', 'Number of such accounts.'),
