@@ -101,8 +101,8 @@ export async function agree(input: Input, context: Context, question: string): P
 export const yesOption = { yes: { text: 'do not ask' } } satisfies Record<string, Option>;
 
 /**
- * An http or https address, also without its scheme: a port (`8080`, `:8080/hooks`) or a name of this machine is
- * http, another host https. Throws CliError for others; `from` names the option.
+ * An http or https address, also without its scheme: a port (`8080`, `:8080/hooks`) or a name of this
+ * machine is http, another host https. Throws CliError for others; `from` names the option.
  */
 export function addressFrom(text: string, from: string): string {
   const ofPort = text.replace(/^:?(?=\d{1,5}(\/|$))/, '127.0.0.1:');
