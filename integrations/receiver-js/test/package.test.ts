@@ -190,7 +190,7 @@ console.log('ok');
   // The others are parts of a program that has a receiver.
   const parts = shown.filter((code) => !isWhole(code)).map((code) => givenToParts + code);
   const whole = shown.filter(isWhole);
-  assert.deepEqual([whole.length, parts.length], [3, 8]);
+  assert.deepEqual([whole.length, parts.length], [3, 7]);
   writeProgram('servers.ts', servers);
   for (const [name, texts] of Object.entries({ whole, part: parts }))
     for (const [index, text] of texts.entries()) writeProgram(`${name}-${index}.ts`, text);
