@@ -13,32 +13,6 @@ import {
   type StoredAccount,
 } from './account.ts';
 
-/** Reads accounts, and reports those that cannot be read. */
-export interface AccountReads {
-  /**
-   * About `count` accounts from a place on; '0' is the first. Every account that exists throughout is in some
-   * part, one that comes or goes meanwhile may not be, and some may come twice.
-   */
-  slice(from: string, count: number): Promise<AccountSlice>;
-  /**
-   * The accounts whose names follow `after`, by name, with those that cannot be read; at most `limit`. Only
-   * they are read.
-   */
-  page(
-    after: string,
-    limit: number,
-  ): Promise<{ readonly records: readonly AccountRecord[]; readonly hasMore: boolean }>;
-  /** These accounts, in their order. One that does not exist is left out. */
-  some(names: readonly string[]): Promise<AccountRecord[]>;
-  /** Number of records of accounts, with unreadable ones and removals under way. */
-  count(): Promise<number>;
-  /** Null when there is no such account. Throws UnreadableRecordError. */
-  get(account: string): Promise<Account | null>;
-  /** The account with its key; otherwise as `get`. Throws SealError when the key cannot be opened. */
-  getKeyed(account: string): Promise<KeyedAccount | null>;
-  exists(account: string): Promise<boolean>;
-}
-
 export interface AccountReadsDeps {
   readonly redis: RedisClient;
   readonly keys: Keys;
@@ -50,14 +24,14 @@ export interface AccountReadsDeps {
 // Maximum number of accounts that are kept open, so that their polls need not open them each time.
 const openedMax = 20_000;
 
-/** Reads over one connection. */
+/** Reads accounts over one connection, and reports those that cannot be read. */
 export function createAccountReads({
   redis,
   keys,
   sealer,
   defaults,
   onUnreadable = () => undefined,
-}: AccountReadsDeps): AccountReads {
+}: AccountReadsDeps) {
   const toAccount = (account: string, { sealedKey: _sealed, ...stored }: StoredAccount): Account => ({
     stalledAfter: null,
     digest: null,
@@ -113,7 +87,11 @@ export function createAccountReads({
   }
 
   return {
-    async slice(from, count) {
+    /**
+     * About `count` accounts from a place on; '0' is the first. Every account that exists throughout is in some
+     * part, one that comes or goes meanwhile may not be, and some may come twice.
+     */
+    async slice(from: string, count: number): Promise<AccountSlice> {
       const { next, all } = await scan(from, count);
       const records = recordsOf(all);
       const accounts = records.filter((each): each is Account => !('error' in each));
@@ -122,8 +100,13 @@ export function createAccountReads({
       );
       return { accounts, leaving, unreadable: records.length - accounts.length, next };
     },
+    /** Number of records of accounts, with unreadable ones and removals under way. */
     count: () => redis.hlen(keys.accounts),
-    async page(after, limit) {
+    /**
+     * The accounts whose names follow `after`, by name, with those that cannot be read; at most `limit`. Only
+     * they are read.
+     */
+    async page(after: string, limit: number) {
       const found: Found[] = [];
       for (let from = after; found.length <= limit;) {
         const { names } = keys.accountLists;
@@ -135,18 +118,21 @@ export function createAccountReads({
       }
       return { records: recordsOf(found.slice(0, limit)), hasMore: found.length > limit };
     },
-    some: async (given) => recordsOf(await readSome(given)),
-    async get(account) {
+    /** These accounts, in their order. One that does not exist is left out. */
+    some: async (given: readonly string[]) => recordsOf(await readSome(given)),
+    /** Null when there is no such account. Throws UnreadableRecordError. */
+    async get(account: string): Promise<Account | null> {
       const text = await redis.hget(keys.accounts, account);
       const found = text === null ? null : parseAccount(keys.accounts, account, text);
       return found === null ? null : toAccount(account, found);
     },
-    async getKeyed(account) {
+    /** The account with its key; otherwise as `get`. Throws SealError when the key cannot be opened. */
+    async getKeyed(account: string): Promise<KeyedAccount | null> {
       const text = await redis.hget(keys.accounts, account);
       if (text === null) return null;
       const known = opened.get(account);
       return known?.text === text ? known.keyed : open(account, text);
     },
-    exists: async (account) => (await readSome([account])).some(({ found }) => found !== null),
+    exists: async (account: string) => (await readSome([account])).some(({ found }) => found !== null),
   };
 }

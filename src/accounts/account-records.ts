@@ -33,10 +33,7 @@ redis.call('ZADD', names, 0, account)
 redis.call('ZADD', unsound, 0, account)
 return 1`);
 
-/** The records of accounts, each replaced only where it is still the one that was read. */
-export type AccountRecords = ReturnType<typeof createAccountRecords>;
-
-/** Records in the hash of accounts. */
+/** The records of accounts in their hash, each replaced only where it is still the one that was read. */
 export function createAccountRecords(redis: RedisClient, keys: Keys) {
   const { names, unsound, rejecting } = keys.accountLists;
   return {

@@ -3,29 +3,6 @@ import type { AccountKeys, Keys } from '../redis/keys.ts';
 import { escapeGlob, scanKeys } from '../redis/scan-keys.ts';
 import { defineScript } from '../redis/scripts.ts';
 
-/**
- * An account that is removed and created again under its name is another account: each has an id of its own,
- * its incarnation. The keys of both have the same names, so `P:{a}:incarnation` names the owner. It goes from
- * `open <former>` to `closed <next>`, in one step with the removal of all keys that writers check before they
- * write. Then the other keys are removed, while no process can add to them, and `open <next>` lets the next
- * incarnation begin. Each step is taken only from the value that was read, and no value occurs twice. Any
- * number of processes may therefore do this at once, or continue where another one stopped.
- */
-export interface Incarnations {
-  /**
-   * Empties the account's keys for the incarnation `next`, or finds that done. `isCurrent` says whether
-   * `next` is still the one to come. False when it is not, or the keys belong to another incarnation by now:
-   * those are left alone. All keys in Redis are scanned only where a former account may have left some.
-   */
-  empty(account: string, next: string, isCurrent: () => Promise<boolean>): Promise<boolean>;
-  /** Lets the incarnation write, once the keys are empty. Safe to repeat. */
-  open(account: string, next: string): Promise<void>;
-  /** The incarnation that may write to the keys, '' where they do not say; null while they are closed. */
-  current(account: string): Promise<string | null>;
-  /** Lets the mark of a removed account expire after a day: all work on the account has ended by then. */
-  forget(account: string, next: string): Promise<void>;
-}
-
 const forgottenAfterMs = 24 * 3_600_000;
 
 // Takes one step in emptying or opening an account's keys, unless another process has gone on from there.
@@ -57,8 +34,16 @@ redis.call('UNLINK', unpack(KEYS, 2, 1 + ARGV[3]))
 redis.call('SET', KEYS[1], ARGV[2])
 return is_clean and 2 or 1`);
 
-/** Incarnations in Redis, one string per account. */
-export function createIncarnations(redis: RedisClient, keys: Keys): Incarnations {
+/**
+ * An account that is removed and created again under its name is another account: each has an id of its own,
+ * its incarnation. The keys of both have the same names, so `P:{a}:incarnation` names the owner. It goes from
+ * `open <former>` to `closed <next>`, in one step with the removal of all keys that writers check before they
+ * write. Then the other keys are removed, while no process can add to them, and `open <next>` lets the next
+ * incarnation begin. Each step is taken only from the value that was read, and no value occurs twice. Any
+ * number of processes may therefore do this at once, or continue where another one stopped. One string per
+ * account.
+ */
+export function createIncarnations(redis: RedisClient, keys: Keys) {
   // 'left' when keys of a former account may remain; null: the value is no longer the expected one.
   async function close(account: string, expected: string, next: string): Promise<'left' | 'clean' | null> {
     const key = keys.account(account);
@@ -93,7 +78,12 @@ export function createIncarnations(redis: RedisClient, keys: Keys): Incarnations
   }
 
   return {
-    async empty(account, next, isCurrent) {
+    /**
+     * Empties the account's keys for the incarnation `next`, or finds that done. `isCurrent` says whether
+     * `next` is still the one to come. False when it is not, or the keys belong to another incarnation by now:
+     * those are left alone. All keys in Redis are scanned only where a former account may have left some.
+     */
+    async empty(account: string, next: string, isCurrent: () => Promise<boolean>): Promise<boolean> {
       for (;;) {
         const found = await read(account);
         if (found === opened(next)) return true;
@@ -106,15 +96,18 @@ export function createIncarnations(redis: RedisClient, keys: Keys): Incarnations
         if (await removeAll(account, closed(next))) return true;
       }
     },
-    async open(account, next) {
+    /** Lets the incarnation write, once the keys are empty. Safe to repeat. */
+    async open(account: string, next: string): Promise<void> {
       await step(account, closed(next), opened(next));
     },
-    async current(account) {
+    /** The incarnation that may write to the keys, '' where they do not say; null while they are closed. */
+    async current(account: string): Promise<string | null> {
       const found = await read(account);
       if (found.startsWith('closed ')) return null;
       return found.startsWith('open ') ? found.slice('open '.length) : '';
     },
-    async forget(account, next) {
+    /** Lets the mark of a removed account expire after a day: all work on the account has ended by then. */
+    async forget(account: string, next: string): Promise<void> {
       await step(account, closed(next), closed(next), { forMs: forgottenAfterMs });
     },
   };
@@ -126,10 +119,5 @@ function fixedKeys(key: AccountKeys): string[] {
   return texts.filter((text) => text !== key.base && text !== key.incarnation);
 }
 
-function opened(incarnation: string): string {
-  return `open ${incarnation}`;
-}
-
-function closed(next: string): string {
-  return `closed ${next}`;
-}
+const opened = (incarnation: string) => `open ${incarnation}`;
+const closed = (next: string) => `closed ${next}`;

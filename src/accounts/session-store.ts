@@ -4,7 +4,7 @@ import type { Keys } from '../redis/keys.ts';
 import { replaceField } from '../redis/hash-fields.ts';
 import { loadScript } from '../redis/scripts.ts';
 import { parseShaped } from '../redis/unreadable-record.ts';
-import type { AccountToken } from './token-store.ts';
+import { hashLength, touchEveryMs, type AccountToken } from './token-store.ts';
 
 /** A browser that is signed in. Times are milliseconds on Redis's clock. */
 export interface Session {
@@ -18,23 +18,8 @@ export interface Session {
   readonly usedAt: number;
 }
 
-/** The sessions of the page. Only digests are stored. */
-export interface SessionStore {
-  /**
-   * Opens a session for the holder of a token, or for the operator (null), and returns its text: 256 random
-   * bits, which are not stored. Null when the token was revoked meanwhile. Atomic.
-   */
-  create(token: AccountToken | null, now: number): Promise<{ text: string; session: Session } | null>;
-  /**
-   * The session with this text; null when it is unknown or has ended. It says nothing of its token, which may
-   * be revoked.
-   */
-  find(text: string, now: number): Promise<Session | null>;
-  /** Remembers the use of a session that was found; writes once in five minutes, never after its end. */
-  touch(text: string, session: Session, now: number): Promise<void>;
-  /** Ends a session at once; nothing happens where it has ended. */
-  remove(session: Session): Promise<void>;
-}
+/** The sessions of the page. */
+export type SessionStore = ReturnType<typeof createSessionStore>;
 
 /** Milliseconds that a session lasts in all. */
 export const sessionMs = 7 * 24 * 3_600_000;
@@ -44,9 +29,6 @@ const sessionIdleMs = 12 * 3_600_000;
 const sessionsMax = 1_000;
 /** Maximum number of sessions of one account token; the oldest one goes. */
 const sessionsOfTokenMax = 200;
-
-// Milliseconds in which the use of a session is written at most once.
-const touchEveryMs = 5 * 60_000;
 
 // As in a token, the text names the account, so that it is found without a search.
 const textPattern = /^fws_[A-Za-z0-9_-]{43}(?:\.([A-Za-z0-9][A-Za-z0-9._-]{0,63}))?$/;
@@ -61,11 +43,11 @@ interface StoredSession {
 }
 
 /**
- * Sessions in one Redis hash per account, so that they go with it, and one for the operator's. The digest of
- * an operator's session is keyed with a key that is derived from `operatorToken`: when that changes, they all
- * end.
+ * Sessions in one Redis hash per account, so that they go with it, and one for the operator's. Only digests
+ * are stored. The digest of an operator's session is keyed with a key that is derived from `operatorToken`:
+ * when that changes, they all end.
  */
-export function createSessionStore(redis: RedisClient, keys: Keys, operatorToken: string): SessionStore {
+export function createSessionStore(redis: RedisClient, keys: Keys, operatorToken: string) {
   const addScript = loadScript(new URL('add-session.lua', import.meta.url));
   // RFC 5869: a key of its own for this purpose.
   const sessionKey = Buffer.from(hkdfSync('sha256', operatorToken, '', 'filing-webhooks sessions', 32));
@@ -90,7 +72,11 @@ export function createSessionStore(redis: RedisClient, keys: Keys, operatorToken
   }
 
   return {
-    async create(token, now) {
+    /**
+     * Opens a session for the holder of a token, or for the operator (null), and returns its text: 256 random
+     * bits, which are not stored. Null when the token was revoked meanwhile. Atomic.
+     */
+    async create(token: AccountToken | null, now: number) {
       const text = `fws_${randomBytes(32).toString('base64url')}${token === null ? '' : `.${token.account}`}`;
       const place = placeOf(text);
       if (place === null) throw new Error('a session has another form than its pattern');
@@ -120,27 +106,34 @@ export function createSessionStore(redis: RedisClient, keys: Keys, operatorToken
       );
       return added === 'added' ? { text, session: toSession(place.account, stored) } : null;
     },
-    async find(text, now) {
+    /**
+     * The session with this text; null when it is unknown or has ended. It says nothing of its token, which may
+     * be revoked.
+     */
+    async find(text: string, now: number): Promise<Session | null> {
       const found = await read(text);
       if (found === null) return null;
       const { endsAt, usedAt } = found.stored;
       const isOver = endsAt <= now || usedAt + sessionIdleMs <= now;
       return isOver ? null : toSession(found.account, found.stored);
     },
-    async touch(text, { usedAt }, now) {
+    /** Remembers the use of a session that was found; writes once in five minutes, never after its end. */
+    async touch(text: string, { usedAt }: Session, now: number): Promise<void> {
       if (now - usedAt < touchEveryMs) return;
       const found = await read(text);
       if (found === null) return;
       const value = JSON.stringify({ ...found.stored, usedAt: now });
       await replaceField(redis, found.key, idOf(found.stored.hash), { expected: found.found, value });
     },
-    async remove({ id, opens }) {
+    /** Ends a session at once; nothing happens where it has ended. */
+    async remove({ id, opens }: Session): Promise<void> {
       await redis.hdel(opens === null ? keys.sessions : keys.account(opens.account).sessions, id);
     },
   };
 }
 
-// A record that cannot be read is no session: its holder signs in again.
+// A record that cannot be read is no session: its holder signs in again. timingSafeEqual takes hashes of one
+// length only.
 function parseStored(text: string): StoredSession | null {
   try {
     const stored = parseShaped<StoredSession>(text, {
@@ -154,9 +147,6 @@ function parseStored(text: string): StoredSession | null {
     return null;
   }
 }
-
-// Hexadecimal digits of a SHA-256: timingSafeEqual takes hashes of one length only.
-const hashLength = 64;
 
 function toSession(account: string | null, { hash, token, endsAt, usedAt }: StoredSession): Session {
   return { id: idOf(hash), opens: account === null ? null : { account, token }, endsAt, usedAt };

@@ -23,8 +23,11 @@ export interface AccountToken {
   readonly right: Right;
   /** Whether its text is that of a link, which opens the page and not the API. */
   readonly link: boolean;
-  /** Which subscriptions it may see and manage: all of the account, or only those that it made. */
-  readonly subscriptions: ManagedSubscriptions;
+  /**
+   * Which subscriptions it may see and manage: all of the account, or only those that it made; then it may
+   * change nothing else of the account.
+   */
+  readonly subscriptions: 'all' | 'own';
   readonly createdAt: number;
   /** Null = never. */
   readonly expiresAt: number | null;
@@ -33,11 +36,6 @@ export interface AccountToken {
   /** The id of the token that made it; null = the operator, or a version that did not note it. */
   readonly parent: string | null;
 }
-
-/**
- * The subscriptions that a token may see and manage. With `own` it may change nothing else of the account.
- */
-export type ManagedSubscriptions = 'all' | 'own';
 
 /** The settings of a token; a parent expires no earlier than the tokens that it makes. */
 export type TokenSettings = Pick<AccountToken, 'name' | 'right' | 'expiresAt'> &
@@ -53,37 +51,18 @@ export type MadeToken =
 /** Maximum number of tokens of an account, with links and expired ones; expired links make way for others. */
 export const tokensMax = 1_000;
 
-/** The tokens of all accounts. Only digests are stored. */
-export interface TokenStore {
-  /** Creates a token with 256 random bits and returns its text, which is not stored. Atomic. */
-  create(account: string, settings: TokenSettings, now: number): Promise<MadeToken>;
-  /** All tokens of an account, oldest first, expired ones included. */
-  list(account: string): Promise<AccountToken[]>;
-  /**
-   * Revokes a token at once, with all that were made with it and with those; atomic. False when there was
-   * none. With `keep` those that it made stay, as made by the token that made it.
-   */
-  remove(account: string, id: string, children: 'revoke' | 'keep'): Promise<boolean>;
-  /** The token with this text, of any account; null when it is unknown, revoked or expired. */
-  find(text: string, now: number): Promise<AccountToken | null>;
-  /** The token of an account by its id; null as above. */
-  get(account: string, id: string, now: number): Promise<AccountToken | null>;
-  /**
-   * Remembers the use of a token that was found; writes once in five minutes and never brings back a revoked
-   * one.
-   */
-  touch(token: AccountToken, now: number): Promise<void>;
-}
+/** The tokens of all accounts. */
+export type TokenStore = ReturnType<typeof createTokenStore>;
 
 interface StoredToken extends Omit<AccountToken, 'id' | 'account'> {
   readonly hash: string;
 }
 
-// Hexadecimal digits of a SHA-256.
-const hashLength = 64;
+/** Hexadecimal digits of a SHA-256. */
+export const hashLength = 64;
 
-// Milliseconds in which the use of a token is written at most once.
-const touchEveryMs = 5 * 60_000;
+/** Milliseconds in which the use of a token or a session is written at most once. */
+export const touchEveryMs = 5 * 60_000;
 
 // The text names its account, so that a valid token on the path of another account is distinguished from a
 // wrong one without a search.
@@ -119,23 +98,20 @@ end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return 'added'`);
 
-/** Tokens in one Redis hash per account, so that they go with it. */
+/** Tokens in one Redis hash per account, so that they go with it. Only digests are stored. */
 export function createTokenStore(
   redis: RedisClient,
   keys: Keys,
   onUnreadable: OnUnreadable = () => undefined,
-): TokenStore {
+) {
   const removeScript = loadScript(new URL('remove-token.lua', import.meta.url));
   const tokensOf = (account: string) => keys.account(account).tokens;
-  const parse = (account: string, id: string, text: string) => parseToken(tokensOf(account), id, text);
-
-  // A token that cannot be read opens nothing and can be removed by its id.
-  function readListed(account: string, id: string, text: string): AccountToken[] {
-    return readOrLeaveOut(account, onUnreadable, () => toToken(account, parse(account, id, text)));
-  }
+  const parse = (account: string, id: string, text: string) =>
+    decodeRecord(tokensOf(account), id, text, toStored);
 
   return {
-    async create(account, settings, now) {
+    /** Creates a token with 256 random bits and returns its text, which is not stored. Atomic. */
+    async create(account: string, settings: TokenSettings, now: number): Promise<MadeToken> {
       const secret = randomBytes(32).toString('base64url');
       const text = `${settings.link === true ? 'fwl' : 'fwa'}_${secret}.${account}`;
       const hash = digest('sha256', text);
@@ -157,13 +133,24 @@ export function createTokenStore(
       if (added === 'gone' || added === 'revoked' || added === 'full') return { kind: added };
       return { kind: 'made', text, token: toToken(account, stored) };
     },
-    async list(account) {
+    /**
+     * All tokens of an account, oldest first, expired ones included. One that cannot be read opens nothing and
+     * can be removed by its id.
+     */
+    async list(account: string): Promise<AccountToken[]> {
       const all = Object.entries<string>(await redis.hgetall(tokensOf(account)));
-      return all.flatMap(([id, text]) => readListed(account, id, text)).toSorted(byAge);
+      const read = ([id, text]: [string, string]) =>
+        readOrLeaveOut(account, onUnreadable, () => toToken(account, parse(account, id, text)));
+      return all.flatMap(read).toSorted(byAge);
     },
-    remove: async (account, id, children) =>
+    /**
+     * Revokes a token at once, with all that were made with it and with those; atomic. False when there was
+     * none. With `keep` those that it made stay, as made by the token that made it.
+     */
+    remove: async (account: string, id: string, children: 'revoke' | 'keep') =>
       (await removeScript.run(redis, [tokensOf(account)], [id, children === 'keep' ? '1' : ''])) !== 0,
-    async find(text, now) {
+    /** The token with this text, of any account; null when it is unknown, revoked or expired. */
+    async find(text: string, now: number): Promise<AccountToken | null> {
       const account = textPattern.exec(text)?.[1];
       if (account === undefined) return null;
       const hash = digest('sha256', text);
@@ -173,11 +160,16 @@ export function createTokenStore(
       if (!timingSafeEqual(Buffer.from(stored.hash), Buffer.from(hash))) return null;
       return unlessExpired(toToken(account, stored), now);
     },
-    async get(account, id, now) {
+    /** The token of an account by its id; null as above. */
+    async get(account: string, id: string, now: number): Promise<AccountToken | null> {
       const found = await redis.hget(tokensOf(account), id);
       return found === null ? null : unlessExpired(toToken(account, parse(account, id, found)), now);
     },
-    async touch({ account, id, lastUsedAt }, now) {
+    /**
+     * Remembers the use of a token that was found; writes once in five minutes and never brings back a revoked
+     * one.
+     */
+    async touch({ account, id, lastUsedAt }: AccountToken, now: number): Promise<void> {
       if (lastUsedAt !== null && now - lastUsedAt < touchEveryMs) return;
       const text = await redis.hget(tokensOf(account), id);
       if (text === null) return;
@@ -193,10 +185,6 @@ function toToken(account: string, { hash, ...stored }: StoredToken): AccountToke
 
 function unlessExpired(token: AccountToken, now: number): AccountToken | null {
   return token.expiresAt !== null && token.expiresAt <= now ? null : token;
-}
-
-function parseToken(key: string, id: string, text: string): StoredToken {
-  return decodeRecord(key, id, text, toStored);
 }
 
 // timingSafeEqual takes hashes of one length only.

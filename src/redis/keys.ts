@@ -102,7 +102,7 @@ export function createKeys(prefix: string, database: number = 0) {
     accounts: `${prefix}:accounts`,
     /**
      * What is known of all accounts without reading each, in the slot of `accounts`
-     * (src/accounts/account-changes.ts).
+     * (src/accounts/account-store.ts).
      */
     accountLists: accountLists(`${prefix}:{${prefix}:accounts}`),
     /** The operator's sessions of the page. */

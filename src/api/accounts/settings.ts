@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Check } from 'typebox/value';
-import { KeyNeededError } from '../../accounts/account-changes.ts';
+import { KeyNeededError } from '../../accounts/account-store.ts';
 import { digestProblem } from '../../accounts/digest.ts';
 import { accountNamePattern, type StayRule } from '../../accounts/account.ts';
 import { stayRuleProblem } from '../../filings/detection/stay-limits.ts';
