@@ -34,5 +34,5 @@ EXPOSE 3000 9464
 # Probes have a port of their own, in any role: clients of the API cannot take its places.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.METRICS_PORT + '/health/live').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# The options of `npm start` (docs/operations.md, Memory).
+# The options of `npm start` (docs/operations.md, How much it takes).
 CMD ["node", "--max-semi-space-size=16", "--no-allocation-site-pretenuring", "--max-old-space-size=1024", "--v8-pool-size=0", "src/main.ts"]

@@ -7,7 +7,7 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import type { Environment } from '../../config/environment.ts';
 import { atMost, type Command, type Input } from '../command.ts';
 
-/** The options that `npm start` gives to Node (docs/operations.md, Memory). */
+/** The options that `npm start` gives to Node (docs/operations.md, How much it takes). */
 const startOptions = packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
 /** `start`: runs the daemon, with the variables of the process and the `.env` of the folder. */
