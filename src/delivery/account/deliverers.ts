@@ -3,13 +3,15 @@ import { createBusyWatch } from '../../waiting/busy-process.ts';
 import { createFilterJudge } from '../../subscriptions/content-filter/judge.ts';
 import { isUnverified } from '../../subscriptions/options/verification.ts';
 import { openSubscription } from '../../subscriptions/store/stored-subscription.ts';
-import type { Sealer } from '../../secrets/seal.ts';
+import type { Subscription } from '../../subscriptions/subscription.ts';
+import { isUnreadable } from '../../redis/unreadable-record.ts';
+import { SealError, type Sealer } from '../../secrets/seal.ts';
 import { createCallbackSender, type SendCallbackDeps } from '../../callbacks/send-callback.ts';
 import { createAccountShares } from '../account-shares.ts';
-import { isLasting, UnusableSettingsError, UnverifiedError } from '../blocked/block-policy.ts';
 import { SharedLimits } from '../schedule/limiter.ts';
 import { Deliverer, type DelivererDeps, type RunResult } from './deliverer.ts';
 import type { ReadySubscription } from './queue.ts';
+import type { Opened } from './steps.ts';
 
 /** Delivery to accounts by name, in this process. */
 export interface Deliverers {
@@ -58,26 +60,24 @@ export function createDeliverers(deps: DeliverersDeps): Deliverers {
     shares: createAccountShares(deps.callbacksAtOnce),
   };
 
-  function open(account: string, id: string, settings: string): ReadySubscription {
+  function open(account: string, id: string, settings: string): Opened {
     const key = `${account}/${id}`;
     const known = opened.get(key);
     if (known?.settings === settings) return known;
-    const subscription = openUsable(account, id, settings);
-    if (isUnverified(subscription)) throw new UnverifiedError(settings, subscription);
-    const made = { settings, subscription, send: createCallbackSender(deps, subscription) };
+    let subscription: Subscription;
+    try {
+      const place = { key: `subscriptions of ${account}`, field: id };
+      subscription = openSubscription(deps.sealer, account, settings, place);
+    } catch (error) {
+      // A missing key, a newer format, or garbage.
+      if (!(error instanceof SealError) && !isUnreadable(error)) throw error;
+      return { kind: 'unusable', reason: error.message };
+    }
+    if (isUnverified(subscription)) return { kind: 'unverified', subscription };
+    const send = createCallbackSender(deps, subscription);
+    const made = { kind: 'ready', settings, subscription, send } as const;
     opened.set(key, made);
     return made;
-  }
-
-  function openUsable(account: string, id: string, settings: string) {
-    try {
-      return openSubscription(deps.sealer, account, settings, {
-        key: `subscriptions of ${account}`,
-        field: id,
-      });
-    } catch (error) {
-      throw isLasting(error) ? new UnusableSettingsError(settings, error) : error;
-    }
   }
 
   async function runNow(account: string, deliverer: Deliverer, signal: AbortSignal): Promise<RunResult> {

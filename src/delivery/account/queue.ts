@@ -29,6 +29,7 @@ import { createWrittenFields, type WrittenFields } from './written-fields.ts';
 
 /** A subscription ready to be called. */
 export interface ReadySubscription {
+  readonly kind: 'ready';
   readonly subscription: Subscription;
   readonly send: CallbackSender;
 }

@@ -4,7 +4,7 @@ import { isAskedAgain } from '../../subscriptions/options/auto-enable.ts';
 import { isExpired } from '../../subscriptions/options/expires-at.ts';
 import type { Block, DeliveryState, Subscription } from '../../subscriptions/subscription.ts';
 import type { AccountShares } from '../account-shares.ts';
-import { blockAfter, UnusableSettingsError, UnverifiedError } from '../blocked/block-policy.ts';
+import { blockAfter } from '../blocked/block-policy.ts';
 import type { BlockStore } from '../blocked/block-store.ts';
 import type { EndExpired } from '../expiry.ts';
 import type { HeldSubscriptions } from '../held.ts';
@@ -17,6 +17,12 @@ import { keepsAllBack, positionOf, type Member, type NotBefore } from './members
 import type { Behind, OpenAccount } from './open-account.ts';
 import { SubscriptionQueue, type QueueDeps, type QueueStart, type ReadySubscription } from './queue.ts';
 
+/** A subscription as it was opened from its settings, or why nothing may be sent to it. */
+export type Opened =
+  | ReadySubscription
+  | { readonly kind: 'unverified'; readonly subscription: Subscription } // its endpoint has yet to be verified
+  | { readonly kind: 'unusable'; readonly reason: string }; // for good; the reason says what the operator can do
+
 export interface StepDeps extends QueueDeps {
   readonly store: Pick<AccountStore, 'waiting' | 'read'>;
   readonly shares: AccountShares;
@@ -25,10 +31,8 @@ export interface StepDeps extends QueueDeps {
   readonly endExpired: EndExpired;
   /** When to look again at a subscription whose callbacks have to wait for the proxy; null if not. */
   readonly heldUntil: HeldSubscriptions['heldUntil'];
-  /**
-   * Opens a subscription from its settings as stored. Throws UnusableSettingsError and UnverifiedError.
-   */
-  readonly open: (account: string, id: string, settings: string) => ReadySubscription;
+  /** Opens a subscription from its settings as stored. */
+  readonly open: (account: string, id: string, settings: string) => Opened;
   /** Called when a record cannot be read without which nothing is sent to a subscription. */
   readonly reportStanding: ReportStanding;
   /** Called after unusable settings have blocked a subscription. */
@@ -109,7 +113,7 @@ export class Steps {
     members.touched.delete(member);
     try {
       const settings = await blocks.settings(name, member.id);
-      if (settings !== null) await this.#holdBack(member, new UnusableSettingsError(settings, unreadable));
+      if (settings !== null) await this.#holdBack(member, settings, unreadable.message);
     } catch (failed) {
       if (toUnreadable(failed) === null) throw failed;
     }
@@ -130,14 +134,9 @@ export class Steps {
     members.waits(member, null);
     if (member.queue !== null) {
       const waiting = delivery.replaying > 0 ? await store.waiting(name, member.id) : null;
-      try {
-        const ready = open(name, member.id, settings);
-        member.queue.follow({ ready, delivery, replays: waiting?.replays ?? [] });
-        member.isStale = false;
-      } catch (error) {
-        if (!(error instanceof UnusableSettingsError) && !(error instanceof UnverifiedError)) throw error;
-        member.isStale = true;
-      }
+      const ready = open(name, member.id, settings);
+      member.isStale = ready.kind !== 'ready';
+      if (ready.kind === 'ready') member.queue.follow({ ready, delivery, replays: waiting?.replays ?? [] });
       if (member.queue.isDirty()) members.touched.add(member);
     }
     members.leaveLevel(member, window.known().position);
@@ -161,16 +160,11 @@ export class Steps {
     if (notBefore !== null && keepsAllBack(notBefore)) return this.#sleep(member, notBefore);
     if (!delivery.enabled && delivery.disabledAt === 0) return this.#sleep(member, null);
     if (member.isBroken) return this.#whileBusy(member, () => this.#refresh(id));
-    let ready: ReadySubscription;
-    try {
-      ready = open(name, id, settings);
-    } catch (error) {
-      const isUnverified = error instanceof UnverifiedError;
-      if (!isUnverified && !(error instanceof UnusableSettingsError)) throw error;
-      if (!delivery.enabled) return this.#sleep(member, null);
-      if (isUnverified) return this.#ask(member, error);
-      return this.#thenSleep(member, () => this.#holdBack(member, error));
-    }
+    const ready = open(name, id, settings);
+    if (ready.kind !== 'ready' && !delivery.enabled) return this.#sleep(member, null);
+    if (ready.kind === 'unverified') return this.#ask(member, ready.subscription);
+    if (ready.kind === 'unusable')
+      return this.#thenSleep(member, () => this.#holdBack(member, settings, ready.reason));
     const isAsked = isAskedAgain(delivery, ready.subscription, now());
     if (!delivery.enabled && !isAsked) return this.#sleep(member, null);
     if (isExpired(ready.subscription, now())) return this.#endExpired(member);
@@ -247,10 +241,10 @@ export class Steps {
     });
   }
 
-  async #holdBack(member: Member, { settings, message }: UnusableSettingsError): Promise<void> {
+  async #holdBack(member: Member, settings: string, reason: string): Promise<void> {
     const { name, members } = this.#account;
     const { blocks, now, random, onBlocked } = this.#deps;
-    const block = blockAfter(await blocks.read(name, member.id), message, now(), random);
+    const block = blockAfter(await blocks.read(name, member.id), reason, now(), random);
     const isWritten = await blocks.set(name, member.id, settings, block);
     if (isWritten) {
       member.delivery = { ...member.delivery, blocked: block };
@@ -262,7 +256,8 @@ export class Steps {
     else this.#account.mustRead = true;
   }
 
-  #ask(member: Member, { settings, subscription }: UnverifiedError): void {
+  #ask(member: Member, subscription: Subscription): void {
+    const { settings } = member;
     this.#thenSleep(member, async () => {
       const { verifier, now } = this.#deps;
       const at = await verifier.whenDue(settings, subscription);
