@@ -5,16 +5,6 @@ import { nameFailure } from '../redis/store-failure.ts';
 import type { RunResult } from './account/deliverer.ts';
 import { deliverQueueName, type DeliverJob, type DeliverQueue } from './deliver-queue.ts';
 
-/** Runs deliverers as the queue calls for them. */
-export interface DeliverWorker {
-  /**
-   * Starts no more jobs and lets running deliverers finish their callbacks in flight. Resolves when they
-   * have, which may be never while Redis is away. Events that the process leaves in flight are sent again
-   * under the same ids, by the process that delivers for the account next.
-   */
-  close(): Promise<void>;
-}
-
 export interface DeliverWorkerDeps {
   readonly connection: RedisClient;
   /** BullMQ's prefix of the queue. */
@@ -30,10 +20,10 @@ export interface DeliverWorkerDeps {
 }
 
 /**
- * Starts the worker of the queue `deliver`. Its jobs are safe to run again: a killed one is repeated within
+ * Starts the worker of the queue `deliver`, which runs deliverers as the queue calls for them. Its jobs are safe to run again: a killed one is repeated within
  * 9 s.
  */
-export function createDeliverWorker(deps: DeliverWorkerDeps): DeliverWorker {
+export function createDeliverWorker(deps: DeliverWorkerDeps) {
   const { queue, now } = deps;
   const stopping = new AbortController();
 
@@ -62,7 +52,12 @@ export function createDeliverWorker(deps: DeliverWorkerDeps): DeliverWorker {
     onFailed: (job, error) => deps.onError(nameFailure(`delivery of ${job.data.account}`, error)),
   });
   return {
-    async close() {
+    /**
+     * Starts no more jobs and lets running deliverers finish their callbacks in flight. Resolves when they
+     * have, which may be never while Redis is away. Events that the process leaves in flight are sent again
+     * under the same ids, by the process that delivers for the account next.
+     */
+    async close(): Promise<void> {
       stopping.abort();
       await worker.close();
     },

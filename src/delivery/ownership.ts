@@ -32,19 +32,7 @@ export type Verified =
   | { readonly kind: 'changed' }; // the settings have changed meanwhile, or the subscription is gone
 
 /** Asks endpoints whether they want the callbacks, and writes their answers. */
-export interface Verifier {
-  /**
-   * Asks the endpoint of an unverified subscription if it is time to, and returns when to drain (ms on
-   * Redis's clock); null for not before something changes. After 24 hours without a proof, and after a 410,
-   * the subscription is disabled. `settings` are those of the subscription as stored. A crash leaves the
-   * block as it was, so the endpoint is asked again.
-   */
-  whenDue(settings: string, subscription: Subscription): Promise<number | null>;
-  /**
-   * Asks at once, also for a disabled subscription, which stays so. The next challenge is sent as planned.
-   */
-  now(settings: string, subscription: Subscription): Promise<Verified>;
-}
+export type Verifier = ReturnType<typeof createVerifier>;
 
 export interface VerifierDeps extends SendCallbackDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'update'>;
@@ -69,7 +57,7 @@ const tooMany =
   'The endpoint is not verified. Too many were asked within a minute: its turn comes in a moment.';
 
 /** A verifier over the stores. */
-export function createVerifier(deps: VerifierDeps): Verifier {
+export function createVerifier(deps: VerifierDeps) {
   const { blocks, now } = deps;
 
   async function formerBlock({ account, id }: Subscription): Promise<Block | null> {
@@ -122,7 +110,13 @@ export function createVerifier(deps: VerifierDeps): Verifier {
   }
 
   return {
-    async whenDue(settings, subscription) {
+    /**
+     * Asks the endpoint of an unverified subscription if it is time to, and returns when to drain (ms on
+     * Redis's clock); null for not before something changes. After 24 hours without a proof, and after a
+     * 410, the subscription is disabled. `settings` are those of the subscription as stored. A crash leaves
+     * the block as it was, so the endpoint is asked again.
+     */
+    async whenDue(settings: string, subscription: Subscription): Promise<number | null> {
       const former = await formerBlock(subscription);
       const { since = now(), times = 0 } = former ?? {};
       if (former !== null && isBlocking(former, now())) return former.nextAt;
@@ -149,7 +143,10 @@ export function createVerifier(deps: VerifierDeps): Verifier {
         return wait(error.message, 60_000);
       }
     },
-    async now(settings, subscription) {
+    /**
+     * Asks at once, also for a disabled subscription, which stays so. The next challenge is sent as planned.
+     */
+    async now(settings: string, subscription: Subscription): Promise<Verified> {
       const result = await ask(subscription);
       if (result.kind === 'asked' && result.asked.refusal !== null && isUnverified(subscription))
         await refuse(settings, subscription, await formerBlock(subscription), result.asked);

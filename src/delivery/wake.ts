@@ -4,15 +4,7 @@ import type { AccountStore } from './store/account-store.ts';
 import type { DeliverQueue } from './deliver-queue.ts';
 
 /** Wakes the deliverers of accounts. */
-export interface Waker {
-  /**
-   * Right after events were recorded, or settings changed. An account without subscriptions is left alone.
-   * Rejects when it could not be woken.
-   */
-  wake(account: string): Promise<void>;
-  /** Wakes the account if anything of it waits: a crash may have lost a wake-up. */
-  wakeIfDue(account: string): Promise<void>;
-}
+export type Waker = ReturnType<typeof createWaker>;
 
 export interface WakerDeps {
   readonly redis: RedisClient;
@@ -26,13 +18,18 @@ export interface WakerDeps {
 }
 
 /** A waker over the queue. */
-export function createWaker({ redis, keys, store, queue, readOn, now }: WakerDeps): Waker {
+export function createWaker({ redis, keys, store, queue, readOn, now }: WakerDeps) {
   return {
-    async wake(account) {
+    /**
+     * Right after events were recorded, or settings changed. An account without subscriptions is left alone.
+     * Rejects when it could not be woken.
+     */
+    async wake(account: string): Promise<void> {
       if (readOn(account)) return;
       if ((await redis.exists(keys.account(account).subscriptions)) === 1) await queue.wake(account);
     },
-    async wakeIfDue(account) {
+    /** Wakes the account if anything of it waits: a crash may have lost a wake-up. */
+    async wakeIfDue(account: string): Promise<void> {
       if (await store.isDue(account, now())) await queue.wake(account);
     },
   };

@@ -55,7 +55,7 @@ export function notBefore(
   now: number,
   isAsked = false,
 ): NotBefore | null {
-  const { enabled, disabledReason, blocked, obstacle = '', pausedUntil, throttledUntil } = delivery;
+  const { enabled, disabledReason, blocked, obstacle, pausedUntil, throttledUntil } = delivery;
   if (!enabled && disabledReason === expiredReason) return { at: null, reason: 'expired' };
   if (!enabled) return { at: isAsked ? Math.max(now, pausedUntil) : null, reason: 'disabled' };
   if (blocked !== null)

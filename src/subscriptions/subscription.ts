@@ -171,10 +171,8 @@ export const neverCalled = {
   blocked: null as Block | null,
 };
 
-/** The progress of delivery to one subscription; an obstacle that is left out is none. */
-export type DeliveryState = Readonly<
-  Omit<typeof neverCalled, 'obstacle'> & Partial<Pick<typeof neverCalled, 'obstacle'>>
->;
+/** The progress of delivery to one subscription. */
+export type DeliveryState = Readonly<typeof neverCalled>;
 
 /**
  * Where a subscription is called, without the path and query, in which receivers keep credentials, and

@@ -14,15 +14,7 @@ import type { ReadySubscription } from './queue.ts';
 import type { Opened } from './steps.ts';
 
 /** Delivery to accounts by name, in this process. */
-export interface Deliverers {
-  /**
-   * One run, see `Deliverer`. A run of the account that is under way reads on instead and ends both; one
-   * that is about to end is waited for.
-   */
-  run(account: string, signal: AbortSignal): Promise<RunResult>;
-  /** Has the run of the account that is under way read on; false when there is none that does. */
-  readOn(account: string): boolean;
-}
+export type Deliverers = ReturnType<typeof createDeliverers>;
 
 export interface DeliverersDeps
   extends Omit<DelivererDeps, 'open' | 'limits' | 'shares' | 'judge'>, SendCallbackDeps {
@@ -44,7 +36,7 @@ const unreadableMs = 5_000;
 const keptBytesMax = 128 * 1024 * 1024;
 
 /** Nothing is known of any account yet. */
-export function createDeliverers(deps: DeliverersDeps): Deliverers {
+export function createDeliverers(deps: DeliverersDeps) {
   const opened = createBoundedMap<string, KeptReady>(openedMax);
   const kept = createBoundedMap<string, { deliverer: Deliverer; bytes: number }>(
     keptBytesMax,
@@ -94,6 +86,10 @@ export function createDeliverers(deps: DeliverersDeps): Deliverers {
     }
   }
 
+  /**
+   * One run, see `Deliverer`. A run of the account that is under way reads on instead and ends both; one
+   * that is about to end is waited for.
+   */
   function run(account: string, signal: AbortSignal): Promise<RunResult> {
     const current = running.get(account);
     if (current !== undefined) {
@@ -108,5 +104,9 @@ export function createDeliverers(deps: DeliverersDeps): Deliverers {
     return begun;
   }
 
-  return { run, readOn: (account) => running.get(account)?.deliverer.readOn() ?? false };
+  return {
+    run,
+    /** Has the run of the account that is under way read on; false when there is none that does. */
+    readOn: (account: string) => running.get(account)?.deliverer.readOn() ?? false,
+  };
 }

@@ -362,7 +362,7 @@ export class SubscriptionQueue {
       hasRead: (position) => position <= this.#live.readTo(),
       aheadMs: () => this.#wasAheadMs,
     };
-    return createReplays(deps, []);
+    return createReplays(deps);
   }
 
   #retryNow(): void {

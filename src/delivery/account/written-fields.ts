@@ -1,26 +1,17 @@
 import type { DeliveryState } from '../../subscriptions/subscription.ts';
-import type { EndpointFields, ProgressFields, SubscriptionSettlement } from '../store/settlement-text.ts';
+import type { EndpointFields, ProgressFields } from '../store/settlement-text.ts';
 
 /** The fields of a subscription as they were last written, so that each is written only when it changes. */
-export interface WrittenFields {
-  /** Returns the fields that are not as they were last written, and counts them as written. */
-  removeChanges(
-    progress: ProgressFields,
-    endpoint: EndpointFields,
-  ): Pick<SubscriptionSettlement, 'progress' | 'endpoint'>;
-  /** All fields of the endpoint count as changed: they may not have been written. */
-  forgetEndpoint(): void;
-  /** This delivery state with the fields that were last written. */
-  over(state: DeliveryState): DeliveryState;
-}
+export type WrittenFields = ReturnType<typeof createWrittenFields>;
 
 /** Starts from the delivery state as it is stored. Pure but for what it remembers. */
-export function createWrittenFields(stored: DeliveryState): WrittenFields {
+export function createWrittenFields(stored: DeliveryState) {
   let progress: ProgressFields = stored;
   // Null if it is not known what is written.
-  let endpoint: EndpointFields | null = { obstacle: '', ...stored };
+  let endpoint: EndpointFields | null = stored;
   return {
-    removeChanges(newProgress, newEndpoint) {
+    /** Returns the fields that are not as they were last written, and counts them as written. */
+    removeChanges(newProgress: ProgressFields, newEndpoint: EndpointFields) {
       const changed = {
         progress: changedFields(newProgress, progress),
         endpoint: endpoint === null ? newEndpoint : changedFields(newEndpoint, endpoint),
@@ -28,8 +19,10 @@ export function createWrittenFields(stored: DeliveryState): WrittenFields {
       [progress, endpoint] = [newProgress, newEndpoint];
       return changed;
     },
+    /** All fields of the endpoint count as changed: they may not have been written. */
     forgetEndpoint: () => void (endpoint = null),
-    over(state) {
+    /** This delivery state with the fields that were last written. */
+    over(state: DeliveryState): DeliveryState {
       const { snapshots, undecided, ...others } = progress;
       return { ...state, ...others, ...endpoint, snapshots: snapshots ?? 0, undecided: undecided ?? '' };
     },

@@ -24,18 +24,7 @@ export interface AttemptOf extends ListedAttempt {
 }
 
 /** The attempts of an account. */
-export interface AttemptList {
-  /**
-   * Up to `limit` attempts, newest first, behind `after`, the `next` of the page before. With a filter at
-   * most 20 000 are read, so a page may hold fewer of them, or none, and still have a next one.
-   */
-  list(
-    account: string,
-    filter: AttemptFilter,
-    after: string | null,
-    limit: number,
-  ): Promise<Listed<AttemptOf>>;
-}
+export type AttemptList = ReturnType<typeof createAttemptList>;
 
 /**
  * A place in the list of an account's attempts: the time at which they were written and the number within
@@ -72,11 +61,7 @@ end
 return ids`);
 
 /** The attempts of all subscriptions of an account as one list. */
-export function createAttemptList(
-  redis: RedisClient,
-  keys: Keys,
-  journal: Pick<Journal, 'read'>,
-): AttemptList {
+export function createAttemptList(redis: RedisClient, keys: Keys, journal: Pick<Journal, 'read'>) {
   // The sources with attempts, the one with the newest attempt first.
   async function open(
     account: string,
@@ -104,7 +89,16 @@ export function createAttemptList(
   }
 
   return {
-    async list(account, filter, after, limit) {
+    /**
+     * Up to `limit` attempts, newest first, behind `after`, the `next` of the page before. With a filter at
+     * most 20 000 are read, so a page may hold fewer of them, or none, and still have a next one.
+     */
+    async list(
+      account: string,
+      filter: AttemptFilter,
+      after: string | null,
+      limit: number,
+    ): Promise<Listed<AttemptOf>> {
       const having = membersOf(filter);
       const isFiltered = Object.keys(having).length > 0 || filter.after !== null || filter.before !== null;
       const to = filter.after === null ? '-' : String(Math.max(0, filter.after - writtenWithinMs));

@@ -9,23 +9,14 @@ import type { Block } from '../../subscriptions/subscription.ts';
  * The blocks that keep subscriptions from being drained. A block survives restarts; a blocked subscription is
  * not woken early.
  */
-export interface BlockStore {
-  /** The subscription's block; null when it has none that can be read. */
-  read(account: string, id: string): Promise<Block | null>;
-  /** The subscription's settings as stored; null when it is gone. */
-  settings(account: string, id: string): Promise<string | null>;
-  /**
-   * Writes a block, or ends it with null; atomic. `settings` are the stored settings that the block is about.
-   * Returns false and writes nothing when they have changed, or the subscription is disabled or gone.
-   */
-  set(account: string, id: string, settings: string, block: Block | null): Promise<boolean>;
-}
+export type BlockStore = ReturnType<typeof createBlockStore>;
 
 /** Blocks in the delivery states of their subscriptions. */
-export function createBlockStore(redis: RedisClient, keys: Keys): BlockStore {
+export function createBlockStore(redis: RedisClient, keys: Keys) {
   const script = loadScript(new URL('set-block.lua', import.meta.url));
   return {
-    async read(account, id) {
+    /** The subscription's block; null when it has none that can be read. */
+    async read(account: string, id: string): Promise<Block | null> {
       const { state } = keys.account(account).subscription(id);
       const text = await redis.hget(state, 'blocked');
       try {
@@ -35,8 +26,14 @@ export function createBlockStore(redis: RedisClient, keys: Keys): BlockStore {
         return null;
       }
     },
-    settings: (account, id) => redis.hget(keys.account(account).subscriptions, id),
-    async set(account, id, settings, block) {
+    /** The subscription's settings as stored; null when it is gone. */
+    settings: (account: string, id: string) => redis.hget(keys.account(account).subscriptions, id),
+    /**
+     * Writes a block, or ends it with null; atomic. `settings` are the stored settings that the block is
+     * about. Returns false and writes nothing when they have changed, or the subscription is disabled or
+     * gone.
+     */
+    async set(account: string, id: string, settings: string, block: Block | null): Promise<boolean> {
       const { subscriptions, subscription } = keys.account(account);
       const written = await script.run(
         redis,

@@ -2,16 +2,6 @@ import type { ListedDeadLetter } from '../store/delivery-records.ts';
 import type { Journal, Listed } from '../store/journal.ts';
 import type { Replay } from './replay.ts';
 
-/** The dead letters of a replay's events: they leave the list when a replay has delivered their events. */
-export interface Letters {
-  /** Resolves once `at` knows all letters that were written before `lookAgain` was last called. */
-  find(): Promise<void>;
-  /** Newer letters may matter from now on. */
-  lookAgain(): void;
-  /** Id of the letter of the event at this position; undefined when there is none. */
-  at(position: number): string | undefined;
-}
-
 export interface LettersDeps {
   readonly journal: Pick<Journal, 'list'>;
 }
@@ -45,13 +35,16 @@ export async function* eachPageOfLetters(
   } while (before !== null);
 }
 
-/** The letters of a subscription between two positions of the log. Nothing is read before it is needed. */
+/**
+ * The letters of a subscription between two positions of the log: they leave the list when a replay has
+ * delivered their events. Nothing is read before it is needed.
+ */
 export function createLetters(
   deps: LettersDeps,
   account: string,
   subscription: string,
   { first, last }: Pick<Replay, 'first' | 'last'>,
-): Letters {
+) {
   const ids = new Map<number, string>();
   let newest: string | undefined;
   let finding: Promise<void> | null = null;
@@ -66,10 +59,11 @@ export function createLetters(
   }
 
   return {
+    /** Resolves once `at` knows all letters that were written before `lookAgain` was last called. */
     find: () => (finding ??= findNewer()),
-    lookAgain() {
-      finding = null;
-    },
-    at: (position) => ids.get(position),
+    /** Newer letters may matter from now on. */
+    lookAgain: () => void (finding = null),
+    /** Id of the letter of the event at this position; undefined when there is none. */
+    at: (position: number) => ids.get(position),
   };
 }

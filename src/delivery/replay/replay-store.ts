@@ -21,22 +21,7 @@ import {
  * The replays of all subscriptions. Drains write the states of the replays that they work on, under their
  * fence.
  */
-export interface ReplayStore {
-  /**
-   * Adds a replay behind those that are unfinished; atomic. Returns its id, or that of an unfinished replay
-   * of the same request, which takes its place. Its events were chosen from the log up to `cursor`; null and
-   * nothing is added where the log is another one now. Throws ReplayRefusedError and AccountQuotaError.
-   */
-  add(account: string, subscription: string, replay: Replay, cursor: Checkpoint): Promise<string | null>;
-  /** Null when there is none, or no longer: finished replays make room for newer ones. */
-  load(account: string, subscription: string, id: string): Promise<ReplayRecord | null>;
-  /** All that are kept of a subscription, the latest first; one that cannot be read is left out. */
-  list(account: string, subscription: string): Promise<ReplayRecord[]>;
-  /** Ends an unfinished replay, whose lanes go; atomic. No drain writes anything of it afterwards. */
-  cancel(account: string, subscription: string, id: string): Promise<'cancelled' | 'ended' | 'unknown'>;
-  /** The lanes of the oldest unfinished replay: those behind it have none before they are worked on. */
-  lanes(account: string, subscription: string): Promise<ReadonlyMap<string, Lane>>;
-}
+export type ReplayStore = ReturnType<typeof createReplayStore>;
 
 function parseReplay(text: string): Replay | null {
   return parseShaped<Replay>(text, { id: 'string', request: 'object', first: 'number', last: 'number' });
@@ -47,7 +32,7 @@ function parseReplayState(text: string): ReplayState | null {
 }
 
 /** Replays in one hash per subscription, the lanes of the one that is worked on in another. */
-export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
+export function createReplayStore(redis: RedisClient, keys: Keys) {
   const addScript = committing(loadScript(new URL('add-replay.lua', import.meta.url)));
   const cancelScript = committing(loadScript(new URL('cancel-replay.lua', import.meta.url)));
 
@@ -62,7 +47,12 @@ export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
   }
 
   return {
-    async add(account, subscription, replay, cursor) {
+    /**
+     * Adds a replay behind those that are unfinished; atomic. Returns its id, or that of an unfinished replay
+     * of the same request, which takes its place. Its events were chosen from the log up to `cursor`; null
+     * and nothing is added where the log is another one now. Throws ReplayRefusedError and AccountQuotaError.
+     */
+    async add(account: string, subscription: string, replay: Replay, cursor: Checkpoint) {
       const key = keys.account(account);
       const { subscriptions, head, events, quota, registrations, tokens, changes } = key;
       const { state, replays } = key.subscription(subscription);
@@ -83,22 +73,26 @@ export function createReplayStore(redis: RedisClient, keys: Keys): ReplayStore {
       if (reply === 1) throw new ReplayRefusedError('too_many');
       return reply === 2 ? null : String(reply);
     },
+    /** Null when there is none, or no longer: finished replays make room for newer ones. */
     load,
-    async list(account, subscription) {
+    /** All that are kept of a subscription, the latest first; one that cannot be read is left out. */
+    async list(account: string, subscription: string): Promise<ReplayRecord[]> {
       const key = keys.account(account).subscription(subscription).replays;
       const kept = (await redis.hget(key, 'kept')) ?? '';
       const ids = kept.split(' ').filter((id) => id !== '');
       const records = await Promise.all(ids.map((id) => load(account, subscription, id).catch(leaveOut)));
       return records.filter((record) => record !== null).toReversed();
     },
-    async cancel(account, subscription, id) {
+    /** Ends an unfinished replay, whose lanes go; atomic. No drain writes anything of it afterwards. */
+    async cancel(account: string, subscription: string, id: string) {
       const key = keys.account(account);
       const { state, replays, replayLanes } = key.subscription(subscription);
       const used = [key.subscriptions, state, replays, replayLanes, key.changes];
       const reply = await cancelScript.run(redis, used, [subscription, id, randomUUID()]);
       return reply === 0 ? 'unknown' : reply === 1 ? 'cancelled' : 'ended';
     },
-    async lanes(account, subscription) {
+    /** The lanes of the oldest unfinished replay: those behind it have none before they are worked on. */
+    async lanes(account: string, subscription: string): Promise<ReadonlyMap<string, Lane>> {
       const key = keys.account(account).subscription(subscription).replayLanes;
       return parseLanes(key, await redis.hgetall(key));
     },

@@ -13,39 +13,10 @@ import type { ReplayStore } from './replay-store.ts';
 import { selectEvents, type IsSeen, type SelectionDeps } from './select-events.ts';
 
 /** Delivers events again. */
-export interface Replayer {
-  /**
-   * Begins to deliver the selected events again, under the same webhook-ids and with the same bodies,
-   * whenever nothing else is to be sent. Only events that the subscription asks for match, and only once they
-   * are done; the others are still on their way to it. An event that the request names is unknown where
-   * `isSeen` is false of its type. A repeated request returns the running replay. Throws ReplayRefusedError.
-   * A crash leaves the replay either added or not begun at all.
-   */
-  start(
-    account: string,
-    subscription: string,
-    request: ReplayRequest,
-    isSeen?: IsSeen,
-  ): Promise<{ id: string; matched: number }>;
-  /** Number of events that `start` would deliver again. Starts nothing. Throws ReplayRefusedError. */
-  count(account: string, subscription: string, request: ReplayRequest, isSeen?: IsSeen): Promise<number>;
-  /**
-   * Begins to send the filings as they are, or one of them whatever the subscription asks for: adds a
-   * snapshot behind the replays of the subscription; an unfinished one of the same goes on instead. Returns
-   * its id. Throws ReplayRefusedError and AccountQuotaError. A crash leaves it either added or not begun at
-   * all.
-   */
-  snapshot(account: string, subscription: string, filingId?: string): Promise<string>;
-  /** Null when there is no such replay, or no longer. */
-  progress(account: string, subscription: string, id: string): Promise<ReplayProgress | null>;
-  /** The replays that are kept of a subscription, the latest first. */
-  list(account: string, subscription: string): Promise<ReplayProgress[]>;
-  /**
-   * Ends a replay: callbacks in flight may still arrive, and nothing is sent for it after that. Atomic. False
-   * when there is no such replay. One that has ended already stays as it is.
-   */
-  cancel(account: string, subscription: string, id: string): Promise<boolean>;
-}
+export type Replayer = ReturnType<typeof createReplayer>;
+
+/** A request for a replay of a subscription. */
+type Asked = [account: string, subscription: string, request: ReplayRequest, isSeen?: IsSeen];
 
 export interface ReplayerDeps extends SelectionDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'get'>;
@@ -58,10 +29,10 @@ export interface ReplayerDeps extends SelectionDeps {
 }
 
 /** A replayer over the stores and the drain queue. */
-export function createReplayer(deps: ReplayerDeps): Replayer {
+export function createReplayer(deps: ReplayerDeps) {
   const { subscriptions, log, replays, wake, now } = deps;
 
-  async function choose(...[account, id, request, isSeen]: Parameters<Replayer['start']>) {
+  async function choose(...[account, id, request, isSeen]: Asked) {
     const record = await subscriptions.get(account, id);
     if (record === null) throw new ReplayRefusedError('no_subscription');
     const { subscription, delivery } = record;
@@ -71,21 +42,36 @@ export function createReplayer(deps: ReplayerDeps): Replayer {
     return { ...(await selectEvents(deps, { subscription, settled }, request, isSeen)), upTo };
   }
 
-  const start: Replayer['start'] = async (account, id, request, isSeen) => {
-    const { upTo, ...selection } = await choose(account, id, request, isSeen);
+  /**
+   * Begins to deliver the selected events again, under the same webhook-ids and with the same bodies,
+   * whenever nothing else is to be sent. Only events that the subscription asks for match, and only once they
+   * are done; the others are still on their way to it. An event that the request names is unknown where
+   * `isSeen` is false of its type. A repeated request returns the running replay. Throws ReplayRefusedError.
+   * A crash leaves the replay either added or not begun at all.
+   */
+  async function start(...asked: Asked): Promise<{ id: string; matched: number }> {
+    const [account, id, request] = asked;
+    const { upTo, ...selection } = await choose(...asked);
     const replay = { id: newReplayId(), request, createdAt: now(), ...selection };
     const added = await replays.add(account, id, replay, upTo);
     // Redis was set back meanwhile.
-    if (added === null) return start(account, id, request, isSeen);
+    if (added === null) return start(...asked);
     await wake(account);
     const former = added === replay.id ? null : await replays.load(account, id, added);
     return { id: added, matched: (former?.replay ?? replay).matched };
-  };
+  }
 
   return {
     start,
-    count: async (...asked) => (await choose(...asked)).matched,
-    async snapshot(account, id, filingId) {
+    /** Number of events that `start` would deliver again. Starts nothing. Throws ReplayRefusedError. */
+    count: async (...asked: Asked) => (await choose(...asked)).matched,
+    /**
+     * Begins to send the filings as they are, or one of them whatever the subscription asks for: adds a
+     * snapshot behind the replays of the subscription; an unfinished one of the same goes on instead. Returns
+     * its id. Throws ReplayRefusedError and AccountQuotaError. A crash leaves it either added or not begun at
+     * all.
+     */
+    async snapshot(account: string, id: string, filingId?: string): Promise<string> {
       const snapshot = newSnapshot(await deps.known(account), now(), filingId);
       const added = await replays.add(account, id, snapshot, logBeginning);
       // A snapshot is of no log: the one that Redis was set back to is as good as any.
@@ -93,12 +79,19 @@ export function createReplayer(deps: ReplayerDeps): Replayer {
       await wake(account);
       return added;
     },
-    async progress(account, subscription, id) {
+    /** Null when there is no such replay, or no longer. */
+    async progress(account: string, subscription: string, id: string): Promise<ReplayProgress | null> {
       const record = await replays.load(account, subscription, id);
       return record === null ? null : progressOf(record);
     },
-    list: async (account, subscription) => (await replays.list(account, subscription)).map(progressOf),
-    async cancel(account, subscription, id) {
+    /** The replays that are kept of a subscription, the latest first. */
+    list: async (account: string, subscription: string) =>
+      (await replays.list(account, subscription)).map(progressOf),
+    /**
+     * Ends a replay: callbacks in flight may still arrive, and nothing is sent for it after that. Atomic.
+     * False when there is no such replay. One that has ended already stays as it is.
+     */
+    async cancel(account: string, subscription: string, id: string): Promise<boolean> {
       const result = await replays.cancel(account, subscription, id);
       // A drain takes note of it, and of when the subscription is next due without this replay.
       if (result === 'cancelled') await wake(account);

@@ -46,13 +46,9 @@ export const goneReason = 'the endpoint answered 410 Gone';
 const pauseMsMax = retryAfterMaxMs + 60_000;
 
 /** The endpoint's health as part of a delivery state. */
-export function healthOf(
-  state: Omit<EndpointHealth, 'obstacle'> & { readonly obstacle?: string },
-): EndpointHealth {
-  const { failures, failedFilings, failingSince, lastSuccessAt, workedAt } = state;
-  const { pausedUntil: until, probes, obstacle = '' } = state;
-  const failing = { failures, failedFilings, failingSince, lastSuccessAt, workedAt };
-  return { ...failing, pausedUntil: until, probes, obstacle };
+export function healthOf(state: EndpointHealth): EndpointHealth {
+  const names = Object.keys(neverFailed) as (keyof EndpointHealth)[];
+  return Object.fromEntries(names.map((name) => [name, state[name]])) as EndpointHealth;
 }
 
 /** Health without any failure, as after everything was made due at once. */

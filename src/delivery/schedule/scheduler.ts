@@ -70,12 +70,10 @@ export class SendScheduler {
     for (const kind of turnOrder(probe ? this.#health.probes : this.#starts + 1, probe)) {
       const turn = this.#startTurn(kind, probe ? Infinity : now);
       if (turn === null) continue;
-      const { position, entry, filingId, attempt } = turn;
       const replay = kind === 'replay' ? (this.#tracks[1]?.replay ?? null) : null;
       this.#starts += 1;
       if (replay !== null) this.#replaysInFlight += 1;
-      this.#limiter.started(filingId, now);
-      return { position, entry, filingId, attempt, replay, probe, startedAt: now, round: this.#round };
+      return this.#begin(turn, replay, probe, now);
     }
     return null;
   }
@@ -83,9 +81,7 @@ export class SendScheduler {
   /** Starts a `ping`, with which a down endpoint is asked where no event waits. */
   startPing(entry: LogEntry, now: number): Work {
     const { position, filingId } = entry;
-    this.#limiter.started(filingId, now);
-    const round = this.#round;
-    return { position, entry, filingId, attempt: 1, replay: null, probe: true, startedAt: now, round };
+    return this.#begin({ position, entry, filingId, attempt: 1 }, null, true, now);
   }
 
   /** Whether `startNext` would start an event now, if the rate allowed it. */
@@ -165,6 +161,11 @@ export class SendScheduler {
     if (now < pausedUntil) return pausedUntil;
     const dueAt = Math.min(...this.#tracks.map((track) => track.nextDueAt() ?? Infinity));
     return dueAt === Infinity ? null : dueAt;
+  }
+
+  #begin(turn: Turn, replay: string | null, probe: boolean, now: number): Work {
+    this.#limiter.started(turn.filingId, now);
+    return { ...turn, replay, probe, startedAt: now, round: this.#round };
   }
 
   // Whether another event may be sent at all, whatever it is.

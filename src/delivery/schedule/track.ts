@@ -6,7 +6,7 @@ import { laneAfterFailure, laneAfterHead, newLane, type Lane, type Lanes, type W
 /** An event whose turn it is to be sent. */
 export interface Turn {
   readonly position: number;
-  /** Null when the event has to be read from the log again. */
+  /** Null when its body was not kept: the event has to be read from the log again. */
   readonly entry: LogEntry | null;
   readonly filingId: string;
   /** 1 for the first attempt. */
@@ -40,12 +40,7 @@ export interface TrackStart {
 }
 
 /** An event that has not been tried yet. */
-interface Untried {
-  readonly position: number;
-  readonly filingId: string;
-  /** Null when its body was not kept; the event then has to be read from the log again. */
-  readonly entry: LogEntry | null;
-}
+type Untried = Omit<Turn, 'attempt'>;
 
 // Maximum number of events behind others of their filing. Each write of results lists the events delivered
 // between them, range by range.

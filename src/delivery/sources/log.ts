@@ -12,16 +12,7 @@ export interface Stretch {
 }
 
 /** The log behind a subscription's cursor. It reads nothing itself: the account reads for all of them. */
-export interface LogSource extends Source {
-  /** The newest position that was taken. */
-  readTo(): number;
-  /** Takes the entries behind `readTo` while there is room; true when anything is to be written of them. */
-  take(stretch: Stretch): boolean;
-  /** Passes over all positions up to this one: nothing of them is for the subscription. */
-  skipTo(position: number): void;
-  /** Removes and returns the dead letters of events that were taken and cannot be sent. */
-  removeGivenUp(): DeadLetter[];
-}
+export type LogSource = ReturnType<typeof createLogSource>;
 
 export interface LogSourceDeps {
   readonly log: Pick<EventLog, 'readAt'>;
@@ -35,7 +26,7 @@ export interface LogSourceDeps {
 }
 
 /** The log behind a position up to which everything is done. */
-export function createLogSource(deps: LogSourceDeps, position: number): LogSource {
+export function createLogSource(deps: LogSourceDeps, position: number) {
   const { log, account, cursor, intake, accepts, now } = deps;
   let readTo = position;
   let givenUp: DeadLetter[] = [];
@@ -64,8 +55,10 @@ export function createLogSource(deps: LogSourceDeps, position: number): LogSourc
   }
 
   return {
+    /** The newest position that was taken. */
     readTo: () => readTo,
-    take({ entries, upTo }) {
+    /** Takes the entries behind `readTo` while there is room; true when anything is to be written of them. */
+    take({ entries, upTo }: Stretch): boolean {
       let isNew = false;
       for (const entry of entries) {
         if (entry.position <= readTo) continue;
@@ -74,11 +67,13 @@ export function createLogSource(deps: LogSourceDeps, position: number): LogSourc
       }
       return (upTo > readTo && expireTo(upTo)) || isNew;
     },
-    skipTo(upTo) {
+    /** Passes over all positions up to this one: nothing of them is for the subscription. */
+    skipTo(upTo: number): void {
       cursor.markRange(readTo + 1, upTo);
       readTo = Math.max(readTo, upTo);
     },
-    removeGivenUp() {
+    /** Removes and returns the dead letters of events that were taken and cannot be sent. */
+    removeGivenUp(): DeadLetter[] {
       const removed = givenUp;
       givenUp = [];
       return removed;

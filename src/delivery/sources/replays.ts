@@ -27,27 +27,7 @@ export interface ReplayCounts {
 }
 
 /** The replays of a subscription, one after the other. */
-export interface Replays {
-  /**
-   * The unfinished replays, oldest first. A current replay that is not among them was cancelled: none of its
-   * events is started any more. Returns whether one was.
-   */
-  follow(ids: readonly string[]): boolean;
-  /** Whether there is any replay. */
-  hasAny(): boolean;
-  /** Reads on in the current replay while there is room; true when it took any event. */
-  readOn(): Promise<boolean>;
-  /** The replay that is worked on; null when there is none. */
-  current(): { readonly id: string; readonly source: ReplayedSource } | null;
-  /** Number of filings that the current replay still has to send; null unless it is a snapshot. */
-  snapshotsLeft(): number | null;
-  /** The changes of the current replay since the last call, with these counts, to be written. */
-  removeChanges(ended: ReplayCounts): ReplayChanges | null;
-  /** The changes that `removeChanges` returned are written; a finished replay makes room for the next one. */
-  written(changes: ReplayChanges | null): void;
-  /** Number of lanes of the current replay. */
-  lanes(): number;
-}
+export type Replays = ReturnType<typeof createReplays>;
 
 export interface ReplaysDeps extends LettersDeps {
   readonly replays: Pick<ReplayStore, 'load' | 'lanes'>;
@@ -78,10 +58,10 @@ interface Current extends OpenReplay {
   written: string;
 }
 
-/** The replays with these ids, all of them unfinished, oldest first. */
-export function createReplays(deps: ReplaysDeps, ids: readonly string[]): Replays {
+/** There are none at first. */
+export function createReplays(deps: ReplaysDeps) {
   const { replays, account, subscription, scheduler, now } = deps;
-  let waiting = ids;
+  let waiting: readonly string[] = [];
   let current: Current | null = null;
 
   function end(): void {
@@ -105,22 +85,31 @@ export function createReplays(deps: ReplaysDeps, ids: readonly string[]): Replay
   }
 
   return {
-    follow(unfinished) {
+    /**
+     * The unfinished replays, oldest first. A current replay that is not among them was cancelled: none of
+     * its events is started any more. Returns whether one was.
+     */
+    follow(unfinished: readonly string[]): boolean {
       waiting = unfinished;
       const isCancelled = current !== null && !waiting.includes(current.id);
       if (isCancelled) end();
       return isCancelled;
     },
+    /** Whether there is any replay. */
     hasAny: () => waiting.length > 0 || current !== null,
-    async readOn() {
+    /** Reads on in the current replay while there is room; true when it took any event. */
+    async readOn(): Promise<boolean> {
       const [next] = waiting;
       if (next === undefined || scheduler.isPaused(now())) return false;
       current ??= await open(next);
       return current === null ? false : current.source.read();
     },
-    current: () => current,
+    /** The replay that is worked on; null when there is none. */
+    current: (): { readonly id: string; readonly source: ReplayedSource } | null => current,
+    /** Number of filings that the current replay still has to send; null unless it is a snapshot. */
     snapshotsLeft: () => current?.source.left?.() ?? null,
-    removeChanges(ended) {
+    /** The changes of the current replay since the last call, with these counts, to be written. */
+    removeChanges(ended: ReplayCounts): ReplayChanges | null {
       if (current === null) return null;
       const { id, cursor, lanes, state, written } = current;
       const { isRead, ...progress } = current.source.progress();
@@ -137,11 +126,13 @@ export function createReplays(deps: ReplaysDeps, ids: readonly string[]): Replay
       const isNew = current.written !== written;
       return { id, state: isNew ? current.written : null, lanes: lanes.removeChanges(), finished };
     },
-    written(changes) {
+    /** The changes that `removeChanges` returned are written; a finished replay makes room for the next. */
+    written(changes: ReplayChanges | null): void {
       if (changes?.finished !== true) return;
       waiting = waiting.filter((id) => id !== changes.id);
       end();
     },
+    /** Number of lanes of the current replay. */
     lanes: () => current?.lanes.count() ?? 0,
   };
 }

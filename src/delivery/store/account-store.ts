@@ -74,48 +74,7 @@ export interface SettledAccount {
 export type Settled = 'enabled' | 'disabled' | 'now_disabled' | 'now_enabled' | 'gone' | Error;
 
 /** Delivery of accounts in Redis. Each script of a deliverer is refused once another one has begun. */
-export interface AccountStore {
-  /** Begins to deliver; null where the account has no subscriptions. */
-  open(account: string): Promise<OpenedAccount | null>;
-  /**
-   * Reads subscriptions: null for one that is gone, an UnreadableRecordError for one that cannot be read.
-   * `beyond` brings every cursor back that is beyond this position. Null in all when another one has begun.
-   */
-  load(
-    account: string,
-    fence: Fence,
-    ids: readonly string[],
-    beyond: number | null,
-  ): Promise<(LoadedSubscription | null | Error)[] | null>;
-  /** Ids of all subscriptions, in no order. */
-  ids(account: string): Promise<string[]>;
-  /** The lanes of a subscription, and the ids of its unfinished replays, the oldest first. */
-  waiting(account: string, id: string): Promise<{ lanes: Map<string, Lane>; replays: string[] }>;
-  /**
-   * Reads up to `entries` entries after `known`, or after an earlier position; 0 only looks. `version` is
-   * that of the known settings.
-   */
-  read(
-    account: string,
-    fence: Fence,
-    known: Checkpoint,
-    version: string,
-    entries: number,
-    after?: number,
-  ): Promise<AccountRead | Overtaken>;
-  /** Writes a settlement; atomic, but one subscription that cannot be written holds up no other. */
-  settle(
-    account: string,
-    fence: Fence,
-    settlement: AccountSettlement,
-    now: number,
-  ): Promise<SettledAccount | Overtaken>;
-  /**
-   * Whether anything of the account waits to be delivered: events beyond the level, changed settings, an
-   * attempt that is due, or times of a clock that was ahead. False for an account without subscriptions.
-   */
-  isDue(account: string, now: number): Promise<boolean>;
-}
+export type AccountStore = ReturnType<typeof createAccountDeliveryStore>;
 
 // Maximum number of subscriptions of one script: a few milliseconds.
 const loadedAtOnce = 200;
@@ -134,21 +93,26 @@ export function createAccountDeliveryStore(
   bytesMax: number,
   onUnreadable: OnUnreadable = () => undefined,
   addPageLink: AddPageLink = withoutPageLinks,
-): AccountStore {
+) {
   const script = (file: string) => loadScript(new URL(file, import.meta.url));
   const [openScript, loadScripts, readScript] = [script('open.lua'), script('load.lua'), script('read.lua')];
   const settleScript = committing(script('settle.lua'));
   const dueScript = script('is-due.lua');
 
   return {
-    async open(account) {
+    /** Begins to deliver; null where the account has no subscriptions. */
+    async open(account: string): Promise<OpenedAccount | null> {
       const { delivery, head, events, changes, subscriptions, nothing } = keys.account(account);
       const epoch = randomUUID();
       const named = [delivery, head, events, changes, subscriptions, nothing];
       const reply = await openScript.run(redis, named, [epoch]);
       return reply === null ? null : toOpened(reply as OpenReply, epoch);
     },
-    async load(account, { epoch }, ids, beyond) {
+    /**
+     * Reads subscriptions: null for one that is gone, an UnreadableRecordError for one that cannot be read.
+     * `beyond` brings every cursor back that is beyond this position. Null in all when another one has begun.
+     */
+    async load(account: string, { epoch }: Fence, ids: readonly string[], beyond: number | null) {
       const { delivery, head, events, subscriptions, nothing, subscription } = keys.account(account);
       const loaded: (LoadedSubscription | null | Error)[] = [];
       for (let from = 0; from < ids.length; from += loadedAtOnce) {
@@ -164,8 +128,10 @@ export function createAccountDeliveryStore(
       }
       return loaded;
     },
-    ids: (account) => redis.hkeys(keys.account(account).subscriptions),
-    async waiting(account, id) {
+    /** Ids of all subscriptions, in no order. */
+    ids: (account: string) => redis.hkeys(keys.account(account).subscriptions),
+    /** The lanes of a subscription, and the ids of its unfinished replays, the oldest first. */
+    async waiting(account: string, id: string): Promise<{ lanes: Map<string, Lane>; replays: string[] }> {
       const own = keys.account(account).subscription(id);
       const [stored, running] = await Promise.all([
         redis.hgetall(own.lanes),
@@ -173,7 +139,18 @@ export function createAccountDeliveryStore(
       ]);
       return { lanes: parseLanes(own.lanes, stored), replays: running?.match(/\S+/g) ?? [] };
     },
-    async read(account, { epoch }, known, version, entries, after = known.position) {
+    /**
+     * Reads up to `entries` entries after `known`, or after an earlier position; 0 only looks. `version` is
+     * that of the known settings.
+     */
+    async read(
+      account: string,
+      { epoch }: Fence,
+      known: Checkpoint,
+      version: string,
+      entries: number,
+      after = known.position,
+    ): Promise<AccountRead | Overtaken> {
       const { delivery, head, events, bodies, changes } = keys.account(account);
       const reply = (await readScript.runBuffer(
         redis,
@@ -192,7 +169,13 @@ export function createAccountDeliveryStore(
         stretch,
       };
     },
-    async settle(account, { epoch, settles }, settlement, now) {
+    /** Writes a settlement; atomic, but one subscription that cannot be written holds up no other. */
+    async settle(
+      account: string,
+      { epoch, settles }: Fence,
+      settlement: AccountSettlement,
+      now: number,
+    ): Promise<SettledAccount | Overtaken> {
       const key = keys.account(account);
       const { known, level, nextAt, version, subscriptions } = settlement;
       const kept = Math.max(0, oldestKept(now) ?? 0);
@@ -215,7 +198,11 @@ export function createAccountDeliveryStore(
       const settled = results.map((each, i) => toSettled(each, key.subscription(subscriptions[i]?.id ?? '')));
       return { head: { position, timeline }, version: newVersion, results: settled };
     },
-    async isDue(account, now) {
+    /**
+     * Whether anything of the account waits to be delivered: events beyond the level, changed settings, an
+     * attempt that is due, or times of a clock that was ahead. False for an account without subscriptions.
+     */
+    async isDue(account: string, now: number): Promise<boolean> {
       const { delivery, head, changes, subscriptions } = keys.account(account);
       const latest = now + clockStepMsMin;
       return (await dueScript.run(redis, [subscriptions, delivery, head, changes], [now, latest])) === 1;

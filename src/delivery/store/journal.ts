@@ -41,32 +41,7 @@ export interface Listed<T> {
 }
 
 /** The journal of deliveries: attempts and dead letters, each list in a stream per subscription. */
-export interface Journal {
-  /**
-   * Adds the attempt of a test call, which changes nothing else; not where the subscription is gone. `now`
-   * is in milliseconds on Redis's clock.
-   */
-  addTest(account: string, subscription: string, attempt: Attempt, now: number): Promise<void>;
-  /** Reads a stretch in steps that each keep Redis busy for a millisecond. */
-  read<Name extends keyof Lists>(
-    account: string,
-    subscription: string,
-    list: Name,
-    stretch: Stretch<Lists[Name]>,
-  ): Promise<Found<Lists[Name]>>;
-  /**
-   * A page, newest first; `before` is the `next` of the page before. Only records written after the one whose
-   * id is `after`, if given.
-   */
-  list<Name extends keyof Lists>(
-    account: string,
-    subscription: string,
-    list: Name,
-    before: string | null,
-    limit: number,
-    after?: string,
-  ): Promise<Listed<Lists[Name]>>;
-}
+export type Journal = ReturnType<typeof createJournal>;
 
 /** Maximum number of records that one step reads: an attempt may have three kilobytes. */
 export const readAtOnce = 500;
@@ -82,10 +57,11 @@ export function createJournal(
   oldestKept: (now: number) => number | null,
   bytesMax: number,
   onUnreadable: OnUnreadable = () => undefined,
-): Journal {
+) {
   const script = loadScript(new URL('read-journal.lua', import.meta.url));
   const addTest = loadScript(new URL('add-test.lua', import.meta.url));
 
+  /** Reads a stretch in steps that each keep Redis busy for a millisecond. */
   async function read<Name extends keyof Lists>(
     account: string,
     subscription: string,
@@ -122,14 +98,29 @@ export function createJournal(
   }
 
   return {
-    async addTest(account, subscription, attempt, now) {
+    /**
+     * Adds the attempt of a test call, which changes nothing else; not where the subscription is gone. `now`
+     * is in milliseconds on Redis's clock.
+     */
+    async addTest(account: string, subscription: string, attempt: Attempt, now: number): Promise<void> {
       const key = keys.account(account);
       const used = [key.subscriptions, key.subscription(subscription).attempts, key.polling];
       const kept = Math.max(0, oldestKept(now) ?? 0);
       await addTest.run(redis, used, [subscription, kept, bytesMax, JSON.stringify(attempt)]);
     },
     read,
-    async list(account, subscription, list, before, limit, after) {
+    /**
+     * A page, newest first; `before` is the `next` of the page before. Only records written after the one
+     * whose id is `after`, if given.
+     */
+    async list<Name extends keyof Lists>(
+      account: string,
+      subscription: string,
+      list: Name,
+      before: string | null,
+      limit: number,
+      after?: string,
+    ): Promise<Listed<Lists[Name]>> {
       const [from, to] = [before === null ? '+' : `(${before}`, after === undefined ? '-' : `(${after}`];
       const stretch = { order: 'newest', from, to, readMax: Infinity, wanted: limit + 1 } as const;
       const { found } = await read(account, subscription, list, stretch);

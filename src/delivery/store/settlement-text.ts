@@ -1,5 +1,6 @@
 import type { NewEvent } from '../../events/event.ts';
 import type { DeliveryState } from '../../subscriptions/subscription.ts';
+import type { EndpointHealth } from '../schedule/endpoint-health.ts';
 import type { Lane } from '../schedule/lanes.ts';
 import type { Attempt, DeadLetter } from './delivery-records.ts';
 
@@ -12,23 +13,8 @@ export type ProgressFields = Pick<DeliveryState, 'cursor' | 'done' | 'parked'> &
 };
 
 /** The part that holds the endpoint's health, and whether its lanes are still to be tried at once. */
-export type EndpointFields = Pick<
-  DeliveryState,
-  | 'failures'
-  | 'failedFilings'
-  | 'failingSince'
-  | 'lastSuccessAt'
-  | 'workedAt'
-  | 'pausedUntil'
-  | 'probes'
-  | 'nextAttemptAt'
-  | 'release'
-  | 'releasedAt'
-  | 'settledAt'
-  | 'obstacle'
-  | 'throttledUntil'
-  | 'lost'
->;
+export type EndpointFields = EndpointHealth &
+  Pick<DeliveryState, 'nextAttemptAt' | 'release' | 'releasedAt' | 'settledAt' | 'throttledUntil' | 'lost'>;
 
 /** An event about the subscription itself, for the account's log. */
 export interface OperationalNotice {
