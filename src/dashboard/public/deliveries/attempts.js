@@ -3,13 +3,14 @@ import { apiPath, useList } from '../data/api.js';
 import { deliveryStats } from '../data/delivery-stats.js';
 import { ChoiceFilter, ClearFilters, Filters, TextFilter, TimeFilter } from '../parts/filters.js';
 import { counted, duration, timeZone } from '../parts/format.js';
-import { Badge, Failure, FilingLink, ListTable, Table, Text, When } from '../parts/parts.js';
+import { Badge, Failure, FilingLink, Text, When } from '../parts/parts.js';
+import { ListTable, Table } from '../parts/tables.js';
 import { href, useQuery, withQuery } from '../router.js';
 import { isFault, outcomeName, outcomes } from './outcomes.js';
 
 /** @import { Attempt, DeadLetter, EventDelivery } from '../../api-types.ts' */
 /** @import { List } from '../data/api.js' */
-/** @import { Row } from '../parts/parts.js' */
+/** @import { Row } from '../parts/tables.js' */
 /** @import { Tone } from '../catalogue.js' */
 
 const refreshMs = 5000;

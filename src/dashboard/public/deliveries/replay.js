@@ -3,7 +3,8 @@ import { apiPath, useClient, useList, useResource } from '../data/api.js';
 import { replayRequest } from '../data/requests.js';
 import { Choice, DialogButton } from '../parts/forms.js';
 import { counted, fullTime, number, timeZone } from '../parts/format.js';
-import { Badge, Failure, ListTable, Notice, Section, Text, When } from '../parts/parts.js';
+import { Badge, Failure, Notice, Section, Text, When } from '../parts/parts.js';
+import { ListTable } from '../parts/tables.js';
 import { useMayWrite } from '../session.js';
 
 /** @import { Replay, Subscription } from '../../api-types.ts' */

@@ -6,18 +6,8 @@ import { ChipFilter } from '../parts/filters.js';
 import { RejectionsTable } from '../parts/filings.js';
 import { Uncovered } from '../parts/told.js';
 import { duration, fullTime, number } from '../parts/format.js';
-import {
-  Badge,
-  Facts,
-  Failure,
-  Notice,
-  Section,
-  Table,
-  Text,
-  useNow,
-  When,
-  whenRead,
-} from '../parts/parts.js';
+import { Badge, Facts, Failure, Notice, Section, Text, useNow, When, whenRead } from '../parts/parts.js';
+import { Table } from '../parts/tables.js';
 import { href, useQuery, withQuery } from '../router.js';
 import { useMayWrite } from '../session.js';
 

@@ -15,12 +15,13 @@ import { useList } from '../data/api.js';
 import { Filters, TextFilter } from '../parts/filters.js';
 import { number } from '../parts/format.js';
 import { html } from '../html.js';
-import { Badge, Heading, Table, Text, When, whenRead } from '../parts/parts.js';
+import { Badge, Heading, Text, When, whenRead } from '../parts/parts.js';
+import { Table } from '../parts/tables.js';
 import { href, useQuery } from '../router.js';
 
 /** @import { Account } from '../../api-types.ts' */
 /** @import { List } from '../data/api.js' */
-/** @import { Row } from '../parts/parts.js' */
+/** @import { Row } from '../parts/tables.js' */
 
 const refreshMs = 5000;
 const searchedFrom = 8;

@@ -8,7 +8,8 @@ import { ChipFilter, ChoiceFilter, ClearFilters } from '../parts/filters.js';
 import { keptName, MarkMany, nameOf } from '../parts/triage.js';
 import { number } from '../parts/format.js';
 import { Uncovered } from '../parts/told.js';
-import { Badge, Heading, SkipLink, StillTable, Text, whenRead } from '../parts/parts.js';
+import { Badge, Heading, SkipLink, Text, whenRead } from '../parts/parts.js';
+import { StillTable } from '../parts/tables.js';
 import { href, useQuery, withQuery } from '../router.js';
 import { useIsOperator, useMayTriage } from '../session.js';
 

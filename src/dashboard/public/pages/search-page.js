@@ -3,7 +3,8 @@ import { apiPath, useList, useResource } from '../data/api.js';
 import { useSession } from '../session.js';
 import { columnsOf, numbers, rowOf, Searched } from '../parts/filings.js';
 import { number } from '../parts/format.js';
-import { Failure, Heading, Table, Text, whenRead } from '../parts/parts.js';
+import { Failure, Heading, Text, whenRead } from '../parts/parts.js';
+import { Table } from '../parts/tables.js';
 import { href, withQuery } from '../router.js';
 
 /** @import { Account, FilingPage } from '../../api-types.ts' */

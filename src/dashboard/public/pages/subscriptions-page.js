@@ -5,7 +5,8 @@ import { useMayWrite } from '../session.js';
 import { AccountHeading, pagesMax } from '../parts/account-parts.js';
 import { Stats } from '../deliveries/attempts.js';
 import { number } from '../parts/format.js';
-import { Table, Text, When, whenRead } from '../parts/parts.js';
+import { Text, When, whenRead } from '../parts/parts.js';
+import { Table } from '../parts/tables.js';
 import { href } from '../router.js';
 import { StateBadge } from '../subscriptions/state-advice.js';
 

@@ -3,14 +3,15 @@ import { apiPath, useList } from '../data/api.js';
 import { useFaults } from '../data/daemon.js';
 import { href, withQuery } from '../router.js';
 import { dollars, number, spaced } from './format.js';
-import { Age, Badge, FilingLink, StillTable, Text, useNow, When, whenRead } from './parts.js';
+import { Age, Badge, FilingLink, Text, useNow, When, whenRead } from './parts.js';
+import { StillTable } from './tables.js';
 import { ToldTo } from './told.js';
 import { SeenBy } from './triage.js';
 
 /** @import { Filing, FilingPage, Rejection } from '../../api-types.ts' */
 /** @import { Knowledge } from './account-parts.js' */
 /** @import { List } from '../data/api.js' */
-/** @import { Row } from './parts.js' */
+/** @import { Row } from './tables.js' */
 
 const refreshMs = 5000;
 const completed = 'COMPLETED';
