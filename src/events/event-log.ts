@@ -16,54 +16,7 @@ import {
 export type { LogEntry, LogRead, OutlinedEntry };
 
 /** The log of events of each account: appended to by detection, followed by subscriptions, trimmed by age. */
-export interface EventLog {
-  /** The newest event ever written; position 0 before the first. */
-  head(account: string): Promise<Checkpoint>;
-  /**
-   * The newest position that the log shares with the one a checkpoint was taken from: the checkpoint's own
-   * unless Redis was set back since. Then it is at most 31, 1 023 or 32 767 entries before the place where
-   * the two part: the longer ago that is, the further. Trimmed entries count as shared.
-   */
-  commonWith(account: string, checkpoint: Checkpoint): Promise<Checkpoint>;
-  /**
-   * The next entries after a checkpoint, oldest first: up to `count`, and fewer where their bodies exceed a
-   * megabyte.
-   */
-  readAfter(account: string, after: Checkpoint, count: number): Promise<LogRead>;
-  /**
-   * The entries at these positions that are still in the log: fewer, with `more`, where their bodies exceed a
-   * megabyte.
-   */
-  readAt(account: string, positions: readonly number[]): Promise<LogRead>;
-  /** Up to `count` entries after a position, oldest first, without their bodies; 200 of them are atomic. */
-  readonly outlineAfter: LogOutline;
-  /** Up to `count` entries before a position, newest first, without their bodies. */
-  outlineBefore(account: string, position: number, count: number): Promise<OutlinedEntry[]>;
-  /** The entries at these positions without their bodies; null for trimmed ones. */
-  outlineAt(account: string, positions: readonly number[]): Promise<(OutlinedEntry | null)[]>;
-  /** Adds the bodies to entries, reading a megabyte at a time; null for entries trimmed meanwhile. */
-  load(account: string, entries: readonly OutlinedEntry[]): Promise<(LogEntry | null)[]>;
-  /** Positions of a filing's events still in the log, oldest first. */
-  positionsOf(account: string, filingId: string): Promise<number[]>;
-  /**
-   * The newest event of each of these filings whose type is wanted; null where the log has none. `kept` is
-   * the number of all its events still in the log. Filings without events are missing.
-   */
-  newestOf(
-    account: string,
-    filingIds: readonly string[],
-    isWanted: (type: string) => boolean,
-  ): Promise<ReadonlyMap<string, { readonly entry: OutlinedEntry | null; readonly kept: number }>>;
-  /**
-   * Removes the oldest entries, with their bodies and what points at them: those recorded before a time (ms),
-   * and those behind which `bytesMax` bytes stand. `dropped` is the number of the latter.
-   */
-  trim(
-    account: string,
-    before: number,
-    bytesMax?: number,
-  ): Promise<{ readonly removed: number; readonly dropped: number }>;
-}
+export type EventLog = ReturnType<typeof createEventLog>;
 
 /** See `EventLog`. */
 export type LogOutline = (account: string, position: number, count: number) => Promise<OutlinedEntry[]>;
@@ -95,11 +48,7 @@ local found = ARGV[4] == '1' and redis.call('XREVRANGE', KEYS[1], ARGV[2], ARGV[
 return #found == 0 and '[]' or cjson.encode(found)`);
 
 /** The log in Redis: a stream of entries per account, with ids `<position>-0`, and a hash of their bodies. */
-export function createEventLog(
-  redis: RedisClient,
-  keys: Keys,
-  onUnreadable: OnUnreadable = () => undefined,
-): EventLog {
+export function createEventLog(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable = () => undefined) {
   const commonScript = loadScript(new URL('common-position.lua', import.meta.url));
   const trimScript = loadScript(new URL('trim-events.lua', import.meta.url));
 
@@ -204,31 +153,60 @@ export function createEventLog(
   }
 
   return {
-    async head(account) {
+    /** The newest event ever written; position 0 before the first. */
+    async head(account: string): Promise<Checkpoint> {
       const key = keys.account(account).head;
       return decodeRecord(key, null, (await redis.get(key)) ?? '0', toCheckpoint);
     },
-    async commonWith(account, { position, timeline }) {
+    /**
+     * The newest position that the log shares with the one a checkpoint was taken from: the checkpoint's own
+     * unless Redis was set back since. Then it is at most 31, 1 023 or 32 767 entries before the place where
+     * the two part: the longer ago that is, the further. Trimmed entries count as shared.
+     */
+    async commonWith(account: string, { position, timeline }: Checkpoint): Promise<Checkpoint> {
       const { head, events } = keys.account(account);
       const reply = await commonScript.run(redis, [head, events], [position, timeline]);
       const [common, itsTimeline] = reply as [number, string];
       return { position: common, timeline: itsTimeline };
     },
-    readAfter: (account, after, count) => read(account, after.position, count),
-    readAt: async (account, positions) => {
+    /**
+     * The next entries after a checkpoint, oldest first: up to `count`, and fewer where their bodies exceed a
+     * megabyte.
+     */
+    readAfter: (account: string, after: Checkpoint, count: number): Promise<LogRead> =>
+      read(account, after.position, count),
+    /**
+     * The entries at these positions that are still in the log: fewer, with `more`, where their bodies exceed
+     * a megabyte.
+     */
+    readAt: async (account: string, positions: readonly number[]): Promise<LogRead> => {
       const outline = await outlineAt(account, positions);
       return readFirst(
         account,
         outline.filter((entry) => entry !== null),
       );
     },
+    /** Up to `count` entries after a position, oldest first, without their bodies; 200 of them are atomic. */
     outlineAfter,
-    outlineBefore: (account, position, count) =>
+    /** Up to `count` entries before a position, newest first, without their bodies. */
+    outlineBefore: (account: string, position: number, count: number): Promise<OutlinedEntry[]> =>
       readOutline(account, ['-', `(${position}-0`], count, 'newest first'),
+    /** The entries at these positions without their bodies; null for trimmed ones. */
     outlineAt,
+    /** Adds the bodies to entries, reading a megabyte at a time; null for entries trimmed meanwhile. */
     load,
-    positionsOf: async (account, filingId) => (await positionsOfAll(account, [filingId])).get(filingId) ?? [],
-    async newestOf(account, filingIds, isWanted) {
+    /** Positions of a filing's events still in the log, oldest first. */
+    positionsOf: async (account: string, filingId: string): Promise<number[]> =>
+      (await positionsOfAll(account, [filingId])).get(filingId) ?? [],
+    /**
+     * The newest event of each of these filings whose type is wanted; null where the log has none. `kept` is
+     * the number of all its events still in the log. Filings without events are missing.
+     */
+    async newestOf(
+      account: string,
+      filingIds: readonly string[],
+      isWanted: (type: string) => boolean,
+    ): Promise<ReadonlyMap<string, { readonly entry: OutlinedEntry | null; readonly kept: number }>> {
       const positions = await positionsOfAll(account, filingIds);
       const found = new Map<string, { entry: OutlinedEntry | null; kept: number }>();
       for (const [id, { length }] of positions) found.set(id, { entry: null, kept: length });
@@ -249,7 +227,15 @@ export function createEventLog(
       }
       return found;
     },
-    async trim(account, before, bytesMax = Number.MAX_SAFE_INTEGER) {
+    /**
+     * Removes the oldest entries, with their bodies and what points at them: those recorded before a time
+     * (ms), and those behind which `bytesMax` bytes stand. `dropped` is the number of the latter.
+     */
+    async trim(
+      account: string,
+      before: number,
+      bytesMax: number = Number.MAX_SAFE_INTEGER,
+    ): Promise<{ readonly removed: number; readonly dropped: number }> {
       const { events, bodies, filingEvents, polling } = keys.account(account);
       let [removed, dropped] = [0, 0];
       for (;;) {

@@ -29,18 +29,7 @@ export interface SnapshotPlace {
 }
 
 /** Which rejections are answered by which filings. */
-export interface Answers {
-  /**
-   * Joins to the commit of each filing that appears that of the newest open rejection that looks like it and
-   * is not younger, and to the commit of each filing that is removed that of the rejection that it answered.
-   * No two filings answer one rejection. Reads nothing where no filing appears or is removed.
-   */
-  join(place: SnapshotPlace, commits: readonly FilingCommit[], at: number): Promise<FilingCommit[]>;
-  /** Null for a filing that was never seen. */
-  read(account: string, id: string): Promise<StoredFiling | null>;
-  /** The rejections that these filings answer, in their order; null for none. */
-  answeredBy(account: string, ids: readonly string[]): Promise<(string | null)[]>;
-}
+export type Answers = ReturnType<typeof createAnswers>;
 
 // Maximum number of rejections that are looked at for one filing.
 const candidatesMax = 20;
@@ -51,12 +40,12 @@ export function createAnswers(
   keys: Keys,
   onUnreadable: OnUnreadable,
   readDueRules: ReadDueRules = noDueRules,
-): Answers {
+) {
   const index = createFilingIndex(redis, keys);
   const states = createStateReader(redis, keys, onUnreadable);
   const reader = createFilingReader(redis, keys, onUnreadable);
 
-  const read: Answers['read'] = async (account, id) => {
+  async function read(account: string, id: string): Promise<StoredFiling | null> {
     const [stored = null] = await states.read(account, [id]);
     if (stored === null) return null;
     const { state } = stored;
@@ -65,10 +54,11 @@ export function createAnswers(
       readDueRules(account),
     ]);
     return { id, stored, details: listed?.details ?? null, ...shownDueDate(rules, state.effective) };
-  };
+  }
 
-  const answeredBy: Answers['answeredBy'] = async (account, ids) =>
-    ids.length === 0 ? [] : redis.hmget(keys.account(account).answers, ...ids);
+  async function answeredBy(account: string, ids: readonly string[]): Promise<(string | null)[]> {
+    return ids.length === 0 ? [] : redis.hmget(keys.account(account).answers, ...ids);
+  }
 
   async function lookAlikes(account: string, commits: readonly FilingCommit[]) {
     const wanted = new Set(commits.flatMap(({ appearance }) => appearance?.lookAlike ?? []));
@@ -81,9 +71,16 @@ export function createAnswers(
   }
 
   return {
+    /** Null for a filing that was never seen. */
     read,
+    /** The rejections that these filings answer, in their order; null for none. */
     answeredBy,
-    async join(place, commits, at) {
+    /**
+     * Joins to the commit of each filing that appears that of the newest open rejection that looks like it
+     * and is not younger, and to the commit of each filing that is removed that of the rejection that it
+     * answered. No two filings answer one rejection. Reads nothing where no filing appears or is removed.
+     */
+    async join(place: SnapshotPlace, commits: readonly FilingCommit[], at: number): Promise<FilingCommit[]> {
       const { account } = place;
       const removed = commits.filter(isRemoval).map(({ id }) => id);
       const [open, former] = await Promise.all([lookAlikes(account, commits), answeredBy(account, removed)]);

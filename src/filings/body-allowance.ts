@@ -2,12 +2,7 @@
  * How large the filings are that the next events of an account may carry: one account must not fill Redis. Of
  * each process by itself.
  */
-export interface BodyAllowance {
-  /** Maximum bytes of a filing, as JSON, that the next event carries. */
-  readonly filingBytesMax: () => number;
-  /** Takes note of the body of an event. */
-  readonly take: (bytes: number) => void;
-}
+export type BodyAllowance = ReturnType<typeof createBodyAllowance>;
 
 // Maximum bytes of bodies at once, and bytes a minute that are allowed again.
 const bytesAtOnce = 8 * 1024 * 1024;
@@ -18,7 +13,7 @@ const partMax = 1 / 8;
 const bytesAlways = 16 * 1024;
 
 /** An allowance that is whole at first. `now` is in milliseconds and monotonic. */
-export function createBodyAllowance(now: () => number = () => performance.now()): BodyAllowance {
+export function createBodyAllowance(now: () => number = () => performance.now()) {
   let [left, at] = [bytesAtOnce, now()];
   function refill(): void {
     const before = at;
@@ -26,11 +21,13 @@ export function createBodyAllowance(now: () => number = () => performance.now())
     left = Math.min(bytesAtOnce, left + ((at - before) * bytesPerMinute) / 60_000);
   }
   return {
-    filingBytesMax() {
+    /** Maximum bytes of a filing, as JSON, that the next event carries. */
+    filingBytesMax(): number {
       refill();
       return Math.max(bytesAlways, Math.floor(left * partMax));
     },
-    take(bytes) {
+    /** Takes note of the body of an event. */
+    take(bytes: number) {
       left = Math.max(0, left - bytes);
     },
   };

@@ -13,16 +13,7 @@ export interface CountSample {
  * The filings of an account by status, over the past week: each minute of the last six hours, each tenth
  * before.
  */
-export interface CountHistory {
-  /**
-   * Notes the counts at a time (ms), unless this or another process has noted counts in the same minute, the
-   * account is no longer polled, or no poll of it was complete yet. `counts` is called only when it may be
-   * needed. A crash leaves a gap.
-   */
-  note(account: string, at: number, counts: () => Promise<CountSample['counts']>): Promise<void>;
-  /** The samples since a time (ms), oldest first. */
-  read(account: string, since: number): Promise<CountSample[]>;
-}
+export type CountHistory = ReturnType<typeof createCountHistory>;
 
 const minuteMs = 60_000;
 const coarseMs = 10 * minuteMs;
@@ -43,11 +34,16 @@ if ARGV[3] ~= '' then redis.call('XDEL', KEYS[1], ARGV[3] .. '-0') end
 return 1`);
 
 /** The history in a Redis stream per account, with ids `<minute in ms>-0` and a field per status. */
-export function createCountHistory(redis: RedisClient, keys: Keys): CountHistory {
+export function createCountHistory(redis: RedisClient, keys: Keys) {
   const notedIn = new Map<string, number>();
 
   return {
-    async note(account, at, counts) {
+    /**
+     * Notes the counts at a time (ms), unless this or another process has noted counts in the same minute,
+     * the account is no longer polled, or no poll of it was complete yet. `counts` is called only when it may
+     * be needed. A crash leaves a gap.
+     */
+    async note(account: string, at: number, counts: () => Promise<CountSample['counts']>) {
       const minute = at - (at % minuteMs);
       if (notedIn.get(account) === minute) return;
       const key = keys.account(account);
@@ -66,7 +62,8 @@ export function createCountHistory(redis: RedisClient, keys: Keys): CountHistory
       await noteScript.run(redis, [key.countHistory, key.polling], args);
     },
 
-    async read(account, since) {
+    /** The samples since a time (ms), oldest first. */
+    async read(account: string, since: number): Promise<CountSample[]> {
       const reply = await redis.xrange(keys.account(account).countHistory, `${Math.max(0, since)}-0`, '+');
       return reply.map(([id, fields]) => ({ at: Number.parseInt(id, 10), counts: toCounts(fields) }));
     },

@@ -38,18 +38,7 @@ export interface PresentFiling {
 }
 
 /** Reads filings as they are now, for subscriptions that begin with them. */
-export interface PresentFilings {
-  /**
-   * Reads on in a scan. Each filing that is there during the whole scan comes at least once, some may come
-   * twice.
-   */
-  scan(account: string, place: ScanPlace | null, count: number): Promise<ScannedFilings>;
-  /**
-   * Null where the filing is removed or was never seen, and where its state cannot be read: the next poll of
-   * it leads to an event.
-   */
-  read(account: string, subscription: string, filingId: string): Promise<PresentFiling | null>;
-}
+export type PresentFilings = ReturnType<typeof createPresentFilings>;
 
 // Reads what is known of one filing, all of one moment.
 //
@@ -95,9 +84,13 @@ export function createPresentFilings(
   filingBytesMax: number,
   addPageLink: AddPageLink = withoutPageLinks,
   readDueRules: ReadDueRules = noDueRules,
-): PresentFilings {
+) {
   return {
-    async scan(account, place, count) {
+    /**
+     * Reads on in a scan. Each filing that is there during the whole scan comes at least once, some may come
+     * twice.
+     */
+    async scan(account: string, place: ScanPlace | null, count: number): Promise<ScannedFilings> {
       const { filings } = keys.account(account);
       const args = [place?.at ?? '0', place?.server ?? '', count];
       const [at, server, flat] = (await scanScript.run(redis, [filings], args)) as [string, string, string[]];
@@ -113,7 +106,11 @@ export function createPresentFilings(
         isAnew: place !== null && place.server !== server,
       };
     },
-    async read(account, subscription, filingId) {
+    /**
+     * Null where the filing is removed or was never seen, and where its state cannot be read: the next poll
+     * of it leads to an event.
+     */
+    async read(account: string, subscription: string, filingId: string): Promise<PresentFiling | null> {
       const { polling, filings, details, filingEvents, bodies } = keys.account(account);
       const known = [polling, filings, details, filingEvents, bodies];
       const [reply, rules] = await Promise.all([

@@ -16,23 +16,11 @@ import {
 import { encodeState, isReadableState, StoredState, type FilingState } from './detection/filing-state.ts';
 import { seenStatus } from './detection/triage.ts';
 
-/**
- * States of filings in the order of their ids; null for filings never seen. Takes a round trip per thousand
- * ids, each of them atomic. A state that cannot be read is set aside, and an unknown one put in its place; if
- * another process was quicker, its state is returned.
- */
-export type ReadStates = (account: string, ids: readonly string[]) => Promise<(StoredState | null)[]>;
+/** Reads the states of filings; see `StateReader`. */
+export type ReadStates = StateReader['read'];
 
 /** The states of filings in the hash of their account. */
-export interface StateReader {
-  readonly read: ReadStates;
-  /** As `read`, with the texts of the hash that were read already; null where it has none. */
-  decode(
-    account: string,
-    ids: readonly string[],
-    texts: readonly (string | null)[],
-  ): Promise<(StoredState | null)[]>;
-}
+export type StateReader = ReturnType<typeof createStateReader>;
 
 // Maximum number of ids of one read, which keeps Redis busy.
 const idsAtOnceMax = 1_000;
@@ -40,7 +28,7 @@ const idsAtOnceMax = 1_000;
 const membersAtOnce = 5_000;
 
 /** Reads states in Redis, and sets those aside that cannot be read. */
-export function createStateReader(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable): StateReader {
+export function createStateReader(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable) {
   const log = createEventLog(redis, keys);
 
   // An index has members by status and time, so it is looked through.
@@ -97,7 +85,11 @@ export function createStateReader(redis: RedisClient, keys: Keys, onUnreadable: 
     }
   }
 
-  const decode: StateReader['decode'] = async (account, ids, texts) => {
+  async function decode(
+    account: string,
+    ids: readonly string[],
+    texts: readonly (string | null)[],
+  ): Promise<(StoredState | null)[]> {
     const states: (StoredState | null)[] = [];
     for (const [i, id] of ids.entries()) {
       const text = texts[i] ?? null;
@@ -105,11 +97,17 @@ export function createStateReader(redis: RedisClient, keys: Keys, onUnreadable: 
       states.push(readable === null ? null : new StoredState(readable));
     }
     return states;
-  };
+  }
 
   return {
+    /** As `read`, with the texts of the hash that were read already; null where it has none. */
     decode,
-    async read(account, ids) {
+    /**
+     * States of filings in the order of their ids; null for filings never seen. Takes a round trip per
+     * thousand ids, each of them atomic. A state that cannot be read is set aside, and an unknown one put in
+     * its place; if another process was quicker, its state is returned.
+     */
+    async read(account: string, ids: readonly string[]): Promise<(StoredState | null)[]> {
       const { filings } = keys.account(account);
       const states: (StoredState | null)[] = [];
       for (let from = 0; from < ids.length; from += idsAtOnceMax) {

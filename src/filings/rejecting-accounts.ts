@@ -10,20 +10,7 @@ import { maySee, seenStatus } from './detection/triage.ts';
  * crash in between leaves an account too many, never one too few. Accounts that a part of a cluster loses are
  * found again by `mend`.
  */
-export interface RejectingAccounts {
-  /**
-   * To be called before a batch is written; one command where it has rejections. Notes nothing of an account
-   * that is gone.
-   */
-  announce(account: string, batch: readonly FilingCommit[]): Promise<void>;
-  /** All of them, by the time of their last announcement. */
-  all(): Promise<string[]>;
-  /**
-   * Notes whether an account has any now, in milliseconds on Redis's clock. Two commands where nothing is to
-   * be done; what was announced in the last ten minutes stays.
-   */
-  mend(account: string, now: number): Promise<void>;
-}
+export type RejectingAccounts = ReturnType<typeof createRejectingAccounts>;
 
 // Milliseconds after which a commit that was announced has been written.
 const announcedMs = 600_000;
@@ -43,15 +30,24 @@ const forgetScript = defineScript(`
 return redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] and redis.call('ZREM', KEYS[1], ARGV[1]) or 0`);
 
 /** The accounts in a sorted set, by the time of their last announcement (ms on Redis's clock). */
-export function createRejectingAccounts(redis: RedisClient, keys: Keys): RejectingAccounts {
+export function createRejectingAccounts(redis: RedisClient, keys: Keys) {
   const { rejecting } = keys.accountLists;
   const note = async (account: string) => noteScript.run(redis, [keys.accounts, rejecting], [account]);
   return {
-    async announce(account, batch) {
+    /**
+     * To be called before a batch is written; one command where it has rejections. Notes nothing of an
+     * account that is gone.
+     */
+    async announce(account: string, batch: readonly FilingCommit[]) {
       if (batch.some(isNewRejection)) await note(account);
     },
-    all: () => redis.zrange(rejecting, '0', '-1'),
-    async mend(account, now) {
+    /** All of them, by the time of their last announcement. */
+    all: (): Promise<string[]> => redis.zrange(rejecting, '0', '-1'),
+    /**
+     * Notes whether an account has any now, in milliseconds on Redis's clock. Two commands where nothing is
+     * to be done; what was announced in the last ten minutes stays.
+     */
+    async mend(account: string, now: number) {
       const [notedAt, count] = await Promise.all([
         redis.zscore(rejecting, account),
         redis.hget(keys.account(account).counts, seenStatus),

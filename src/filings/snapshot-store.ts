@@ -14,49 +14,12 @@ import type { FilingCommit } from './detection/decide-commit.ts';
 import type { ReadDueRules } from './detection/due-dates.ts';
 import { decodeState, type FilingState } from './detection/filing-state.ts';
 import { createFilingIndex } from './lists/filing-index.ts';
-import { createStateReader, type ReadStates } from './read-states.ts';
+import { createStateReader } from './read-states.ts';
 import { createRejectingAccounts } from './rejecting-accounts.ts';
 import { restoreCommits, type Restoration } from './restore-commits.ts';
 
 /** The last seen state of every filing of an account. */
-export interface SnapshotStore {
-  readonly read: ReadStates;
-  /**
-   * Writes states and appends events; each filing's pair is atomic, a crash leaves both or neither. Rejects
-   * with SnapshotLostError, with nothing written, when the snapshot is not of the generation that the caller
-   * decided on. If Redis was set back since the last commit, the lost commits are restored first, and every
-   * commit of the batch is a conflict. A filing that appears or is removed is written in one step with the
-   * rejection that it answers, or answers no more; a conflict of either is one of both.
-   */
-  commit(
-    account: string,
-    generation: string,
-    commits: readonly FilingCommit[],
-    at: number,
-  ): Promise<CommitResult[]>;
-  /**
-   * Restores commits that were lost because Redis was set back; see `restoreCommits`. Restored events are
-   * recorded at `at`, milliseconds on Redis's clock. Returns whether there were any. With the `head` of the
-   * log as stored, nothing is compared again where it is the one that was compared last. Rejects with
-   * SnapshotLostError as `commit` does.
-   */
-  catchUp(account: string, generation: string, at: number, head?: string): Promise<boolean>;
-  /**
-   * Accounts that this process has committed events to at that time (ms) or later, as far as it remembers.
-   */
-  committedSince(at: number): ReadonlySet<string>;
-  /** Number of filings per status, without removed ones. Rejects with UnreadableRecordError. */
-  counts(account: string): Promise<Record<string, number>>;
-  /** Number of filings, without removed ones. */
-  known(account: string): Promise<number>;
-  /** Ids of all filings in one status; not for COMPLETED, which has no index. See `FilingIndex`. */
-  idsIn(account: string, status: string): Promise<string[]>;
-  /**
-   * Every id ever seen, with its state to be decoded when needed, in chunks and in no order; an id may come
-   * twice. Decoding throws an UnreadableRecordError.
-   */
-  scan(account: string): AsyncIterable<(readonly [id: string, state: () => FilingState])[]>;
-}
+export type SnapshotStore = ReturnType<typeof createSnapshotStore>;
 
 /** The parts that a store needs to commit, besides Redis. */
 export interface SnapshotOptions {
@@ -89,7 +52,7 @@ export function createSnapshotStore(
     addPageLink,
     readDueRules,
   }: Partial<SnapshotOptions> = {},
-): SnapshotStore {
+) {
   const log = createEventLog(redis, keys);
   const { read } = createStateReader(redis, keys, onUnreadable);
   const index = createFilingIndex(redis, keys);
@@ -97,7 +60,7 @@ export function createSnapshotStore(
   const answers = createAnswers(redis, keys, onUnreadable, readDueRules);
   const compared = createBoundedMap<string, Compared>(rememberedMax);
 
-  async function* scan(account: string): ReturnType<SnapshotStore['scan']> {
+  async function* scan(account: string): AsyncGenerator<(readonly [id: string, state: () => FilingState])[]> {
     const key = keys.account(account).filings;
     for await (const some of scanHash(redis, key, 1000))
       yield some.map(([id, text]) => [id, () => decodeRecord(key, id, text, decodeState)] as const);
@@ -119,7 +82,19 @@ export function createSnapshotStore(
   return {
     read,
 
-    async commit(account, generation, commits, at) {
+    /**
+     * Writes states and appends events; each filing's pair is atomic, a crash leaves both or neither. Rejects
+     * with SnapshotLostError, with nothing written, when the snapshot is not of the generation that the
+     * caller decided on. If Redis was set back since the last commit, the lost commits are restored first,
+     * and every commit of the batch is a conflict. A filing that appears or is removed is written in one step
+     * with the rejection that it answers, or answers no more; a conflict of either is one of both.
+     */
+    async commit(
+      account: string,
+      generation: string,
+      commits: readonly FilingCommit[],
+      at: number,
+    ): Promise<CommitResult[]> {
       const results: CommitResult[] = [];
       for (const batch of inBatches(commits)) {
         const joined = await answers.join({ account, generation }, batch, at);
@@ -134,23 +109,39 @@ export function createSnapshotStore(
       }
       return results;
     },
+    /**
+     * Restores commits that were lost because Redis was set back; see `restoreCommits`. Restored events are
+     * recorded at `at`, milliseconds on Redis's clock. Returns whether there were any. With the `head` of the
+     * log as stored, nothing is compared again where it is the one that was compared last. Rejects with
+     * SnapshotLostError as `commit` does.
+     */
     catchUp,
+    /**
+     * Accounts that this process has committed events to at that time (ms) or later, as far as it remembers.
+     */
     committedSince: journal.committedSince,
 
-    async counts(account) {
+    /** Number of filings per status, without removed ones. Rejects with UnreadableRecordError. */
+    async counts(account: string): Promise<Record<string, number>> {
       const key = keys.account(account).counts;
       return toCounts(key, await redis.hgetall(key));
     },
 
-    async known(account) {
+    /** Number of filings, without removed ones. */
+    async known(account: string): Promise<number> {
       const key = keys.account(account).counts;
       return (await redis.hvals(key)).reduce((sum, text) => sum + toCount(key, null, text), 0);
     },
 
-    idsIn: async (account, status) =>
+    /** Ids of all filings in one status; not for COMPLETED, which has no index. See `FilingIndex`. */
+    idsIn: async (account: string, status: string): Promise<string[]> =>
       (
         await Promise.all(groupsOfStatus(status).map((group) => index.ids({ account, status: group })))
       ).flat(),
+    /**
+     * Every id ever seen, with its state to be decoded when needed, in chunks and in no order; an id may come
+     * twice. Decoding throws an UnreadableRecordError.
+     */
     scan,
   };
 }

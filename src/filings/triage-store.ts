@@ -4,26 +4,24 @@ import { quotaBytesMax } from '../redis/quota/account-quota.ts';
 import { loadScript } from '../redis/scripts.ts';
 
 /** The notes on the filings of an account. Commits write them, together with their events. */
-export interface TriageStore {
-  /** The records of filings as stored, in their order; null where there are no notes. */
-  read(account: string, ids: readonly string[]): Promise<(string | null)[]>;
-  /**
-   * The number of filings, `count` at most, of which an account may note something for the first time. Where
-   * there is no room for all, records of filings that are COMPLETED or removed make way. Processes that ask
-   * at the same time may get the same room.
-   */
-  room(account: string, count: number): Promise<number>;
-}
+export type TriageStore = ReturnType<typeof createTriageStore>;
 
 /** Maximum number of filings of an account of which something is noted. */
 const notedMax = 4_000;
 
 /** Records in one Redis hash per account. */
-export function createTriageStore(redis: RedisClient, keys: Keys): TriageStore {
+export function createTriageStore(redis: RedisClient, keys: Keys) {
   const roomScript = loadScript(new URL('make-room.lua', import.meta.url));
   return {
-    read: async (account, ids) => (ids.length === 0 ? [] : redis.hmget(keys.account(account).triage, ...ids)),
-    async room(account, count) {
+    /** The records of filings as stored, in their order; null where there are no notes. */
+    read: async (account: string, ids: readonly string[]): Promise<(string | null)[]> =>
+      ids.length === 0 ? [] : redis.hmget(keys.account(account).triage, ...ids),
+    /**
+     * The number of filings, `count` at most, of which an account may note something for the first time.
+     * Where there is no room for all, records of filings that are COMPLETED or removed make way. Processes
+     * that ask at the same time may get the same room.
+     */
+    async room(account: string, count: number): Promise<number> {
       if (count === 0) return 0;
       const key = keys.account(account);
       const { triage, filings, quota, subscriptions, registrations, tokens, incarnation } = key;

@@ -1,19 +1,17 @@
 import PQueue from 'p-queue';
 
 /** Room in memory for large answers, shared by all accounts of a process. */
-export interface AnswerRoom {
-  /**
-   * Resolves when there is a place for a large answer, with the function that gives it back. Rejects when the
-   * signal aborts first.
-   */
-  take(signal: AbortSignal): Promise<() => void>;
-}
+export type AnswerRoom = ReturnType<typeof createAnswerRoom>;
 
 /** Room for up to `places` large answers, handed out in the order of the requests for it. */
-export function createAnswerRoom(places: number): AnswerRoom {
+export function createAnswerRoom(places: number) {
   const queue = new PQueue({ concurrency: places });
   return {
-    async take(signal) {
+    /**
+     * Resolves when there is a place for a large answer, with the function that gives it back. Rejects when
+     * the signal aborts first.
+     */
+    async take(signal: AbortSignal): Promise<() => void> {
       const { promise: givenBack, resolve: giveBack } = Promise.withResolvers<void>();
       const { promise: taken, resolve, reject } = Promise.withResolvers<void>();
       const abort = () => {

@@ -17,15 +17,7 @@ export interface Asker {
 }
 
 /** The budgets of all hosts: the requests of all accounts and processes to one host share one. */
-export interface HostBudgets {
-  /**
-   * Resolves when a request of the account to the host of `baseUrl` may be sent, which has to be at once.
-   * Rejects with the reason of the abort, and as Redis does.
-   */
-  turn(asker: Asker, signal: AbortSignal): Promise<void>;
-  /** Number of requests of this process that wait for a turn. */
-  waiting(): number;
-}
+export type HostBudgets = ReturnType<typeof createHostBudgets>;
 
 export interface HostBudgetsDeps {
   readonly redis: RedisClient;
@@ -58,7 +50,7 @@ redis.call('SET', KEYS[1], string.format('%.3f', behind), 'PX', math.ceil(behind
 return string.format('%.3f', first - now)`);
 
 /** Budgets that are kept while requests wait for them. */
-export function createHostBudgets({ redis, keys, totalRps }: HostBudgetsDeps): HostBudgets {
+export function createHostBudgets({ redis, keys, totalRps }: HostBudgetsDeps) {
   const budgets = new Map<string, HostBudget>();
   // More than a second divided by the number: no second has more requests, although they are late by
   // different times.
@@ -109,7 +101,11 @@ export function createHostBudgets({ redis, keys, totalRps }: HostBudgetsDeps): H
   }
 
   return {
-    async turn({ account, baseUrl, urgency }, signal) {
+    /**
+     * Resolves when a request of the account to the host of `baseUrl` may be sent, which has to be at once.
+     * Rejects with the reason of the abort, and as Redis does.
+     */
+    async turn({ account, baseUrl, urgency }: Asker, signal: AbortSignal) {
       signal.throwIfAborted();
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const request = { account, urgency, go: resolve, fail: reject };
@@ -125,7 +121,8 @@ export function createHostBudgets({ redis, keys, totalRps }: HostBudgetsDeps): H
         signal.removeEventListener('abort', abort);
       }
     },
-    waiting: () => [...budgets.values()].reduce((sum, { waiting }) => sum + waiting.size, 0),
+    /** Number of requests of this process that wait for a turn. */
+    waiting: (): number => [...budgets.values()].reduce((sum, { waiting }) => sum + waiting.size, 0),
   };
 }
 

@@ -33,17 +33,6 @@ export interface Asked {
   readonly room: AnswerRoom;
 }
 
-/** GET requests with the account's key to the account's base address and to nothing else. */
-export interface PartnerHttp {
-  /**
-   * One request, without redirects or repeats. A coding of the answer that was not asked for is undone.
-   * Rejects with PartnerError when there is no whole answer within the deadline, and with AnswerExcess as
-   * soon as it is too large, the connection cut. An answer of more than a mebibyte waits for room; the
-   * deadline waits with it.
-   */
-  get(asked: Asked, signal: AbortSignal): Promise<PartnerAnswer>;
-}
-
 export interface PartnerHttpDeps {
   readonly baseUrl: string;
   readonly partnerKey: string;
@@ -65,12 +54,21 @@ const roomlessBytesMax = 1024 * 1024;
 // Maximum bytes of an error's body that are read, so that its connection can be used again.
 const unreadBytesMax = 64 * 1024;
 
-/** Requests over got, which is configured to do nothing by itself. */
-export function createPartnerHttp(deps: PartnerHttpDeps): PartnerHttp {
+/**
+ * GET requests with the account's key to the account's base address and to nothing else, over got, which is
+ * configured to do nothing by itself.
+ */
+export function createPartnerHttp(deps: PartnerHttpDeps) {
   const http = createGot(deps);
   const { clock, timeoutMs } = deps;
   return {
-    async get({ endpoint, path, room }, signal) {
+    /**
+     * One request, without redirects or repeats. A coding of the answer that was not asked for is undone.
+     * Rejects with PartnerError when there is no whole answer within the deadline, and with AnswerExcess as
+     * soon as it is too large, the connection cut. An answer of more than a mebibyte waits for room; the
+     * deadline waits with it.
+     */
+    async get({ endpoint, path, room }: Asked, signal: AbortSignal): Promise<PartnerAnswer> {
       const attempt = openAttempt(signal, timeoutMs);
       // The room that the answer has taken, once.
       const taken: (() => void)[] = [];

@@ -7,27 +7,7 @@ import { nextPace, rpsOf, untriedPace, type Pace, type Verdict } from './pace.ts
  * Ceiling on requests to the partner service of one account; lower where the service refuses it, or is in
  * trouble.
  */
-export interface RequestBudget {
-  /**
-   * Runs the work when one of the concurrent places is free and one more request may start. The work reports
-   * the verdict on its request. Rejects when the signal aborts before that; running work ends by itself.
-   * Rejects also as `turn` does, without the work.
-   */
-  spend<T>(
-    work: (report: (verdict: Verdict) => void) => Promise<T>,
-    signal: AbortSignal,
-    urgency?: Urgency,
-  ): Promise<T>;
-  /** Starts no request for `ms` milliseconds. */
-  rest(ms: number): void;
-  /** How often the service is asked at present. */
-  pace(): Pace;
-  /**
-   * Milliseconds so far in which changes of the account waited for their turn at the host, since the budget
-   * was made. Sweeps and people are left out.
-   */
-  waitedForTurnMs(): number;
-}
+export type RequestBudget = ReturnType<typeof createRequestBudget>;
 
 /** The limits of a budget. */
 export interface RequestLimits {
@@ -51,7 +31,7 @@ const secondMs = 1_020;
  * `concurrency` at the same time. It learns the service's own limit and keeps that knowledge as long as it
  * lives. With `turn`, a request then waits for its turn at the host.
  */
-export function createRequestBudget(limits: RequestLimits, turn: Turn | null = null): RequestBudget {
+export function createRequestBudget(limits: RequestLimits, turn: Turn | null = null) {
   const { maxRps } = limits;
   const places = new PQueue({ concurrency: limits.concurrency });
   const starts: number[] = [];
@@ -103,7 +83,16 @@ export function createRequestBudget(limits: RequestLimits, turn: Turn | null = n
   }
 
   return {
-    spend(work, signal, urgency = 'change') {
+    /**
+     * Runs the work when one of the concurrent places is free and one more request may start. The work
+     * reports the verdict on its request. Rejects when the signal aborts before that; running work ends by
+     * itself. Rejects also as `turn` does, without the work.
+     */
+    spend<T>(
+      work: (report: (verdict: Verdict) => void) => Promise<T>,
+      signal: AbortSignal,
+      urgency: Urgency = 'change',
+    ): Promise<T> {
       // The queue's records of listening tasks keep each other, and all that the tasks lead to, from being
       // collected young: every page of a long list grew old. A task that begins at once needs no listener.
       const mustWait = places.pending >= places.concurrency || places.size > 0;
@@ -116,10 +105,16 @@ export function createRequestBudget(limits: RequestLimits, turn: Turn | null = n
         { priority: priorities[urgency], ...(mustWait ? { signal } : {}) },
       );
     },
-    rest(ms) {
+    /** Starts no request for `ms` milliseconds. */
+    rest(ms: number) {
       restsUntil = Math.max(restsUntil, performance.now() + ms);
     },
-    pace: () => pace,
+    /** How often the service is asked at present. */
+    pace: (): Pace => pace,
+    /**
+     * Milliseconds so far in which changes of the account waited for their turn at the host, since the budget
+     * was made. Sweeps and people are left out.
+     */
     waitedForTurnMs: waits.elapsedMs,
   };
 }

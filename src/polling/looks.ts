@@ -30,14 +30,7 @@ export interface LookReport {
  * write nothing, and prove nothing. They are timers of the process that made the account's last poll, at most
  * until the next one is due; a crash loses them until then.
  */
-export interface Looks {
-  /** Ends the looks at an account, as its next poll begins. */
-  poll(account: PolledAccount, connection: PartnerConnection): WatchedPoll;
-  /** Ends the looks at an account that is gone. */
-  stop(account: string): void;
-  /** Ends all looks, and begins no more. */
-  close(): void;
-}
+export type Looks = ReturnType<typeof createLooks>;
 
 /** A poll with which looks are compared. */
 export interface WatchedPoll {
@@ -75,7 +68,7 @@ interface Memory {
 }
 
 /** The looks of a process. */
-export function createLooks(deps: LooksDeps): Looks {
+export function createLooks(deps: LooksDeps) {
   const memories = new WeakMap<PartnerConnection, Memory>();
   const underWay = new Map<string, AbortController>();
   let isClosed = false;
@@ -117,7 +110,8 @@ export function createLooks(deps: LooksDeps): Looks {
   }
 
   return {
-    poll(account, connection) {
+    /** Ends the looks at an account, as its next poll begins. */
+    poll(account: PolledAccount, connection: PartnerConnection): WatchedPoll {
       stop(account.account);
       let shown: Sight | null = null;
       return {
@@ -139,7 +133,9 @@ export function createLooks(deps: LooksDeps): Looks {
         },
       };
     },
+    /** Ends the looks at an account that is gone. */
     stop,
+    /** Ends all looks, and begins no more. */
     close() {
       isClosed = true;
       for (const account of underWay.keys()) stop(account);

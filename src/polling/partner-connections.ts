@@ -26,12 +26,7 @@ export interface PartnerConnection {
 }
 
 /** The clients of all accounts in this process: what asks the service of one account shares its budget. */
-export interface PartnerConnections {
-  /** The client of an account; a new one where its address or key has changed. */
-  of(account: KeyedAccount): PartnerConnection;
-  /** Lets go of the client of an account that is gone. */
-  forget(account: string): void;
-}
+export type PartnerConnections = ReturnType<typeof createPartnerConnections>;
 
 export interface PartnerConnectionsDeps {
   readonly clock: Clock;
@@ -47,7 +42,7 @@ export interface PartnerConnectionsDeps {
 }
 
 /** Clients that are made when they are first asked for. */
-export function createPartnerConnections(deps: PartnerConnectionsDeps): PartnerConnections {
+export function createPartnerConnections(deps: PartnerConnectionsDeps) {
   const connections = new Map<string, PartnerConnection>();
   const rooms = createAnswerRooms();
 
@@ -74,7 +69,8 @@ export function createPartnerConnections(deps: PartnerConnectionsDeps): PartnerC
   }
 
   return {
-    of(account) {
+    /** The client of an account; a new one where its address or key has changed. */
+    of(account: KeyedAccount): PartnerConnection {
       const known = connections.get(account.account);
       if (
         known?.incarnation === account.incarnation &&
@@ -86,6 +82,7 @@ export function createPartnerConnections(deps: PartnerConnectionsDeps): PartnerC
       connections.set(account.account, connection);
       return connection;
     },
-    forget: (account) => void connections.delete(account),
+    /** Lets go of the client of an account that is gone. */
+    forget: (account: string) => void connections.delete(account),
   };
 }

@@ -12,17 +12,7 @@ import { meanwhile } from './upkeep.ts';
  * Notes in an account's health about a poll that goes on, or that cannot begin; the marks at its end
  * overwrite them. A note for an account that was removed, or begun anew, is lost; all reject when Redis does.
  */
-export interface PollNotes {
-  /**
-   * Reads, and notes from time to time that the poll is late: its account is not to look healthy until it
-   * ends. No note is left behind when the reads have ended. `waitedForTurnMs` as in `RequestBudget`.
-   */
-  whileReading<T>(account: PolledAccount, waitedForTurnMs: () => number, read: () => Promise<T>): Promise<T>;
-  /** Notes why the poll rests, and for how many milliseconds; short rests are left out. */
-  rest(account: PolledAccount, refusal: PartnerError, waitMs: number): Promise<void>;
-  /** Notes why the account is not polled at all; it becomes stale as any other. */
-  unpolled(account: PolledAccount, reason: Error): Promise<void>;
-}
+export type PollNotes = ReturnType<typeof createPollNotes>;
 
 export interface PollNotesDeps {
   readonly polling: Pick<PollingStore, 'read' | 'write'>;
@@ -38,13 +28,7 @@ export interface PollNotesDeps {
 const notedRestMs = 5_000;
 
 /** The notes of all polls of a process. */
-export function createPollNotes({
-  polling,
-  clock,
-  upkeepMs,
-  onError,
-  reportHealth,
-}: PollNotesDeps): PollNotes {
+export function createPollNotes({ polling, clock, upkeepMs, onError, reportHealth }: PollNotesDeps) {
   // The notes that `update` decides on from the marks; then reports the health where that is asked for.
   async function note(
     account: PolledAccount,
@@ -78,7 +62,15 @@ export function createPollNotes({
   }
 
   return {
-    whileReading(account, waitedForTurnMs, read) {
+    /**
+     * Reads, and notes from time to time that the poll is late: its account is not to look healthy until it
+     * ends. No note is left behind when the reads have ended. `waitedForTurnMs` as in `RequestBudget`.
+     */
+    whileReading<T>(
+      account: PolledAccount,
+      waitedForTurnMs: () => number,
+      read: () => Promise<T>,
+    ): Promise<T> {
       const waitedBefore = waitedForTurnMs();
       const begunAt = performance.now();
       const everyMs = Math.min(upkeepMs, staleAfterMs(account.pollIntervalMs));
@@ -89,11 +81,13 @@ export function createPollNotes({
         });
       return meanwhile(upkeep, { everyMs, onError }, read);
     },
-    async rest(account, refusal, waitMs) {
+    /** Notes why the poll rests, and for how many milliseconds; short rests are left out. */
+    async rest(account: PolledAccount, refusal: PartnerError, waitMs: number) {
       if (waitMs < notedRestMs) return;
       const lastError = `${describeError(refusal)}; the poll goes on after ${Math.round(waitMs / 1_000)} s`;
       await note(account, () => ({ lastError }), false);
     },
-    unpolled: (account, { message }) => note(account, () => ({ lastError: message })),
+    /** Notes why the account is not polled at all; it becomes stale as any other. */
+    unpolled: (account: PolledAccount, { message }: Error) => note(account, () => ({ lastError: message })),
   };
 }

@@ -13,16 +13,6 @@ export interface PollReport extends MeasuredPoll {
   readonly account: string;
 }
 
-/** Reports what polls have found, and how they ended; all reject when Redis does. */
-export interface PollReports {
-  /** Reports events that are in the log, and wakes the subscriptions that want them. */
-  handOn(account: string, events: readonly RecordedEvent[]): Promise<void>;
-  /** Reports how the account is after the poll, or while it goes on; `marks` are the ones of that moment. */
-  health(account: PolledAccount, news: PollNews, marks: PollingMarks): Promise<void>;
-  /** Reports a poll that has ended, one that read nothing by its health alone. */
-  ended(account: PolledAccount, poll: MeasuredPoll, marks: PollingMarks): Promise<void>;
-}
-
 export interface PollReportsDeps {
   readonly polling: Pick<PollingStore, 'appendEvent' | 'notePolled'>;
   readonly unsound: Pick<UnsoundAccounts, 'noteAgain'>;
@@ -37,7 +27,7 @@ export interface PollReportsDeps {
   readonly onPoll: (report: PollReport) => void;
 }
 
-/** The reports of all polls of a process. */
+/** Reports what the polls of a process have found, and how they ended; all reject when Redis does. */
 export function createPollReports({
   polling,
   unsound,
@@ -45,7 +35,7 @@ export function createPollReports({
   onEvents,
   wakeMatching,
   onPoll,
-}: PollReportsDeps): PollReports {
+}: PollReportsDeps) {
   const healthDeps = { polling, unsound, now };
 
   async function handOn(account: string, events: readonly RecordedEvent[]): Promise<void> {
@@ -64,9 +54,14 @@ export function createPollReports({
   }
 
   return {
+    /** Reports events that are in the log, and wakes the subscriptions that want them. */
     handOn,
+    /**
+     * Reports how the account is after the poll, or while it goes on; `marks` are the ones of that moment.
+     */
     health,
-    async ended(polled, poll, marks) {
+    /** Reports a poll that has ended, one that read nothing by its health alone. */
+    async ended(polled: PolledAccount, poll: MeasuredPoll, marks: PollingMarks) {
       const { account } = polled;
       await health(polled, poll.outcome, marks);
       if (isNothingRead(poll.outcome)) return;

@@ -23,16 +23,7 @@ export interface CertificateWarning {
 }
 
 /** The ends of the certificates that subscriptions use. */
-export interface CertificateWarnings {
-  /**
-   * Appends the events about an account's certificates that end within 30 days, or have ended: one of each
-   * for a certificate, however many processes look, and up to a hundred at once. Returns them. A crash in
-   * between repeats none and loses none.
-   */
-  warn(account: string): Promise<CertificateWarning[]>;
-  /** When the first certificate of an account ends (ms); null where it uses none. */
-  firstEnd(account: string): Promise<number | null>;
-}
+export type CertificateWarnings = ReturnType<typeof createCertificateWarnings>;
 
 // Maximum number of warnings in one look.
 const warnedAtOnce = 100;
@@ -44,7 +35,7 @@ export function createCertificateWarnings(
   subscriptions: Pick<SubscriptionStore, 'get'>,
   now: () => number,
   addPageLink: AddPageLink = withoutPageLinks,
-): CertificateWarnings {
+) {
   const script = committing(loadScript(new URL('scripts/warn.lua', import.meta.url)));
 
   async function warnOf(account: string, name: string, due: string): Promise<CertificateWarning[]> {
@@ -78,7 +69,12 @@ export function createCertificateWarnings(
   }
 
   return {
-    async warn(account) {
+    /**
+     * Appends the events about an account's certificates that end within 30 days, or have ended: one of each
+     * for a certificate, however many processes look, and up to a hundred at once. Returns them. A crash in
+     * between repeats none and loses none.
+     */
+    async warn(account: string): Promise<CertificateWarning[]> {
       const { certificateWarnings } = keys.account(account);
       const limit = ['LIMIT', 0, warnedAtOnce] as const;
       const flat = await redis.zrangebyscore(certificateWarnings, '-inf', now(), 'WITHSCORES', ...limit);
@@ -87,7 +83,8 @@ export function createCertificateWarnings(
         warnings.push(...(await warnOf(account, flat[i] ?? '', flat[i + 1] ?? '')));
       return warnings;
     },
-    async firstEnd(account) {
+    /** When the first certificate of an account ends (ms); null where it uses none. */
+    async firstEnd(account: string): Promise<number | null> {
       const [, end] = await redis.zrange(keys.account(account).certificates, '0', '0', 'WITHSCORES');
       return end === undefined ? null : Number(end);
     },

@@ -2,18 +2,7 @@
  * The progress of a subscription in the log: the position up to which all events are done, and the done
  * positions beyond it. Done means delivered, moved to a lane, given up, trimmed away or not asked for.
  */
-export interface Cursor {
-  /** Every position up to this one is done. */
-  position(): number;
-  /** The last position that is done. */
-  last(): number;
-  /** The done positions beyond the cursor as closed ranges, `7-9,12`; empty when there are none. */
-  done(): string;
-  isDone(position: number): boolean;
-  markDone(position: number): void;
-  /** Marks all positions from `first` to `last`, both included, and returns how many were not done before. */
-  markRange(first: number, last: number): number;
-}
+export type Cursor = ReturnType<typeof createCursor>;
 
 interface Range {
   readonly first: number;
@@ -21,7 +10,7 @@ interface Range {
 }
 
 /** Takes up a cursor where its stored form left it. */
-export function createCursor(cursor: number, done: string): Cursor {
+export function createCursor(cursor: number, done: string) {
   let contiguous = cursor;
   // Beyond the cursor, in order, neither overlapping nor touching each other.
   const ranges: Range[] = [];
@@ -47,15 +36,21 @@ export function createCursor(cursor: number, done: string): Cursor {
   for (const { first, last } of parseRanges(done)) markRange(first, last);
 
   return {
-    position: () => contiguous,
-    last: () => ranges.at(-1)?.last ?? contiguous,
-    done: () => ranges.map(toText).join(','),
-    isDone(position) {
+    /** Every position up to this one is done. */
+    position: (): number => contiguous,
+    /** The last position that is done. */
+    last: (): number => ranges.at(-1)?.last ?? contiguous,
+    /** The done positions beyond the cursor as closed ranges, `7-9,12`; empty when there are none. */
+    done: (): string => ranges.map(toText).join(','),
+    isDone(position: number): boolean {
       if (position <= contiguous) return true;
       const range = ranges[firstReaching(ranges, position)];
       return range !== undefined && range.first <= position;
     },
-    markDone: (position) => void markRange(position, position),
+    markDone: (position: number) => void markRange(position, position),
+    /**
+     * Marks all positions from `first` to `last`, both included, and returns how many were not done before.
+     */
     markRange,
   };
 }

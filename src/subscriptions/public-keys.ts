@@ -14,23 +14,20 @@ import type { Subscription } from './subscription.ts';
  * It holds no key, and nothing is lost with it but the way to a subscription. An entry may outlive its
  * subscription or stand before it, after a crash.
  */
-export interface KeyIndex {
-  /** Once it resolves, the keys of the subscription are found; nothing for one without any. */
-  add(signed: Pick<Subscription, 'account' | 'id' | 'createdAt' | 'signatures'>): Promise<void>;
-  /** Removes a subscription; one that is unknown is passed over. */
-  remove(id: string): Promise<void>;
-}
+export type KeyIndex = ReturnType<typeof createKeyIndex>;
 
 /** The index in Redis: accounts by subscription, and subscriptions by age. */
-export function createKeyIndex(redis: RedisClient, keys: Keys): KeyIndex {
+export function createKeyIndex(redis: RedisClient, keys: Keys) {
   const { accounts, ages } = keys.signed;
   return {
-    async add(signed) {
+    /** Once it resolves, the keys of the subscription are found; nothing for one without any. */
+    async add(signed: Pick<Subscription, 'account' | 'id' | 'createdAt' | 'signatures'>) {
       if (!hasPublicKeys(signed)) return;
       const { account, id, createdAt } = signed;
       await Promise.all([redis.hset(accounts, id, account), redis.zadd(ages, createdAt, id)]);
     },
-    async remove(id) {
+    /** Removes a subscription; one that is unknown is passed over. */
+    async remove(id: string) {
       await Promise.all([redis.hdel(accounts, id), redis.zrem(ages, id)]);
     },
   };
@@ -40,17 +37,7 @@ export function createKeyIndex(redis: RedisClient, keys: Keys): KeyIndex {
  * The public keys that verify callbacks now. They are read out of the sealed private keys each time, so a
  * text that was changed or moved in Redis never becomes a key that receivers trust.
  */
-export interface PublishedKeys {
-  /**
-   * The keys of a subscription, newest first; empty where there is no such subscription, or none with public
-   * keys. Throws SealError and UnreadableRecordError.
-   */
-  of(id: string): Promise<readonly PublicKey[]>;
-  /** The keys of the `listedMax` oldest subscriptions that have any; unreadable ones are left out. */
-  all(): Promise<readonly PublicKey[]>;
-  /** Adds the subscriptions of an account that the index lost when a part of Redis was set back. */
-  mend(account: string): Promise<void>;
-}
+export type PublishedKeys = ReturnType<typeof createPublishedKeys>;
 
 /** Maximum number of subscriptions whose keys are listed at once. */
 export const listedMax = 1_000;
@@ -67,7 +54,7 @@ export function createPublishedKeys(
   keys: Keys,
   subscriptions: Pick<SubscriptionReads, 'get'>,
   now: () => number,
-): PublishedKeys {
+) {
   const { accounts, ages } = keys.signed;
   const index = createKeyIndex(redis, keys);
 
@@ -91,8 +78,13 @@ export function createPublishedKeys(
     });
 
   return {
+    /**
+     * The keys of a subscription, newest first; empty where there is no such subscription, or none with
+     * public keys. Throws SealError and UnreadableRecordError.
+     */
     of,
-    async all() {
+    /** The keys of the `listedMax` oldest subscriptions that have any; unreadable ones are left out. */
+    async all(): Promise<readonly PublicKey[]> {
       const ids = await redis.zrange(ages, '0', String(listedMax - 1));
       const found: PublicKey[] = [];
       for (let from = 0; from < ids.length; from += atOnce) {
@@ -101,7 +93,8 @@ export function createPublishedKeys(
       }
       return found;
     },
-    async mend(account) {
+    /** Adds the subscriptions of an account that the index lost when a part of Redis was set back. */
+    async mend(account: string) {
       const key = keys.account(account).subscriptions;
       for await (const some of scanHash(redis, key, atOnce))
         for (const [id, text] of some) {

@@ -10,7 +10,6 @@ import {
   createKeptCommits,
   outlineOf,
   parsePublished,
-  type NewestKept,
   type PublishedBatch,
   type PublishedEvent,
 } from './kept-commits.ts';
@@ -28,40 +27,7 @@ export interface CommitBatch extends Omit<PublishedBatch, 'events'> {
  * process remembers its own commits whole, and those of other processes in outline. Outlines are published,
  * and kept in keys that a Redis Cluster holds apart from the account's others.
  */
-export interface CommitJournal {
-  /** The newest known event in the log of this generation; null before the first. */
-  newest(account: string, generation: string): Checkpoint | null;
-  /**
-   * To be called before a batch is written. In a Redis Cluster it is put into the keys, so that a crash
-   * before `note` leaves a trace of it; elsewhere the keys would be set back together with the log, and
-   * nothing is done.
-   */
-  announce(batch: Pick<CommitBatch, 'account' | 'generation' | 'commits'>): Promise<void>;
-  /**
-   * Remembers a batch of this process and publishes it. After a crash before that, or while Redis is away,
-   * other processes know at most that it was announced.
-   */
-  note(batch: CommitBatch): Promise<void>;
-  /** Remembers a batch that another process published, as `listenForCommits` receives it. */
-  hear(message: string): void;
-  /** This process's commits to the log behind a position, oldest first. */
-  ownBehind(account: string, generation: string, position: number): readonly CommitBatch[];
-  /** Events that other processes have committed behind a position, oldest first. */
-  othersBehind(account: string, generation: string, position: number): readonly PublishedEvent[];
-  /** The newest of the keys, of any process. */
-  newestKept(account: string, generation: string): Promise<NewestKept>;
-  /** The events in the keys behind a position, those of each key oldest first. */
-  keptBehind(account: string, generation: string, position: number): Promise<readonly PublishedEvent[]>;
-  /**
-   * To be called when lost commits are restored: from now on `head` is the newest known event, for other
-   * processes as well.
-   */
-  beginAt(head: Checkpoint, account: string, generation: string, at: number): Promise<void>;
-  /**
-   * Accounts that this process has committed events to at that time (ms) or later, as far as it remembers.
-   */
-  committedSince(at: number): ReadonlySet<string>;
-}
+export type CommitJournal = ReturnType<typeof createCommitJournal>;
 
 // Maximum bytes of remembered commits, and those of one beside its body, roughly.
 const rememberedBytesMax = 32 * 1024 * 1024;
@@ -74,7 +40,7 @@ export function createCommitJournal(
   redis: RedisClient,
   keys: Keys,
   onUnreadable: OnUnreadable = () => undefined,
-): CommitJournal {
+) {
   const process = randomUUID();
   const kept = createKeptCommits(redis, keys, onUnreadable);
   const newest = new Map<string, { readonly generation: string; readonly head: Checkpoint }>();
@@ -94,35 +60,58 @@ export function createCommitJournal(
   }
 
   return {
-    newest(account, generation) {
+    /** The newest known event in the log of this generation; null before the first. */
+    newest(account: string, generation: string): Checkpoint | null {
       const known = newest.get(account);
       return known?.generation === generation ? known.head : null;
     },
-    async announce(batch) {
+    /**
+     * To be called before a batch is written. In a Redis Cluster it is put into the keys, so that a crash
+     * before `note` leaves a trace of it; elsewhere the keys would be set back together with the log, and
+     * nothing is done.
+     */
+    async announce(batch: Pick<CommitBatch, 'account' | 'generation' | 'commits'>) {
       await kept.announce(batch.account, () => outlineOf(process, { ...batch, head: logBeginning }));
     },
-    async note(batch) {
+    /**
+     * Remembers a batch of this process and publishes it. After a crash before that, or while Redis is away,
+     * other processes know at most that it was announced.
+     */
+    async note(batch: CommitBatch) {
       see(batch);
       // Made again, each replaces what is stored then.
       own.add({ ...batch, commits: batch.commits.map((commit) => ({ ...commit, previous: null })) });
       await share(batch);
     },
-    hear(message) {
+    /** Remembers a batch that another process published, as `listenForCommits` receives it. */
+    hear(message: string) {
       const heardOf = parsePublished(message);
       if (heardOf === null || heardOf.by === process) return;
       const { batch } = heardOf;
       see(batch);
       heard.add(batch);
     },
+    /** This process's commits to the log behind a position, oldest first. */
     ownBehind: own.behind,
-    othersBehind: (...args) => heard.behind(...args).flatMap(({ events }) => events),
+    /** Events that other processes have committed behind a position, oldest first. */
+    othersBehind: (...args: Parameters<typeof heard.behind>): readonly PublishedEvent[] =>
+      heard.behind(...args).flatMap(({ events }) => events),
+    /** The newest of the keys, of any process. */
     newestKept: kept.newest,
+    /** The events in the keys behind a position, those of each key oldest first. */
     keptBehind: kept.behind,
-    async beginAt(head, account, generation, at) {
+    /**
+     * To be called when lost commits are restored: from now on `head` is the newest known event, for other
+     * processes as well.
+     */
+    async beginAt(head: Checkpoint, account: string, generation: string, at: number) {
       newest.set(account, { generation, head });
       await share({ account, generation, head, at, commits: [] });
     },
-    committedSince: (since) =>
+    /**
+     * Accounts that this process has committed events to at that time (ms) or later, as far as it remembers.
+     */
+    committedSince: (since: number): ReadonlySet<string> =>
       new Set([...own.all()].flatMap(({ account, at }) => (at >= since ? account : []))),
   };
 }

@@ -47,26 +47,7 @@ export async function unlessLost<T>(result: Promise<T>): Promise<T | null> {
 }
 
 /** Writes commits to the snapshot and the log, each script atomic, and notes them in the journal. */
-export interface CommitWriter {
-  /**
-   * Writes one batch. Null, with nothing written, when the log is not the one from which `known` was taken.
-   * Rejects with SnapshotLostError, with nothing written, when the snapshot is of another generation.
-   */
-  write(
-    account: string,
-    generation: string,
-    batch: readonly FilingCommit[],
-    at: number,
-    known: Checkpoint,
-  ): Promise<CommitResult[] | null>;
-  /** Writes commits without a check of the log; returns the number written. Rejects as `write`. */
-  writeAnyway(
-    account: string,
-    generation: string,
-    commits: readonly FilingCommit[],
-    at: number,
-  ): Promise<number>;
-}
+export type CommitWriter = ReturnType<typeof createCommitWriter>;
 
 /** A writer over commit-changes.lua. */
 export function createCommitWriter(
@@ -75,7 +56,7 @@ export function createCommitWriter(
   journal: CommitJournal,
   { announce }: Pick<RejectingAccounts, 'announce'>,
   addPageLink: AddPageLink = withoutPageLinks,
-): CommitWriter {
+) {
   const script = committing(loadScript(new URL('commit-changes.lua', import.meta.url)));
 
   const linked = (account: string, commit: FilingCommit): FilingCommit => ({
@@ -84,7 +65,13 @@ export function createCommitWriter(
     ...(commit.joined === undefined ? {} : { joined: linked(account, commit.joined) }),
   });
 
-  const write: CommitWriter['write'] = async (account, generation, batch, at, known) => {
+  async function write(
+    account: string,
+    generation: string,
+    batch: readonly FilingCommit[],
+    at: number,
+    known: Checkpoint,
+  ): Promise<CommitResult[] | null> {
     const key = keys.account(account);
     const parts = batch.flatMap(partsOf);
     const events = parts.filter(({ event }) => event !== null);
@@ -120,11 +107,21 @@ export function createCommitWriter(
     // Even where nothing was written: what was announced is decided now.
     if (events.length > 0) await journal.note({ account, generation, head, at, commits: recorded });
     return batch.map((commit) => toResult(commit, positions.splice(0, partsOf(commit).length)));
-  };
+  }
 
   return {
+    /**
+     * Writes one batch. Null, with nothing written, when the log is not the one from which `known` was taken.
+     * Rejects with SnapshotLostError, with nothing written, when the snapshot is of another generation.
+     */
     write,
-    async writeAnyway(account, generation, commits, at) {
+    /** Writes commits without a check of the log; returns the number written. Rejects as `write`. */
+    async writeAnyway(
+      account: string,
+      generation: string,
+      commits: readonly FilingCommit[],
+      at: number,
+    ): Promise<number> {
       let written = 0;
       for (const batch of inBatches(commits)) {
         const results = await write(account, generation, batch, at, logBeginning);

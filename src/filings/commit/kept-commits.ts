@@ -42,24 +42,6 @@ export interface NewestKept {
   readonly announced: readonly PublishedEvent[];
 }
 
-/**
- * The outlines of the latest commits in the keys `publishedCommits`, or in a Redis Cluster in its copies on
- * other primaries. Each key lives for an hour after the last.
- */
-export interface KeptCommits {
-  /**
-   * Keeps a batch that is about to be written. Does nothing where Redis is one server: that would be set back
-   * together with the log.
-   */
-  announce(account: string, outline: () => string): Promise<void>;
-  /** Keeps a batch that was written; what was announced before it counts no more. Never rejects. */
-  keep(account: string, outline: string): Promise<void>;
-  /** The newest batches and announcements; rejects when Redis does. */
-  newest(account: string, generation: string): Promise<NewestKept>;
-  /** The events of the batches behind a position, those of each key oldest first. */
-  behind(account: string, generation: string, position: number): Promise<readonly PublishedEvent[]>;
-}
-
 // Approximate maximum of batches and announcements in a key of an account.
 const keptMax = 2_000;
 // Number of the newest of them in which a batch is looked for: a crash leaves one announcement without a
@@ -76,8 +58,11 @@ interface Kept extends PublishedBatch {
   readonly isAnnounced: boolean;
 }
 
-/** The outlines in Redis. A key that cannot be read is set aside. */
-export function createKeptCommits(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable): KeptCommits {
+/**
+ * The outlines of the latest commits in the keys `publishedCommits`, or in a Redis Cluster in its copies on
+ * other primaries. Each key lives for an hour after the last; one that cannot be read is set aside.
+ */
+export function createKeptCommits(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable) {
   const keysOf = (account: string) =>
     redis.isCluster ? keys.publishedCommitsApart(account) : [keys.publishedCommits(account)];
 
@@ -121,11 +106,17 @@ export function createKeptCommits(redis: RedisClient, keys: Keys, onUnreadable: 
   };
 
   return {
-    async announce(account, outline) {
+    /**
+     * Keeps a batch that is about to be written. Does nothing where Redis is one server: that would be set
+     * back together with the log.
+     */
+    async announce(account: string, outline: () => string) {
       if (redis.isCluster) await add(account, keptFields.announcement, outline());
     },
-    keep: (account, outline) => add(account, keptFields.batch, outline),
-    async newest(account, generation) {
+    /** Keeps a batch that was written; what was announced before it counts no more. Never rejects. */
+    keep: (account: string, outline: string) => add(account, keptFields.batch, outline),
+    /** The newest batches and announcements; rejects when Redis does. */
+    async newest(account: string, generation: string): Promise<NewestKept> {
       const copies = (await read(account, generation, newestOfKept)).map((all) => {
         const at = all.findIndex(({ isAnnounced }) => !isAnnounced);
         return { head: all[at]?.head, announced: all.slice(0, at < 0 ? all.length : at) };
@@ -135,7 +126,8 @@ export function createKeptCommits(redis: RedisClient, keys: Keys, onUnreadable: 
         announced: copies.flatMap(({ announced }) => announced.flatMap(({ events }) => events)),
       };
     },
-    async behind(account, generation, position) {
+    /** The events of the batches behind a position, those of each key oldest first. */
+    async behind(account: string, generation: string, position: number): Promise<readonly PublishedEvent[]> {
       const copies = await read(account, generation, keptMax);
       return copies.flatMap((all) => {
         const batches = all.filter(({ isAnnounced }) => !isAnnounced);

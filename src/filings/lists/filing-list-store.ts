@@ -2,9 +2,9 @@ import { isIndexed, knownStatuses } from '../../partner/filing-statuses.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import type { OnUnreadable } from '../../redis/unreadable-record.ts';
-import { createFilingIndex, type FilingIndex } from './filing-index.ts';
+import { createFilingIndex } from './filing-index.ts';
 import { createFilingReader, type KnownFiling, type ListedFiling } from './filing-reader.ts';
-import { createOrderedWalk, type OrderedWalk } from './ordered-walk.ts';
+import { createOrderedWalk } from './ordered-walk.ts';
 import { globOfPart } from './search-words.ts';
 
 export type { ListedFiling };
@@ -36,29 +36,7 @@ export interface ScanQuery {
  * The filings of an account for people to look through; removed filings are not listed. A state that cannot
  * be read is set aside first, see `ReadStates`.
  */
-export interface FilingListStore {
-  /** A filing, removed or not; null when it was never seen. */
-  get(account: string, id: string): Promise<ListedFiling | null>;
-  /** Filings by their ids, in their order; those that were never seen are left out. */
-  getAll(account: string, ids: readonly string[]): Promise<ListedFiling[]>;
-  /**
-   * A page of all filings, or of those in a status that has no index, in no order. Filings that keep their
-   * status while the pages are read are on one of them; one that changes may be on two. Throws RangeError
-   * when `after` is no such text.
-   */
-  scan(account: string, query: ScanQuery): Promise<FilingPage>;
-  /**
-   * A stretch of the filings of several accounts or statuses other than COMPLETED, in the order of their age.
-   */
-  readonly walk: OrderedWalk;
-  /**
-   * When the filing that has been in it for longest came into each known status (ms), COMPLETED and answered
-   * rejections left out; statuses without filings are missing.
-   */
-  oldest(account: string): Promise<ReadonlyMap<string, number>>;
-  /** Number of filings in a status, where that of rejections has the open ones; not for COMPLETED. */
-  readonly count: FilingIndex['count'];
-}
+export type FilingListStore = ReturnType<typeof createFilingListStore>;
 
 const shownStatuses = knownStatuses.filter(isIndexed);
 
@@ -91,7 +69,7 @@ export function createFilingListStore(
   redis: RedisClient,
   keys: Keys,
   onUnreadable: OnUnreadable = () => undefined,
-): FilingListStore {
+) {
   const reader = createFilingReader(redis, keys, onUnreadable);
   const index = createFilingIndex(redis, keys);
 
@@ -156,12 +134,29 @@ export function createFilingListStore(
   }
 
   return {
-    get: async (account, id) => (await getAll(account, [id]))[0] ?? null,
+    /** A filing, removed or not; null when it was never seen. */
+    get: async (account: string, id: string): Promise<ListedFiling | null> =>
+      (await getAll(account, [id]))[0] ?? null,
+    /** Filings by their ids, in their order; those that were never seen are left out. */
     getAll,
-    scan: (account, { status, part, after, limit }) =>
+    /**
+     * A page of all filings, or of those in a status that has no index, in no order. Filings that keep their
+     * status while the pages are read are on one of them; one that changes may be on two. Throws RangeError
+     * when `after` is no such text.
+     */
+    scan: (account: string, { status, part, after, limit }: ScanQuery): Promise<FilingPage> =>
       scan(account, { status, glob: part === undefined ? null : globOfPart(part) }, startAt(after), limit),
+    /**
+     * A stretch of the filings of several accounts or statuses other than COMPLETED, in the order of their
+     * age.
+     */
     walk: createOrderedWalk(index, reader),
-    oldest: (account) => index.oldest(account, shownStatuses),
+    /**
+     * When the filing that has been in it for longest came into each known status (ms), COMPLETED and
+     * answered rejections left out; statuses without filings are missing.
+     */
+    oldest: (account: string): Promise<ReadonlyMap<string, number>> => index.oldest(account, shownStatuses),
+    /** Number of filings in a status, where that of rejections has the open ones; not for COMPLETED. */
     count: index.count,
   };
 }

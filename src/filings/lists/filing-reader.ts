@@ -33,19 +33,10 @@ export type DetailTexts = ReadonlyMap<string, string>;
  * Reads the records of an account's filings for lists. A state that cannot be read is set aside, see
  * `ReadStates`; details that cannot be read are left out.
  */
-export interface FilingReader {
-  /**
-   * The states of filings, in their order, from their `texts` where these were read. Filings that were never
-   * seen are left out.
-   */
-  states(account: string, ids: readonly string[], texts?: readonly string[]): Promise<KnownFiling[]>;
-  detailTexts(account: string, ids: readonly string[]): Promise<DetailTexts>;
-  /** Adds the notes and answers of filings, and their details where these were not read. */
-  listed(account: string, known: readonly KnownFiling[], details?: DetailTexts): Promise<ListedFiling[]>;
-}
+export type FilingReader = ReturnType<typeof createFilingReader>;
 
 /** A reader of the filings in Redis. */
-export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable): FilingReader {
+export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable) {
   const stored = createStateReader(redis, keys, onUnreadable);
   const triage = createTriageStore(redis, keys);
 
@@ -70,7 +61,11 @@ export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable:
   }
 
   return {
-    async states(account, ids, texts) {
+    /**
+     * The states of filings, in their order, from their `texts` where these were read. Filings that were
+     * never seen are left out.
+     */
+    async states(account: string, ids: readonly string[], texts?: readonly string[]): Promise<KnownFiling[]> {
       const states = await (texts === undefined
         ? stored.read(account, ids)
         : stored.decode(account, ids, texts));
@@ -80,7 +75,12 @@ export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable:
       });
     },
     detailTexts,
-    async listed(account, known, details) {
+    /** Adds the notes and answers of filings, and their details where these were not read. */
+    async listed(
+      account: string,
+      known: readonly KnownFiling[],
+      details?: DetailTexts,
+    ): Promise<ListedFiling[]> {
       const ids = known.map(([id]) => id);
       const [texts, noted, answers] = await Promise.all([
         details ?? detailTexts(account, ids),

@@ -6,18 +6,13 @@ export type Membership = 'new' | 'elsewhere' | 'again';
  * million filings fits. Two ids may be taken for one, at odds of one in 10^10 per million, which costs a
  * filing one look in a sweep.
  */
-export interface IdSet {
-  readonly size: number;
-  /** Adds an id to a part, which is any number. An id that parts name by turns counts as new to the part. */
-  add(id: string, part: number): Membership;
-  has(id: string): boolean;
-}
+export type IdSet = ReturnType<typeof createIdSet>;
 
 // Number of tables over which ids are spread: none is so large that its growth holds up the process.
 const tablesCount = 64;
 
 /** An empty set. */
-export function createIdSet(): IdSet {
+export function createIdSet() {
   // Hashes, and the last part that has named each.
   const tables = Array.from({ length: tablesCount }, () => new Map<number, number>());
   const tableOf = (hash: number) => tables[hash % tablesCount] as Map<number, number>;
@@ -25,7 +20,10 @@ export function createIdSet(): IdSet {
     get size() {
       return tables.reduce((sum, table) => sum + table.size, 0);
     },
-    add(id, part) {
+    /**
+     * Adds an id to a part, which is any number. An id that parts name by turns counts as new to the part.
+     */
+    add(id: string, part: number): Membership {
       const hash = hashOf(id);
       const table = tableOf(hash);
       const former = table.get(hash);
@@ -33,7 +31,7 @@ export function createIdSet(): IdSet {
       if (former === undefined) return 'new';
       return former === part ? 'again' : 'elsewhere';
     },
-    has(id) {
+    has(id: string): boolean {
       const hash = hashOf(id);
       return tableOf(hash).has(hash);
     },

@@ -6,22 +6,14 @@ import { consequence, PartnerError } from '../../partner/partner-error.ts';
 export type Answer = PageAnswer | PartnerError;
 
 /** The requests of one scan. They reject with PartnerError when a failure is about the whole account. */
-export interface ListRequests {
-  page(offset: number): Promise<Answer>;
-  /** A part of a page that could not be read, requested once. */
-  part(offset: number, limit: number): Promise<Answer>;
-  /** Asks once for a page of one record, which is not kept. */
-  look(offset: number): Promise<PartnerPage | PartnerError>;
-  /** Number of parts and looks so far. */
-  parts(): number;
-}
+export type ListRequests = ReturnType<typeof createListRequests>;
 
 /** Requests for the list of a status, or for the whole one. */
 export function createListRequests(
   listing: Pick<PartnerClient, 'listFilings'>,
   list: Pick<ListQuery, 'status' | 'isSweep'>,
   signal: AbortSignal,
-): ListRequests {
+) {
   let parts = 0;
 
   async function ask(query: ListQuery): Promise<Answer> {
@@ -39,14 +31,17 @@ export function createListRequests(
   }
 
   return {
-    page: (offset) => ask({ offset, limit: pageSize }),
+    page: (offset: number): Promise<Answer> => ask({ offset, limit: pageSize }),
+    /** A part of a page that could not be read, requested once. */
     part,
-    async look(offset) {
+    /** Asks once for a page of one record, which is not kept. */
+    async look(offset: number): Promise<PartnerPage | PartnerError> {
       const answer = await part(offset, 1);
       discard(answer);
       return answer instanceof PartnerError ? answer : answer.page;
     },
-    parts: () => parts,
+    /** Number of parts and looks so far. */
+    parts: (): number => parts,
   };
 }
 

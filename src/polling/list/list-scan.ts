@@ -33,24 +33,11 @@ export interface ScanRequest {
   readonly isSweep?: boolean;
 }
 
-/** One passage through a list. */
-export interface ListScan {
-  /**
-   * The pages, to be read once. The next page is requested while the reader works on earlier ones, never two
-   * at once: pages served out of order would hide rows that move from one to the other.
-   * Throws PartnerError when not even the first page can be read, or when the service refuses the account. No
-   * request outlives the generator. The reader releases each page.
-   */
-  pages(): AsyncGenerator<ShownPage, void, undefined>;
-  /** To be called once the pages have ended. */
-  result(): ScanResult;
-}
-
 /**
  * Reads a list page by page (docs/partner.md#lists). It advances by the number of records on each page, never
  * by the requested limit. A page that cannot be read is read in halves, down to the records in the way.
  */
-export function scanList({ listing, shown, part, signal }: ScanDeps, request: ScanRequest): ListScan {
+export function scanList({ listing, shown, part, signal }: ScanDeps, request: ScanRequest) {
   const { status, isSweep = false } = request;
   const list = status === undefined ? { isSweep } : { isSweep, status };
   const requests = createListRequests(listing, list, signal);
@@ -61,7 +48,7 @@ export function scanList({ listing, shown, part, signal }: ScanDeps, request: Sc
   // The next page, requested while the one before it is compared.
   let ahead: Promise<Answer> | null = null;
 
-  async function* pages(): ReturnType<ListScan['pages']> {
+  async function* pages(): AsyncGenerator<ShownPage, void, undefined> {
     try {
       yield* readOn();
     } finally {
@@ -69,7 +56,7 @@ export function scanList({ listing, shown, part, signal }: ScanDeps, request: Sc
     }
   }
 
-  async function* readOn(): ReturnType<ListScan['pages']> {
+  async function* readOn(): AsyncGenerator<ShownPage, void, undefined> {
     for (;;) {
       const answer = await (ahead ?? requests.page(progress.position.offset));
       ahead = null;
@@ -129,8 +116,15 @@ export function scanList({ listing, shown, part, signal }: ScanDeps, request: Sc
   }
 
   return {
+    /**
+     * The pages, to be read once. The next page is requested while the reader works on earlier ones, never
+     * two at once: pages served out of order would hide rows that move from one to the other. Throws
+     * PartnerError when not even the first page can be read, or when the service refuses the account. No
+     * request outlives the generator. The reader releases each page.
+     */
     pages,
-    result() {
+    /** To be called once the pages have ended. */
+    result(): ScanResult {
       const { position, quarantined, leftOut } = progress;
       return { position, quarantined, leftOut, unreadable: progress.unreadable(), end, failure };
     },

@@ -6,19 +6,6 @@ import type { ShownPage } from './repeated-rows.ts';
 import { expectTotal, nextStep } from './scan-position.ts';
 import type { ScanProgress } from './scan-progress.ts';
 
-/** Reads of a page that the service does not serve as a whole. */
-export interface PageParts {
-  /** False once parts have taken too many requests. */
-  isAffordable(): boolean;
-  /**
-   * Whether the service answers for some records of a page that it has failed to serve as a whole. If it does
-   * not, it is the service that fails.
-   */
-  isServed(error: PartnerError): Promise<boolean>;
-  /** Reads a page in halves, down to the records in the way. Stops where many in a row are. */
-  read(error: PartnerError): AsyncGenerator<ShownPage, void>;
-}
-
 // Rows of a page that are requested alone when it cannot be read. They are spread, so that it takes chance
 // for all of them to be in the way.
 const samples = [0, 34, 67];
@@ -27,14 +14,19 @@ const inARowMax = 10;
 // Maximum number of requests for parts of pages, beside one for each page that was read.
 const partsMax = 200;
 
-/** The reads of a scan, which go on from its progress. */
-export function createPageParts(requests: ListRequests, progress: ScanProgress): PageParts {
+/** Reads of a page that the service does not serve as a whole; they go on from a scan's progress. */
+export function createPageParts(requests: ListRequests, progress: ScanProgress) {
   const isAffordable = () => requests.parts() <= partsMax + progress.position.rows / pageSize;
 
   return {
+    /** False once parts have taken too many requests. */
     isAffordable,
 
-    async isServed(error) {
+    /**
+     * Whether the service answers for some records of a page that it has failed to serve as a whole. If it
+     * does not, it is the service that fails.
+     */
+    async isServed(error: PartnerError): Promise<boolean> {
       const { offset, pages: before, total } = progress.position;
       const within = samples.map((rows) => offset + rows).filter((at) => total === null || at < total);
       // A short last page has too few to tell.
@@ -50,7 +42,8 @@ export function createPageParts(requests: ListRequests, progress: ScanProgress):
       return seen.length > 0 || (offset === 0 && !isRefusal(error) && looks.some(isRefusal));
     },
 
-    async *read(error) {
+    /** Reads a page in halves, down to the records in the way. Stops where many in a row are. */
+    async *read(error: PartnerError): AsyncGenerator<ShownPage, void> {
       const { offset: from, total } = progress.position;
       const to = from + (error.excess?.limit === 1 ? 1 : pageSize);
       const bounds = [Math.min(to, total ?? to)];

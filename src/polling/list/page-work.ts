@@ -1,25 +1,12 @@
-/**
- * Work on the pages of one list while later pages are read: a slow connection to Redis delays none of them.
- */
-export interface PageWork {
-  /**
-   * Adds the work on a page of `bytes`. Resolves when there is room for another page. Rejects with the first
-   * failure of any work.
-   */
-  begin(bytes: number, work: Promise<unknown>): Promise<void>;
-  /** Resolves when all work has ended; rejects with the first failure of any. */
-  done(): Promise<void>;
-  /** Resolves when all work has ended or failed. Never rejects. */
-  settled(): Promise<void>;
-}
-
 // Maximum number of pages, and of their bytes, that are compared at once. A changed page takes two round
 // trips to Redis: where these take half a second each, that is sixteen pages a second.
 const pagesMax = 16;
 const bytesMax = 2 * 1024 * 1024;
 
-/** Nothing under way yet. */
-export function createPageWork(): PageWork {
+/**
+ * Work on the pages of one list while later pages are read: a slow connection to Redis delays none of them.
+ */
+export function createPageWork() {
   const underWay = new Set<Promise<void>>();
   let bytesUnderWay = 0;
   let failure: { readonly error: unknown } | null = null;
@@ -40,12 +27,18 @@ export function createPageWork(): PageWork {
   }
 
   return {
-    async begin(bytes, work) {
+    /**
+     * Adds the work on a page of `bytes`. Resolves when there is room for another page. Rejects with the
+     * first failure of any work.
+     */
+    async begin(bytes: number, work: Promise<unknown>) {
       const followed = follow(bytes, work).finally(() => underWay.delete(followed));
       underWay.add(followed);
       await untilLeft(() => underWay.size < pagesMax && bytesUnderWay < bytesMax);
     },
+    /** Resolves when all work has ended; rejects with the first failure of any. */
     done: () => untilLeft(() => false),
+    /** Resolves when all work has ended or failed. Never rejects. */
     async settled() {
       await Promise.all(underWay);
     },

@@ -6,20 +6,6 @@ import type { Findings } from './findings.ts';
 import type { MissedRecord } from './missed-record.ts';
 import type { PollInput } from './poll-input.ts';
 
-/** The filings that answer 404 to one poll. */
-export interface Absences {
-  /**
-   * Takes note of a 404. Before the first one that is a filing's second, the service has to prove that it
-   * knows the account and a filing that it has listed: this and all later ones reject with PartnerError if it
-   * does not.
-   */
-  note(id: string, span: ReadSpan): Promise<void>;
-  /** Removes the filings that answered 404 on two polls. */
-  remove(): Promise<void>;
-  /** Number of filings that wait for `remove`. */
-  count(): number;
-}
-
 /** A known filing that answered 404 on two polls, with the span of the second read. */
 interface Absence {
   readonly id: string;
@@ -33,12 +19,12 @@ interface Absence {
 
 const removedAtOnce = 8;
 
-/** No absences yet. */
+/** The filings that answer 404 to one poll; none yet. */
 export function createAbsences(
   { client, startedAt, signal }: PollInput,
   findings: Findings,
   missed: MissedRecord,
-): Absences {
+) {
   let vouched: Promise<void> | undefined;
   let absences: Absence[] = [];
 
@@ -58,7 +44,12 @@ export function createAbsences(
   }
 
   return {
-    async note(id, span) {
+    /**
+     * Takes note of a 404. Before the first one that is a filing's second, the service has to prove that it
+     * knows the account and a filing that it has listed: this and all later ones reject with PartnerError if
+     * it does not.
+     */
+    async note(id: string, span: ReadSpan) {
       const notBefore = await missed.notBefore(id);
       const before = missed.get(id);
       // Another poll has removed it meanwhile.
@@ -69,12 +60,14 @@ export function createAbsences(
       await vouched;
       absences.push({ id, span, notBefore });
     },
+    /** Removes the filings that answered 404 on two polls. */
     async remove() {
       const removed = absences;
       absences = [];
       for (let from = 0; from < removed.length; from += removedAtOnce)
         await allEnded(removed.slice(from, from + removedAtOnce).map(removeOne));
     },
-    count: () => absences.length,
+    /** Number of filings that wait for `remove`. */
+    count: (): number => absences.length,
   };
 }

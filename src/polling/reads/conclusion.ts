@@ -1,11 +1,11 @@
 import type { FilingCommit } from '../../filings/detection/decide-commit.ts';
 import { recordedBy } from '../../filings/observe-filings.ts';
-import { readIdentity } from '../beliefs/doubt.ts';
+import { readIdentity, type Doubt } from '../beliefs/doubt.ts';
 import { hiddenFilings } from '../beliefs/hidden-filings.ts';
 import { canBeDoubted, weigh, type Evidence, type Verdict } from '../beliefs/weigh.ts';
 import { unlessFailed } from '../list/refused-lists.ts';
 import type { GatheredEvidence } from './evidence.ts';
-import type { Findings, Tally } from './findings.ts';
+import type { Tally } from './findings.ts';
 import type { MissedRecord } from './missed-record.ts';
 import type { PollInput, ReadDeps } from './poll-input.ts';
 import { isBirth, type WaitingCommit, type WaitingCommits } from './waiting-commits.ts';
@@ -25,7 +25,7 @@ export function createConclusion(
   input: PollInput,
   missed: Pick<MissedRecord, 'gone'>,
   { tally, evidence, waiting }: Weighed,
-): Pick<Findings, 'weigh' | 'conclude' | 'concludeEarly' | 'doubtOf'> {
+) {
   const { client, marks, signal } = input;
   const { account } = input.account;
 
@@ -83,18 +83,25 @@ export function createConclusion(
   }
 
   return {
+    /** What is to be believed of the findings. Asks for the account's identity where the lists are odd. */
     weigh: weighAll,
-    async conclude() {
+    /** Commits what waits, as far as it is believed; returns the verdict on all that the poll has found. */
+    async conclude(): Promise<Verdict> {
       const verdict = await weighAll();
       await commitBelieved(verdict);
       evidence.endBirths();
       return verdict;
     },
-    // Where nothing could be doubted, or the list shows itself to be the account's own.
+    /**
+     * Commits the filings never seen before, as far as they are believed, when reading could not go on. The
+     * next poll finds the rest.
+     */
     async concludeEarly() {
+      // Where nothing could be doubted, or the list shows itself to be the account's own.
       if (isPlain(evidence.present())) await commitBelieved({ ...(await weighAll()), times: true });
     },
-    doubtOf({ reason }) {
+    /** The doubt of a verdict; null when there is none. */
+    doubtOf({ reason }: Verdict): Doubt | null {
       if (reason === null) return null;
       const { known, shown, unknown, gone, moved, isOther } = evidence.present();
       const identity = isOther ? (evidence.seenAccount() ?? '') : '';

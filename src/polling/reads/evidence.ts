@@ -10,32 +10,13 @@ import type { PollInput } from './poll-input.ts';
 import { isBirth } from './waiting-commits.ts';
 
 /** The evidence of one poll as it comes in. */
-export interface GatheredEvidence {
-  /** Counts a read and its commits that wait. Returns the number of births among these. */
-  count(observations: readonly Observation[], waiting: readonly Step[], isListed: boolean): number;
-  /** Takes back a commit that waited, because its filing was read again. */
-  discount(commit: FilingCommit): void;
-  /** Number of filings never seen before that wait, or did not fit; 0 after `endBirths`. */
-  births(): number;
-  /** Counts the birth of a filing that has been decided on, or of all. */
-  endBirth(): void;
-  endBirths(): void;
-  /** The account's own lists would have shown at least this number of the known filings. */
-  expect(shown: number): void;
-  /** Takes note of the account that `GET /partner/me` names; null where it names none. */
-  noteAccount(digest: string | null): void;
-  /** Digest of the account named last, null where none was named; undefined until the service was asked. */
-  seenAccount(): string | null | undefined;
-  /** Whether another account answers. */
-  isOther(): boolean;
-  present(): Evidence;
-}
+export type GatheredEvidence = ReturnType<typeof gatherEvidence>;
 
 /** No evidence yet. */
 export function gatherEvidence(
   { marks, known }: Pick<PollInput, 'marks' | 'known'>,
   missed: Pick<MissedRecord, 'gone'>,
-): GatheredEvidence {
+) {
   const { baselined, identity } = marks;
   const standing = standingDoubt(marks);
   const isDoubtable = canBeDoubted({ baselined, known });
@@ -48,7 +29,8 @@ export function gatherEvidence(
   const isOther = () => isDoubtable && seen != null && identity !== '' && seen !== identity;
 
   return {
-    count(observations, waiting, isListed) {
+    /** Counts a read and its commits that wait. Returns the number of births among these. */
+    count(observations: readonly Observation[], waiting: readonly Step[], isListed: boolean): number {
       const weighed = new Map(waiting.map(({ observation, commit }) => [observation.id, isBirth(commit)]));
       let born = 0;
       for (const { id, filing } of observations) {
@@ -62,21 +44,28 @@ export function gatherEvidence(
       births += born;
       return born;
     },
-    discount(commit) {
+    /** Takes back a commit that waited, because its filing was read again. */
+    discount(commit: FilingCommit) {
       if (isBirth(commit)) births -= 1;
       else {
         counted.moved -= 1;
         counted.timed -= 1;
       }
     },
-    births: () => births,
+    /** Number of filings never seen before that wait, or did not fit; 0 after `endBirths`. */
+    births: (): number => births,
+    /** Counts the birth of a filing that has been decided on, or of all. */
     endBirth: () => void (births -= 1),
     endBirths: () => void (births = 0),
-    expect: (shown) => void (expected = Math.min(known, shown)),
-    noteAccount: (digest) => void (seen = digest),
-    seenAccount: () => seen,
+    /** The account's own lists would have shown at least this number of the known filings. */
+    expect: (shown: number) => void (expected = Math.min(known, shown)),
+    /** Takes note of the account that `GET /partner/me` names; null where it names none. */
+    noteAccount: (digest: string | null) => void (seen = digest),
+    /** Digest of the account named last, null where none was named; undefined until the service was asked. */
+    seenAccount: (): string | null | undefined => seen,
+    /** Whether another account answers. */
     isOther,
-    present() {
+    present(): Evidence {
       const gone = missed.gone();
       const goneBefore = Math.min(goneAtFirst, gone);
       return { known, expected, ...counted, gone, goneBefore, isOther: isOther(), baselined, standing };

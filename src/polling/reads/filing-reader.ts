@@ -7,34 +7,19 @@ import type { MissedRecord } from './missed-record.ts';
 import type { Findings } from './findings.ts';
 import type { PollInput } from './poll-input.ts';
 
-/** Reads filings one by one, and keeps record of those that cannot be read. */
-export interface FilingReader {
-  /**
-   * Requests each filing that is due. A filing that cannot be read is counted, and the others go on. Several
-   * such failures in a row reject with the last PartnerError, as does a refusal of the whole account. With
-   * `isDoubtful`, where filings may no longer be the account's, a few are requested, and the others only when
-   * one of these exists.
-   */
-  read(ids: readonly string[], isDoubtful?: boolean): Promise<void>;
-  /** Removes the filings that answered 404 on two polls. */
-  removeAbsent(): Promise<void>;
-  /** Number of second 404s of this poll that wait for `removeAbsent`. */
-  absent(): number;
-}
-
 // Maximum number of filings requested side by side.
 const readsAtOnce = 8;
 const failuresInARowMax = 5;
 // Maximum number of doubtful filings that are requested without success.
 const samplesMax = 20;
 
-/** A reader for one poll. */
+/** Reads filings of one poll one by one, and keeps record of those that cannot be read. */
 export function createFilingReader(
   now: () => number,
   input: PollInput,
   findings: Findings,
   missed: MissedRecord,
-): FilingReader {
+) {
   const { client, signal } = input;
   const { pollIntervalMs } = input.account;
   const { tally } = findings;
@@ -102,13 +87,21 @@ export function createFilingReader(
   }
 
   return {
-    async read(ids, isDoubtful = false) {
+    /**
+     * Requests each filing that is due. A filing that cannot be read is counted, and the others go on.
+     * Several such failures in a row reject with the last PartnerError, as does a refusal of the whole
+     * account. With `isDoubtful`, where filings may no longer be the account's, a few are requested, and the
+     * others only when one of these exists.
+     */
+    async read(ids: readonly string[], isDoubtful: boolean = false) {
       if (findings.isOther()) return;
       const sample = isDoubtful ? ids.slice(0, samplesMax) : ids;
       await readAll(sample);
       if (sample.some((id) => missed.get(id) === undefined)) await readAll(ids.slice(sample.length));
     },
+    /** Removes the filings that answered 404 on two polls. */
     removeAbsent: absences.remove,
+    /** Number of second 404s of this poll that wait for `removeAbsent`. */
     absent: absences.count,
   };
 }

@@ -4,9 +4,7 @@ import { observeFilings, type ObservationContext, type Step } from '../../filing
 import type { PartnerFiling } from '../../partner/filing-schema.ts';
 import type { PartnerError } from '../../partner/partner-error.ts';
 import type { ReadSpan } from '../../partner/read-span.ts';
-import type { Doubt } from '../beliefs/doubt.ts';
 import { notBefore } from '../beliefs/not-before.ts';
-import type { Evidence, Verdict } from '../beliefs/weigh.ts';
 import type { PageRows } from '../list/repeated-rows.ts';
 import { createConclusion, type ConclusionDeps } from './conclusion.ts';
 import { gatherEvidence } from './evidence.ts';
@@ -19,40 +17,7 @@ import { createWaitingCommits, isBirth } from './waiting-commits.ts';
  * never seen before, and those of which only `completedAt` has moved, wait in memory until the reads are
  * weighed. Without a baseline nothing waits.
  */
-export interface Findings {
-  readonly tally: Tally;
-  /**
-   * Compares filings with the snapshot. With `isListed` they count as shown by a list. Nothing is written
-   * once another account answers.
-   */
-  observe(observations: readonly Observation[], span: ReadSpan, options?: Observing): Promise<void>;
-  /**
-   * Compares a page. A filing counts as the first page of the poll shows it. Returns the filings that a later
-   * page contradicts: they are to be read by themselves.
-   */
-  observePage(rows: PageRows, span: ReadSpan): Promise<readonly string[]>;
-  /** The account's own lists would have shown at least this number of the known filings. */
-  expect(shown: number): void;
-  /** Takes note of the account that `GET /partner/me` names; null where it names none. */
-  noteAccount(digest: string | null): void;
-  /** Whether another account answers; then no finding of the poll counts. */
-  isOther(): boolean;
-  /** The findings so far, in numbers. */
-  evidence(): Evidence;
-  /** What is to be believed of it. Asks for the account's identity where the lists are odd. */
-  weigh(): Promise<Verdict>;
-  /** Commits what waits, as far as it is believed; returns the verdict on all that the poll has found. */
-  conclude(): Promise<Verdict>;
-  /**
-   * Commits the filings never seen before, as far as they are believed, when reading could not go on. The
-   * next poll finds the rest.
-   */
-  concludeEarly(): Promise<void>;
-  /** Number of filings never seen before that wait, or did not fit; 0 after `conclude`. */
-  births(): number;
-  /** The doubt of a verdict; null when there is none. */
-  doubtOf(verdict: Verdict): Doubt | null;
-}
+export type Findings = ReturnType<typeof createFindings>;
 
 interface Observing {
   readonly isListed?: boolean;
@@ -95,7 +60,7 @@ export function createFindings(
   deps: ConclusionDeps & Pick<ReadDeps, 'filingBytesMax' | 'bodies'>,
   input: PollInput,
   missed: MissedRecord,
-): Findings {
+) {
   const { account } = input.account;
   const tally = startTally();
   const evidence = gatherEvidence(input, missed);
@@ -156,16 +121,29 @@ export function createFindings(
 
   return {
     tally,
+    /**
+     * Compares filings with the snapshot. With `isListed` they count as shown by a list. Nothing is written
+     * once another account answers.
+     */
     observe,
-    async observePage({ firstShown, repeated }, span) {
+    /**
+     * Compares a page. A filing counts as the first page of the poll shows it. Returns the filings that a
+     * later page contradicts: they are to be read by themselves.
+     */
+    async observePage({ firstShown, repeated }: PageRows, span: ReadSpan): Promise<readonly string[]> {
       const observations = firstShown.map((filing) => ({ id: filing.id, filing }));
       await observe(observations, span, { isListed: true });
       return repeated.length === 0 ? [] : contradicted(repeated, span);
     },
+    /** The account's own lists would have shown at least this number of the known filings. */
     expect: evidence.expect,
+    /** Takes note of the account that `GET /partner/me` names; null where it names none. */
     noteAccount: evidence.noteAccount,
+    /** Whether another account answers; then no finding of the poll counts. */
     isOther: evidence.isOther,
+    /** The findings so far, in numbers. */
     evidence: evidence.present,
+    /** Number of filings never seen before that wait, or did not fit; 0 after `conclude`. */
     births: evidence.births,
     ...conclusion,
   };

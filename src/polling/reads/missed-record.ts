@@ -6,22 +6,7 @@ import type { MissedReadStore } from '../store/missed-read-store.ts';
 import type { PollInput } from './poll-input.ts';
 
 /** The missed reads of one poll, in memory and in the store. */
-export interface MissedRecord {
-  get(id: string): MissedRead | undefined;
-  remember(id: string, missed: MissedRead): Promise<void>;
-  forget(ids: readonly string[]): Promise<void>;
-  /**
-   * Takes note of records that cannot be read, by id or digest: known filings among them are to be read by
-   * themselves.
-   */
-  rememberUnreadable(names: readonly string[]): Promise<void>;
-  /** Ids of the filings that are to be requested now. */
-  due(): string[];
-  /** Number of known filings that answered 404 when last requested, but not often enough to be removed. */
-  gone(): number;
-  /** Latest time at which a filing is known to have been as stored; null for an unknown or removed filing. */
-  notBefore(id: string): Promise<number | null>;
-}
+export type MissedRecord = ReturnType<typeof createMissedRecord>;
 
 export interface MissedRecordDeps {
   readonly snapshot: Pick<SnapshotStore, 'read'>;
@@ -36,16 +21,16 @@ const namesMax = 100;
 export function createMissedRecord(
   { snapshot, polling, now }: MissedRecordDeps,
   { account: { account, pollIntervalMs }, marks, missedReads }: PollInput,
-): MissedRecord {
+) {
   async function remember(id: string, missed: MissedRead): Promise<void> {
     missedReads.set(id, missed);
     await polling.setMissedRead(account, marks.generation, id, missed);
   }
 
   return {
-    get: (id) => missedReads.get(id),
+    get: (id: string): MissedRead | undefined => missedReads.get(id),
     remember,
-    async forget(ids) {
+    async forget(ids: readonly string[]) {
       if (missedReads.size === 0) return;
       const removed = ids.flatMap((id) => {
         const missed = missedReads.get(id);
@@ -53,8 +38,11 @@ export function createMissedRecord(
       });
       await allEnded(removed.map(({ id, missed }) => polling.clearMissedRead(account, id, missed)));
     },
-    // A known filing whose record cannot be read is on the list, but its state is unknown from then on.
-    async rememberUnreadable(names) {
+    /**
+     * Takes note of records that cannot be read, by id or digest: known filings among them are to be read by
+     * themselves. They are on the list, but their states are unknown from then on.
+     */
+    async rememberUnreadable(names: readonly string[]) {
       const unrecorded = names.filter((name) => !missedReads.has(name)).slice(0, namesMax);
       const states = await snapshot.read(account, unrecorded);
       const noted = unrecorded.map(async (name, i) => {
@@ -65,9 +53,14 @@ export function createMissedRecord(
       });
       await allEnded(noted);
     },
-    due: () => [...missedReads].filter(([, missed]) => isRetryDue(missed, now())).map(([id]) => id),
-    gone: () => [...missedReads.values()].filter(({ gone }) => gone).length,
-    async notBefore(id) {
+    /** Ids of the filings that are to be requested now. */
+    due: (): string[] => [...missedReads].filter(([, missed]) => isRetryDue(missed, now())).map(([id]) => id),
+    /** Number of known filings that answered 404 when last requested, but not often enough to be removed. */
+    gone: (): number => [...missedReads.values()].filter(({ gone }) => gone).length,
+    /**
+     * Latest time at which a filing is known to have been as stored; null for an unknown or removed filing.
+     */
+    async notBefore(id: string): Promise<number | null> {
       const [stored] = await snapshot.read(account, [id]);
       const state = stored?.state ?? null;
       if (state === null || (state.removed && state.restate !== true)) return null;

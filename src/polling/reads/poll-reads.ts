@@ -2,14 +2,14 @@ import { pageSize } from '../../partner/filing-schema.ts';
 import { isHeldBack, type Doubt } from '../beliefs/doubt.ts';
 import { believed, type Verdict } from '../beliefs/weigh.ts';
 import { describeCut, describeLeftOut, nameOfList } from '../list/gaps.ts';
-import { createIdSet, type IdSet } from '../list/id-set.ts';
+import { createIdSet } from '../list/id-set.ts';
 import { scanList, type ScanRequest, type ScanResult } from '../list/list-scan.ts';
 import { createPageWork } from '../list/page-work.ts';
 import { unlessFailed, unlessRefused } from '../list/refused-lists.ts';
 import { splitRepeatedRows, type ShownPage } from '../list/repeated-rows.ts';
 import { createFilingReader } from './filing-reader.ts';
-import { createMissedRecord, type MissedRecord } from './missed-record.ts';
-import { createFindings, type Findings, type Tally } from './findings.ts';
+import { createMissedRecord } from './missed-record.ts';
+import { createFindings, type Tally } from './findings.ts';
 import type { PollInput, ReadDeps } from './poll-input.ts';
 
 /** The first page of a list, or another single one. */
@@ -25,40 +25,7 @@ export interface PageRead {
 const examplesMax = 5;
 
 /** The reads of one poll. Each resolves once it has compared the filings read with the snapshot. */
-export interface PollReads {
-  readonly input: PollInput;
-  /** The account's name. */
-  readonly account: string;
-  readonly findings: Findings;
-  /** The poll's counts and findings so far. */
-  readonly tally: Readonly<Tally>;
-  readonly missed: Pick<MissedRecord, 'due' | 'gone'>;
-  /** Ids on any page that the poll has read, including those of records that cannot be read. */
-  readonly shown: IdSet;
-  /** Reads a whole list, or the part of it in one status. */
-  readList(request: ScanRequest): Promise<ScanResult>;
-  readPage(offset: number, status?: string): Promise<PageRead>;
-  /**
-   * The service's count of filings in a status, or of all filings. Null when the service gives none, or
-   * cannot list them. Costs one request.
-   */
-  countOf(status?: string): Promise<number | null>;
-  /**
-   * Reads filings one by one. Of those that may no longer be the account's, because its lists are doubted or
-   * something is held back, it samples a few first.
-   */
-  readFilings(ids: readonly string[]): Promise<void>;
-  /** Number of second 404s of this poll: removals that wait for `conclude`. */
-  absent(): number;
-  /** What is to be believed of the reads so far. */
-  weigh(): Promise<Verdict>;
-  /** Commits what waited for the end of the reads, as far as it is believed. */
-  conclude(): Promise<void>;
-  /** What is doubted after `conclude`; null for nothing. */
-  doubt(): Doubt | null;
-  /** The verdict of the last `weigh` or `conclude`. */
-  verdict(): Verdict;
-}
+export type PollReads = ReturnType<typeof createPollReads>;
 
 // Maximum number of filings that are read one by one because they are late.
 const lateMax = 20;
@@ -66,7 +33,7 @@ const lateMax = 20;
 const settledMax = 100;
 
 /** Prepares the reads of one poll of an account. */
-export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
+export function createPollReads(deps: ReadDeps, input: PollInput) {
   const { account } = input.account;
   const { client, signal, isLong = false } = input;
   const shown = createIdSet();
@@ -105,12 +72,16 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
 
   return {
     input,
+    /** The account's name. */
     account,
     findings,
+    /** The poll's counts and findings so far. */
     tally,
     missed,
+    /** Ids on any page that the poll has read, including those of records that cannot be read. */
     shown,
-    async readList(request) {
+    /** Reads a whole list, or the part of it in one status. */
+    async readList(request: ScanRequest): Promise<ScanResult> {
       const isSweep = isLong && request.status === undefined;
       scans += 1;
       const scan = scanList({ listing: client, shown, part: scans, signal }, { ...request, isSweep });
@@ -128,8 +99,12 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
       if (records > 0) deps.onQuarantined(account, records, examples);
       return result;
     },
-    readPage: (offset, status) => readPage(offset, pageSize, status),
-    async countOf(status) {
+    readPage: (offset: number, status?: string): Promise<PageRead> => readPage(offset, pageSize, status),
+    /**
+     * The service's count of filings in a status, or of all filings. Null when the service gives none, or
+     * cannot list them. Costs one request.
+     */
+    async countOf(status?: string): Promise<number | null> {
       // A record that cannot be read may stand first. A refusal is about the list.
       for (const offset of [0, 1, 2]) {
         const page = await unlessFailed(unlessRefused(readPage(offset, 1, status), 'refused'));
@@ -138,7 +113,11 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
       }
       return null;
     },
-    async readFilings(ids) {
+    /**
+     * Reads filings one by one. Of those that may no longer be the account's, because its lists are doubted
+     * or something is held back, it samples a few first.
+     */
+    async readFilings(ids: readonly string[]) {
       const wasHeldBack = isHeldBack(input.marks);
       const isGone = (id: string) => wasHeldBack && missed.get(id)?.gone === true;
       const others = ids.filter((id) => !isGone(id));
@@ -146,16 +125,21 @@ export function createPollReads(deps: ReadDeps, input: PollInput): PollReads {
       await reader.read(others);
       await reader.read(ids.filter(isGone), true);
     },
+    /** Number of second 404s of this poll: removals that wait for `conclude`. */
     absent: reader.absent,
-    weigh: async () => (verdict = await findings.weigh()),
+    /** What is to be believed of the reads so far. */
+    weigh: async (): Promise<Verdict> => (verdict = await findings.weigh()),
+    /** Commits what waited for the end of the reads, as far as it is believed. */
     async conclude() {
       verdict = await findings.weigh();
       if (verdict.reason === null) await readLate();
       verdict = await findings.conclude();
       if (!verdict.removals) await reader.removeAbsent();
     },
-    doubt: () => findings.doubtOf(verdict),
-    verdict: () => verdict,
+    /** What is doubted after `conclude`; null for nothing. */
+    doubt: (): Doubt | null => findings.doubtOf(verdict),
+    /** The verdict of the last `weigh` or `conclude`. */
+    verdict: (): Verdict => verdict,
   };
 }
 

@@ -10,15 +10,7 @@ export interface WaitingCommit {
 }
 
 /** The commits of a poll that wait for its end, at most one of a filing and 8 MiB of events. */
-export interface WaitingCommits {
-  /** False, with nothing kept, when there is no room. */
-  add(step: Step): boolean;
-  get(id: string): FilingCommit | undefined;
-  /** Removes the commit of a filing and returns it; undefined when none waits. */
-  remove(id: string): FilingCommit | undefined;
-  /** Removes the commits that `isWanted` names and returns them, in the order in which they came. */
-  take(isWanted: (commit: FilingCommit) => boolean): readonly WaitingCommit[];
-}
+export type WaitingCommits = ReturnType<typeof createWaitingCommits>;
 
 // Maximum characters of the events that wait. The next poll finds the rest again.
 const waitingMax = 8 * 1024 * 1024;
@@ -26,7 +18,7 @@ const waitingMax = 8 * 1024 * 1024;
 const commitLength = 1_024;
 
 /** No commits yet. */
-export function createWaitingCommits(): WaitingCommits {
+export function createWaitingCommits() {
   const waiting = new Map<string, WaitingCommit>();
   let length = 0;
 
@@ -39,16 +31,19 @@ export function createWaitingCommits(): WaitingCommits {
   }
 
   return {
-    add({ observation: { filing }, commit }) {
+    /** False, with nothing kept, when there is no room. */
+    add({ observation: { filing }, commit }: Step): boolean {
       const more = lengthOf(commit);
       if (length + more > waitingMax) return false;
       waiting.set(commit.id, { commit, createdAt: createdAtOf(filing) });
       length += more;
       return true;
     },
-    get: (id) => waiting.get(id)?.commit,
+    get: (id: string): FilingCommit | undefined => waiting.get(id)?.commit,
+    /** Removes the commit of a filing and returns it; undefined when none waits. */
     remove,
-    take(isWanted) {
+    /** Removes the commits that `isWanted` names and returns them, in the order in which they came. */
+    take(isWanted: (commit: FilingCommit) => boolean): readonly WaitingCommit[] {
       const wanted = [...waiting.values()].filter(({ commit }) => isWanted(commit));
       for (const { commit } of wanted) remove(commit.id);
       return wanted;

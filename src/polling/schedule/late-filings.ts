@@ -7,13 +7,7 @@ import type { FilingListStore, ListedFiling } from '../../filings/lists/filing-l
 import type { WalkSource } from '../../filings/lists/ordered-walk.ts';
 
 /** Finds filings that have passed a deadline which was not reported yet. */
-export interface LateSearch {
-  /**
-   * Finds some of them among filings in these statuses, as of a time (ms); the next call goes on. Deadlines
-   * that are passed for the first time come before those that a former process may have left.
-   */
-  find(account: string, deadlines: Deadlines, statuses: readonly string[], now: number): Promise<LateFilings>;
-}
+export type LateSearch = ReturnType<typeof createLateSearch>;
 
 /** No filing. */
 export const noneLate: LateFilings = new Map();
@@ -48,7 +42,7 @@ export function createLateSearch({
   filings,
 }: {
   readonly filings: Pick<FilingListStore, 'walk' | 'getAll'>;
-}): LateSearch {
+}) {
   let walks = new Map<string, Walk>();
 
   // Forgets the filings that were reported or have moved on.
@@ -88,7 +82,16 @@ export function createLateSearch({
   }
 
   return {
-    async find(account, deadlines, statuses, now) {
+    /**
+     * Finds some of them among filings in these statuses, as of a time (ms); the next call goes on. Deadlines
+     * that are passed for the first time come before those that a former process may have left.
+     */
+    async find(
+      account: string,
+      deadlines: Deadlines,
+      statuses: readonly string[],
+      now: number,
+    ): Promise<LateFilings> {
       const watches = watchesOf(account, deadlines, statuses);
       if (watches.length === 0) return noneLate;
       const isLate = ({ state, seen }: ListedFiling) =>

@@ -20,19 +20,7 @@ export interface HealthNotice {
 }
 
 /** The reported health of an account, kept in its marks. */
-export interface HealthStore {
-  /**
-   * Appends an operational event and writes its flags in one step. Returns the event's position in the log;
-   * null, with nothing written, when the flags are no longer those in `before` (another process has appended
-   * it) or the generation is another.
-   */
-  appendEvent(account: string, generation: string, notice: HealthNotice): Promise<number | null>;
-  /**
-   * Accepts a doubt as it stands in the marks. If another account is the reason, its identity is the
-   * account's own from then on. False, with nothing written, when the doubt in the marks is another one.
-   */
-  accept(account: string, doubt: StandingDoubt): Promise<boolean>;
-}
+export type HealthStore = ReturnType<typeof createHealthStore>;
 
 // KEYS 1 the marks. ARGV the doubt before, the doubt after, the identity that is the account's own from then
 // on or ''. Replies 1 when the doubt was the one before.
@@ -49,9 +37,18 @@ export function createHealthStore(
   redis: RedisClient,
   keys: Keys,
   addPageLink: AddPageLink = withoutPageLinks,
-): HealthStore {
+) {
   return {
-    async appendEvent(account, generation, { event, at, before, after }) {
+    /**
+     * Appends an operational event and writes its flags in one step. Returns the event's position in the log;
+     * null, with nothing written, when the flags are no longer those in `before` (another process has
+     * appended it) or the generation is another.
+     */
+    async appendEvent(
+      account: string,
+      generation: string,
+      { event, at, before, after }: HealthNotice,
+    ): Promise<number | null> {
       const { head, events, bodies, polling } = keys.account(account);
       const flags = [before, after].flatMap(({ authFailed, staleReported, doubt }) => [
         authFailed,
@@ -65,7 +62,11 @@ export function createHealthStore(
       );
       return typeof position === 'number' && position > 0 ? position : null;
     },
-    async accept(account, doubt) {
+    /**
+     * Accepts a doubt as it stands in the marks. If another account is the reason, its identity is the
+     * account's own from then on. False, with nothing written, when the doubt in the marks is another one.
+     */
+    async accept(account: string, doubt: StandingDoubt): Promise<boolean> {
       const accepted = encodeDoubt({ ...doubt, accepted: true });
       const values = [encodeDoubt(doubt), accepted, doubt.identity];
       return (await acceptDoubt.run(redis, [keys.account(account).polling], values)) === 1;

@@ -10,15 +10,7 @@ export type PollMode = 'delta' | 'sweep';
  * The leases of an account, one string for its polls and one for its sweeps. Each keeps two processes from
  * the same work.
  */
-export interface LeaseStore {
-  /**
-   * Leases the account to `holder` for `ms` milliseconds, or extends its lease. False while another holder
-   * has it, whose lease lasts no longer than that.
-   */
-  lease(account: string, mode: PollMode, holder: string, ms: number): Promise<boolean>;
-  /** Ends the lease if it is still the holder's. */
-  release(account: string, mode: PollMode, holder: string): Promise<void>;
-}
+export type LeaseStore = ReturnType<typeof createLeaseStore>;
 
 /** A poll's claim to its account. */
 export interface PollLease {
@@ -66,16 +58,21 @@ export function leaseKey({ lease, sweepLease }: AccountKeys, mode: PollMode): st
 }
 
 /** Leases in Redis. */
-export function createLeaseStore(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable): LeaseStore {
+export function createLeaseStore(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable) {
   const keyOf = (account: string, mode: PollMode) => leaseKey(keys.account(account), mode);
   return {
-    async lease(account, mode, holder, ms) {
+    /**
+     * Leases the account to `holder` for `ms` milliseconds, or extends its lease. False while another holder
+     * has it, whose lease lasts no longer than that.
+     */
+    async lease(account: string, mode: PollMode, holder: string, ms: number): Promise<boolean> {
       const key = keyOf(account, mode);
       const reply = await keepLease.run(redis, [key], [holder, ms]);
       if (reply === 2) onUnreadable(account, new UnreadableRecordError(key, null), 'set_aside');
       return reply !== 0;
     },
-    async release(account, mode, holder) {
+    /** Ends the lease if it is still the holder's. */
+    async release(account: string, mode: PollMode, holder: string) {
       await dropLease.run(redis, [keyOf(account, mode)], [holder]);
     },
   };

@@ -27,39 +27,7 @@ export interface OpenedAccount {
 }
 
 /** The marks of polling, one hash per account. */
-export interface MarksStore {
-  read(account: string): Promise<PollingMarks>;
-  /** Number of known filings, and of those found removed so far, both of one moment. */
-  known(account: string): Promise<{ readonly known: number; readonly removals: number }>;
-  /**
-   * Begins the snapshot of an account that has none yet, and returns the marks either way. Rejects with
-   * SnapshotLostError, with nothing written, when the account was removed, or removed and created again: its
-   * incarnation is another. Marks that cannot be read, and entries of the log beyond its head, are set aside.
-   * Rejects with UnreadableRecordError when the head or the incarnation cannot be read.
-   */
-  begin(account: string, incarnation: string): Promise<PollingMarks>;
-  /**
-   * As `begin`, with everything else that a poll starts from, read in the same step. Takes the lease; null,
-   * with nothing written, while another poll has it.
-   */
-  open(account: string, incarnation: string, lease?: PollLease): Promise<OpenedAccount | null>;
-  /**
-   * Writes some marks, adds to the number of requests and ends the lease, in one step. Returns all marks as
-   * they are then. Rejects with SnapshotLostError when the generation is another.
-   */
-  write(
-    account: string,
-    generation: string,
-    marks: MarksUpdate,
-    requests: number,
-    lease?: PollLease,
-  ): Promise<PollingMarks>;
-  /**
-   * Writes marks although they go back in time. Rejects with SnapshotLostError when the generation is
-   * another.
-   */
-  correct(account: string, generation: string, marks: MarksUpdate): Promise<void>;
-}
+export type MarksStore = ReturnType<typeof createMarksStore>;
 
 // KEYS 1 the marks  2 counts. Replies the counts as fields and values, and the number of removals.
 const readKnown = defineScript(
@@ -135,7 +103,7 @@ redis.call('PEXPIRE', KEYS[3], ARGV[2])
 redis.call('XSETID', KEYS[2], position .. '-0')`);
 
 /** The marks in Redis. */
-export function createMarksStore(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable): MarksStore {
+export function createMarksStore(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable) {
   const keyOf = (account: string) => keys.account(account).polling;
 
   async function checkLog(account: string, head: string, newest: string): Promise<void> {
@@ -185,21 +153,42 @@ export function createMarksStore(redis: RedisClient, keys: Keys, onUnreadable: O
   }
 
   return {
-    async read(account) {
+    async read(account: string): Promise<PollingMarks> {
       return decodeMarks(await redis.hgetall(keyOf(account)));
     },
-    async known(account) {
+    /** Number of known filings, and of those found removed so far, both of one moment. */
+    async known(account: string): Promise<{ readonly known: number; readonly removals: number }> {
       const { polling, counts } = keys.account(account);
       const [flat, removals] = (await readKnown.run(redis, [polling, counts], [])) as [string[], string];
       const known = Object.values(toCounts(counts, toFields(flat))).reduce((sum, count) => sum + count, 0);
       return { known, removals: Number(removals) || 0 };
     },
+    /**
+     * As `begin`, with everything else that a poll starts from, read in the same step. Takes the lease; null,
+     * with nothing written, while another poll has it.
+     */
     open,
-    async begin(account, incarnation) {
+    /**
+     * Begins the snapshot of an account that has none yet, and returns the marks either way. Rejects with
+     * SnapshotLostError, with nothing written, when the account was removed, or removed and created again:
+     * its incarnation is another. Marks that cannot be read, and entries of the log beyond its head, are set
+     * aside. Rejects with UnreadableRecordError when the head or the incarnation cannot be read.
+     */
+    async begin(account: string, incarnation: string): Promise<PollingMarks> {
       // Without a lease it is never null.
       return ((await open(account, incarnation)) as OpenedAccount).marks;
     },
-    async write(account, generation, marks, requests, lease) {
+    /**
+     * Writes some marks, adds to the number of requests and ends the lease, in one step. Returns all marks as
+     * they are then. Rejects with SnapshotLostError when the generation is another.
+     */
+    async write(
+      account: string,
+      generation: string,
+      marks: MarksUpdate,
+      requests: number,
+      lease?: PollLease,
+    ): Promise<PollingMarks> {
       const key = keys.account(account);
       const values = [generation, requests, lease?.holder ?? '', ...encodeMarks(marks)];
       const reply = await writeMarks.run(redis, [key.polling, leaseKey(key, lease?.mode ?? 'delta')], values);
@@ -207,7 +196,11 @@ export function createMarksStore(redis: RedisClient, keys: Keys, onUnreadable: O
       if (reply === null) throw new SnapshotLostError(account);
       return decodeMarks(toFields(reply as string[]));
     },
-    async correct(account, generation, marks) {
+    /**
+     * Writes marks although they go back in time. Rejects with SnapshotLostError when the generation is
+     * another.
+     */
+    async correct(account: string, generation: string, marks: MarksUpdate) {
       const values = [generation, ...encodeMarks(marks)];
       await inGeneration(account, correctMarks.run(redis, [keyOf(account)], values));
     },

@@ -11,14 +11,7 @@ import {
 import { inGeneration } from './marks-store.ts';
 
 /** Known filings that could not be read, one hash per account. */
-export interface MissedReadStore {
-  /** All missed reads of an account, by the filing's id; from `fields` where these have been read already. */
-  missedReads(account: string, fields?: Readonly<Record<string, string>>): Promise<Map<string, MissedRead>>;
-  /** Rejects with SnapshotLostError when the generation is another. */
-  setMissedRead(account: string, generation: string, id: string, missed: MissedRead): Promise<void>;
-  /** Removes a missed read unless another one of the same filing has replaced it. */
-  clearMissedRead(account: string, id: string, missed: MissedRead): Promise<void>;
-}
+export type MissedReadStore = ReturnType<typeof createMissedReadStore>;
 
 // KEYS 1 the marks  2 the missed reads. ARGV generation, id, missed read. Replies 0, with nothing written,
 // when the generation is another.
@@ -33,11 +26,7 @@ const dropMissedRead = defineScript(
 );
 
 /** Missed reads in Redis. */
-export function createMissedReadStore(
-  redis: RedisClient,
-  keys: Keys,
-  onUnreadable: OnUnreadable,
-): MissedReadStore {
+export function createMissedReadStore(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable) {
   // A record that cannot be read is replaced by one that has the filing read by itself.
   async function readMissedRead(account: string, key: string, id: string, text: string): Promise<MissedRead> {
     const missed = decodeMissedRead(text);
@@ -51,19 +40,27 @@ export function createMissedReadStore(
   }
 
   return {
-    async missedReads(account, fields) {
+    /**
+     * All missed reads of an account, by the filing's id; from `fields` where these have been read already.
+     */
+    async missedReads(
+      account: string,
+      fields?: Readonly<Record<string, string>>,
+    ): Promise<Map<string, MissedRead>> {
       const key = keys.account(account).missing;
       const missedReads = new Map<string, MissedRead>();
       for (const [id, text] of Object.entries(fields ?? (await redis.hgetall(key))))
         missedReads.set(id, await readMissedRead(account, key, id, text));
       return missedReads;
     },
-    async setMissedRead(account, generation, id, missed) {
+    /** Rejects with SnapshotLostError when the generation is another. */
+    async setMissedRead(account: string, generation: string, id: string, missed: MissedRead) {
       const { polling, missing } = keys.account(account);
       const values = [generation, id, encodeMissedRead(missed)];
       await inGeneration(account, writeMissedRead.run(redis, [polling, missing], values));
     },
-    async clearMissedRead(account, id, missed) {
+    /** Removes a missed read unless another one of the same filing has replaced it. */
+    async clearMissedRead(account: string, id: string, missed: MissedRead) {
       await dropMissedRead.run(redis, [keys.account(account).missing], [id, encodeMissedRead(missed)]);
     },
   };

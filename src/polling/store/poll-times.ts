@@ -8,22 +8,7 @@ export interface PolledAt {
 }
 
 /** When each account was last polled, in the order of these times: the oldest is found without the others. */
-export interface PollTimes {
-  /** Notes an account that has not been polled yet, unless a time is noted of it. */
-  noteUnpolled(unpolled: PolledAt): Promise<void>;
-  /**
-   * Notes the poll of an account within a second, together with those of other accounts. A note that cannot
-   * be written is lost: the account's next poll brings another.
-   */
-  notePolled(polled: PolledAt): void;
-  /** Forgets an account that is gone. */
-  forgetPolled(account: string): Promise<void>;
-  /**
-   * The account whose last poll is the oldest; null when none is noted. Forgets the accounts that are gone on
-   * its way, at most a few hundred.
-   */
-  oldestPolled(): Promise<PolledAt | null>;
-}
+export type PollTimes = ReturnType<typeof createPollTimes>;
 
 // Milliseconds in which notes of polls are gathered.
 const gatherMs = 1_000;
@@ -32,7 +17,7 @@ const lookedAt = 20;
 const looksMax = 20;
 
 /** The times in one sorted set of the deployment. A crash leaves the time of the poll before. */
-export function createPollTimes(redis: RedisClient, keys: Pick<Keys, 'polled' | 'accounts'>): PollTimes {
+export function createPollTimes(redis: RedisClient, keys: Pick<Keys, 'polled' | 'accounts'>) {
   const gathered = new Map<string, number>();
 
   function write(): void {
@@ -42,18 +27,28 @@ export function createPollTimes(redis: RedisClient, keys: Pick<Keys, 'polled' | 
   }
 
   return {
-    async noteUnpolled({ account, at }) {
+    /** Notes an account that has not been polled yet, unless a time is noted of it. */
+    async noteUnpolled({ account, at }: PolledAt) {
       await redis.zadd(keys.polled, 'NX', String(at), account);
     },
-    notePolled({ account, at }) {
+    /**
+     * Notes the poll of an account within a second, together with those of other accounts. A note that cannot
+     * be written is lost: the account's next poll brings another.
+     */
+    notePolled({ account, at }: PolledAt) {
       if (gathered.size === 0) setTimeout(write, gatherMs).unref();
       gathered.set(account, at);
     },
-    async forgetPolled(account) {
+    /** Forgets an account that is gone. */
+    async forgetPolled(account: string) {
       gathered.delete(account);
       await redis.zrem(keys.polled, account);
     },
-    async oldestPolled() {
+    /**
+     * The account whose last poll is the oldest; null when none is noted. Forgets the accounts that are gone
+     * on its way, at most a few hundred.
+     */
+    async oldestPolled(): Promise<PolledAt | null> {
       for (let look = 0; look < looksMax; look += 1) {
         const flat = await redis.zrange(keys.polled, '0', String(lookedAt - 1), 'WITHSCORES');
         const names = flat.filter((_, i) => i % 2 === 0);

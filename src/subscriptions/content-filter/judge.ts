@@ -7,13 +7,7 @@ import { contextOf, type Context } from './cel/language.ts';
 const compiledMax = 1_000_000;
 
 /** Judges events by filters as they are stored. */
-export interface FilterJudge {
-  /**
-   * The verdict on an event with this body. A filter that is none, which only another version can have
-   * stored, decides nothing; nor does it for a body that is no JSON.
-   */
-  judge(filter: string, body: Buffer): Verdict;
-}
+export type FilterJudge = ReturnType<typeof createFilterJudge>;
 
 /** A filter, and its verdicts on the bodies that are in memory. */
 interface Compiled {
@@ -30,7 +24,7 @@ const undecided: ContentFilter = { judge: () => 'undecided' };
  * when it sends it. A heavy body is parsed once for all filters
  * (`createBodyMemo`). The bytes of a body must not change.
  */
-export function createFilterJudge(): FilterJudge {
+export function createFilterJudge() {
   const compiled = createBoundedMap<string, Compiled>(compiledMax, ({ length }) => length);
 
   const contextOfBody = createBodyMemo((body) => parsed(body.toString()));
@@ -46,7 +40,11 @@ export function createFilterJudge(): FilterJudge {
   }
 
   return {
-    judge(text, body) {
+    /**
+     * The verdict on an event with this body. A filter that is none, which only another version can have
+     * stored, decides nothing; nor does it for a body that is no JSON.
+     */
+    judge(text: string, body: Buffer): Verdict {
       const { filter, verdicts } = compiledOf(text);
       const known = verdicts.get(body);
       if (known !== undefined) return known;

@@ -52,16 +52,7 @@ export async function judgeInTurns(
 }
 
 /** The choice among the events of one subscription, whose settings may change meanwhile. */
-export interface Selection {
-  /** Whether the subscription gets the event. */
-  wants(event: Selectable): boolean;
-  /** The same for an event that is accepted from the log: it counts where the filter cannot decide. */
-  accepts(event: Selectable): boolean;
-  /**
-   * Number of events that counted, as it is stored; it begins anew with each other filter. Null without one.
-   */
-  undecided(): string | null;
-}
+export type Selection = ReturnType<typeof createSelection>;
 
 export interface SelectionDeps {
   readonly judge: FilterJudge;
@@ -74,11 +65,13 @@ export function createSelection(
   { judge, onUndecided }: SelectionDeps,
   inEffect: () => Selecting,
   before: string,
-): Selection {
+) {
   let stored = before;
   return {
-    wants: (event) => choose(judge, inEffect(), event) !== 'unwanted',
-    accepts(event) {
+    /** Whether the subscription gets the event. */
+    wants: (event: Selectable): boolean => choose(judge, inEffect(), event) !== 'unwanted',
+    /** The same for an event that is accepted from the log: it counts where the filter cannot decide. */
+    accepts(event: Selectable): boolean {
       const subscription = inEffect();
       const choice = choose(judge, subscription, event);
       if (choice === 'undecided') {
@@ -87,7 +80,11 @@ export function createSelection(
       }
       return choice !== 'unwanted';
     },
-    undecided() {
+    /**
+     * Number of events that counted, as it is stored; it begins anew with each other filter. Null without
+     * one.
+     */
+    undecided(): string | null {
       const { filter = null } = inEffect();
       return filter === null ? null : undecidedText(filter, undecidedCount(stored, filter));
     },

@@ -17,42 +17,7 @@ export interface SubscriptionPage {
 }
 
 /** Reads stored subscriptions, and reports those that cannot be read. */
-export interface SubscriptionReads {
-  /**
-   * With its settings as stored; null when there is no such subscription. Throws UnreadableRecordError.
-   */
-  get(account: string, id: string): Promise<(SubscriptionRecord & { readonly text: string }) | null>;
-  /**
-   * A page of an account's subscriptions with their delivery states, oldest first; `after` is the `next` of
-   * the page before. Only those of the page are read. Unreadable ones have nothing but their id and the
-   * reason. A page may be shorter than `limit` where some are removed during the call. Throws RangeError when
-   * `after` is no such text. With a `maker` only those of this token, which manages only its own.
-   */
-  list(
-    account: string,
-    after: string | null,
-    limit: number,
-    maker?: string | null,
-  ): Promise<SubscriptionPage>;
-  /** Whether there is such a subscription and this token made it; it opens nothing sealed. */
-  isMadeBy(account: string, id: string, token: string): Promise<boolean>;
-  /** The ids of all subscriptions of a token that manages only its own, oldest first. */
-  idsMadeBy(account: string, token: string): Promise<string[]>;
-  /** The ids of all subscriptions of an account, in no order. */
-  ids(account: string): Promise<string[]>;
-  /**
-   * The filters of these subscriptions, by their ids; secrets stay sealed. Undefined where one is unreadable,
-   * which is reported; none where it is gone.
-   */
-  filtersOf(account: string, ids: readonly string[]): Promise<ReadonlyMap<string, Wanted | undefined>>;
-  /**
-   * Delivery states of these subscriptions, in their order; one that cannot be read is reported and shows as
-   * blocked.
-   */
-  deliveries(account: string, ids: readonly string[]): Promise<DeliveryState[]>;
-  /** Whether a subscription that is enabled covers REJECTED, see `coversRejections`. */
-  coversRejections(account: string): Promise<boolean>;
-}
+export type SubscriptionReads = ReturnType<typeof createSubscriptionReads>;
 
 // Number of subscriptions that are read at a time where one is looked for.
 const readAtOnce = 100;
@@ -63,7 +28,7 @@ export function createSubscriptionReads(
   keys: Keys,
   sealer: Sealer,
   onUnreadable: OnUnreadable = () => undefined,
-): SubscriptionReads {
+) {
   const textsOf = async (account: string, ids: readonly string[]) =>
     ids.length === 0 ? [] : redis.hmget(keys.account(account).subscriptions, ...ids);
   const place = (account: string, id: string) => ({ key: keys.account(account).subscriptions, field: id });
@@ -120,7 +85,10 @@ export function createSubscriptionReads(
   }
 
   return {
-    async get(account, id) {
+    /**
+     * With its settings as stored; null when there is no such subscription. Throws UnreadableRecordError.
+     */
+    async get(account: string, id: string): Promise<(SubscriptionRecord & { readonly text: string }) | null> {
       const { state } = keys.account(account).subscription(id);
       const [level, [text = null], fields] = await Promise.all([
         readLevel(redis, keys, account),
@@ -131,7 +99,18 @@ export function createSubscriptionReads(
       const read = readSubscription(sealer, account, text, place(account, id));
       return { text, ...read, delivery: withLevel(parseDeliveryState(fields, state), level) };
     },
-    async list(account, after, limit, maker = null) {
+    /**
+     * A page of an account's subscriptions with their delivery states, oldest first; `after` is the `next` of
+     * the page before. Only those of the page are read. Unreadable ones have nothing but their id and the
+     * reason. A page may be shorter than `limit` where some are removed during the call. Throws RangeError
+     * when `after` is no such text. With a `maker` only those of this token, which manages only its own.
+     */
+    async list(
+      account: string,
+      after: string | null,
+      limit: number,
+      maker: string | null = null,
+    ): Promise<SubscriptionPage> {
       if (after !== null && !ageKeyPattern.test(after))
         throw new RangeError('not a place in the list of subscriptions');
       const found = await readOrder(account, maker ?? '', after, limit + 1);
@@ -155,15 +134,28 @@ export function createSubscriptionReads(
       }));
       return { records, next: found.length > limit ? (page.at(-1) ?? null) : null };
     },
-    async isMadeBy(account, id, token) {
+    /** Whether there is such a subscription and this token made it; it opens nothing sealed. */
+    async isMadeBy(account: string, id: string, token: string): Promise<boolean> {
       const [text = null] = await textsOf(account, [id]);
       return text !== null && makerOf(text) === token;
     },
-    idsMadeBy: async (account, token) => (await readOrder(account, token, null, -1)).map(idOf),
-    ids: (account) => redis.hkeys(keys.account(account).subscriptions),
+    /** The ids of all subscriptions of a token that manages only its own, oldest first. */
+    idsMadeBy: async (account: string, token: string): Promise<string[]> =>
+      (await readOrder(account, token, null, -1)).map(idOf),
+    /** The ids of all subscriptions of an account, in no order. */
+    ids: (account: string): Promise<string[]> => redis.hkeys(keys.account(account).subscriptions),
+    /**
+     * The filters of these subscriptions, by their ids; secrets stay sealed. Undefined where one is
+     * unreadable, which is reported; none where it is gone.
+     */
     filtersOf,
+    /**
+     * Delivery states of these subscriptions, in their order; one that cannot be read is reported and shows
+     * as blocked.
+     */
     deliveries,
-    async coversRejections(account) {
+    /** Whether a subscription that is enabled covers REJECTED, see `coversRejections`. */
+    async coversRejections(account: string): Promise<boolean> {
       for (let after: string | null = null; ;) {
         const found = await readOrder(account, '', after, readAtOnce);
         const filters = await filtersOf(account, found.map(idOf));
