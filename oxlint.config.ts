@@ -48,7 +48,17 @@ const below = ['redis', 'json', 'memory'];
 const polling = [...below, 'names', 'proxy', 'waiting', 'filings', 'events', 'partner', 'accounts'];
 const delivery = [...below, 'callbacks', 'subscriptions', 'events', 'secrets', 'waiting'];
 
-const apiMay = [...polling, ...delivery, 'polling', 'delivery', 'egress', 'http', 'words'];
+const apiMay = [
+  ...polling,
+  ...delivery,
+  'polling',
+  'delivery',
+  'egress',
+  'http',
+  'words',
+  // Only the type of all stores.
+  'daemon/parts/stores.ts',
+];
 
 const cli = [
   'config',

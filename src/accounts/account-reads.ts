@@ -6,6 +6,7 @@ import { partnerKeyPlace } from '../secrets/seal-place.ts';
 import type { Sealer } from '../secrets/seal.ts';
 import type { AccountRecord, AccountSlice } from './account-slices.ts';
 import {
+  noneSet,
   parseAccount,
   tryParseAccount,
   type Account,
@@ -33,10 +34,7 @@ export function createAccountReads({
   onUnreadable = () => undefined,
 }: AccountReadsDeps) {
   const toAccount = (account: string, { sealedKey: _sealed, ...stored }: StoredAccount): Account => ({
-    stalledAfter: null,
-    digest: null,
-    due: null,
-    dueWarnings: null,
+    ...noneSet,
     ...stored,
     account,
     pollIntervalMs: stored.pollIntervalMs ?? defaults.pollIntervalMs,

@@ -50,6 +50,9 @@ export interface StoredAccount
   readonly sweepIntervalMs: number | null;
 }
 
+/** The optional settings of an account that has none of them. */
+export const noneSet = { stalledAfter: null, digest: null, due: null, dueWarnings: null };
+
 /** The settings of an account. */
 export type AccountSettings = Pick<KeyedAccount, 'partnerKey'> &
   Omit<StoredAccount, 'sealedKey' | 'incarnation' | 'createdAt' | 'updatedAt'>;

@@ -32,12 +32,8 @@ import { addSessionRoutes } from './access/session.ts';
 import { addStreamRoutes } from './events/stream.ts';
 import { addPreviewRoute } from './subscriptions/preview.ts';
 import { addRegistrationRoute } from './subscriptions/register.ts';
-import {
-  addSecretRotation,
-  addSubscriptionChange,
-  addSubscriptionRoutes,
-} from './subscriptions/subscriptions.ts';
-import { addLinkRoutes, addTokenRoutes } from './tokens.ts';
+import { addSubscriptionRoutes } from './subscriptions/subscriptions.ts';
+import { addTokenRoutes } from './tokens.ts';
 import { addOwnCheck } from './access/own-subscriptions.ts';
 import { invalidRequest, invalidValue } from './shared/problem.ts';
 import { record } from './shared/schema.ts';
@@ -47,11 +43,8 @@ const noQuery = record({});
 /** The resources of an account. */
 const ofAccount: readonly ((app: Api, deps: ApiDeps) => void)[] = [
   addTokenRoutes,
-  addLinkRoutes,
   addRegistrationRoute,
   addSubscriptionRoutes,
-  addSubscriptionChange,
-  addSecretRotation,
   addPreviewRoute,
   addDeadLetterRoute,
   addCallRoutes,

@@ -9,8 +9,8 @@ import { sendPage } from './shared/paging.ts';
 import { invalidValue, notFound, Problem } from './shared/problem.ts';
 import { rightIn, rightInput, rightText } from './shared/right.ts';
 
-/** The tokens that open one account. */
-export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
+/** The tokens and links that open one account. */
+export function addTokenRoutes(app: Api, { tokens, now, publicUrl = null }: ApiDeps): void {
   app.post('/tokens', createToken, async (request, reply) => {
     const { account } = request.params;
     const { name = 'unnamed', subscriptions = 'all', expiresAt } = request.body;
@@ -48,6 +48,26 @@ export function addTokenRoutes(app: Api, { tokens, now }: ApiDeps): void {
       throw notFound('token_not_found');
     },
   );
+
+  app.post('/links', createLink, async (request, reply) => {
+    const { account } = request.params;
+    const { expiresInMs, name = 'link' } = request.body;
+    const right = rightIn(request.body, 'read');
+    const maker = tokenOf(request);
+    const expiresAt = Math.min(now() + expiresInMs, maker?.expiresAt ?? Infinity);
+    const settings = { name, right, expiresAt, parent: maker?.id ?? null, link: true };
+    const { token, text } = orRefusal(await tokens.create(account, settings, now()));
+    const page = publicUrl ?? `${request.protocol}://${request.host}`;
+    void reply.code(201);
+    const shown = {
+      id: token.id,
+      url: `${page}/#/link/${text}`,
+      right,
+      readOnly: right === 'read',
+      expiresAt,
+    };
+    return s.show(linkSchema, shown);
+  });
 }
 
 /**
@@ -92,29 +112,6 @@ function warningsOf(
       : []),
     ...(expiresAt === undefined && token.expiresAt === null ? ['It never expires: give `expiresAt`.'] : []),
   ];
-}
-
-/** Links that open the page for one account. */
-export function addLinkRoutes(app: Api, { tokens, now, publicUrl = null }: ApiDeps): void {
-  app.post('/links', createLink, async (request, reply) => {
-    const { account } = request.params;
-    const { expiresInMs, name = 'link' } = request.body;
-    const right = rightIn(request.body, 'read');
-    const maker = tokenOf(request);
-    const expiresAt = Math.min(now() + expiresInMs, maker?.expiresAt ?? Infinity);
-    const settings = { name, right, expiresAt, parent: maker?.id ?? null, link: true };
-    const { token, text } = orRefusal(await tokens.create(account, settings, now()));
-    const page = publicUrl ?? `${request.protocol}://${request.host}`;
-    void reply.code(201);
-    const shown = {
-      id: token.id,
-      url: `${page}/#/link/${text}`,
-      right,
-      readOnly: right === 'read',
-      expiresAt,
-    };
-    return s.show(linkSchema, shown);
-  });
 }
 
 /** Path of an account's token. */

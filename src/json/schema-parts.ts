@@ -57,3 +57,12 @@ export const stringOrNull = (description: string, options: { readonly examples?:
 
 /** A whole number with a description, or null. */
 export const integerOrNull = (description: string) => nullable(integer(description));
+
+/** A schema that also refuses the values with a problem, which completes "the field …". */
+export function checked<T extends TSchema>(schema: T, problemOf: (value: Static<T>) => string | null) {
+  return Type.Refine(
+    schema,
+    (value) => problemOf(value) === null,
+    (value) => problemOf(value) ?? '',
+  );
+}

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { ApiHooks, ApiLimits } from '../../src/api/deps.ts';
+import type { ApiLimits } from '../../src/api/access/limits.ts';
+import type { ApiHooks } from '../../src/api/deps.ts';
 import { createApiFixture, hookUrl, operatorToken, type ApiFixture } from '../support/api/api-fixture.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
 

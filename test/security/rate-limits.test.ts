@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { ApiLimits } from '../../src/api/deps.ts';
+import type { ApiLimits } from '../../src/api/access/limits.ts';
 import { createApiFixture, operatorToken, type ApiFixture } from '../support/api/api-fixture.ts';
 import { testRedis } from '../support/redis/test-redis.ts';
 

@@ -1,10 +1,10 @@
 import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ApiLimits, Api } from '../deps.ts';
+import type { Api } from '../deps.ts';
 import { tokenOf } from './auth.ts';
 import { createCounts } from '../../memory/counts.ts';
-import { refuse } from './limits.ts';
+import { refuse, type ApiLimits } from './limits.ts';
 
 /**
  * Requests that keep the daemon busy for longer than others: `scans` search much of Redis or have many
@@ -29,18 +29,6 @@ export const exportMs = 3_600_000;
 
 // Milliseconds until a refused request may try again.
 const retryMs = 5_000;
-
-/** Limits on requests of one kind that run at once. */
-export interface GateLimits {
-  /** Maximum number of one account. */
-  readonly perAccount: number;
-  /** Maximum number of all accounts together. */
-  readonly inAll: number;
-  /** Maximum number of one account that wait for a place. */
-  readonly waiting: number;
-  /** Milliseconds that one waits. */
-  readonly waitMs: number;
-}
 
 /**
  * Limits how many dear requests run at once, on the routes that are added to `scope` from now on. A place is
@@ -88,17 +76,11 @@ const names = {
   calls: 'test calls',
 } as const;
 
-/** Lets a few in at once, each account its share; in this process only. */
-export interface Gate {
-  /**
-   * A place inside, to be disposed of when the work has ended, once or more often. Null when too many of the
-   * account wait, after `waitMs`, and when `signal` aborts.
-   */
-  enter(account: string, signal: AbortSignal): Promise<Disposable | null>;
-}
-
-/** A gate whose waiters enter in about the order of their arrival, past those whose account has its share. */
-export function createGate({ perAccount, inAll, waiting, waitMs }: GateLimits): Gate {
+/**
+ * Lets a few in at once, each account its share; in this process only. Waiters enter in about the order of
+ * their arrival, past those whose account has its share.
+ */
+export function createGate({ perAccount, inAll, waiting, waitMs }: ApiLimits['scans']) {
   const inside = createCounts();
   const queued = createCounts();
   const places = new EventEmitter().setMaxListeners(0);
@@ -122,7 +104,11 @@ export function createGate({ perAccount, inAll, waiting, waitMs }: GateLimits): 
   }
 
   return {
-    async enter(account, signal) {
+    /**
+     * A place inside, to be disposed of when the work has ended, once or more often. Null when too many of the
+     * account wait, after `waitMs`, and when `signal` aborts.
+     */
+    async enter(account: string, signal: AbortSignal): Promise<Disposable | null> {
       if (hasRoom(account)) return signal.aborted ? null : take(account);
       if (queued.of(account) >= waiting) return null;
       queued.add(account);

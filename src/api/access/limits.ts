@@ -1,54 +1,65 @@
 import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
-import type { ApiDeps, ApiLimits, Api } from '../deps.ts';
+import type { ApiDeps, Api } from '../deps.ts';
 import { Problem } from '../shared/problem.ts';
 
-/** A rate limit: at most `max` requests in each window of `windowMs` milliseconds. */
-export interface Rate {
-  readonly max: number;
-  readonly windowMs: number;
-}
-
-/** The default limits, listed in docs/configuration.md. A client with a valid token stays far below. */
-export const defaultLimits: ApiLimits = {
+/**
+ * The default limits on requests and connections, listed in docs/configuration.md; each process counts by
+ * itself, and tests lower them. A client with a valid token stays far below. A rate is at most `max` requests
+ * in each window of `windowMs` milliseconds.
+ */
+export const defaultLimits = {
+  /** Requests to guarded routes without a valid token, per address. */
   failures: { max: 300, windowMs: 15_000 },
+  /** Requests to routes that need no token, those for health left out, per address. */
   open: { max: 2_000, windowMs: 10_000 },
+  /** Requests with one account token. */
   token: { max: 2_000, windowMs: 10_000 },
+  /** Requests with all tokens of one account. */
   account: { max: 3_000, windowMs: 10_000 },
+  /** Polls that the tokens of one account ask for. */
   polls: { max: 4, windowMs: 60_000 },
+  /** Notes on filings by the tokens of one account, each with its event. */
   notes: { max: 5_000, windowMs: 3_600_000 },
+  /**
+   * Dear requests that read much of Redis, or have many certificates: maximum number at once of one account
+   * and of all together, and of one account that wait for a place, each for `waitMs` milliseconds.
+   */
   scans: { perAccount: 2, inAll: 8, waiting: 16, waitMs: 10_000 },
+  /** Dear requests that send much of Redis at the pace of their client. */
   exports: { perAccount: 2, inAll: 64, waiting: 16, waitMs: 10_000 },
+  /** Dear requests that wait for a receiver. */
   calls: { perAccount: 10, inAll: 100, waiting: 0, waitMs: 0 },
+  /**
+   * Maximum number of event streams at once: of one account token, and of all tokens of an account. All
+   * streams together have at most half of the connections, those of one account three quarters of that.
+   */
   streams: { perToken: 100, perAccount: 200 },
+  /** Maximum number of open connections, including streams and probes. One more replaces another. */
   connections: 20_000,
 };
 
-/** A limit by a key, counted in this process only. */
-export interface Limit {
-  /** Counts a request; throws the problem `too_many_requests` (RFC 6585 §4) if it is one too many. */
-  count(key: string): Promise<void>;
-  /** Throws the same while the key has none left, without counting. */
-  check(key: string): Promise<void>;
-  /** Counts further requests, for one that is worth several. */
-  charge(key: string, requests: number): Promise<void>;
-}
+/** Limits on requests and connections. */
+export type ApiLimits = typeof defaultLimits;
 
-/** A limit whose refusals say `detail`. */
-export function createLimit({ max, windowMs }: Rate, detail: string): Limit {
+/** A limit by a key, counted in this process only. Its refusals say `detail`. */
+export function createLimit({ max, windowMs }: ApiLimits['open'], detail: string) {
   const limiter = new RateLimiterMemory({ points: max, duration: windowMs / 1000 });
   // The time left is the clock's, which may be set back; the window ends by a timer.
   const refuseFor = (found: RateLimiterRes) => refuse(detail, Math.min(found.msBeforeNext, windowMs));
   return {
-    async count(key) {
+    /** Counts a request; throws the problem `too_many_requests` (RFC 6585 §4) if it is one too many. */
+    async count(key: string): Promise<void> {
       await limiter.consume(key).catch(refuseFor);
     },
-    async check(key) {
+    /** Throws the same while the key has none left, without counting. */
+    async check(key: string): Promise<void> {
       const found = await limiter.get(key);
       if (found !== null && found.consumedPoints >= max) refuseFor(found);
     },
-    async charge(key, requests) {
+    /** Counts further requests, for one that is worth several. */
+    async charge(key: string, requests: number): Promise<void> {
       await limiter.penalty(key, requests);
     },
   };

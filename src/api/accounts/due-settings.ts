@@ -27,15 +27,13 @@ const duration = Type.String({ maxLength: 64 });
 
 /** The settings as a request gives them; state abbreviations in any case. */
 export const dueInput = {
-  due: Type.Refine(
+  due: s.checked(
     s.nullable(Type.Record(Type.String({ maxLength: 64 }), duration, { maxProperties: statesMax }), dueText),
-    (value) => dueProblem(value) === null,
-    (value) => dueProblem(value) ?? '',
+    (rules) => problemByName(rules, stateProblem),
   ),
-  dueWarnings: Type.Refine(
+  dueWarnings: s.checked(
     s.nullable(Type.Array(duration, { maxItems: warningsMax }), warningsText),
-    (value) => warningsProblem(value) === null,
-    (value) => warningsProblem(value) ?? '',
+    warningsProblem,
   ),
 };
 
@@ -45,49 +43,43 @@ export const dueShown = {
   dueWarnings: Type.Array(Type.String(), warningsText),
 };
 
-/** The settings of an account that has none. */
-export const noDueSettings = { due: null, dueWarnings: null };
-
-interface DueChange {
-  readonly due?: Readonly<Record<string, string>> | null;
-  readonly dueWarnings?: readonly string[] | null;
-}
-
-/** The settings that a request names, as they are stored: states in capitals, no rules at all as null. */
-export function toDueChange({ due, dueWarnings }: DueChange): DueChange {
-  const rules = Object.entries(due ?? {}).map(([state, after]) => [state.toUpperCase(), after]);
-  const stored = rules.length === 0 ? null : (Object.fromEntries(rules) as Record<string, string>);
-  return {
-    ...(due === undefined ? {} : { due: stored }),
-    ...(dueWarnings === undefined ? {} : { dueWarnings }),
-  };
-}
-
 /** The warnings of an account, as they are shown. */
 export function shownWarnings(stored: readonly string[] | null): string[] {
   return [...(stored ?? defaultDueWarnings)];
 }
 
-// Both are null for a value that the rest of the schema refuses, too.
-function dueProblem(value: unknown): string | null {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+function stateProblem(state: string, after: unknown): string | null {
+  if (state !== anyState && !/^[A-Z]{2}$/.test(state))
+    return `is no state: give an abbreviation of two letters such as TX, or ${anyState} for all others`;
+  return typeof after === 'string' ? stayLimitProblem(after) : null;
+}
+
+/**
+ * The problem of rules by a name in any case, which `problemOf` gets in capitals; null also for a value that
+ * the rest of the schema refuses.
+ */
+export function problemByName(
+  rules: unknown,
+  problemOf: (name: string, rule: unknown) => string | null,
+): string | null {
+  if (typeof rules !== 'object' || rules === null || Array.isArray(rules)) return null;
   const seen = new Set<string>();
-  for (const [name, after] of Object.entries(value)) {
-    const state = name.toUpperCase();
-    const limit = typeof after === 'string' ? stayLimitProblem(after) : null;
-    const problem = stateProblem(state, seen) ?? limit;
-    if (problem !== null) return `${cutText(state, 64)} ${problem}`;
-    seen.add(state);
+  for (const [given, rule] of Object.entries(rules)) {
+    const name = given.toUpperCase();
+    const problem = seen.has(name) ? 'is given twice' : problemOf(name, rule);
+    if (problem !== null) return `${cutText(name, 64)} ${problem}`;
+    seen.add(name);
   }
   return null;
 }
 
-function stateProblem(state: string, seen: ReadonlySet<string>): string | null {
-  if (state !== anyState && !/^[A-Z]{2}$/.test(state))
-    return `is no state: give an abbreviation of two letters such as TX, or ${anyState} for all others`;
-  return seen.has(state) ? 'is given twice' : null;
+/** Such rules as they are stored: names in capitals, no rules at all as null. */
+export function storedByName<T>(rules: Readonly<Record<string, T>> | null): Record<string, T> | null {
+  const stored = Object.entries(rules ?? {}).map(([name, rule]) => [name.toUpperCase(), rule] as const);
+  return stored.length === 0 ? null : Object.fromEntries(stored);
 }
 
+// Null for a value that the rest of the schema refuses, too.
 function warningsProblem(value: unknown): string | null {
   if (!Array.isArray(value)) return null;
   for (const text of value as unknown[]) {

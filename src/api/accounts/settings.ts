@@ -2,13 +2,12 @@ import { type Static, Type } from 'typebox';
 import { Check } from 'typebox/value';
 import { KeyNeededError } from '../../accounts/account-store.ts';
 import { digestProblem } from '../../accounts/digest.ts';
-import { accountNamePattern, type StayRule } from '../../accounts/account.ts';
+import { accountNamePattern, noneSet } from '../../accounts/account.ts';
 import { stayRuleProblem } from '../../filings/detection/stay-limits.ts';
-import { cutText } from '../../json/cut-text.ts';
 import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import * as s from '../shared/schema.ts';
-import { dueInput, noDueSettings, toDueChange } from './due-settings.ts';
+import { dueInput, problemByName, storedByName } from './due-settings.ts';
 import {
   accountView,
   baseUrl,
@@ -30,10 +29,10 @@ export function addSettingRoutes(app: Api, deps: ApiDeps): void {
 
   app.put('/accounts/:account', putAccount, async ({ params: { account }, body }, reply) => {
     const { partnerKey: key, ...others } = body;
-    const intervals = { pollIntervalMs: null, sweepIntervalMs: null };
-    const defaults = { ...intervals, stalledAfter: null, digest: null, ...noDueSettings };
     const settings = {
-      ...defaults,
+      pollIntervalMs: null,
+      sweepIntervalMs: null,
+      ...noneSet,
       ...toChanges(others),
       baseUrl: withoutSlash(body.baseUrl),
       partnerKey: key,
@@ -67,16 +66,13 @@ function withoutSlash(url: string): string {
   return new URL(url).href.replace(/(?<!\/)\/+$/, '');
 }
 
-// Statuses are stored in upper case, no limits at all as null.
 function toChanges(change: Static<typeof accountPatchSchema>) {
-  const { baseUrl: given, stalledAfter, ...rest } = change;
-  const limits = Object.entries(stalledAfter ?? {}).map(([status, after]) => [status.toUpperCase(), after]);
-  const stored = limits.length === 0 ? null : (Object.fromEntries(limits) as Record<string, StayRule>);
+  const { baseUrl: given, stalledAfter, due, ...rest } = change;
   return {
     ...rest,
     ...(given === undefined ? {} : { baseUrl: withoutSlash(given) }),
-    ...(stalledAfter === undefined ? {} : { stalledAfter: stored }),
-    ...toDueChange(change),
+    ...(stalledAfter === undefined ? {} : { stalledAfter: storedByName(stalledAfter) }),
+    ...(due === undefined ? {} : { due: storedByName(due) }),
   };
 }
 
@@ -85,43 +81,25 @@ const statusesMax = 20;
 const statusPattern = /^[A-Z][A-Z0-9_]{0,63}$/;
 
 /** The limits of an account as they are given; statuses in any case. */
-const stalledAfterInput = Type.Refine(
+const stalledAfterInput = s.checked(
   s.nullable(
     Type.Record(Type.String({ maxLength: 64 }), stayRule, {
       maxProperties: statusesMax,
     }),
     stalledAfterText,
   ),
-  (value) => stalledAfterProblem(value) === null,
-  (value) => stalledAfterProblem(value) ?? '',
+  (rules) => problemByName(rules, statusProblem),
 );
 
-// Null for a value that the rest of the schema refuses, too.
-function stalledAfterProblem(value: unknown): string | null {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  const seen = new Set<string>();
-  for (const [name, rule] of Object.entries(value)) {
-    const status = name.toUpperCase();
-    const problem =
-      statusProblem(status, seen) ?? (Check(stayRule, rule) ? stayRuleProblem(status, rule) : null);
-    if (problem !== null) return `${cutText(status, 64)} ${problem}`;
-    seen.add(status);
-  }
-  return null;
-}
-
-function statusProblem(status: string, seen: ReadonlySet<string>): string | null {
+function statusProblem(status: string, rule: unknown): string | null {
   if (!statusPattern.test(status)) return 'is no status: give letters, digits and _, such as PENDING';
-  if (seen.has(status)) return 'is given twice';
   if (!isIndexed(status)) return 'cannot have a limit: it is where filings stay for good';
-  return null;
+  return Check(stayRule, rule) ? stayRuleProblem(status, rule) : null;
 }
 
 /** The schedule of a digest as it is given. */
-const digestInput = Type.Refine(
-  s.nullable(digestFields, digestText),
-  (value) => value === null || digestProblem(value) === null,
-  (value) => (value === null ? '' : (digestProblem(value) ?? '')),
+const digestInput = s.checked(s.nullable(digestFields, digestText), (schedule) =>
+  schedule === null ? null : digestProblem(schedule),
 );
 
 /** The account that a PUT names: its name becomes part of keys, paths and metric labels. */
@@ -133,11 +111,7 @@ const newAccountParams = Type.Object({
   }),
 });
 
-const baseUrlInput = Type.Refine(
-  baseUrl,
-  (text) => typeof text !== 'string' || baseUrlProblem(text) === null,
-  (text) => baseUrlProblem(text) ?? '',
-);
+const baseUrlInput = s.checked(baseUrl, (text) => (typeof text === 'string' ? baseUrlProblem(text) : null));
 
 const partnerKey = Type.String({
   pattern: partnerKeyPattern,

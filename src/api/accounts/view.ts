@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { UnreadableAccount } from '../../accounts/account-slices.ts';
-import type { Account, StayRule } from '../../accounts/account.ts';
+import { noneSet, type Account, type StayRule } from '../../accounts/account.ts';
 import { seenStatus } from '../../filings/detection/triage.ts';
 import { isKnownStatus, knownStatuses } from '../../partner/filing-statuses.ts';
 import { standingDoubt } from '../../polling/beliefs/doubt.ts';
@@ -9,14 +9,9 @@ import { noMarks, type PollingMarks } from '../../polling/store/marks.ts';
 import { quotaBytesMax } from '../../redis/quota/account-quota.ts';
 import { toUnreadable } from '../../redis/unreadable-record.ts';
 import type { ApiDeps } from '../deps.ts';
-import { dueShown, noDueSettings, shownWarnings } from './due-settings.ts';
+import { dueShown, shownWarnings } from './due-settings.ts';
 import * as s from '../shared/schema.ts';
 import { notFound } from '../shared/problem.ts';
-
-type ViewDeps = Pick<
-  ApiDeps,
-  'snapshot' | 'filings' | 'polling' | 'quota' | 'subscriptions' | 'now' | 'accountLimits'
->;
 
 /** The account with this name; throws the problem 404 if there is none. */
 export async function requireStored({ accounts }: Pick<ApiDeps, 'accounts'>, name: string): Promise<Account> {
@@ -26,7 +21,7 @@ export async function requireStored({ accounts }: Pick<ApiDeps, 'accounts'>, nam
 }
 
 /** An account as the API shows it. A record of it that cannot be read is named in `lastError`. */
-export async function accountView(deps: ViewDeps, account: Account): Promise<Static<typeof accountSchema>> {
+export async function accountView(deps: ApiDeps, account: Account): Promise<Static<typeof accountSchema>> {
   const { snapshot, filings, polling, quota, subscriptions } = deps;
   const errors: string[] = [];
   const orElse = async <T>(read: Promise<T>, fallback: T): Promise<T> => {
@@ -52,16 +47,22 @@ export async function accountView(deps: ViewDeps, account: Account): Promise<Sta
 }
 
 /** An account of which only the name can be read. */
-export function brokenView(deps: ViewDeps, { account, error }: UnreadableAccount) {
+export function brokenView(deps: ApiDeps, { account, error }: UnreadableAccount) {
   const intervals = { pollIntervalMs: 0, sweepIntervalMs: 0, createdAt: 0, updatedAt: 0 };
-  const names = { account, incarnation: '', baseUrl: '', stalledAfter: null, digest: null };
-  const unknown = { ...names, ...noDueSettings, ...intervals, rejectionsCovered: null };
+  const unknown = {
+    account,
+    incarnation: '',
+    baseUrl: '',
+    ...noneSet,
+    ...intervals,
+    rejectionsCovered: null,
+  };
   const lastError = `${error.message}; PUT repairs it, DELETE removes it`;
   return shown(deps, unknown, { ...noMarks, lastError }, { counts: {}, open: 0 }, 0);
 }
 
 function shown(
-  { now, accountLimits: { maxRps, attemptsBytesMax } }: ViewDeps,
+  { now, accountLimits: { maxRps, attemptsBytesMax } }: ApiDeps,
   account: Account & { readonly rejectionsCovered: boolean | null },
   marks: PollingMarks,
   { counts, open }: { readonly counts: Readonly<Record<string, number>>; readonly open: number },

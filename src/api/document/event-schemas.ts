@@ -46,7 +46,8 @@ export function describeWebhooks() {
 
 const types = Object.keys(eventTypes) as EventType[];
 
-const eventId = s.string('Id of the event: the `webhook-id` of its callbacks.', {
+/** The id of an event. */
+export const eventId = s.string('Id of the event: the `webhook-id` of its callbacks.', {
   examples: ['evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f'],
 });
 

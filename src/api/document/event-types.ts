@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { type EventType, eventTypes, isOperational } from '../../events/event-types.ts';
 import type { Api } from '../deps.ts';
 import { bodySchema, schemaName } from './event-schemas.ts';
@@ -11,8 +11,8 @@ export function addEventTypeRoutes(app: Api): void {
   app.get('/event-types', { config: { anyToken: true }, schema: listEventTypes }, async () => ({ items }));
 }
 
-const anyObject = (description: string) =>
-  Type.Unsafe<object>({ type: 'object', additionalProperties: true, description });
+const anyObject = <T>(description: string) =>
+  Type.Unsafe<T>({ type: 'object', additionalProperties: true, description });
 
 const entrySchema = s.record({
   type: Type.Unsafe<EventType>({ type: 'string', examples: Object.keys(eventTypes).slice(0, 1) }),
@@ -20,20 +20,11 @@ const entrySchema = s.record({
   operational: s.boolean(
     'Whether it is about the account or a subscription; only subscriptions that name it get its events.',
   ),
-  schema: anyObject('JSON Schema (2020-12) of the whole event as the format `standard` sends it.'),
-  example: anyObject('Such an event.'),
+  schema: anyObject<JsonSchema>(
+    'JSON Schema (2020-12) of the whole event as the format `standard` sends it.',
+  ),
+  example: anyObject<object>('Such an event.'),
 });
-
-/** One event type as the catalogue shows it. */
-interface CatalogueEntry {
-  readonly type: EventType;
-  /** When such an event is sent. */
-  readonly description: string;
-  readonly operational: boolean;
-  /** JSON Schema (2020-12) of the whole event as the format `standard` sends it. */
-  readonly schema: JsonSchema;
-  readonly example: object;
-}
 
 const dialect = 'https://json-schema.org/draft/2020-12/schema';
 
@@ -41,7 +32,7 @@ const dialect = 'https://json-schema.org/draft/2020-12/schema';
  * Every event type with the schema of its events; pure. No object is closed, because later versions may add
  * fields.
  */
-export function eventCatalogue(): readonly CatalogueEntry[] {
+export function eventCatalogue(): readonly Static<typeof entrySchema>[] {
   return (Object.keys(eventTypes) as EventType[]).map((type) => {
     const schema = opened(bodySchema(type));
     return {

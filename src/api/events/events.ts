@@ -9,7 +9,7 @@ import { ownerOf, seesType, typesSeen } from '../access/own-subscriptions.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { checkpointCursor, decodeCheckpoint, sendJson } from './json.ts';
 import { type LogStretch, scanEvents, type ScannedLog, scanNewestEvents } from './scan.ts';
-import { eventSchema } from '../document/event-schemas.ts';
+import { eventId, eventSchema } from '../document/event-schemas.ts';
 import * as s from '../shared/schema.ts';
 import { headersOnly, pageLimit } from '../shared/paging.ts';
 import { parseTypes, typesPattern } from '../shared/patterns.ts';
@@ -117,9 +117,7 @@ const eventsQuerySchema = s.record(
 /** Path of an event. */
 export const eventParams = Type.Object({
   ...s.accountParams,
-  event: s.string('Id of the event: the `webhook-id` of its callbacks.', {
-    examples: ['evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f'],
-  }),
+  event: eventId,
 });
 
 /** Query of what is about one event. */

@@ -2,9 +2,9 @@ import { Type } from 'typebox';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { FastifyReply } from 'fastify';
-import { defaultLimits } from '../access/limits.ts';
+import { defaultLimits, type ApiLimits } from '../access/limits.ts';
 import { tokenOf } from '../access/auth.ts';
-import { type Api, defaultTiming, type ApiDeps, type ApiLimits } from '../deps.ts';
+import { type Api, defaultTiming, type ApiDeps } from '../deps.ts';
 import type { LogEntry } from '../../events/event-log.ts';
 import { isSameCheckpoint, logBeginning, type Checkpoint } from '../../events/timeline.ts';
 import { typesSeen } from '../access/own-subscriptions.ts';
@@ -53,12 +53,6 @@ export function addStreamRoutes(app: Api, { log, timing, limits }: ApiDeps): voi
   });
 }
 
-interface StreamOptions {
-  readonly filter: EventFilter;
-  readonly heartbeatMs: number;
-  readonly signal: AbortSignal;
-}
-
 /**
  * The text of a stream until following ends or `signal` aborts. It is read on demand, so a slow client delays
  * only itself.
@@ -66,7 +60,7 @@ interface StreamOptions {
 async function* streamText(
   followed: FollowedLog,
   start: Checkpoint,
-  { filter, heartbeatMs, signal }: StreamOptions,
+  { filter, heartbeatMs, signal }: { filter: EventFilter; heartbeatMs: number; signal: AbortSignal },
 ): AsyncGenerator<Buffer> {
   // The id is the position at which the stream begins: a client that loses the stream before the first event
   // resumes there.

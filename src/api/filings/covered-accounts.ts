@@ -1,41 +1,42 @@
+import { type Static, Type } from 'typebox';
 import type { AccountRecord } from '../../accounts/account-slices.ts';
 import { seenStatus } from '../../filings/detection/triage.ts';
-import { isoOrNull } from '../../json/iso-time.ts';
-import { healthState, type HealthState, soundUntil } from '../../polling/health.ts';
+import { healthState, soundUntil } from '../../polling/health.ts';
 import { unlessUnreadable } from '../../redis/unreadable-record.ts';
 import type { ApiDeps } from '../deps.ts';
+import { rejectionsCovered as coveredSchema } from '../accounts/view.ts';
 import { notFound } from '../shared/problem.ts';
+import * as s from '../shared/schema.ts';
 
-/** An account that the board shows, and how far it can be believed. */
-interface CoveredAccount {
-  readonly account: string;
-  readonly health: HealthState | 'unknown';
-  readonly asOf: string | null;
-  /** Null while it is not known. */
-  readonly rejections: number | null;
-  /** The same, without those that another filing answers. */
-  readonly open: number | null;
-  /** Whether an enabled subscription covers REJECTED; null while it is not known. */
-  readonly rejectionsCovered: boolean | null;
-}
+/** An account of the board. */
+export const boardAccountSchema = s.shared('BoardAccount', {
+  account: Type.String({ examples: ['default'] }),
+  health: s.oneOf(['unknown', 'baselining', 'ok', 'backing_off', 'auth_failed', 'doubtful', 'stale'], {
+    description:
+      'The state of its polling; `unknown` until a poll has read everything: its rejections are not known, which is not the same as none.',
+  }),
+  asOf: s.timeOrNull('Start of the last poll that read everything; null = none did.'),
+  rejections: s.integerOrNull(
+    'Number of its filings that are rejected, whatever the filters; null while it is unknown.',
+  ),
+  open: s.integerOrNull('Number of those that no other filing answers.'),
+  rejectionsCovered: coveredSchema,
+});
+
+type BoardAccount = Static<typeof boardAccountSchema>;
 
 /** The accounts of the board. */
 export interface Coverage {
   /** The accounts that it shows, those that cannot be believed first. */
-  readonly shown: readonly CoveredAccount[];
+  readonly shown: BoardAccount[];
   /** Number of accounts that it covers. */
   readonly total: number;
   /** The accounts that may have rejections. */
   readonly rejecting: readonly string[];
 }
 
-type CoveredDeps = Pick<
-  ApiDeps,
-  'accounts' | 'unsound' | 'rejecting' | 'snapshot' | 'filings' | 'polling' | 'subscriptions' | 'now'
->;
-
 /** An account that was looked at. */
-interface Looked extends CoveredAccount {
+interface Looked extends BoardAccount {
   /** See `soundUntil`. */
   readonly soundUntil: number;
   /** Whether its rejections can be listed. */
@@ -52,7 +53,7 @@ const accountsAtOnce = 100;
  * `ok`, and then by name as many as are shown; an account whose records cannot be read is not `ok`. Throws
  * the problem 404 where the one does not exist.
  */
-export async function coveredAccounts(deps: CoveredDeps, only: string | null): Promise<Coverage> {
+export async function coveredAccounts(deps: ApiDeps, only: string | null): Promise<Coverage> {
   if (only !== null) {
     const looked = await look(deps, await oneAccount(deps, only));
     return coverage(looked, 1, looked[0]?.isReadable === true ? [only] : []);
@@ -90,17 +91,12 @@ export async function countRejections(
 }
 
 function coverage(looked: readonly Looked[], total: number, rejecting: readonly string[]): Coverage {
-  const shown = looked.toSorted((a, b) => rankOf(a) - rankOf(b) || (a.account < b.account ? -1 : 1));
-  return {
-    shown: shown.slice(0, shownMax).map(({ account, health, asOf, rejections, open, rejectionsCovered }) => {
-      return { account, health, asOf, rejections, open, rejectionsCovered };
-    }),
-    total,
-    rejecting,
-  };
+  const all = looked.toSorted((a, b) => rankOf(a) - rankOf(b) || (a.account < b.account ? -1 : 1));
+  const shown = all.slice(0, shownMax).map((each) => s.show(boardAccountSchema, each));
+  return { shown, total, rejecting };
 }
 
-async function oneAccount({ accounts }: CoveredDeps, account: string): Promise<AccountRecord[]> {
+async function oneAccount({ accounts }: ApiDeps, account: string): Promise<AccountRecord[]> {
   const found = await accounts.some([account]);
   if (found.length === 0) throw notFound('account_not_found');
   return found;
@@ -113,12 +109,12 @@ async function inParts<T, R>(all: readonly T[], work: (each: T) => Promise<R>): 
   return results;
 }
 
-function look(deps: CoveredDeps, records: readonly AccountRecord[]): Promise<Looked[]> {
+function look(deps: ApiDeps, records: readonly AccountRecord[]): Promise<Looked[]> {
   return inParts(records, (each) => lookAt(deps, each));
 }
 
 async function lookAt(
-  { snapshot, filings, polling, subscriptions, now }: CoveredDeps,
+  { snapshot, filings, polling, subscriptions, now }: ApiDeps,
   record: AccountRecord,
 ): Promise<Looked> {
   if ('error' in record) return unknown(record.account, false);
@@ -139,7 +135,7 @@ async function lookAt(
   return {
     account,
     health: healthState(marks, pollIntervalMs, createdAt, at),
-    asOf: isoOrNull(marks.lastCompletePollAt),
+    asOf: new Date(marks.lastCompletePollAt).toISOString(),
     rejections: Math.max(0, counts[seenStatus] ?? 0),
     open,
     rejectionsCovered,
@@ -153,6 +149,6 @@ function unknown(account: string, isReadable: boolean): Looked {
   return { account, health: 'unknown', ...notKnown, soundUntil: 0, isReadable };
 }
 
-function rankOf({ health }: CoveredAccount): number {
+function rankOf({ health }: BoardAccount): number {
   return health === 'ok' ? 1 : 0;
 }

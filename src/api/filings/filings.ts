@@ -33,23 +33,21 @@ export function addFilingRoutes(app: Api, deps: ApiDeps): void {
     const columns = parseColumns(query.columns);
     const table = { name: 'filings', columns };
     const addTold = createAddTold(deps, request);
+    const read = async (after: string | null, limit: number) => {
+      const page = await listPage(deps, account, choice, after, limit);
+      const filings = page.filings.map((filing) => ({ ...filing, account, told: null }));
+      return { ...page, filings: await withDueDates(deps, filings) };
+    };
     const inTable = sendTable(request, reply, table, async (after) => {
-      const page = await listPage(deps, account, choice, after, tableFilings);
-      if (page.searched?.service === 'unavailable') throw tableLacks(page.searched.detail);
-      const listed = page.filings.map((filing) => ({ ...filing, account, told: null }));
-      const found = await withDueDates(deps, listed);
-      return { filings: columns.includes('told') ? await addTold(account, found) : found, next: page.next };
+      const { filings, next, searched } = await read(after, tableFilings);
+      if (searched?.service === 'unavailable') throw tableLacks(searched.detail);
+      return { filings: columns.includes('told') ? await addTold(account, filings) : filings, next };
     });
     if (inTable !== null) return inTable;
     return sendPage(request, reply, cursorKindOf(choice), async (after, limit) => {
-      const page = await listPage(deps, account, choice, after, limit);
-      const searched = query.q === undefined ? undefined : page.searched;
-      const found = await withDueDates(
-        deps,
-        page.filings.map((filing) => ({ ...filing, account })),
-      );
-      const items = (await addTold(account, found)).map(filingView);
-      return { items, next: page.next, ...(searched === undefined ? {} : { searched }) };
+      const { filings, next, searched } = await read(after, limit);
+      const items = (await addTold(account, filings)).map(filingView);
+      return { items, next, ...(query.q === undefined || searched === undefined ? {} : { searched }) };
     });
   });
 
@@ -122,14 +120,13 @@ export const filingsQuerySchema = s.record(
         'with `state`, `seen`, `assignee` or with `q`, where `newest` is the default; other lists have no order. COMPLETED alone goes with `newest` alone: ' +
         'those that were completed since the log begins (EVENT_RETENTION_MS), with their details.',
     }),
-    columns: Type.Refine(
+    columns: s.checked(
       Type.String({
         maxLength: 256,
         description: `Columns of the table, with commas between; only with \`Accept: text/csv\`. These are not there by default: ${csvExtraColumns.join(', ')}.`,
         examples: ['account,filingId,insuredsName,rejectionReason,since'],
       }),
-      (text) => columnsProblem(text) === null,
-      (text) => columnsProblem(text) ?? '',
+      columnsProblem,
     ),
   }),
 );

@@ -14,8 +14,7 @@ import { tokenOf } from '../access/auth.ts';
 import { ownerOf } from '../access/own-subscriptions.ts';
 import { type Dear, exportMs } from '../access/dear-requests.ts';
 import type { ApiDeps, Api } from '../deps.ts';
-import { rejectionsCovered } from '../accounts/view.ts';
-import { countRejections, type Coverage, coveredAccounts } from './covered-accounts.ts';
+import { boardAccountSchema, countRejections, type Coverage, coveredAccounts } from './covered-accounts.ts';
 import { dueChoiceProblem, dueRulesOf, isDueWithin, withDueDates, type WithDue } from './due.ts';
 import { isNotedAs, notedFilter, type NotedFilter, notedQuery } from './noted-filter.ts';
 import { type AddTold, addToldOfAll, createAddTold, type WithTold } from './told.ts';
@@ -71,7 +70,7 @@ export function addRejectionRoutes(app: Api, deps: ApiDeps): void {
         items: (await addToldOfAll(addTold, await withDueDates(deps, page.filings))).map(rejectionView),
         next: page.next,
         ...groups,
-        accounts: [...coverage.shown],
+        accounts: coverage.shown,
         accountsTotal: coverage.total,
       };
     });
@@ -255,15 +254,14 @@ const rejectionsQuerySchema = s.record(
       description:
         '`nobody`: only those of which no subscription was told. One of which that is no longer known is neither.',
     }),
-    due: Type.Refine(
+    due: s.checked(
       Type.String({
         maxLength: 64,
         description:
           "By the accounts' `due`: `overdue`; `none` for those without a due date; or an ISO 8601 duration for those that are due within it, the overdue ones among them.",
         examples: ['overdue', 'P7D'],
       }),
-      (text) => dueChoiceProblem(text) === null,
-      (text) => dueChoiceProblem(text) ?? '',
+      dueChoiceProblem,
     ),
     order: s.oneOf(['oldest', 'newest', 'due'], {
       default: 'oldest',
@@ -277,21 +275,6 @@ const rejectionsQuerySchema = s.record(
 export const rejectionSchema = s.shared('Rejection', {
   account: Type.String({ examples: ['default'] }),
   ...Type.Omit(filingSchema, ['status', 'completedAt', 'removed', 'filingType']).properties,
-});
-
-/** An account of the board. */
-export const boardAccountSchema = s.shared('BoardAccount', {
-  account: Type.String({ examples: ['default'] }),
-  health: s.oneOf(['unknown', 'baselining', 'ok', 'backing_off', 'auth_failed', 'doubtful', 'stale'], {
-    description:
-      'The state of its polling; `unknown` until a poll has read everything: its rejections are not known, which is not the same as none.',
-  }),
-  asOf: s.timeOrNull('Start of the last poll that read everything; null = none did.'),
-  rejections: s.integerOrNull(
-    'Number of its filings that are rejected, whatever the filters; null while it is unknown.',
-  ),
-  open: s.integerOrNull('Number of those that no other filing answers.'),
-  rejectionsCovered,
 });
 
 const noneKnown = s.stringOrNull('Null = none is known.');

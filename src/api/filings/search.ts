@@ -10,7 +10,7 @@ import { folded } from '../../words/folded.ts';
 import type { ApiDeps } from '../deps.ts';
 import { listCompletions } from './completions.ts';
 import { dueRulesOf } from './due.ts';
-import type { filingsQuerySchema } from './filings.ts';
+import type { filingListSchema, filingsQuerySchema } from './filings.ts';
 import type { CursorKind } from '../shared/paging.ts';
 import { isNotedAs, notedFilter, type NotedFilter } from './noted-filter.ts';
 import { invalidValue } from '../shared/problem.ts';
@@ -101,18 +101,12 @@ export function cursorKindOf(choice: ListChoice): CursorKind {
 }
 
 /** Whether the partner service was asked for filings whose details are not kept. */
-export interface Searched {
-  readonly service: 'asked' | 'not_needed' | 'unavailable';
-  /** A sentence for the client; null where there is nothing to add. */
-  readonly detail: string | null;
-}
+type Searched = NonNullable<Static<typeof filingListSchema>['searched']>;
 
 /** A page of a list; `searched` is missing where nothing is searched for. */
 interface FoundPage extends FilingPage {
   readonly searched?: Searched;
 }
-
-type ListDeps = Pick<ApiDeps, 'accounts' | 'filings' | 'searchService' | 'log' | 'sections'>;
 
 // Milliseconds after which a search ends its page, and another number of filings that it reads at most.
 const searchMs = 1_000;
@@ -124,7 +118,7 @@ const askedMax = 1_000;
 
 /** A page of a list; nothing is written. */
 export async function listPage(
-  deps: ListDeps,
+  deps: ApiDeps,
   account: string,
   choice: ListChoice,
   after: string | null,
@@ -141,7 +135,7 @@ export async function listPage(
  * or none, and says where to go on.
  */
 async function searchFilings(
-  deps: ListDeps,
+  deps: ApiDeps,
   account: string,
   search: FilingSearch,
   after: string | null,
@@ -190,7 +184,7 @@ async function searchFilings(
 }
 
 async function walkKept(
-  deps: ListDeps,
+  deps: ApiDeps,
   account: string,
   { q, words, state, noted, indexed, order }: FilingSearch,
   after: string | null,
@@ -214,7 +208,7 @@ async function walkKept(
 }
 
 async function shownOf(
-  { filings }: ListDeps,
+  { filings }: ApiDeps,
   account: string,
   search: FilingSearch,
   { found }: Extract<ServiceAnswer, { kind: 'asked' }>,

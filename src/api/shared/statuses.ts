@@ -1,5 +1,5 @@
-import { closest, distance } from 'fastest-levenshtein';
 import { knownStatuses } from '../../partner/filing-statuses.ts';
+import { meant } from '../../words/near-name.ts';
 
 /** Statuses as a client may name them, in any case: in upper case, each once; pure. */
 export function inUpperCase(statuses: readonly string[]): string[] {
@@ -11,9 +11,6 @@ export function areKnown(statuses: readonly string[]): boolean {
   return inUpperCase(statuses).every((status) => knownStatuses.includes(status));
 }
 
-// Maximum number of changed letters between a word and the status that it is taken for.
-const nearMax = 3;
-
 /**
  * Why a text is no status, and which one was probably meant; null for those that are known and those among
  * `seen`, in any case; pure.
@@ -22,7 +19,5 @@ export function statusProblem(status: string, seen: readonly string[]): string |
   const upper = status.toUpperCase();
   const all = inUpperCase([...knownStatuses, ...seen]);
   if (all.includes(upper)) return null;
-  const near = closest(upper, all);
-  const meant = distance(upper, near) <= nearMax ? `; did you mean ${near}?` : '.';
-  return `"${status}" is no status that a filing of this account has had${meant} There are ${all.join(', ')}`;
+  return `"${status}" is no status that a filing of this account has had${meant(upper, all) || '.'} There are ${all.join(', ')}`;
 }

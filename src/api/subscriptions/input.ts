@@ -42,14 +42,7 @@ export type SubscriptionPatch = Static<typeof subscriptionPatchSchema>;
  * Refuses a body with all its errors, those of the schema and those of its URL. The name in the URL is looked
  * up last, and only for a body without errors. For routes with `attachValidation`.
  */
-export function createInputCheck({
-  checkUrl,
-  checkMail,
-  checkHost,
-  snapshot,
-  maxInFlight,
-  now,
-}: Pick<ApiDeps, 'checkUrl' | 'checkMail' | 'checkHost' | 'snapshot' | 'maxInFlight' | 'now'>) {
+export function createInputCheck({ checkUrl, checkMail, checkHost, snapshot, maxInFlight, now }: ApiDeps) {
   // Certificates of one request take up to five milliseconds, so those of many are checked in turns of their
   // own.
   let checked: Promise<unknown> = Promise.resolve();

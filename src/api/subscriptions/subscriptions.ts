@@ -81,6 +81,9 @@ export function addSubscriptionRoutes(app: Api, deps: ApiDeps): void {
     await wakeSoon(deps, resumed.subscription, request.log);
     return view(deps, request, resumed);
   });
+
+  addChange(app, deps);
+  addSecretRotation(app, deps);
 }
 
 async function view(deps: ApiDeps, request: FastifyRequest, record: SubscriptionRecord) {
@@ -89,8 +92,8 @@ async function view(deps: ApiDeps, request: FastifyRequest, record: Subscription
   return shown;
 }
 
-/** The change of a subscription. */
-export function addSubscriptionChange(app: Api, deps: ApiDeps): void {
+// The change of a subscription.
+function addChange(app: Api, deps: ApiDeps): void {
   const checkInput = createInputCheck(deps);
   app.patch('/subscriptions/:id', updateSubscription, async (request) => {
     await checkInput(request);
@@ -120,8 +123,8 @@ export function addSubscriptionChange(app: Api, deps: ApiDeps): void {
   });
 }
 
-/** The rotation of what a subscription is signed with. */
-export function addSecretRotation(app: Api, deps: ApiDeps): void {
+// The rotation of what a subscription is signed with.
+function addSecretRotation(app: Api, deps: ApiDeps): void {
   app.post(
     '/subscriptions/:id/rotate-secret',
     rotateSecret,
