@@ -124,7 +124,7 @@ export function askedLater(health: EndpointHealth, now: number): EndpointHealth 
 
 /**
  * The reason to disable a subscription after these outcomes, or null. Outcomes without a failure never
- * disable it.
+ * disable it, nor does a failure of the daemon itself.
  */
 export function disablingReason(
   outcomes: readonly CallbackOutcome[],
@@ -133,7 +133,7 @@ export function disablingReason(
   disableAfterMs: number,
 ): string | null {
   if (outcomes.some(({ kind }) => kind === 'gone')) return goneReason;
-  const failed = outcomes.some(({ kind }) => kind !== 'delivered');
+  const failed = outcomes.some(({ kind, code }) => kind !== 'delivered' && code !== 'sender_error');
   return failed && failingSince > 0 && now - failingSince >= disableAfterMs
     ? `no callback has succeeded since ${new Date(failingSince).toISOString()}`
     : null;

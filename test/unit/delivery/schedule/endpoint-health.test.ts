@@ -12,6 +12,7 @@ import {
 const delivered: CallbackOutcome = { kind: 'delivered', code: 'delivered' };
 const retry: CallbackOutcome = { kind: 'retry', code: 'http_error', sent: true, reason: '' };
 const unsent: CallbackOutcome = { kind: 'retry', code: 'connection_refused', sent: false, reason: '' };
+const senderError: CallbackOutcome = { kind: 'retry', code: 'sender_error', sent: false, reason: '' };
 const gone: CallbackOutcome = { kind: 'gone', code: 'gone', reason: '' };
 const slowDown: CallbackOutcome = { kind: 'slow_down', code: 'slow_down', retryAfterMs: 60_000, reason: '' };
 const healthy: EndpointHealth = {
@@ -135,6 +136,7 @@ describe('disabling', () => {
       reason: 'no callback has succeeded since 1970-01-01T00:00:01.000Z',
     },
     { outcomes: [], health: failing, now: 99_000, reason: null },
+    { outcomes: [senderError], health: failing, now: 99_000, reason: null },
     { outcomes: [delivered], health: healthy, now: 99_000, reason: null },
   ])('of $outcomes.length outcomes at $now: $reason', ({ outcomes, health, now, reason }) => {
     expect(disablingReason(outcomes, health, now, 10_000)).toBe(reason);
