@@ -22,7 +22,7 @@ import {
   type Attempt,
   type DeadLetter,
 } from './store/delivery-records.ts';
-import type { ReplayCounts } from './sources/replays.ts';
+import type { Unmade } from './sources/source.ts';
 import type { SubscriptionSettlement } from './store/settlement-text.ts';
 
 /** One attempt in full, for logs and metrics. */
@@ -57,22 +57,11 @@ export interface Waited {
   readonly lost: number;
 }
 
-/** An event that was started and then found to be trimmed away or no longer wanted. */
-interface UnsentResult {
-  readonly kind: 'expired' | 'unwanted';
-  readonly work: Work;
-}
-
-/** A replayed event or a snapshot that was started and has to wait for other events of its filing. */
-interface WaitingResult {
-  readonly kind: 'waits';
-  readonly work: Work;
-  /** Milliseconds on Redis's clock. */
-  readonly until: number;
-}
+/** An event that was started and not sent. */
+type UnsentResult = Unmade & { readonly work: Work };
 
 /** The result of an event in flight. */
-export type SendResult = SentResult | UnsentResult | WaitingResult;
+export type SendResult = SentResult | UnsentResult;
 
 /** The state from which a batch of results is judged. */
 export interface BatchState {
@@ -96,24 +85,8 @@ export interface ResultOfOne {
   readonly recovered: string | null;
 }
 
-/** The consequences of a batch of results, not yet in effect. */
-export interface BatchResult {
-  /** The endpoint's health after all results. */
-  readonly health: EndpointHealth;
-  /** The verdicts for the scheduler, in the order of the results. */
-  readonly verdicts: readonly Pick<ResultOfOne, 'work' | 'verdict'>[];
-  /** The counts for the current replay. */
-  readonly replayed: ReplayCounts;
-  /** The attempts to be written. */
-  readonly reports: readonly AttemptReport[];
-  readonly deadLetters: readonly DeadLetter[];
-  readonly recovered: readonly string[];
-  /** Why the subscription is to be disabled, or null. */
-  readonly disablingReason: string | null;
-}
-
 /** Decides the consequences of results, each after those before it. Changes nothing. */
-export function concludeBatch(results: readonly SendResult[], state: BatchState, now: number): BatchResult {
+export function concludeBatch(results: readonly SendResult[], state: BatchState, now: number) {
   const verdicts: ResultOfOne[] = [];
   const judged: CallbackOutcome[] = [];
   const replayed = { delivered: 0, failed: 0 };
@@ -133,13 +106,17 @@ export function concludeBatch(results: readonly SendResult[], state: BatchState,
   const reason = disablingReason(judged, health, now, state.disableAfterMs);
   const reports = verdicts.flatMap(({ report }) => report ?? []);
   return {
+    /** The endpoint's health after all results. */
     health,
-    verdicts,
+    /** The verdicts for the scheduler, in the order of the results. */
+    verdicts: verdicts as readonly Pick<ResultOfOne, 'work' | 'verdict'>[],
+    /** The counts for the current replay. */
     replayed,
     // A disabled subscription has no next retry.
     reports: reason === null ? reports : reports.map((report) => ({ ...report, nextAttemptAt: null })),
     deadLetters: verdicts.flatMap(({ deadLetter }) => deadLetter ?? []),
     recovered: verdicts.flatMap((one) => one.recovered ?? []),
+    /** Why the subscription is to be disabled, or null. */
     disablingReason: reason,
   };
 }
@@ -167,11 +144,7 @@ function concludeSent(
   };
 }
 
-function concludeUnsent(
-  result: UnsentResult | WaitingResult,
-  health: EndpointHealth,
-  now: number,
-): ResultOfOne {
+function concludeUnsent(result: UnsentResult, health: EndpointHealth, now: number): ResultOfOne {
   const { work, kind } = result;
   const { position, filingId, attempt, replay } = work;
   const isLost = kind === 'expired' && replay === null;

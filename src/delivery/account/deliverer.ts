@@ -5,7 +5,7 @@ import type { AccountStore, LoadedSubscription } from '../store/account-store.ts
 import type { Member } from './members.ts';
 import { OpenAccount } from './open-account.ts';
 import { attemptsAtOnce, holdMsMax, isLeftOver, settle } from './settle.ts';
-import { effectivePosition, Steps, type StepDeps } from './steps.ts';
+import { effectivePosition, entriesAtOnce, Steps, type StepDeps } from './steps.ts';
 
 export interface DelivererDeps extends Omit<StepDeps, 'store'> {
   readonly store: AccountStore;
@@ -19,8 +19,6 @@ export interface RunResult {
   readonly wakeAt: number | null;
 }
 
-// Maximum number of entries read at a time.
-const entriesAtOnce = 100;
 // Milliseconds after which those that keep others from getting new events read by themselves.
 const patienceMs = 250;
 // Milliseconds in which results are collected, until half of those in flight have come.

@@ -54,9 +54,9 @@ export class LogWindow {
   }
 
   /** Takes the next stretch; null when it has nothing new. */
-  add({ entries, lost = [], more }: LogRead): NewEntries | null {
-    const found =
-      lost.length === 0 ? entries : [...entries, ...lost].toSorted((a, b) => a.position - b.position);
+  add(read: LogRead): NewEntries | null {
+    const { more } = read;
+    const found = allOf(read);
     const former = this.#known.position;
     const last = found.at(-1);
     const upTo = more ? (last?.position ?? former) : Math.max(this.#head.position, last?.position ?? 0);
@@ -105,4 +105,9 @@ export class LogWindow {
   bytes(): number {
     return this.#bytes;
   }
+}
+
+/** The entries that were read, those whose bodies are lost among them, in their order. */
+export function allOf({ entries, lost = [] }: LogRead): readonly (LogEntry | OutlinedEntry)[] {
+  return lost.length === 0 ? entries : [...entries, ...lost].toSorted((a, b) => a.position - b.position);
 }

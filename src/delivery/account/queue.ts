@@ -13,7 +13,7 @@ import type { DeliveryState, Subscription } from '../../subscriptions/subscripti
 import { buildRecoveredEvent, type Missed } from '../operational-events.ts';
 import { makePing } from '../ping.ts';
 import { concludeBatch, evidenceOf, expiredOf, operationalNotices, waitedOf } from '../settlement.ts';
-import type { AttemptReport, BatchResult, SendResult, Waited } from '../settlement.ts';
+import type { AttemptReport, SendResult, Waited } from '../settlement.ts';
 import { healthOf, pauseAt } from '../schedule/endpoint-health.ts';
 import { Lanes, type Lane } from '../schedule/lanes.ts';
 import { SendScheduler, type SchedulerRules } from '../schedule/scheduler.ts';
@@ -426,7 +426,7 @@ export class SubscriptionQueue {
     return { disabledAt, waiting: waited.waiting, lost };
   }
 
-  #conclude(results: readonly SendResult[], at: number): BatchResult {
+  #conclude(results: readonly SendResult[], at: number) {
     const rules = this.#scheduler.verdictRules();
     const { retryMs = null } = this.#inEffect.subscription;
     const isAsked = this.#isAsked();

@@ -13,6 +13,7 @@ import { pauseAt } from '../schedule/endpoint-health.ts';
 import { aheadMsOf } from '../schedule/stepped-clock.ts';
 import type { SendResult } from '../settlement.ts';
 import type { AccountStore, LoadedSubscription } from '../store/account-store.ts';
+import { allOf } from './log-window.ts';
 import { keepsAllBack, positionOf, type Member, type NotBefore } from './members.ts';
 import type { Behind, OpenAccount } from './open-account.ts';
 import { SubscriptionQueue, type QueueDeps, type QueueStart, type ReadySubscription } from './queue.ts';
@@ -39,8 +40,8 @@ export interface StepDeps extends QueueDeps {
   readonly onBlocked: (account: string, id: string, block: Block) => void;
 }
 
-// Number of entries that a subscription reads by itself at a time.
-const entriesAtOnce = 100;
+/** Maximum number of entries read at a time, for all subscriptions or for one that reads by itself. */
+export const entriesAtOnce = 100;
 // Milliseconds until a record that cannot be read is read again, until an expired subscription is looked at
 // again that could not be ended, and until one is that has found no place for its callbacks.
 const brokenMs = 5_000;
@@ -313,9 +314,9 @@ export class Steps {
         this.#account.overtaken = found;
         return;
       }
-      const { entries, lost = [], more } = found.stretch;
+      const { entries, more } = found.stretch;
       await judgeInTurns(this.#deps.judge, queue.subscription(), entries);
-      const all = [...entries, ...lost].toSorted((a, b) => a.position - b.position);
+      const all = allOf(found.stretch);
       const before = all.filter(({ position }) => position <= known);
       const isAll = !more || before.length < all.length;
       queue.take({ entries: before, upTo: isAll ? known : (all.at(-1)?.position ?? 0) });

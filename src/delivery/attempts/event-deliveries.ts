@@ -5,8 +5,7 @@ import { createCursor } from '../../subscriptions/cursor.ts';
 import { wantedAmong, type JudgedLog } from '../../subscriptions/content-filter/wanted-entries.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
-import type { Lane } from '../schedule/lanes.ts';
-import { parseLane, type ListedAttempt } from '../store/delivery-records.ts';
+import { readLane, type ListedAttempt } from '../store/delivery-records.ts';
 import type { Journal } from '../store/journal.ts';
 import { isAskedFor } from '../replay/replay.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
@@ -92,8 +91,7 @@ export function createDeliveryReader(
     const { subscription, delivery } = record;
     const wants = (await wantedAmong(judged, account, subscription, [event])).length > 0;
     const own = keys.account(account).subscription(subscription.id);
-    const laneText = await redis.hget(own.lanes, event.filingId);
-    const lane = laneText === null ? null : laneOf(laneText);
+    const lane = readLane(await redis.hget(own.lanes, event.filingId));
     const written = Math.max(0, event.recordedAt - writtenWithinMs);
     const having = { eventId: event.id };
     const since = { order: 'oldest', from: String(written), to: '+', having, wanted: Infinity } as const;
@@ -175,12 +173,4 @@ function outcomeOf(state: DeliveryWord, last: ListedAttempt | null): EventDelive
 
 function isDelivered({ outcome }: Pick<ListedAttempt, 'outcome'>): boolean {
   return outcome === 'delivered';
-}
-
-function laneOf(text: string): Lane | null {
-  try {
-    return parseLane(text);
-  } catch {
-    return null;
-  }
 }

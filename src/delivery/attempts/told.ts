@@ -9,7 +9,7 @@ import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscr
 import type { SubscriptionReads } from '../../subscriptions/store/subscription-reads.ts';
 import type { ReplayRecord } from '../replay/replay.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
-import { parseLane } from '../store/delivery-records.ts';
+import { readLane } from '../store/delivery-records.ts';
 import type { Journal } from '../store/journal.ts';
 import { proofOf, writtenWithinMs } from './event-deliveries.ts';
 
@@ -146,7 +146,8 @@ export function createToldReader(
     ]);
     const cursor = createCursor(record.delivery.cursor, record.delivery.done);
     const passed = [...events.values()].filter(
-      ({ position }, i) => cursor.isDone(position) && !isInLane(lanes[i] ?? null, position),
+      ({ position }, i) =>
+        cursor.isDone(position) && readLane(lanes[i] ?? null)?.positions.includes(position) !== true,
     );
     const sought = [
       ...passed.flatMap((event) => soughtEvent(record, event, kept, droppedAt)),
@@ -251,12 +252,4 @@ function earliest(sought: readonly Sought[]): number {
 // The first id of a stream at this time.
 function msId(ms: number): string {
   return String(Math.max(0, Math.floor(ms)));
-}
-
-function isInLane(text: string | null, position: number): boolean {
-  try {
-    return text !== null && parseLane(text)?.positions.includes(position) === true;
-  } catch {
-    return false;
-  }
 }

@@ -74,14 +74,10 @@ export interface SnapshotProgress {
 }
 
 /** Where a replay stands before its first event. */
-export function newReplayState({
-  source,
-  first,
-  last,
-}: Pick<Replay, 'source' | 'first' | 'last'>): ReplayState {
-  const nothingDone = { cursor: first - 1, done: '', delivered: 0, failed: 0 };
+export function newReplayState(replay: Pick<Replay, 'source' | 'first' | 'last'>): ReplayState {
+  const { source, first, last } = replay;
   const isEmpty = source !== 'filings' && last < first;
-  return { ...nothingDone, finished: isEmpty };
+  return { cursor: first - 1, done: '', delivered: 0, failed: 0, finished: isEmpty };
 }
 
 /** Whether a request selects an event of the log, whatever the subscription itself asks for; pure. */

@@ -23,11 +23,8 @@ export interface SelectionDeps extends LettersDeps, JudgedLog {
   readonly countMax: number;
 }
 
-/** A subscription, and the positions of the log that it has settled. */
-export interface SettledRecord {
-  readonly subscription: Subscription;
-  readonly settled: Pick<Cursor, 'last' | 'isDone'>;
-}
+/** The positions of the log that a subscription has settled. */
+type Settled = Pick<Cursor, 'last' | 'isDone'>;
 
 // Maximum number of events whose bodies are read for a filter: a few seconds. Those behind count as matching.
 const judgedMax = 20_000;
@@ -41,15 +38,15 @@ const lettersMax = 10_000;
  */
 export async function selectEvents(
   deps: SelectionDeps,
-  { subscription, settled }: SettledRecord,
+  subscription: Subscription,
+  settled: Settled,
   request: ReplayRequest,
   isSeen?: IsSeen,
 ): Promise<Selection> {
   const { account } = subscription;
   const { eventIds, filingId } = request;
   if (request.deadLettersOnly) return selectDeadLetters(deps, subscription, request);
-  if (eventIds === undefined && filingId === null)
-    return selectRange(deps, { subscription, settled }, request);
+  if (eventIds === undefined && filingId === null) return selectRange(deps, subscription, settled, request);
   let found: readonly (OutlinedEntry | null)[];
   if (eventIds === undefined) {
     found = await deps.log.outlineAt(account, await deps.log.positionsOf(account, filingId ?? ''));
@@ -93,7 +90,8 @@ function ofPositions(positions: readonly number[]): Selection {
 // Counts the events of a stretch of the log.
 async function selectRange(
   deps: SelectionDeps,
-  { subscription, settled }: SettledRecord,
+  subscription: Subscription,
+  settled: Settled,
   request: ReplayRequest,
 ): Promise<Selection> {
   const { account, filter = null } = subscription;

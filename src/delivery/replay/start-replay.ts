@@ -39,7 +39,7 @@ export function createReplayer(deps: ReplayerDeps) {
     const { cursor, timeline, done } = delivery;
     const upTo = await log.commonWith(account, { position: cursor, timeline });
     const settled = createCursor(upTo.position, upTo.position === cursor ? done : '');
-    return { ...(await selectEvents(deps, { subscription, settled }, request, isSeen)), upTo };
+    return { ...(await selectEvents(deps, subscription, settled, request, isSeen)), upTo };
   }
 
   /**

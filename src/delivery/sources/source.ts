@@ -12,12 +12,15 @@ interface MadeEvent {
   readonly isChosen?: boolean;
 }
 
-/** The event of an attempt, or why there is none. */
-export type Made =
-  | MadeEvent
+/** Why an attempt that was started has no event. */
+export type Unmade =
   | { readonly kind: 'unwanted' } // there is nothing to send, or nothing that is asked for
   | { readonly kind: 'expired' } // retention has removed the event
-  | { readonly kind: 'waits'; readonly until: number }; // milliseconds on Redis's clock
+  // It has to wait for other events of its filing, until a time in milliseconds on Redis's clock.
+  | { readonly kind: 'waits'; readonly until: number };
+
+/** The event of an attempt, or why there is none. */
+export type Made = MadeEvent | Unmade;
 
 /** An origin of a subscription's events: the log behind its cursor, a replay, or a snapshot of filings. */
 export interface Source {

@@ -167,8 +167,17 @@ export function parseLanes(key: string, fields: Readonly<Record<string, string>>
   return lanes;
 }
 
-/** A lane from its JSON; null if the JSON is not a lane. Throws if the text is not JSON; pure. */
-export function parseLane(text: string): Lane | null {
+/** A lane from its JSON; null if it is none; pure. */
+export function readLane(text: string | null): Lane | null {
+  try {
+    return text === null ? null : parseLane(text);
+  } catch {
+    return null;
+  }
+}
+
+// Throws if the text is not JSON.
+function parseLane(text: string): Lane | null {
   const lane = parseShaped<Lane>(text, {
     positions: 'object',
     spent: 'number',
