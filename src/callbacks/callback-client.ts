@@ -40,22 +40,7 @@ interface CallbackRequest {
 }
 
 /** Sends callbacks. */
-export interface CallbackClient {
-  /**
-   * Sends one request and resolves to its result; failures of receiver and network are values. A request on a
-   * kept connection that the receiver has closed meanwhile is sent once more on a new one: its webhook-id
-   * makes that safe (RFC 9110 §9.2.2). Rejects only when close() ends it, which is no attempt, although the
-   * receiver may have got the request.
-   */
-  post(request: CallbackRequest): Promise<CallbackResult>;
-  /**
-   * Ends every callback in flight, and each later one at once, as a failure `aborted`. A response whose
-   * headers have arrived counts. A process that ends can then still write the results of its callbacks.
-   */
-  abortAll(): void;
-  /** Closes all connections at once. */
-  close(): Promise<void>;
-}
+export type CallbackClient = ReturnType<typeof createCallbackClient>;
 
 /**
  * `timeoutMs` bounds a whole callback, connecting and response body included. `ca` (PEM) replaces the
@@ -97,7 +82,7 @@ const connectionOptions = {
  * redirect, reads no proxy environment and decompresses nothing. It does not limit connections per host:
  * subscriptions that share a host must not wait for each other. Each subscription has a limit of its own.
  */
-export function createCallbackClient(options: CallbackClientOptions): CallbackClient {
+export function createCallbackClient(options: CallbackClientOptions) {
   const { timeoutMs, userAgent, lookup = createHostLookup(), tunnels } = options;
   const pool = createConnectionPool({
     options: connectionOptions,
@@ -139,7 +124,13 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
   }
 
   return {
-    post(asked) {
+    /**
+     * Sends one request and resolves to its result; failures of receiver and network are values. A request on
+     * a kept connection that the receiver has closed meanwhile is sent once more on a new one: its webhook-id
+     * makes that safe (RFC 9110 §9.2.2). Rejects only when close() ends it, which is no attempt, although the
+     * receiver may have got the request.
+     */
+    post(asked: CallbackRequest): Promise<CallbackResult> {
       const { url, headers, body, account = '', identity, timeoutMs: own } = asked;
       const { timeoutMsMax = Infinity, excerptBytesMax } = asked;
       if (isOver) return Promise.resolve(failedBeforehand('aborted'));
@@ -163,10 +154,15 @@ export function createCallbackClient(options: CallbackClientOptions): CallbackCl
       const result = isTls && !pool.hasFree(request) ? inTurn(request) : runExchange(ways, request);
       return tunnels === undefined ? result : result.then((each) => blameProxy(tunnels, url, each));
     },
-    abortAll() {
+    /**
+     * Ends every callback in flight, and each later one at once, as a failure `aborted`. A response whose
+     * headers have arrived counts. A process that ends can then still write the results of its callbacks.
+     */
+    abortAll(): void {
       isOver = true;
       for (const exchange of underWay.slice()) exchange.abort();
     },
+    /** Closes all connections at once. */
     close: pool.destroy,
   };
 }

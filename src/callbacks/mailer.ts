@@ -31,17 +31,7 @@ export interface MailResult {
 }
 
 /** Sends e-mail through the mail server of the operator. */
-export interface Mailer {
-  /**
-   * Hands one e-mail to the mail server. Every failure is an outcome. `timeoutMs` bounds the whole of it from
-   * the moment at which a connection is free for it; null means the mailer's own.
-   */
-  send(mail: Mail, timeoutMs: number | null): Promise<MailResult>;
-  /** Ends all that is under way, and each later one, as `aborted`. */
-  abortAll(): void;
-  /** Closes all connections. */
-  close(): Promise<void>;
-}
+export type Mailer = ReturnType<typeof createMailer>;
 
 /** `timeoutMs` bounds one e-mail from connecting to the server's last reply. */
 export interface MailerOptions extends MailRules {
@@ -59,7 +49,7 @@ const replyMax = 1_024;
  * A mailer over a pool of connections. The server is the operator's, so no rule for addresses applies to it;
  * each recipient is checked by the rules for mailboxes again. Accounts whose e-mails wait alternate.
  */
-export function createMailer({ server, from, allowDomains, timeoutMs }: MailerOptions): Mailer {
+export function createMailer({ server, from, allowDomains, timeoutMs }: MailerOptions) {
   const { host, port, tls, auth } = server;
   const connectMs = timeoutMs / 2;
   const transport = createTransport({
@@ -120,7 +110,11 @@ export function createMailer({ server, from, allowDomains, timeoutMs }: MailerOp
   }
 
   return {
-    send(mail, boundMs) {
+    /**
+     * Hands one e-mail to the mail server. Every failure is an outcome. `boundMs` bounds the whole of it from
+     * the moment at which a connection is free for it; null means the mailer's own.
+     */
+    send(mail: Mail, boundMs: number | null): Promise<MailResult> {
       waiting.add(mail.account);
       const begin = () => {
         waiting.remove(mail.account);
@@ -128,8 +122,10 @@ export function createMailer({ server, from, allowDomains, timeoutMs }: MailerOp
       };
       return sending.add(begin, { priority: -waiting.of(mail.account) });
     },
+    /** Ends all that is under way, and each later one, as `aborted`. */
     abortAll: () => stopping.abort(),
-    close() {
+    /** Closes all connections. */
+    close(): Promise<void> {
       stopping.abort();
       transport.close({ force: true });
       return Promise.resolve();

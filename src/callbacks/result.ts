@@ -5,20 +5,7 @@ import { refusedDestination } from '../egress/url-policy.ts';
 import { tlsReasonOf } from './tls-reason.ts';
 
 /** Why no response was received. Codes are stable: logs, metrics and the list of attempts use them. */
-export type CallbackFailureCode =
-  | 'timeout'
-  | 'dns_error'
-  | 'blocked_address'
-  | 'connection_refused'
-  | 'connection_reset'
-  | 'unreachable'
-  | 'tls_error'
-  | 'malformed_response'
-  | 'response_too_large'
-  | 'sender_error'
-  | 'proxy_error'
-  | 'proxy_refused'
-  | 'aborted';
+export type CallbackFailureCode = keyof typeof failureDetails;
 
 /**
  * A response whose status and headers arrived within the deadline. `excerpt` is the beginning of its body, at
@@ -60,7 +47,7 @@ export interface CallbackFailure {
 export type CallbackResult = CallbackResponse | CallbackFailure;
 
 /** One sentence per failure for the subscriber. */
-export const failureDetails: Readonly<Record<CallbackFailureCode, string>> = {
+export const failureDetails = {
   timeout: 'The receiver did not answer in time.',
   dns_error: 'The host name could not be resolved.',
   blocked_address: refusedDestination,
@@ -74,7 +61,7 @@ export const failureDetails: Readonly<Record<CallbackFailureCode, string>> = {
   proxy_error: 'The forward proxy does not work; the callback waits for it.',
   proxy_refused: 'The forward proxy did not connect to the endpoint.',
   aborted: 'The sending process stopped before the receiver answered; the callback is sent again.',
-};
+} as const;
 
 const failureCodes: Readonly<Record<string, CallbackFailureCode>> = {
   ERR_BLOCKED_ADDRESS: 'blocked_address',

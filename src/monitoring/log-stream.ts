@@ -1,20 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { cutText } from '../json/cut-text.ts';
 
-/** Where pino writes its lines. */
-export interface LogStream {
-  write(line: string): void;
-  /** Writes the lines still held, at once; for the end of the process. */
-  flush(): void;
-  /** Number of lines so far that could not be written. */
-  lost(): number;
-  /**
-   * Writes the lines still held and waits until the reader of a pipe has taken all lines, because the end of
-   * the process discards the others. A reader that takes nothing is waited for two seconds.
-   */
-  end(): Promise<void>;
-}
-
 /** The output of the lines; the standard output of a process is one, whatever it leads to. */
 export interface LogOutput {
   /** Bytes that its reader has yet to take. */
@@ -34,15 +20,12 @@ const endsMs = 2_000;
 const heldMax = 16 * 1024 * 1024;
 
 /**
- * Writes all lines of one turn of the event loop at once: at thousands of callbacks a second, a write for
+ * Where pino writes its lines. It writes all lines of one turn of the event loop at once: at thousands of callbacks a second, a write for
  * each line cost a tenth of the processor time. A line that is too long is cut. Lines that cannot be written
  * (a full disk, a reader that is gone or takes nothing) are dropped and counted: the work goes on, and lines
  * that wait for their reader take 16 MiB. A crash of Node itself loses the lines of its last turn.
  */
-export function createLogStream(
-  out: LogOutput,
-  { onLost = () => undefined }: LogStreamOptions = {},
-): LogStream {
+export function createLogStream(out: LogOutput, { onLost = () => undefined }: LogStreamOptions = {}) {
   let lines = '';
   let count = 0;
   let lost = 0;
@@ -82,14 +65,20 @@ export function createLogStream(
   }
 
   return {
-    write(line) {
+    write(line: string): void {
       if (lines === '') setImmediate(flush);
       lines += boundLine(line);
       count += 1;
     },
+    /** Writes the lines still held, at once; for the end of the process. */
     flush,
+    /** Number of lines so far that could not be written. */
     lost: () => lost,
-    async end() {
+    /**
+     * Writes the lines still held and waits until the reader of a pipe has taken all lines, because the end
+     * of the process discards the others. A reader that takes nothing is waited for two seconds.
+     */
+    async end(): Promise<void> {
       flush();
       const taken = new Promise<void>((resolve) => {
         out.write('', () => resolve());

@@ -4,17 +4,6 @@ import { createKeys } from '../redis/keys.ts';
 import type { OnUnreadable, Remedy, UnreadableRecordError } from '../redis/unreadable-record.ts';
 import type { Metrics } from './metrics.ts';
 
-/**
- * Reports the records that this process could not read: in the log and a metric, and for the health of their
- * account.
- */
-export interface UnreadableReports {
-  /** Logs and counts a record, the same one at most once in five minutes. */
-  readonly note: OnUnreadable;
-  /** A sentence for each record of an account since the last call; empty without any. */
-  collect(account: string): string;
-}
-
 // Milliseconds within which the same record is neither logged nor counted again.
 const sparinglyMs = 300_000;
 // Maximum number of records, and of accounts with such records, that are remembered.
@@ -28,16 +17,20 @@ const remedies: Readonly<Record<Remedy, string>> = {
   stands: 'what needs it stands still',
 };
 
-/** Reports records; `now` is any clock in milliseconds. */
+/**
+ * Reports the records that this process could not read: in the log and a metric, and for the health of their
+ * account. `now` is any clock in milliseconds.
+ */
 export function createUnreadableReports(
   logger: Logger,
   metrics: Pick<Metrics, 'unreadableRecords'>,
   now: () => number,
-): UnreadableReports {
+) {
   const loggedAt = createBoundedMap<string, number>(rememberedMax);
   const found = createBoundedMap<string, Set<string>>(rememberedMax);
   return {
-    note(account, error, remedy) {
+    /** Logs and counts a record, the same one at most once in five minutes. */
+    note(...[account, error, remedy]: Parameters<OnUnreadable>): void {
       const sentence = `${error.message}; ${remedies[remedy]}`;
       const sentences = found.get(account) ?? new Set();
       found.set(account, sentences);
@@ -49,7 +42,8 @@ export function createUnreadableReports(
       metrics.unreadableRecords.inc({ kind });
       logger.error({ account, kind, key, field, reason, remedy }, 'record.unreadable');
     },
-    collect(account) {
+    /** A sentence for each record of an account since the last call; empty without any. */
+    collect(account: string): string {
       const sentences = [...(found.get(account) ?? [])];
       found.delete(account);
       return sentences.join('. ');

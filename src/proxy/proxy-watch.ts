@@ -10,23 +10,6 @@ export interface Outage {
   readonly lastsMs: number;
 }
 
-/**
- * Judges whether the proxy is down, and finds out when it is back. Endpoints are named by the authority
- * ("host:port") that the proxy is asked for.
- */
-export interface ProxyWatch {
-  /** Null when a tunnel may be tried now; else why it has to wait. */
-  enter(authority: string): ProxyError | null;
-  /** A tunnel was opened: the proxy works. */
-  opened(): void;
-  /** The error as it is to be understood; `authority` is null for the proxy itself. */
-  failed(authority: string | null, error: ProxyError): ProxyError;
-  /** The outage in which everything waits; null while there is none. */
-  outage(): Outage | null;
-  /** Ends the probes. */
-  close(): void;
-}
-
 export interface ProxyWatchDeps {
   readonly random: () => number;
   /**
@@ -62,8 +45,11 @@ interface Down {
   timer?: NodeJS.Timeout;
 }
 
-/** A watch of a proxy that has not failed yet. */
-export function createProxyWatch({ random, probe, onOutage }: ProxyWatchDeps): ProxyWatch {
+/**
+ * Judges whether the proxy is down, and finds out when it is back; it has not failed yet. Endpoints are named
+ * by the authority ("host:port") that the proxy is asked for.
+ */
+export function createProxyWatch({ random, probe, onOutage }: ProxyWatchDeps) {
   const troubled = new Set<string>();
   let down: Down | null = null;
   let isClosed = false;
@@ -111,16 +97,21 @@ export function createProxyWatch({ random, probe, onOutage }: ProxyWatchDeps): P
   }
 
   return {
-    enter: (authority) => (down === null ? null : goDown(authority, down.error)),
+    /** Null when a tunnel may be tried now; else why it has to wait. */
+    enter: (authority: string) => (down === null ? null : goDown(authority, down.error)),
+    /** A tunnel was opened: the proxy works. */
     opened,
-    failed(authority, error) {
+    /** The error as it is to be understood; `authority` is null for the proxy itself. */
+    failed(authority: string | null, error: ProxyError): ProxyError {
       if (error.fault === 'endpoint') return error;
       if (authority === null || unconnected.has(error.reason)) return goDown(authority, error);
       troubled.add(authority);
       return troubled.size < endpointsMin ? wait(error, troubleWaitMs) : goDown(authority, error);
     },
+    /** The outage in which everything waits; null while there is none. */
     outage,
-    close() {
+    /** Ends the probes. */
+    close(): void {
       isClosed = true;
       clearTimeout(down?.timer);
     },

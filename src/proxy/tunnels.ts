@@ -7,29 +7,7 @@ import { ProxyError, type ProxyReason } from './proxy-error.ts';
 import { createProxyWatch, type Outage } from './proxy-watch.ts';
 
 /** Tunnels through one forward proxy, for all that this process sends by it. */
-export interface Tunnels {
-  /** Whether requests to this host and port go through the proxy (`NO_PROXY`). */
-  takes(hostname: string, port: number): boolean;
-  /** The same for the host of a URL; false for a text that is none. */
-  takesUrl(url: string): boolean;
-  /** Whether the proxy resolves names, so that it is asked for them instead of addresses. */
-  readonly resolves: boolean;
-  /**
-   * A socket to the first of `hosts` that the proxy connects to, paused. `hosts` are the vetted addresses of
-   * an endpoint, or its name where the proxy resolves names; at least one. Rejects with ProxyError, at once
-   * while the proxy is down.
-   */
-  open(port: number, hosts: readonly string[]): Promise<Socket>;
-  /**
-   * Null when the proxy can be connected to; asked after a tunnel broke, since its end may be the proxy's.
-   * Simultaneous callers share one connection.
-   */
-  check(): Promise<ProxyError | null>;
-  /** The outage of the proxy, in which nothing is sent to it but probes; null while there is none. */
-  outage(): Outage | null;
-  /** Ends the probes. Sockets stay with those that use them. */
-  close(): Promise<void>;
-}
+export type Tunnels = ReturnType<typeof createTunnels>;
 
 /** Settings of the tunnels, and what is called after a change. */
 export interface TunnelsDeps {
@@ -63,7 +41,7 @@ const addressesMax = 4;
 const aboutAddress: ReadonlySet<ProxyReason> = new Set(['no_connection', 'silent']);
 
 /** Tunnels through a proxy that is taken to work until it does not. */
-export function createTunnels(deps: TunnelsDeps): Tunnels {
+export function createTunnels(deps: TunnelsDeps) {
   const { noProxy, onFailed, onOutage, random, resolves, timeoutMs } = deps;
   const probe = async (authority: string | null) => {
     const tunnel = await openTunnel(deps, authority);
@@ -90,10 +68,18 @@ export function createTunnels(deps: TunnelsDeps): Tunnels {
   }
 
   return {
+    /** Whether the proxy resolves names, so that it is asked for them instead of addresses. */
     resolves,
-    takes: (hostname, port) => !isDirect(noProxy, hostname, port),
-    takesUrl: (url) => isUrlTaken(noProxy, url),
-    async open(port, hosts) {
+    /** Whether requests to this host and port go through the proxy (`NO_PROXY`). */
+    takes: (hostname: string, port: number) => !isDirect(noProxy, hostname, port),
+    /** The same for the host of a URL; false for a text that is none. */
+    takesUrl: (url: string) => isUrlTaken(noProxy, url),
+    /**
+     * A socket to the first of `hosts` that the proxy connects to, paused. `hosts` are the vetted addresses
+     * of an endpoint, or its name where the proxy resolves names; at least one. Rejects with ProxyError, at
+     * once while the proxy is down.
+     */
+    async open(port: number, hosts: readonly string[]): Promise<Socket> {
       const authorities = hosts.slice(0, addressesMax).map((host) => authorityOf(host, port));
       const [endpoint = ''] = authorities;
       const held = watch.enter(endpoint);
@@ -106,8 +92,14 @@ export function createTunnels(deps: TunnelsDeps): Tunnels {
       watch.opened();
       return tunnel;
     },
+    /**
+     * Null when the proxy can be connected to; asked after a tunnel broke, since its end may be the proxy's.
+     * Simultaneous callers share one connection.
+     */
     check: () => (checking ??= reach().finally(() => (checking = null))),
+    /** The outage of the proxy, in which nothing is sent to it but probes; null while there is none. */
     outage: watch.outage,
+    /** Ends the probes. Sockets stay with those that use them. */
     close: async () => watch.close(),
   };
 }

@@ -12,18 +12,10 @@ type Run = (redis: RedisClient, keys: readonly string[], args: readonly ScriptAr
  * One Lua script. It runs atomically; in a Redis Cluster all `keys` must share a hash slot. The caller parses
  * the reply: its type is not known here.
  */
-export type RedisScript = {
-  /**
-   * Sends the script's hash, and its text only to a Redis that does not know it yet. Bulk strings of the
-   * reply arrive as strings.
-   */
-  readonly run: Run;
-  /** The same, with the bulk strings of the reply as Buffers, for values that are not text. */
-  readonly runBuffer: Run;
-};
+export type RedisScript = ReturnType<typeof defineScript>;
 
 /** A script from its text. */
-export function defineScript(lua: string): RedisScript {
+export function defineScript(lua: string) {
   const sha = createHash('sha1').update(lua).digest('hex');
   const runWith =
     (method: 'call' | 'callBuffer'): Run =>
@@ -36,7 +28,15 @@ export function defineScript(lua: string): RedisScript {
         return await redis[method]('EVAL', [lua, ...rest]);
       }
     };
-  return { run: runWith('call'), runBuffer: runWith('callBuffer') };
+  return {
+    /**
+     * Sends the script's hash, and its text only to a Redis that does not know it yet. Bulk strings of the
+     * reply arrive as strings.
+     */
+    run: runWith('call'),
+    /** The same, with the bulk strings of the reply as Buffers, for values that are not text. */
+    runBuffer: runWith('callBuffer'),
+  };
 }
 
 /**

@@ -3,22 +3,6 @@ import type { CallbackConnector, Opening } from './connector.ts';
 import { leaveOutInterim } from './response-heads.ts';
 
 /**
- * Connections to receivers. Each serves one request at a time and is kept for the next one to the same
- * origin with the same identity. Those of undici's own pool are for an origin alone, are searched one by one
- * and are all kept when they have no request.
- */
-export interface ConnectionPool {
-  /** Sends on the connection that became free last, or on a new one. */
-  dispatch(request: PooledRequest, handler: Dispatcher.DispatchHandler): void;
-  /** Whether `dispatch` would send on a connection that is there. */
-  hasFree(request: PooledRequest): boolean;
-  /** Sends on a new connection, even when another one is free. */
-  dial(request: PooledRequest, handler: Dispatcher.DispatchHandler): void;
-  /** Ends all connections at once; requests in flight, and later ones, fail with `UND_ERR_DESTROYED`. */
-  destroy(): Promise<void>;
-}
-
-/**
  * A request to an origin. A connection that is made for it is made for this account. One with an identity
  * goes only over connections that were made for this account and identity.
  */
@@ -38,8 +22,12 @@ export interface ConnectionPoolDeps {
   readonly freeMax: number;
 }
 
-/** A pool without connections. */
-export function createConnectionPool({ options, connector, freeMax }: ConnectionPoolDeps): ConnectionPool {
+/**
+ * Connections to receivers, none at first. Each serves one request at a time and is kept for the next one to
+ * the same origin with the same identity. Those of undici's own pool are for an origin alone, are searched
+ * one by one and are all kept when they have no request.
+ */
+export function createConnectionPool({ options, connector, freeMax }: ConnectionPoolDeps) {
   const connections = new Set<Client>();
   // By place. The connection that became free last goes first: receivers close those that have been idle for
   // long.
@@ -107,15 +95,20 @@ export function createConnectionPool({ options, connector, freeMax }: Connection
   }
 
   return {
-    dispatch(request, handler) {
+    /** Sends on the connection that became free last, or on a new one. */
+    dispatch(request: PooledRequest, handler: Dispatcher.DispatchHandler): void {
       const kept = pop(placeOf(request));
       request.isReused = kept !== undefined;
       if (kept !== undefined) request.onConnected?.();
       (kept ?? connectionTo(request)).dispatch(request, handler);
     },
-    hasFree: (request) => (free.get(placeOf(request))?.length ?? 0) > 0,
-    dial: (request, handler) => void connectionTo(request).dispatch({ ...request, reset: true }, handler),
-    async destroy() {
+    /** Whether `dispatch` would send on a connection that is there. */
+    hasFree: (request: PooledRequest) => (free.get(placeOf(request))?.length ?? 0) > 0,
+    /** Sends on a new connection, even when another one is free. */
+    dial: (request: PooledRequest, handler: Dispatcher.DispatchHandler) =>
+      void connectionTo(request).dispatch({ ...request, reset: true }, handler),
+    /** Ends all connections at once; requests in flight, and later ones, fail with `UND_ERR_DESTROYED`. */
+    async destroy(): Promise<void> {
       destroyed = true;
       await Promise.all([...connections].map((connection) => connection.destroy()));
     },

@@ -20,14 +20,14 @@ const colours = { good: '#1a7f37', bad: '#b42318', warn: '#9a6700', plain: '#1f2
 /** An event as an e-mail. Text of others is escaped in HTML, and stays on its lines. */
 export function toEmail({ outcome, tone, subject, reason, items, facts, at, link }: Message): Email {
   const headline = oneLine(outcome, partMax);
-  const about = subject.map((part) => oneLine(part, partMax)).join(' · ');
+  const about = joined(subject);
   const quoted =
     reason === '' ? [] : linesOf(cutText(reason, reasonMax)).map((line) => oneLine(line, lineMax));
-  const shown = [...facts.map((fact) => oneLine(fact, partMax)), timeText(at)].join(' · ');
+  const shown = joined([...facts, timeText(at)]);
   const text = [
     `${headline}: ${about}`,
     ...(quoted.length === 0 ? [] : [quoted.map((line) => `> ${line}`).join('\n')]),
-    ...(items.length === 0 ? [] : [items.map((item) => `- ${lineOf(item)}`).join('\n')]),
+    ...(items.length === 0 ? [] : [items.map((item) => `- ${joined(item.text)}`).join('\n')]),
     shown,
     ...(link === null ? [] : [`Open: ${link}`]),
   ];
@@ -45,13 +45,13 @@ export function toEmail({ outcome, tone, subject, reason, items, facts, at, link
   };
 }
 
-function lineOf({ text }: MessageItem): string {
-  return text.map((part) => oneLine(part, partMax)).join(' · ');
+function joined(parts: readonly string[]): string {
+  return parts.map((part) => oneLine(part, partMax)).join(' · ');
 }
 
-function itemHtml(item: MessageItem): string {
-  const line = escapeHtml(lineOf(item));
-  return `<li>${item.link === null ? line : `<a href="${escapeHtml(item.link)}">${line}</a>`}</li>`;
+function itemHtml({ text, link }: MessageItem): string {
+  const line = escapeHtml(joined(text));
+  return `<li>${link === null ? line : `<a href="${escapeHtml(link)}">${line}</a>`}</li>`;
 }
 
 function quoteHtml(lines: readonly string[]): string {

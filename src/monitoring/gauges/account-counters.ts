@@ -3,26 +3,13 @@ import { knownStatuses } from '../../partner/filing-statuses.ts';
 import { defineMetrics } from '../define-metrics.ts';
 import type { Named } from './show-gauges.ts';
 
-/**
- * The counters of this process with a series for each account while all accounts are named, and their totals
- * over all accounts.
- */
-export interface AccountCounters {
-  /** Counts a change of a filing by the status that it leads to, `removed` or `other`. */
-  filingChanged(account: string, status: string): void;
-  /** Counts records that are not filings. */
-  quarantined(account: string, records: number): void;
-  /**
-   * The accounts that a round has met. Series of others end: at once where an earlier round met them, else
-   * with the next round, because they may be new.
-   */
-  show(accounts: ReadonlySet<string>, named: Named): void;
-}
-
 const statuses = [...knownStatuses, 'removed', 'other'];
 
-/** Registers the counters. */
-export function createAccountCounters(registry: Registry): AccountCounters {
+/**
+ * Registers the counters of this process with a series for each account while all accounts are named, and
+ * their totals over all accounts.
+ */
+export function createAccountCounters(registry: Registry) {
   const { counter } = defineMetrics(registry);
   const changes = counter(
     'filing_events_total',
@@ -56,19 +43,25 @@ export function createAccountCounters(registry: Registry): AccountCounters {
   }
 
   return {
-    filingChanged(account, status) {
+    /** Counts a change of a filing by the status that it leads to, `removed` or `other`. */
+    filingChanged(account: string, status: string): void {
       allChanges.inc({ status });
       if (!isNamed) return;
       withSeries.add(account);
       changes.inc({ account, status });
     },
-    quarantined(account, count) {
+    /** Counts records that are not filings. */
+    quarantined(account: string, count: number): void {
       allRecords.inc(count);
       if (!isNamed) return;
       withSeries.add(account);
       records.inc({ account }, count);
     },
-    show(accounts, named) {
+    /**
+     * The accounts that a round has met. Series of others end: at once where an earlier round met them, else
+     * with the next round, because they may be new.
+     */
+    show(accounts: ReadonlySet<string>, named: Named): void {
       isNamed = named === 'all';
       for (const account of withSeries)
         if (!isNamed || (!accounts.has(account) && seen.has(account))) end(account);

@@ -144,22 +144,11 @@ async function withDeadline(work: Promise<unknown>, deadlineMs: number): Promise
   }
 }
 
-/** Notices when clients lose Redis and when they have it back. */
-type Outage = {
-  watch(client: RedisClient): void;
-  /** Ends the reports: connections that end from now on are meant to end. */
-  stopWatching(): void;
-  /** Why Redis was last away; never contains a password. */
-  reason(): string;
-  /** Why Redis is away for a client now; null while it is for none. Never contains a password. */
-  present(): string | null;
-};
-
 /**
- * `onStateChange` is called when the first of the watched clients loses Redis, and when the last one has it
- * back.
+ * Notices when clients lose Redis and when they have it back. `onStateChange` is called when the first of the
+ * watched clients loses Redis, and when the last one has it back.
  */
-function createOutage(onStateChange: (change: RedisStateChange) => void): Outage {
+function createOutage(onStateChange: (change: RedisStateChange) => void) {
   const down = new Set<RedisClient>();
   let reason = 'no connection yet';
   let watching = true;
@@ -171,7 +160,7 @@ function createOutage(onStateChange: (change: RedisStateChange) => void): Outage
     if (down.size === 1) onStateChange({ up: false, reason });
   };
   return {
-    watch(client) {
+    watch(client: RedisClient): void {
       // The error of a cluster or a sentinel client only states that no server answers; these events hold the
       // cause.
       let cause: string | null = null;
@@ -189,10 +178,13 @@ function createOutage(onStateChange: (change: RedisStateChange) => void): Outage
         if (watching && down.delete(client) && down.size === 0) onStateChange({ up: true });
       });
     },
-    stopWatching() {
+    /** Ends the reports: connections that end from now on are meant to end. */
+    stopWatching(): void {
       watching = false;
     },
+    /** Why Redis was last away; never contains a password. */
     reason: () => reason,
+    /** Why Redis is away for a client now; null while it is for none. Never contains a password. */
     present: () => (down.size === 0 ? null : reason),
   };
 }

@@ -64,15 +64,19 @@ export function openClient(servers: RedisServers, use: ClientUse, connectionName
  * commands are refused. Throws when a cluster does not know the server at present.
  */
 export function openNode(client: RedisClient, key: string, connectionName: string): Redis {
-  const node = client instanceof Cluster ? findNode(client, key) : client;
+  const node = client instanceof Cluster ? ownerOf(client, key) : client;
+  if (node === null) throw new Error('the cluster has no primary for a key at present');
   return node.duplicate({ connectionName }).on('error', () => undefined);
 }
 
-function findNode(cluster: Cluster, key: string): Redis {
+/**
+ * The master that has the slot of a key, as far as the client knows; null where none has. The client notes
+ * the target of a redirection before the reply comes.
+ */
+export function ownerOf(cluster: Cluster, key: string): Redis | null {
   const [owner] = cluster.slots[keySlot(key)] ?? [];
-  const node = cluster.nodes().find(({ options: { host, port } }) => `${host}:${port}` === owner);
-  if (node === undefined) throw new Error('the cluster has no primary for a key at present');
-  return node;
+  const isOwner = ({ options }: Redis) => `${options.host}:${options.port}` === owner;
+  return cluster.nodes('master').find(isOwner) ?? null;
 }
 
 /** A client of each sentinel that an address names; for listening to them. Their errors are swallowed. */

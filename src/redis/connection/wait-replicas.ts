@@ -1,5 +1,5 @@
-import { Cluster, Command, type Redis } from 'ioredis';
-import type { RedisClient } from './open-client.ts';
+import { Cluster, type Redis } from 'ioredis';
+import { ownerOf, type RedisClient } from './open-client.ts';
 
 /** The replicas that commits wait for, and the callbacks for missing ones. */
 export interface ReplicaWait {
@@ -79,15 +79,4 @@ function askOn(node: Redis, { replicas, onChange, timeoutMs = 1_000, restMs = 10
     });
     return next;
   };
-}
-
-/**
- * The master that has the slot of a key, as far as the client knows; null where none has. The client notes
- * the target of a redirection before the reply comes.
- */
-export function ownerOf(cluster: Cluster, key: string): Redis | null {
-  const slot = new Command('get', [key]).getSlot();
-  const [owner] = cluster.slots[slot ?? -1] ?? [];
-  const isOwner = ({ options }: Redis) => `${options.host}:${options.port}` === owner;
-  return cluster.nodes('master').find(isOwner) ?? null;
 }

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { parseInfo } from './check-durability.ts';
 import type { RedisClient } from '../connection/connect.ts';
 import type { Keys } from '../keys.ts';
-import { ownerOf } from '../connection/wait-replicas.ts';
+import { ownerOf } from '../connection/open-client.ts';
 
 /** The facts of INFO about a server and its append-only file. */
 export interface AofFacts {
@@ -27,10 +27,7 @@ export interface AofFacts {
 export type AofVerdict = 'needless' | 'wanted' | 'under_way' | 'failed' | 'done';
 
 /** Rewrites the append-only files that Redis has loaded at its start. */
-export interface AofRewriter {
-  /** Checks every master and requests the missing rewrites. Rejects when Redis does. */
-  look(): Promise<void>;
-}
+export type AofRewriter = ReturnType<typeof createAofRewriter>;
 
 export interface AofRewriterDeps {
   readonly redis: RedisClient;
@@ -64,7 +61,7 @@ const marksMax = 10_000;
  * out, in the midst of what was written since. A rewrite drops them. INFO does not say whether a file was
  * cut, so each start is followed by one rewrite, whichever process asks for it.
  */
-export function createAofRewriter(deps: AofRewriterDeps): AofRewriter {
+export function createAofRewriter(deps: AofRewriterDeps) {
   const { redis, onRewritten, onNotRewritten, onRun, onLook, now } = deps;
   const seen = new Set<string>();
   const asked = new Map<string, { readonly at: number; isReported: boolean }>();
@@ -130,7 +127,8 @@ export function createAofRewriter(deps: AofRewriterDeps): AofRewriter {
   }
 
   return {
-    async look() {
+    /** Checks every master and requests the missing rewrites. Rejects when Redis does. */
+    async look(): Promise<void> {
       const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
       const missing = await Promise.all(nodes.map(lookAt));
       onLook(missing.filter(Boolean).length);

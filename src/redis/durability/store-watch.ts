@@ -7,17 +7,7 @@ import type { Keys } from '../keys.ts';
  * empty disk). The finding stays until this process is started again, by which the operator decides to begin
  * anew.
  */
-export interface StoreWatch {
-  /**
-   * Remembers the store as it is, marking it when it is new. Returns whether it was new. Rejects with
-   * StoreFormatError, with nothing written, when another version has laid it out in another way.
-   */
-  begin(): Promise<{ fresh: boolean }>;
-  /** Looks again, unless that was done within the last `ageMs` milliseconds; rejects when Redis does. */
-  check(ageMs?: number): Promise<void>;
-  /** The problem that the last look found and what to do about it; null without one. */
-  problem(): string | null;
-}
+export type StoreWatch = ReturnType<typeof createStoreWatch>;
 
 /** The store is of a format that this version neither reads nor writes. */
 export class StoreFormatError extends Error {
@@ -39,13 +29,17 @@ const emptied =
   'Redis data and restart, or restart on the empty store to begin anew with a silent baseline.';
 
 /** A watch over one key that only an emptied store can lack. */
-export function createStoreWatch(redis: RedisClient, keys: Keys): StoreWatch {
+export function createStoreWatch(redis: RedisClient, keys: Keys) {
   let id: string | null = null;
   let lost = false;
   let checkedAt = -Infinity;
 
   return {
-    async begin() {
+    /**
+     * Remembers the store as it is, marking it when it is new. Returns whether it was new. Rejects with
+     * StoreFormatError, with nothing written, when another version has laid it out in another way.
+     */
+    async begin(): Promise<{ fresh: boolean }> {
       const fresh = (await redis.setnx(keys.store, `${storeFormat} ${randomUUID()}`)) === 1;
       const mark = (await redis.get(keys.store)) ?? '';
       const format = formatOf(mark);
@@ -53,12 +47,14 @@ export function createStoreWatch(redis: RedisClient, keys: Keys): StoreWatch {
       id = mark;
       return { fresh };
     },
-    async check(ageMs = 0) {
+    /** Looks again, unless that was done within the last `ageMs` milliseconds; rejects when Redis does. */
+    async check(ageMs = 0): Promise<void> {
       const now = performance.now();
       if (lost || id === null || now - checkedAt < ageMs) return;
       lost = (await redis.get(keys.store)) !== id;
       checkedAt = now;
     },
+    /** The problem that the last look found and what to do about it; null without one. */
     problem: () => (lost ? emptied : null),
   };
 }

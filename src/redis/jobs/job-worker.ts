@@ -26,15 +26,6 @@ export interface JobWorkerOptions<Data> {
   readonly onFailed: (job: Job<Data>, error: Error) => void;
 }
 
-/** The worker of a queue. */
-export interface JobWorker {
-  /**
-   * Takes no more jobs, and gives back those that fail from now on; resolves when those under way have ended,
-   * which may be never.
-   */
-  close(): Promise<void>;
-}
-
 // Milliseconds until a request that failed is made again.
 const retryMs = 1_000;
 // Maximum number of requests for jobs at once, so that a slow line to Redis does not bound the jobs a second
@@ -48,7 +39,7 @@ const fewJobs = 3;
  * takes all that it finds; where that takes long, their locks expire before they begin. It goes on within
  * seconds after any connection has failed or fallen silent. Jobs may be taken up again as often as need be.
  */
-export function createJobWorker<Data>(options: JobWorkerOptions<Data>): JobWorker {
+export function createJobWorker<Data>(options: JobWorkerOptions<Data>) {
   const { connection, concurrency, lockMs, onError } = options;
   const settings = {
     connection,
@@ -127,7 +118,11 @@ export function createJobWorker<Data>(options: JobWorkerOptions<Data>): JobWorke
   void keepLocks(worker, underWay, options);
   look();
   return {
-    async close() {
+    /**
+     * Takes no more jobs, and gives back those that fail from now on; resolves when those under way have
+     * ended, which may be never.
+     */
+    async close(): Promise<void> {
       stopping.abort();
       markers.stop();
       await Promise.all(lookers);

@@ -2,22 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 
 /** A member removed from a sorted set. */
-export interface Marker {
-  readonly member: string;
-  readonly score: number;
-}
-
-/** Blocking reads of sorted sets, one at a time, over a connection of their own. */
-export interface MarkerWait {
-  /**
-   * Removes the member with the lowest score. Null: there was none for `seconds` (two at most), Redis did not
-   * answer within four seconds more, no connection could be opened, or `stop` was called. Never rejects. A
-   * member whose reply is lost is gone.
-   */
-  wait(key: string, seconds: number): Promise<Marker | null>;
-  /** Ends a wait under way, and all later ones. */
-  stop(): void;
-}
+type Marker = { readonly member: string; readonly score: number };
 
 // Maximum seconds of one blocking read.
 const longestSeconds = 2;
@@ -27,10 +12,10 @@ const lateMs = 4_000;
 const pauseMs = 500;
 
 /**
- * The client that `open` makes for a key is discarded when a read fails or is late: a client that reconnects
+ * Blocking reads of sorted sets, one at a time, over a connection of their own. The client that `open` makes for a key is discarded when a read fails or is late: a client that reconnects
  * sends a blocking read again, and may then wait for ever.
  */
-export function createMarkerWait(open: (key: string) => Redis): MarkerWait {
+export function createMarkerWait(open: (key: string) => Redis) {
   const stopping = new AbortController();
   let client: Redis | null = null;
 
@@ -56,7 +41,12 @@ export function createMarkerWait(open: (key: string) => Redis): MarkerWait {
   }
 
   return {
-    async wait(key, seconds) {
+    /**
+     * Removes the member with the lowest score. Null: there was none for `seconds` (two at most), Redis did
+     * not answer within four seconds more, no connection could be opened, or `stop` was called. Never
+     * rejects. A member whose reply is lost is gone.
+     */
+    async wait(key: string, seconds: number): Promise<Marker | null> {
       try {
         return await read(key, Math.min(seconds, longestSeconds));
       } catch {
@@ -67,7 +57,8 @@ export function createMarkerWait(open: (key: string) => Redis): MarkerWait {
         if (stopping.signal.aborted) discard();
       }
     },
-    stop() {
+    /** Ends a wait under way, and all later ones. */
+    stop(): void {
       stopping.abort();
       discard();
     },
