@@ -1,4 +1,4 @@
-import { apiOptions, createApiClient } from '../daemon/api-client.ts';
+import { apiOptions, createApiClient } from '../api-client.ts';
 import { CliError, exitCodes, readNamed } from '../cli-error.ts';
 import { agree, yesOption, type Command, type Context, type Input } from '../command.ts';
 

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { generateSecret } from '../../subscriptions/signing-secret.ts';
-import { apiOptions, createApiClient } from '../daemon/api-client.ts';
+import { apiOptions, createApiClient } from '../api-client.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import { addressFrom, atMost, type Command, type Input } from '../command.ts';
 import { eventLine } from '../events/event-line.ts';

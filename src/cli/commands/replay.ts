@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Replay } from '../../dashboard/api-types.ts';
-import { apiOptions, createApiClient, type ApiClient } from '../daemon/api-client.ts';
+import { apiOptions, createApiClient, type ApiClient } from '../api-client.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import {
   agree,

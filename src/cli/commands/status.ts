@@ -3,7 +3,7 @@ import type { Account, Page, Session, Subscription } from '../../dashboard/api-t
 import { printable } from '../../demo/callback-line.ts';
 import { waitReasonNames, waitReasons, type WaitReason } from '../../subscriptions/not-before.ts';
 import { byRequest, expiredReason } from '../../subscriptions/subscription.ts';
-import { apiOptions, createApiClient, type ApiClient, query } from '../daemon/api-client.ts';
+import { apiOptions, createApiClient, type ApiClient, query } from '../api-client.ts';
 import { exitCodes } from '../cli-error.ts';
 import { atMost, type Command } from '../command.ts';
 

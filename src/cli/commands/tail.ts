@@ -1,4 +1,4 @@
-import { apiOptions, createApiClient } from '../daemon/api-client.ts';
+import { apiOptions, createApiClient } from '../api-client.ts';
 import { exitCodes } from '../cli-error.ts';
 import { atMost, type Command } from '../command.ts';
 import { eventLine } from '../events/event-line.ts';

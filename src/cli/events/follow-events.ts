@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { query, type ApiClient } from '../daemon/api-client.ts';
+import { query, type ApiClient } from '../api-client.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 
 /** An event of the stream. */

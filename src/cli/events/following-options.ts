@@ -2,7 +2,7 @@ import { eventTypes, loggedEventTypes } from '../../events/event-types.ts';
 import { unknownWord } from '../../words/near-name.ts';
 import { CliError, exitCodes } from '../cli-error.ts';
 import type { Context, Input, Option } from '../command.ts';
-import type { ApiClient } from '../daemon/api-client.ts';
+import type { ApiClient } from '../api-client.ts';
 import { followEvents, type FollowedEvent, type Following } from './follow-events.ts';
 
 /** The options that choose events of the log and where to begin. */

@@ -1,7 +1,7 @@
-import type { problemBody, ProblemCode } from '../../api/shared/problem.ts';
-import { CliError, type Failure } from '../cli-error.ts';
-import { baseUrlFrom, type Context, type Input, type Option } from '../command.ts';
-import { quotesProblem, type Environment } from '../../config/environment.ts';
+import type { problemBody, ProblemCode } from '../api/shared/problem.ts';
+import { CliError, type Failure } from './cli-error.ts';
+import { baseUrlFrom, type Context, type Input, type Option } from './command.ts';
+import { quotesProblem, type Environment } from '../config/environment.ts';
 
 /**
  * A daemon's API for commands about one account. Paths begin behind `/v1/accounts/{account}`, unless they
