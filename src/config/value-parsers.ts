@@ -1,8 +1,6 @@
 import { isIP } from 'node:net';
 import { parseRedisUrl } from '../redis/connection/redis-url.ts';
-import { parseMailSender, parseSmtpServer, type MailSender, type SmtpServer } from '../egress/smtp-server.ts';
 import { parseNoProxy, type NoProxy } from '../proxy/no-proxy.ts';
-import { parseProxyAddress, type ProxyAddress } from '../proxy/proxy-address.ts';
 import type { EncryptionKey } from '../secrets/seal.ts';
 
 /**
@@ -89,15 +87,6 @@ export const redisUrl: ValueParser<string> = (text) => {
   const parsed = parseRedisUrl(text);
   return parsed.ok ? right(text) : wrong(parsed.problem);
 };
-
-/** A forward proxy; `parseProxyAddress` defines the valid ones. */
-export const proxyAddress: ValueParser<ProxyAddress> = parseProxyAddress;
-
-/** The mail server; `parseSmtpServer` defines the valid ones. */
-export const smtpServer: ValueParser<SmtpServer> = parseSmtpServer;
-
-/** The sender of mail; `parseMailSender` defines the valid ones. */
-export const mailSender: ValueParser<MailSender> = parseMailSender;
 
 /** The hosts that pass by the proxies; entries that cannot be read are left out. */
 export const noProxy: ValueParser<NoProxy> = (text) => right(parseNoProxy(text));

@@ -1,3 +1,5 @@
+import { parseMailSender, parseSmtpServer } from '../egress/smtp-server.ts';
+import { parseProxyAddress } from '../proxy/proxy-address.ts';
 import * as parsers from './value-parsers.ts';
 import type { ValueParser } from './value-parsers.ts';
 
@@ -77,17 +79,17 @@ export const variables = {
   DELIVERY_DISABLE_AFTER_MS: withDefault(parsers.integer(10, 366 * day), '432000000'),
   REQUIRE_VERIFICATION: withDefault(parsers.boolean, 'false', 'true'),
   VERIFICATION_EXEMPT_HOSTS: optional(parsers.hostPatterns, 'hooks.slack.com,*.example.com'),
-  SMTP_URL: optional(parsers.smtpServer, 'smtps://user:password@smtp.example.com'),
-  SMTP_FROM: optional(parsers.mailSender, 'Filing alerts <alerts@example.com>'),
+  SMTP_URL: optional(parseSmtpServer, 'smtps://user:password@smtp.example.com'),
+  SMTP_FROM: optional(parseMailSender, 'Filing alerts <alerts@example.com>'),
   SMTP_ALLOW_DOMAINS: optional(parsers.hostPatterns, 'agency.example,*.agency.example'),
   // Its maximum is the number of bytes that the partner client reads of one response.
   FILING_MAX_BYTES: withDefault(parsers.integer(kibibyte, 2_048 * kibibyte), '262144'),
   LOG_MAX_BYTES: withDefault(parsers.integer(1024 * kibibyte, 2 ** 40), '268435456'),
   ATTEMPTS_MAX_BYTES: withDefault(parsers.integer(64 * kibibyte, 2 ** 40), '25165824'),
   EVENT_RETENTION_MS: withDefault(parsers.integer(10, 3_660 * day), '2592000000'),
-  EGRESS_PROXY: optional(parsers.proxyAddress, 'http://proxy.example.com:3128'),
+  EGRESS_PROXY: optional(parseProxyAddress, 'http://proxy.example.com:3128'),
   EGRESS_PROXY_RESOLVES: withDefault(parsers.boolean, 'false', 'true'),
-  PARTNER_PROXY: optional(parsers.proxyAddress, 'http://proxy.example.com:3128'),
+  PARTNER_PROXY: optional(parseProxyAddress, 'http://proxy.example.com:3128'),
   NO_PROXY: optional(parsers.noProxy, '.internal.example.com,10.0.0.0/8'),
   ROLES: withDefault(parsers.roleSet, 'api,poll,deliver', 'poll,deliver'),
   LOG_LEVEL: withDefault(parsers.oneOf(logLevels), 'info'),
