@@ -1,11 +1,11 @@
 import { eachSlice } from '../accounts/account-slices.ts';
-import type { Account } from '../accounts/account.ts';
 import type { Config } from '../config/config.ts';
 import { openDoors, startApi, startMonitoring, type Doors } from './ports.ts';
 import { createParts, type Parts } from './parts.ts';
 import type { DaemonDeps, PartsDeps } from './parts/open-store.ts';
 import { runUpkeep, upkeepRounds } from './upkeep/upkeep-rounds.ts';
 import { putDefaultAccount } from './upkeep/default-account.ts';
+import { inParts } from '../memory/in-parts.ts';
 import { createMetrics } from '../monitoring/metrics.ts';
 import { missingFixes } from '../monitoring/node-security.ts';
 import { createPatientStart } from './patient-start.ts';
@@ -75,25 +75,17 @@ async function startParts(config: Config, deps: PartsDeps, doors: Doors) {
 // Maximum number of accounts that are scheduled or woken at once.
 const startedAtOnce = 50;
 
-async function forEach(
-  accounts: readonly Account[],
-  work: (one: Account) => Promise<unknown>,
-): Promise<void> {
-  for (let from = 0; from < accounts.length; from += startedAtOnce)
-    await Promise.all(accounts.slice(from, from + startedAtOnce).map(work));
-}
-
 async function wakeAll({ stores, waker }: Parts): Promise<void> {
   for await (const { accounts } of eachSlice(stores.accounts.slice))
-    await forEach(accounts, ({ account }) => unlessUnreadable(() => waker.wake(account)));
+    await inParts(accounts, startedAtOnce, ({ account }) => unlessUnreadable(() => waker.wake(account)));
 }
 
 async function scheduleAll({ stores, pollQueue, waker }: Parts): Promise<void> {
   await stores.accounts.finishRemovals();
   for await (const { accounts } of eachSlice(stores.accounts.slice)) {
-    await forEach(await pollQueue.outdated(accounts), ({ account, pollIntervalMs }) =>
+    await inParts(await pollQueue.outdated(accounts), startedAtOnce, ({ account, pollIntervalMs }) =>
       pollQueue.schedule(account, pollIntervalMs),
     );
-    await forEach(accounts, ({ account }) => unlessUnreadable(() => waker.wakeIfDue(account)));
+    await inParts(accounts, startedAtOnce, ({ account }) => unlessUnreadable(() => waker.wakeIfDue(account)));
   }
 }

@@ -4,22 +4,6 @@ import type { RedisConnections } from '../redis/connection/connect.ts';
 import { explainMissing, MissingRedisError } from '../redis/connection/missing-redis.ts';
 import { isStoreFailure } from '../redis/store-failure.ts';
 
-/** A start that waits for Redis, and begins again when Redis goes away during the start. */
-export interface PatientStart {
-  /** The reason of the wait and what to do; may be shown to anyone. */
-  reason(): string;
-  /**
-   * Resolves when these connections are ready. Without a signal it rejects with MissingRedisError after ten
-   * seconds.
-   */
-  untilRedis(connections: RedisConnections): Promise<void>;
-  /**
-   * Runs `attempt` until it succeeds, and repeats it while it fails because Redis is away. Any other error is
-   * thrown, as is every error once the signal has aborted. Without a signal there is one attempt.
-   */
-  run<T>(attempt: () => Promise<T>): Promise<T>;
-}
-
 // Milliseconds of waiting before the first line in the log, and between two lines.
 const tellAfterMs = 1_000;
 const tellEveryMs = 5_000;
@@ -27,10 +11,11 @@ const giveUpMs = 10_000;
 const againMs = 1_000;
 
 /**
- * A start that waits until `signal` aborts. Each line in the log names the address, without user and
+ * A start that waits for Redis until `signal` aborts, and begins again when Redis goes away during the start.
+ * Each line in the log names the address, without user and
  * password.
  */
-export function createPatientStart(logger: Logger, signal: AbortSignal | undefined): PatientStart {
+export function createPatientStart(logger: Logger, signal: AbortSignal | undefined) {
   let reason = 'The daemon is starting.';
 
   function tell(error: Error, redis?: string): void {
@@ -58,12 +43,21 @@ export function createPatientStart(logger: Logger, signal: AbortSignal | undefin
   }
 
   return {
+    /** The reason of the wait and what to do; may be shown to anyone. */
     reason: () => reason,
-    async untilRedis(connections) {
+    /**
+     * Resolves when these connections are ready. Without a signal it rejects with MissingRedisError after ten
+     * seconds.
+     */
+    async untilRedis(connections: RedisConnections): Promise<void> {
       if (signal === undefined) await connections.untilReady(giveUpMs);
       else await untilReady(connections, signal);
     },
-    async run(attempt) {
+    /**
+     * Runs `attempt` until it succeeds, and repeats it while it fails because Redis is away. Any other error is
+     * thrown, as is every error once the signal has aborted. Without a signal there is one attempt.
+     */
+    async run<T>(attempt: () => Promise<T>): Promise<T> {
       for (;;) {
         try {
           return await attempt();

@@ -24,8 +24,13 @@ export async function openDoors(
   stack: AsyncDisposableStack,
 ): Promise<Doors> {
   const answer = createStartingAnswers(deps);
-  const open = async (variable: PortVariable, port: number) =>
-    stack.use(await named(() => openDoor(http.host, port, answer), http.host, variable, port));
+  const open = async (variable: PortVariable, port: number) => {
+    const door = openDoor(http.host, port, answer).catch((error: NodeJS.ErrnoException) => {
+      const problem = listenProblem(error.code ?? '', http.host, variable, port) ?? error.message;
+      throw new Error(problem, { cause: error });
+    });
+    return stack.use(await door);
+  };
   const hasApi = roles.has('api');
   const isServed = hasApi && metricsPort === http.port && metricsPort !== 0;
   const api = hasApi ? await open('PORT', http.port) : null;
@@ -34,20 +39,6 @@ export async function openDoors(
 }
 
 type PortVariable = 'PORT' | 'METRICS_PORT';
-
-async function named<T>(
-  listen: () => Promise<T>,
-  host: string,
-  variable: PortVariable,
-  port: number,
-): Promise<T> {
-  try {
-    return await listen();
-  } catch (error) {
-    const { code = '', message } = error as NodeJS.ErrnoException;
-    throw new Error(listenProblem(code, host, variable, port) ?? message, { cause: error });
-  }
-}
 
 /**
  * Why the daemon cannot listen and which variable to change, by the code of the system's error; null for

@@ -14,17 +14,17 @@ export interface Part {
   stop(): Promise<unknown>;
 }
 
-/** Stops parts, all at once. Never rejects; a part that fails or takes too long is logged and left behind. */
-export type PartStopper = (parts: readonly Part[]) => Promise<void>;
-
 export interface PartStopperDeps {
   readonly logger: Logger;
   /** Resolves when Redis does not answer; the signal ends the wait. */
   readonly redisAway: (signal: AbortSignal) => Promise<void>;
 }
 
-/** A stopper for the parts of one process. */
-export function createPartStopper({ logger, redisAway }: PartStopperDeps): PartStopper {
+/**
+ * A stopper for the parts of one process. It stops parts all at once and never rejects; a part that fails or
+ * takes too long is logged and left behind.
+ */
+export function createPartStopper({ logger, redisAway }: PartStopperDeps) {
   async function stopPart(part: Part, away: Promise<void>): Promise<void> {
     const { name, deadlineMs, needsRedis } = part;
     const since = performance.now();
@@ -38,7 +38,7 @@ export function createPartStopper({ logger, redisAway }: PartStopperDeps): PartS
     else logger.warn({ ...line, reason }, 'daemon.part_left');
   }
 
-  return async (parts) => {
+  return async (parts: readonly Part[]): Promise<void> => {
     const over = new AbortController();
     const away = redisAway(over.signal);
     await Promise.all(parts.map((part) => stopPart(part, away)));

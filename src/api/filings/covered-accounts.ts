@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { AccountRecord } from '../../accounts/account-slices.ts';
 import { seenStatus } from '../../filings/detection/triage.ts';
+import { inParts } from '../../memory/in-parts.ts';
 import { healthState, soundUntil } from '../../polling/health.ts';
 import { unlessUnreadable } from '../../redis/unreadable-record.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -85,6 +86,7 @@ export async function countRejections(
 ): Promise<number> {
   const counts = await inParts(
     rejecting,
+    accountsAtOnce,
     async (account) => (await unlessUnreadable(() => filings.count({ account, status: group }))) ?? 0,
   );
   return counts.reduce((sum, count) => sum + count, 0);
@@ -102,15 +104,8 @@ async function oneAccount({ accounts }: ApiDeps, account: string): Promise<Accou
   return found;
 }
 
-async function inParts<T, R>(all: readonly T[], work: (each: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  for (let from = 0; from < all.length; from += accountsAtOnce)
-    results.push(...(await Promise.all(all.slice(from, from + accountsAtOnce).map(work))));
-  return results;
-}
-
 function look(deps: ApiDeps, records: readonly AccountRecord[]): Promise<Looked[]> {
-  return inParts(records, (each) => lookAt(deps, each));
+  return inParts(records, accountsAtOnce, (each) => lookAt(deps, each));
 }
 
 async function lookAt(

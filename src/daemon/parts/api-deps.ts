@@ -1,4 +1,3 @@
-import type { AccountStore } from '../../accounts/account-store.ts';
 import type { ApiDeps } from '../../api/deps.ts';
 import type { Config } from '../../config/config.ts';
 import { checkKey } from '../../partner/check-key.ts';
@@ -8,8 +7,8 @@ import { checkMailUrl } from '../../egress/mail-address.ts';
 import { createAskService } from '../../polling/ask-service.ts';
 import { createReadDraft } from '../../polling/read-draft.ts';
 import { createServiceSearch } from '../../polling/service-search.ts';
-import { SealError } from '../../secrets/seal.ts';
 import type { Parts } from '../parts.ts';
+import { keyedOrError } from '../upkeep/default-account.ts';
 import type { Overrides } from './overrides.ts';
 
 // Milliseconds that a look-up of a callback URL's host may take.
@@ -65,9 +64,9 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
         await pollQueue.pollNow(account, 'delta');
       },
       async checkPartner(name) {
-        const account = await keyedOrProblem(stores.accounts, name);
+        const account = await keyedOrError(stores.accounts, name);
         if (account === null) return { ok: false, detail: 'The account was removed meanwhile.' };
-        if (account instanceof SealError) return { ok: false, detail: account.message };
+        if (account instanceof Error) return { ok: false, detail: account.message };
         return checkKey(
           {
             lookup: parts.lookup,
@@ -87,15 +86,6 @@ export function createApiDeps(config: Config, parts: Parts, overrides: Overrides
       endExpired: parts.endExpiredOver(stores),
     },
   };
-}
-
-async function keyedOrProblem({ getKeyed }: Pick<AccountStore, 'getKeyed'>, account: string) {
-  try {
-    return await getKeyed(account);
-  } catch (error) {
-    if (error instanceof SealError) return error;
-    throw error;
-  }
 }
 
 /** Health and metrics of a process, for supervisors and Prometheus. */

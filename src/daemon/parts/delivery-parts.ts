@@ -17,7 +17,7 @@ import type { HostLookup } from '../../names/host-lookup.ts';
 import { maskedServer } from '../../egress/smtp-server.ts';
 import { createEgressPolicy } from '../../egress/address-policy.ts';
 import { createWorkTally } from '../../monitoring/work-tally.ts';
-import { observeDelivery, type DeliveryObserver } from '../../monitoring/observe-delivery.ts';
+import { observeDelivery } from '../../monitoring/observe-delivery.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { Outage } from '../../proxy/proxy-watch.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
@@ -73,7 +73,8 @@ export function createDeliveryParts(
     now: () => performance.now(),
   });
   const attemptsMax = config.delivery.retryMs.length + 1;
-  const observer = alsoCalled(observeDelivery({ ...deps, tally: runs, attemptsMax }), overrides);
+  const observed = observeDelivery({ ...deps, tally: runs, attemptsMax });
+  const observer = overrides.observe?.(observed) ?? observed;
   const bearers = createBearers({
     requestToken: createTokenRequest({ client: callbacks, now: () => performance.now(), random }),
     now: () => performance.now(),
@@ -203,24 +204,4 @@ function startDelivery(clients: readonly Pick<CallbackClient, 'abortAll'>[], dep
     }
   }
   return { name: 'delivery', deadlineMs: endMs, needsRedis: true, stop };
-}
-
-// The observer, with its hooks followed by the one that a test or benchmark adds.
-function alsoCalled(
-  observer: DeliveryObserver,
-  { onAttempts, onBlocked, onExpired, onDisabled }: Overrides,
-): DeliveryObserver {
-  const both =
-    <A extends unknown[]>(first: (...args: A) => void, second: (...args: A) => void = () => undefined) =>
-    (...args: A) => {
-      first(...args);
-      second(...args);
-    };
-  return {
-    ...observer,
-    onAttempts: both(observer.onAttempts, onAttempts),
-    onBlocked: both(observer.onBlocked, onBlocked),
-    onExpired: both(observer.onExpired, onExpired),
-    onDisabled: both(observer.onDisabled, onDisabled),
-  };
 }

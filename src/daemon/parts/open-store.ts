@@ -62,7 +62,13 @@ export async function openStore(
 ) {
   const { logger, metrics, untilRedis } = deps;
   const observer = observeStore(logger, metrics, config.redis.waitReplicas);
-  const connections = overrides.connections ?? stack.use(connect(config, observer));
+  const connect = () =>
+    createRedisConnections(config.redis.url, {
+      connectionName: 'filing-webhooks',
+      replicaWait: { replicas: config.redis.waitReplicas, ...observer },
+      onStateChange: observer.onStateChange,
+    });
+  const connections = overrides.connections ?? stack.use(connect());
   await untilRedis(connections);
   const redis = connections.command();
   const all = createKeys(config.redis.prefix, databaseOf(redis));
@@ -113,14 +119,6 @@ export async function openStore(
       retentionMs: config.eventRetentionMs,
     }),
   };
-}
-
-function connect({ redis }: Config, observer: ReturnType<typeof observeStore>): RedisConnections {
-  return createRedisConnections(redis.url, {
-    connectionName: 'filing-webhooks',
-    replicaWait: { replicas: redis.waitReplicas, ...observer },
-    onStateChange: observer.onStateChange,
-  });
 }
 
 // Redis's clock. When it is set back, the expiry times of the queues' jobs are too far ahead and are

@@ -1,11 +1,11 @@
-import type { DelivererDeps } from '../../delivery/account/deliverer.ts';
 import type { HostLookup } from '../../names/host-lookup.ts';
+import type { DeliveryObserver } from '../../monitoring/observe-delivery.ts';
 import type { RedisConnections } from '../../redis/connection/connect.ts';
 
-type DeliveryHooks = Pick<DelivererDeps, 'onAttempts' | 'onBlocked' | 'onExpired' | 'onDisabled'>;
-
 /** Parts that tests and benchmarks replace or add. */
-export interface Overrides extends Partial<DeliveryHooks> {
+export interface Overrides {
+  /** Returns the observer to use in place of the product's own. */
+  readonly observe?: (observer: DeliveryObserver) => DeliveryObserver;
   /** Used instead of connections to `REDIS_URL`; not closed at the end. */
   readonly connections?: RedisConnections;
   /** Milliseconds, instead of Redis's clock. */

@@ -8,16 +8,6 @@ import { isPollMissing } from '../../polling/schedule/poll-schedule.ts';
 import type { PollingStore } from '../../polling/store/polling-store.ts';
 import { unlessUnreadable } from '../../redis/unreadable-record.ts';
 
-/** Upkeep of all accounts at a bounded cost per call, however many accounts there are. */
-export interface AccountRounds {
-  /**
-   * Looks at the next accounts of the round: are they scheduled, and is anything of their own upkeep due. To
-   * be called every three seconds. Up to five hundred accounts are looked at each time, and ten times as many
-   * while some account has no schedule.
-   */
-  look(): Promise<void>;
-}
-
 export interface AccountRoundsDeps {
   readonly accounts: Pick<AccountStore, 'slice' | 'count'>;
   readonly polling: Pick<PollingStore, 'read'>;
@@ -43,8 +33,13 @@ interface Found {
 
 const nothing: Found = { accounts: 0, others: 0, shortestMs: Infinity };
 
-/** Rounds over the accounts in Redis. Several processes may make rounds at once. */
-export function createAccountRounds(deps: AccountRoundsDeps): AccountRounds {
+/**
+ * Upkeep of all accounts at a bounded cost per call, however many accounts there are. The function looks at
+ * the next accounts of the round: are they scheduled, and is anything of their own upkeep due. To be called
+ * every three seconds. Up to five hundred accounts are looked at each time, and ten times as many while some
+ * account has no schedule. Several processes may make rounds at once.
+ */
+export function createAccountRounds(deps: AccountRoundsDeps): () => Promise<void> {
   const { accounts, polling, pollQueue, maintain, work, now, logger } = deps;
   let place = '0';
   let found = nothing;
@@ -103,7 +98,5 @@ export function createAccountRounds(deps: AccountRoundsDeps): AccountRounds {
     if (repaired.length > 0) logger.warn({ accounts: repaired }, 'poll.rescheduled');
   }
 
-  return {
-    look: () => (underWay ??= lookOnce().finally(() => (underWay = null))),
-  };
+  return () => (underWay ??= lookOnce().finally(() => (underWay = null)));
 }

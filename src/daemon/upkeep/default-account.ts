@@ -22,7 +22,7 @@ export async function putDefaultAccount(
   { accounts, pollQueue, now }: DefaultAccountDeps,
   settings: NonNullable<Config['defaultAccount']>,
 ): Promise<void> {
-  const stored = await readStored(accounts);
+  const stored = await keyedOrError(accounts, name);
   const agrees =
     stored !== null &&
     !(stored instanceof Error) &&
@@ -36,10 +36,10 @@ export async function putDefaultAccount(
   if (stored !== null) await pollQueue.pollNow(name, 'delta');
 }
 
-// The error where the account is there and cannot be read.
-async function readStored({ getKeyed }: Pick<AccountStore, 'getKeyed'>) {
+/** An account with its key, or the error where its record or its key cannot be read. */
+export async function keyedOrError({ getKeyed }: Pick<AccountStore, 'getKeyed'>, account: string) {
   try {
-    return await getKeyed(name);
+    return await getKeyed(account);
   } catch (error) {
     if (error instanceof SealError || toUnreadable(error) !== null) return error as Error;
     throw error;

@@ -9,20 +9,6 @@ export class WrongKeyError extends Error {
   override readonly name = 'WrongKeyError';
 }
 
-/** Checks that the sealed secrets of the store open, and seals them with the newest key. */
-interface SecretUpkeep {
-  /** To be called once, before anything is sealed. Writes nothing. Throws WrongKeyError. */
-  begin(): Promise<void>;
-  /**
-   * Seals again the secrets that an older key sealed, counts them, and logs changes; to be called every
-   * minute. With a single key and no
-   * problem it only counts, for at most 0.5 % of the time.
-   */
-  pass(): Promise<void>;
-  /** Why some sealed secrets cannot be used, null if all can. Names no account. */
-  problem(): string | null;
-}
-
 // Minimum milliseconds between two counts for each millisecond that a count took.
 const countShare = 200;
 
@@ -37,10 +23,10 @@ export interface SecretUpkeepDeps {
 }
 
 /**
- * Upkeep of the secrets of all accounts. Several processes may run it at once: one of them seals each record
+ * Checks that the sealed secrets of all accounts open, and seals them with the newest key. Several processes may run it at once: one of them seals each record
  * again.
  */
-export function createSecretUpkeep(deps: SecretUpkeepDeps): SecretUpkeep {
+export function createSecretUpkeep(deps: SecretUpkeepDeps) {
   const { sealedRecords, sealer, encryptionKeys, logger, metrics } = deps;
   const ids = encryptionKeys.map(({ id }) => id);
   const [newest, ...older] = ids;
@@ -77,13 +63,19 @@ export function createSecretUpkeep(deps: SecretUpkeepDeps): SecretUpkeep {
   }
 
   return {
+    /** Why some sealed secrets cannot be used, null if all can. Names no account. */
     problem: () => problem,
-    async begin() {
+    /** To be called once, before anything is sealed. Writes nothing. Throws WrongKeyError. */
+    async begin(): Promise<void> {
       const tally = await count();
       const wrong = ids.find((id) => tally.unreadable.has(id) && !tally.readable.has(id));
       if (wrong !== undefined) throw new WrongKeyError(wrongKeySentence(wrong));
     },
-    async pass() {
+    /**
+     * Seals again the secrets that an older key sealed, counts them, and logs changes; to be called every
+     * minute. With a single key and no problem it only counts, for at most 0.5 % of the time.
+     */
+    async pass(): Promise<void> {
       if (older.length === 0 && problem === null) {
         if (performance.now() >= countAgainAt) await count();
         return;

@@ -45,7 +45,7 @@ export async function upkeepRounds(config: Config, parts: Parts): Promise<readon
     isClockRight: () => !clocksContradict(parts.retentionAt(parts.clock.now())),
     now: parts.clock.now,
   });
-  const accounts = createAccountRounds({
+  const lookAtAccounts = createAccountRounds({
     ...parts,
     ...parts.stores,
     async maintain(account) {
@@ -56,7 +56,7 @@ export async function upkeepRounds(config: Config, parts: Parts): Promise<readon
   });
   return [
     ...rounds,
-    { name: 'accounts', everyMs: 3_000, run: accounts.look },
+    { name: 'accounts', everyMs: 3_000, run: lookAtAccounts },
     { name: 'commits of others', everyMs: 5_000, run: listen },
     { name: 'lost commits', everyMs: 5_000, run: () => restoreLost(parts) },
   ];

@@ -10,7 +10,7 @@ import type { AccountKeys } from '../../../src/redis/keys.ts';
 import { renewSecrets } from '../../../src/subscriptions/signing-secret.ts';
 import type { Subscription } from '../../../src/subscriptions/subscription.ts';
 import { appendScript } from '../../support/redis/append-script.ts';
-import { createProduct, testConfig } from '../../support/daemon/product.ts';
+import { alsoCalled, createProduct, testConfig } from '../../support/daemon/product.ts';
 import { redisCommands, redisMicros } from './processor-time.ts';
 import type { DeliveryLimits } from '../../../src/subscriptions/options/limits.ts';
 
@@ -62,10 +62,12 @@ export async function createDeliveryRig(redisUrl: string): Promise<DeliveryRig> 
     {
       logger,
       overrides: {
-        onAttempts(attempts) {
-          for (const { sent } of attempts) if (sent.outcome.kind === 'delivered') delivered += 1;
-          if (delivered >= awaited.count) awaited.resolve();
-        },
+        observe: alsoCalled({
+          onAttempts(attempts) {
+            for (const { sent } of attempts) if (sent.outcome.kind === 'delivered') delivered += 1;
+            if (delivered >= awaited.count) awaited.resolve();
+          },
+        }),
         onError: (error) => void process.stderr.write(`${error.message}\n`),
       },
     },

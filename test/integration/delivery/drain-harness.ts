@@ -22,7 +22,7 @@ import type { RedisClient } from '../../../src/redis/connection/connect.ts';
 import { createKeys, type AccountKeys } from '../../../src/redis/keys.ts';
 import type { Block, DeliveryState, Subscription } from '../../../src/subscriptions/subscription.ts';
 import type { SubscriptionStore } from '../../../src/subscriptions/store/subscription-store.ts';
-import { connectionsOver, createProduct, testConfig } from '../../support/daemon/product.ts';
+import { alsoCalled, connectionsOver, createProduct, testConfig } from '../../support/daemon/product.ts';
 import { appendEvent } from '../../support/redis/append-script.ts';
 import { storedAccount, type StoredAccount } from '../../support/redis/stored-account.ts';
 import { receiverSecret } from '../../support/receivers/receiver.ts';
@@ -128,10 +128,12 @@ export async function createHarness(redis: TestRedis, options: HarnessOptions = 
     accountsAtOnce: concurrency,
     ...(options.callbacksAtOnce === undefined ? {} : { callbacksAtOnce: options.callbacksAtOnce }),
     replayCountMax: options.countMax ?? 1_000_000,
-    onAttempts: (some) => void reports.push(...some),
-    onBlocked: (_, __, block) => void blocks.push(block),
-    onExpired: (_, events) => void expired.push(events),
-    onDisabled: (_, reason) => void disabled.push(reason),
+    observe: alsoCalled({
+      onAttempts: (some) => void reports.push(...some),
+      onBlocked: (_, __, block) => void blocks.push(block),
+      onExpired: (_, events) => void expired.push(events),
+      onDisabled: (_, reason) => void disabled.push(reason),
+    }),
     onError: (error) => void errors.push(error),
   };
   const product = await createProduct(config, { ...options, overrides });

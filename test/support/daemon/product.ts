@@ -4,6 +4,7 @@ import { loadConfig } from '../../../src/config/config.ts';
 import { createParts, type Parts } from '../../../src/daemon/parts.ts';
 import type { Overrides } from '../../../src/daemon/parts/overrides.ts';
 import { createMetrics } from '../../../src/monitoring/metrics.ts';
+import type { DeliveryObserver } from '../../../src/monitoring/observe-delivery.ts';
 import type { RedisClient, RedisConnections } from '../../../src/redis/connection/connect.ts';
 
 /** The operator's token in tests of the API. */
@@ -22,6 +23,25 @@ export function testConfig(prefix: string, redisUrl = 'redis://127.0.0.1:1'): Co
   });
   if (!loaded.ok) throw new Error(loaded.problems.join('; '));
   return loaded.config;
+}
+
+type DeliveryHooks = Pick<DeliveryObserver, 'onAttempts' | 'onBlocked' | 'onExpired' | 'onDisabled'>;
+
+/** For `Overrides.observe`: the product's own observer, with its hooks followed by these. */
+export function alsoCalled({ onAttempts, onBlocked, onExpired, onDisabled }: Partial<DeliveryHooks>) {
+  const both =
+    <A extends unknown[]>(first: (...args: A) => void, second: (...args: A) => void = () => undefined) =>
+    (...args: A) => {
+      first(...args);
+      second(...args);
+    };
+  return (observer: DeliveryObserver): DeliveryObserver => ({
+    ...observer,
+    onAttempts: both(observer.onAttempts, onAttempts),
+    onBlocked: both(observer.onBlocked, onBlocked),
+    onExpired: both(observer.onExpired, onExpired),
+    onDisabled: both(observer.onDisabled, onDisabled),
+  });
 }
 
 /** Clients of a test in place of the product's own connections; the test closes them. */

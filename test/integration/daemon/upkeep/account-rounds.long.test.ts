@@ -29,7 +29,7 @@ async function stage() {
   const rescheduled: string[] = [];
   const maintained: string[] = [];
   let expected: number | null = null;
-  const rounds = createAccountRounds({
+  const look = createAccountRounds({
     ...stores,
     pollQueue,
     maintain: async ({ account }) => void maintained.push(account),
@@ -38,7 +38,7 @@ async function stage() {
     logger: { warn: (facts: { accounts: string[] }) => void rescheduled.push(...facts.accounts) } as never,
   });
   return {
-    rounds,
+    look,
     stored,
     schedules,
     soon,
@@ -51,11 +51,11 @@ async function stage() {
 
 test('a look reads a part of the accounts, and a round all of them', async () => {
   await using staged = await stage();
-  const { rounds, maintained, expected } = staged;
-  await rounds.look();
+  const { look, maintained, expected } = staged;
+  await look();
   expect(maintained.length).toBeLessThan(accounts);
   const first = maintained.length;
-  for (let looks = 1; looks < 4; looks += 1) await rounds.look();
+  for (let looks = 1; looks < 4; looks += 1) await look();
   expect(maintained.length).toBeLessThanOrEqual(first * 4 + 100);
   expect(new Set(maintained).size).toBe(accounts);
   expect(expected()).toBe(60_000);
@@ -63,10 +63,10 @@ test('a look reads a part of the accounts, and a round all of them', async () =>
 
 test('schedules that are missing are found with the next look, however many there are', async () => {
   await using staged = await stage();
-  const { rounds, schedules, rescheduled } = staged;
+  const { look, schedules, rescheduled } = staged;
   const lost = ['first', 'account-7', 'account-1100'];
   await schedules.lose(...lost);
-  await rounds.look();
+  await look();
   expect(rescheduled.toSorted()).toEqual(lost.toSorted());
 });
 
@@ -74,12 +74,12 @@ test.each(['missing', 'overdue'])(
   'a schedule that is %s is repaired although the marks of its polls cannot be read, and so are the others',
   async (fault) => {
     await using staged = await stage();
-    const { rounds, stored, schedules, rescheduled, soon } = staged;
+    const { look, stored, schedules, rescheduled, soon } = staged;
     const broken = ['first', 'account-7', 'account-1100'];
     if (fault === 'missing') await schedules.lose(...broken);
     else await schedules.setDue(soon - 60_000, ...broken);
     await stored.of('account-7').spoilPolling();
-    for (let looks = 0; looks < 4; looks += 1) await rounds.look();
+    for (let looks = 0; looks < 4; looks += 1) await look();
     expect(rescheduled.toSorted()).toEqual(broken.toSorted());
   },
 );
