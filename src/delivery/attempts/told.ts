@@ -56,6 +56,12 @@ interface Sought {
   readonly isSettled: boolean;
 }
 
+/** When attempts and dead letters last made way to later ones, milliseconds on Redis's clock; 0 for never. */
+interface Dropped {
+  readonly attemptsDroppedAt: number;
+  readonly deadLettersDroppedAt: number;
+}
+
 /** When each key was acknowledged; null where it was at a time that is not known. */
 type Found = Map<string, number | null>;
 
@@ -130,19 +136,27 @@ export function createToldReader(
     return (event) => next !== null || dead.has(event);
   }
 
+  // The time before which attempts have made way to later ones; 0 while none has.
+  async function goneBefore(attempts: string, { attemptsDroppedAt }: Dropped): Promise<number> {
+    if (attemptsDroppedAt === 0) return 0;
+    const [oldest] = await redis.xrange(attempts, '-', '+', 'COUNT', 1);
+    return Math.min(attemptsDroppedAt, Number.parseInt(oldest?.[0] ?? '0', 10) - writtenWithinMs);
+  }
+
   // The filings of which a subscription has acknowledged the event or a snapshot.
   async function acknowledged(
     account: string,
     record: SubscriptionRecord,
     filings: ToldFilings,
     events: ReadonlyMap<string, OutlinedEntry>,
-    droppedAt: number,
+    dropped: Dropped,
   ): Promise<Found> {
     const { id } = record.subscription;
     const own = keys.account(account).subscription(id);
-    const [lanes, kept] = await Promise.all([
+    const [lanes, kept, gone] = await Promise.all([
       events.size === 0 ? [] : redis.hmget(own.lanes, ...events.keys()),
       replays.list(account, id),
+      goneBefore(own.attempts, dropped),
     ]);
     const cursor = createCursor(record.delivery.cursor, record.delivery.done);
     const passed = [...events.values()].filter(
@@ -150,14 +164,15 @@ export function createToldReader(
         cursor.isDone(position) && readLane(lanes[i] ?? null)?.positions.includes(position) !== true,
     );
     const sought = [
-      ...passed.flatMap((event) => soughtEvent(record, event, kept, droppedAt)),
+      ...passed.flatMap((event) => soughtEvent(record, event, kept, dropped)),
       ...filings.flatMap((filing) => soughtSnapshots(record, filing, events.get(filing.id), kept)),
     ].toSorted((a, b) => a.at - b.at);
     const found: Found = new Map();
-    await findNear(own.attempts, sought, found);
+    const isKept = ({ at, isSettled }: Sought): boolean => !isSettled || at >= gone;
+    await findNear(own.attempts, sought.filter(isKept), found);
     const others = sought.filter(({ key }) => !found.has(key));
     if (others.length > 0) {
-      await findFar(own.attempts, others, found);
+      await findFar(own.attempts, others.filter(isKept), found);
       const isGivenUp = await readGivenUp(account, id, msId(earliest(others)));
       for (const { key, isSettled } of others)
         if (isSettled && !found.has(key) && !isGivenUp(key)) found.set(key, null);
@@ -170,7 +185,10 @@ export function createToldReader(
 
   return async (account, maker) => {
     const { records } = await subscriptions.list(account, null, subscriptionsMax, maker);
-    const droppedAt = Number(await redis.hget(keys.account(account).polling, 'deadLettersDroppedAt'));
+    const marks = ['attemptsDroppedAt', 'deadLettersDroppedAt'] as const;
+    const [attemptsDroppedAt = 0, deadLettersDroppedAt = 0] = (
+      await redis.hmget(keys.account(account).polling, ...marks)
+    ).map(Number);
     return async (filings) => {
       const newest = await log.newestOf(
         account,
@@ -184,7 +202,9 @@ export function createToldReader(
         }),
       );
       const found = await Promise.all(
-        records.map((record) => acknowledged(account, record, filings, events, droppedAt)),
+        records.map((record) =>
+          acknowledged(account, record, filings, events, { attemptsDroppedAt, deadLettersDroppedAt }),
+        ),
       );
       return new Map(
         filings.map(({ id: filingId, state }) => {
@@ -205,7 +225,7 @@ function soughtEvent(
   { subscription }: SubscriptionRecord,
   event: OutlinedEntry,
   kept: readonly ReplayRecord[],
-  droppedAt: number,
+  { deadLettersDroppedAt }: Dropped,
 ): Sought[] {
   const { hasChanged, isOlder, isBeside } = proofOf(subscription, event);
   const wants = matchesEvent(subscription, event);
@@ -213,7 +233,7 @@ function soughtEvent(
   const replayedFrom = isOlder ? (kept.at(-1)?.replay.createdAt ?? null) : 0;
   if ((!wants && !hasChanged) || replayedFrom === null) return [];
   const isJudged = subscription.filter == null && !hasChanged && !isBeside;
-  const isSettled = wants && isJudged && !isOlder && droppedAt < event.recordedAt;
+  const isSettled = wants && isJudged && !isOlder && deadLettersDroppedAt < event.recordedAt;
   const at = Math.max(replayedFrom, event.recordedAt);
   return [{ filingId: event.filingId, key: event.id, at, isSettled }];
 }

@@ -109,6 +109,26 @@ test('an acknowledgement is found behind thousands of other attempts', async () 
   expect(await toldOf(harness, 'f')).toEqual(['claims number']);
 });
 
+test('where the oldest attempts have made way, times are known of the later ones', async () => {
+  await using receiver = await startReceiver();
+  await using harness = await createHarness(redis, { attemptsBytesMax: 200_000 });
+  const filings = createFilings(harness);
+  const id = await harness.subscribe(receiver.url, { description: 'claims', ...longAgo });
+  await filings.change('REJECTED', ['first']);
+  await harness.drain();
+  for (let i = 0; i < 10; i += 1) {
+    await filings.change(
+      'PENDING',
+      Array.from({ length: 40 }, (_, k) => `f${i}-${k}`),
+    );
+    await harness.drain();
+  }
+  await filings.change('REJECTED', ['last']);
+  await harness.drain();
+  expect(await toldOf(harness, 'first')).toEqual(['claims']);
+  expect(await toldOf(harness, 'last')).toEqual(['claims number']);
+});
+
 test('of a rejection of the baseline nobody was told, until it is sent to somebody', async () => {
   await using receiver = await startReceiver();
   await using harness = await createHarness(redis);
