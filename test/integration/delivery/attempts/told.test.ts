@@ -113,7 +113,7 @@ test('where the oldest attempts have made way, times are known of the later ones
   await using receiver = await startReceiver();
   await using harness = await createHarness(redis, { attemptsBytesMax: 200_000 });
   const filings = createFilings(harness);
-  const id = await harness.subscribe(receiver.url, { description: 'claims', ...longAgo });
+  await harness.subscribe(receiver.url, { description: 'claims', ...longAgo });
   await filings.change('REJECTED', ['first']);
   await harness.drain();
   for (let i = 0; i < 10; i += 1) {
