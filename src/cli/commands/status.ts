@@ -7,19 +7,6 @@ import { apiOptions, createApiClient, type ApiClient, query } from '../api-clien
 import { exitCodes } from '../cli-error.ts';
 import { atMost, type Command } from '../command.ts';
 
-/** One account with what needs someone. */
-interface Overview {
-  readonly account: string;
-  readonly health: string;
-  readonly lastError: string | null;
-  /** Null while the account has never been read whole. */
-  readonly rejected: number | null;
-  readonly subscriptions: number;
-  readonly failing: readonly Subscription[];
-  /** Number of subscriptions to which nothing is sent now, by the reason; reasons of none are missing. */
-  readonly notSent: Partial<Readonly<Record<WaitReason, number>>>;
-}
-
 // The remedy for each reason not to send.
 const remedies: Readonly<Record<WaitReason, string>> = {
   paused: 'it goes on by itself; look at the endpoint if it stays',
@@ -49,7 +36,8 @@ export const status: Command = {
     if (input.flag('json'))
       context.out(JSON.stringify({ ok: !isWrong, reasons, accounts: overviews }, null, 2));
     else {
-      const line = ready ? note : notReady;
+      const line = (reason: string) =>
+        styleText(ready ? 'yellow' : 'red', `${ready ? 'note' : 'not ready'}: ${printable(reason, 200)}`);
       context.out([...reasons.map(line), ...overviews.flatMap(linesOf)].join('\n'));
     }
     if (accounts.length === 0)
@@ -76,21 +64,26 @@ async function readAccounts(client: ApiClient, named: string | null): Promise<re
   return [await client.get<Account>(`/v1/accounts/${encodeURIComponent(only)}`)];
 }
 
-async function look(client: ApiClient, shown: Account): Promise<Overview> {
+/** One account with what needs someone. */
+type Overview = Awaited<ReturnType<typeof look>>;
+
+async function look(client: ApiClient, shown: Account) {
   const path = `/v1/accounts/${encodeURIComponent(shown.account)}/subscriptions`;
   const items = await readList<Subscription>(client, path);
   return {
     account: shown.account,
     health: shown.health.state,
     lastError: shown.health.lastError ?? shown.health.late?.detail ?? null,
+    /** Null while the account has never been read whole. */
     rejected: shown.open,
     subscriptions: items.length,
     failing: items.filter(isFailing),
+    /** Number of subscriptions to which nothing is sent now, by the reason; reasons of none are missing. */
     notSent: countReasons(items),
   };
 }
 
-function countReasons(subscriptions: readonly Subscription[]): Overview['notSent'] {
+function countReasons(subscriptions: readonly Subscription[]) {
   const counts: Partial<Record<WaitReason, number>> = {};
   for (const { notBefore } of subscriptions)
     if (notBefore !== null) counts[notBefore.reason] = (counts[notBefore.reason] ?? 0) + 1;
@@ -106,14 +99,6 @@ function isFailing({ state, disabledReason }: Subscription): boolean {
 // Rejections are a matter of the business: they are counted, and they do not make the exit code.
 function needsSomeone({ health, failing }: Overview): boolean {
   return (health !== 'ok' && health !== 'baselining') || failing.length > 0;
-}
-
-function note(reason: string): string {
-  return styleText('yellow', `note: ${printable(reason, 200)}`);
-}
-
-function notReady(reason: string): string {
-  return styleText('red', `not ready: ${printable(reason, 200)}`);
 }
 
 function linesOf(overview: Overview): string[] {
