@@ -7,12 +7,8 @@ import { createApi, createMonitoring } from '../api/api.ts';
 import { createApiDeps, createProbes } from './parts/api-deps.ts';
 import { createDashboard } from '../dashboard/dashboard.ts';
 
-/** The ports of a process; null where it has none. */
-export interface Doors {
-  readonly api: Door | null;
-  /** Null also where the API serves that port. */
-  readonly monitoring: Door | null;
-}
+/** The ports of a process; null where it has none, and `monitoring` also where the API serves that port. */
+export type Doors = Awaited<ReturnType<typeof openDoors>>;
 
 /**
  * Listens on the configured ports before there is anything to serve; until then the daemon answers that it is
@@ -22,7 +18,7 @@ export async function openDoors(
   { http, metricsPort, roles }: Config,
   deps: StartingDeps,
   stack: AsyncDisposableStack,
-): Promise<Doors> {
+) {
   const answer = createStartingAnswers(deps);
   const open = async (variable: PortVariable, port: number) => {
     const door = openDoor(http.host, port, answer).catch((error: NodeJS.ErrnoException) => {

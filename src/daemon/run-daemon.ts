@@ -41,7 +41,7 @@ export async function runDaemon(
   for (const { name, meant } of misspelt) logger.warn({ variable: name, meant }, 'config.unknown_variable');
   for (const { name, heeded } of unheeded)
     logger.warn({ variable: name, heeded }, 'config.unheeded_variable');
-  const exitCode = await runWith(config, stop, logger, { linesLost: lines.lost, ownStore });
+  const exitCode = await runWith(config, stop, logger, lines.lost, ownStore);
   await lines.end();
   return exitCode;
 }
@@ -50,7 +50,8 @@ async function runWith(
   config: Config,
   stop: AbortController,
   logger: Logger,
-  { linesLost, ownStore }: { readonly linesLost: () => number; readonly ownStore: OwnStore | null },
+  linesLost: () => number,
+  ownStore: OwnStore | null,
 ): Promise<number> {
   let exitCode: number = exitCodes.stopped;
   process.on('uncaughtException', ({ message, stack }) => {

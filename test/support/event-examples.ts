@@ -287,6 +287,7 @@ function digestEvent(): Example {
   const state = known(4, read('REJECTED', { rejectionReason: reason }));
   const since = Date.parse('2026-11-21T16:20:33.103Z');
   const rejection = {
+    account: ids.account,
     id: ids.filingId,
     state: { ...state, since },
     details: toDetails(documentOf(state)),

@@ -13,19 +13,16 @@ import { createVerifier } from '../../delivery/ownership.ts';
 import { sendPing } from '../../delivery/ping.ts';
 import { createWaker, type Waker } from '../../delivery/wake.ts';
 import { timeoutBounds } from '../../subscriptions/options/limits.ts';
-import type { HostLookup } from '../../names/host-lookup.ts';
 import { maskedServer } from '../../egress/smtp-server.ts';
 import { createEgressPolicy } from '../../egress/address-policy.ts';
 import { createWorkTally } from '../../monitoring/work-tally.ts';
 import { observeDelivery } from '../../monitoring/observe-delivery.ts';
 import type { Subscription } from '../../subscriptions/subscription.ts';
 import type { Outage } from '../../proxy/proxy-watch.ts';
-import type { Tracing } from '../../tracing/tracing.ts';
 import { clientEndMs, type Part } from '../stop-parts.ts';
 import { createProxyTunnels } from './proxies.ts';
-import type { OpenStore } from './open-store.ts';
 import type { Overrides } from './overrides.ts';
-import type { Stores } from './stores.ts';
+import type { PartsBase, Stores } from './stores.ts';
 
 // Maximum number of accounts that a process delivers to at once: one whose endpoint hangs keeps its place
 // until the callback times out.
@@ -40,19 +37,8 @@ const endMs = 20_000;
 // their outcomes.
 const abortMs = 17_000;
 
-interface DeliveryPartsDeps extends OpenStore {
-  readonly stores: Stores;
-  readonly tracing: Tracing;
-  readonly lookup: HostLookup;
-}
-
 /** Makes the queue, the callback client and the deliverers, and adds the parts to close to `closing`. */
-export function createDeliveryParts(
-  config: Config,
-  deps: DeliveryPartsDeps,
-  closing: Part[],
-  overrides: Overrides,
-) {
+export function createDeliveryParts(config: Config, deps: PartsBase, closing: Part[], overrides: Overrides) {
   const { connections, redis, keys, clock, random, stores, onError } = deps;
   const deliverQueue = createDeliverQueue(connections.failFast(), keys.queues, onError);
   closing.push(clientPart('delivery queue', true, deliverQueue.close));
@@ -143,7 +129,7 @@ export function createDeliveryParts(
 // The callback client, with the forward proxy if there is one.
 function createCallbackParts(
   { delivery, proxies }: Config,
-  deps: DeliveryPartsDeps,
+  deps: PartsBase,
   closing: Part[],
   wake: Waker['wake'],
 ) {
@@ -179,7 +165,7 @@ function createCallbackParts(
 // Null without a mail server.
 function createMailPart(
   { mail, delivery }: Config,
-  { logger }: Pick<DeliveryPartsDeps, 'logger'>,
+  { logger }: Pick<PartsBase, 'logger'>,
   closing: Part[],
 ): Mailer | null {
   if (mail === null) return null;

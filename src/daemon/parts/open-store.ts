@@ -94,7 +94,13 @@ export async function openStore(
     for (const queue of [pollQueueName, deliverQueueName])
       await shortenExpiries(redis, `${keys.queues}:${queue}`);
   };
-  const clock = await startClock(redis, shorten, observer.onStep, onError, overrides.now);
+  // When Redis's clock is set back, the expiry times of the queues' jobs are too far ahead and are shortened.
+  const onStep = (ms: number) => {
+    observer.onStep(ms);
+    if (ms < 0) shorten().catch(onError);
+  };
+  const clock = overrides.now === undefined ? createRedisClock(redis, onStep) : clockOf(overrides.now);
+  await clock.synchronise();
   // The clock may have been set back while no process ran.
   if (overrides.now === undefined) await shorten();
   const wallClock = overrides.now ?? Date.now;
@@ -121,22 +127,8 @@ export async function openStore(
   };
 }
 
-// Redis's clock. When it is set back, the expiry times of the queues' jobs are too far ahead and are
-// shortened.
-async function startClock(
-  redis: RedisClient,
-  shorten: () => Promise<void>,
-  onStep: (ms: number) => void,
-  onError: (error: Error) => void,
-  now: (() => number) | undefined,
-): Promise<Clock> {
-  if (now !== undefined) return { now, synchronise: () => Promise.resolve(), steadySince: () => 0 };
-  const clock = createRedisClock(redis, (ms) => {
-    onStep(ms);
-    if (ms < 0) shorten().catch(onError);
-  });
-  await clock.synchronise();
-  return clock;
+function clockOf(now: () => number): Clock {
+  return { now, synchronise: () => Promise.resolve(), steadySince: () => 0 };
 }
 
 // Keys of many slots: one of them is not on a node of a cluster that is taken for a single server.

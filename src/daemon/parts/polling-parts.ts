@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config/config.ts';
 import type { Waker } from '../../delivery/wake.ts';
-import type { HostLookup } from '../../names/host-lookup.ts';
 import { createWorkTally } from '../../monitoring/work-tally.ts';
 import { boundedCounts } from '../../monitoring/gauges/account-facts.ts';
 import { observePolling } from '../../monitoring/observe-polling.ts';
@@ -15,11 +14,9 @@ import { createPaced } from '../../polling/schedule/paced.ts';
 import { createPollWorker, type Poll } from '../../polling/schedule/poll-worker.ts';
 import { connectMsOf } from '../../partner/partner-http.ts';
 import { createProxyAgents } from '../../proxy/proxy-agents.ts';
-import type { Tracing } from '../../tracing/tracing.ts';
 import { clientEndMs, type Part } from '../stop-parts.ts';
 import { createProxyTunnels } from './proxies.ts';
-import type { OpenStore } from './open-store.ts';
-import type { Stores } from './stores.ts';
+import type { PartsBase } from './stores.ts';
 
 // Maximum number of polls in a process; they mostly wait for the partner service.
 const pollsAtOnce = 200;
@@ -33,15 +30,12 @@ const lookAgainMs = 250;
 // Milliseconds that polls may take to end.
 const endMs = 5_000;
 
-export interface PollingPartsDeps extends OpenStore {
-  readonly stores: Stores;
-  readonly tracing: Tracing;
-  readonly waker: Waker;
-  readonly lookup: HostLookup;
-}
-
 /** Makes the poll queue, and adds the parts to close to `closing`. */
-export function createPollingParts(config: Config, deps: PollingPartsDeps, closing: Part[]) {
+export function createPollingParts(
+  config: Config,
+  deps: PartsBase & { readonly waker: Waker },
+  closing: Part[],
+) {
   const { connections, keys, clock, stores, tracing, waker, watch, onError } = deps;
   const { logger, metrics, lookup, reportStanding } = deps;
   const { filingBytesMax, proxies } = config;

@@ -25,6 +25,7 @@ import { createPageLinks } from '../../events/page-link.ts';
 import { createPresentFilings } from '../../filings/present-filings.ts';
 import { createSnapshotStore, type SnapshotOptions } from '../../filings/snapshot-store.ts';
 import { createTriageStore } from '../../filings/triage-store.ts';
+import type { HostLookup } from '../../names/host-lookup.ts';
 import { createPollingStore } from '../../polling/store/polling-store.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import { createQuotaReader } from '../../redis/quota/account-quota.ts';
@@ -33,11 +34,19 @@ import { createLagReader } from '../../subscriptions/lag.ts';
 import { createPublishedKeys } from '../../subscriptions/public-keys.ts';
 import { createCertificateWarnings } from '../../subscriptions/certificate-warnings.ts';
 import { createSubscriptionStore } from '../../subscriptions/store/subscription-store.ts';
+import type { Tracing } from '../../tracing/tracing.ts';
 import { oldestKept } from '../upkeep/retention.ts';
 import type { OpenStore } from './open-store.ts';
 
 /** Every store of the product. */
 export type Stores = ReturnType<typeof createStores>;
+
+/** What the parts that poll and those that deliver are made from. */
+export interface PartsBase extends OpenStore {
+  readonly stores: Stores;
+  readonly tracing: Tracing;
+  readonly lookup: HostLookup;
+}
 
 /** Makes all stores over one client; `committing` is what commits of filings need besides. */
 export function createStores(

@@ -83,21 +83,12 @@ export function createDigests(deps: DigestsDeps): (account: Account) => Promise<
 }
 
 /** The content of a digest. Times are milliseconds on Redis's clock, 0 = never. */
-export interface DigestFacts {
-  readonly counts: Readonly<Record<DigestCount, number>>;
-  readonly rejections: readonly DueFiling[];
+export type DigestFacts = Awaited<ReturnType<typeof collect>> & {
   /** When the digest before was made. */
   readonly since: number;
   /** Start of the last poll that read everything. */
   readonly asOf: number;
-}
-
-/** A rejection with the time (ms) at which it is due; null for none. */
-interface DueFiling extends ListedFiling {
-  readonly dueAt: number | null;
-}
-
-type DigestCount = 'open' | 'new' | 'overdue' | 'unseen' | 'answered' | 'toldToNobody' | 'failingEndpoints';
+};
 
 async function collect(deps: DigestsDeps, settings: Account, since: number) {
   const { account } = settings;
@@ -108,6 +99,7 @@ async function collect(deps: DigestsDeps, settings: Account, since: number) {
     limit: countedMax,
     passOver: (error) => toUnreadable(error) !== null,
   });
+  // With the time (ms) at which each is due; null for none.
   const filings = found.filings.map((filing) => ({
     ...filing,
     dueAt: dueDate(rules, filing.state.effective),

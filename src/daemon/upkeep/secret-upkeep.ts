@@ -23,8 +23,8 @@ export interface SecretUpkeepDeps {
 }
 
 /**
- * Checks that the sealed secrets of all accounts open, and seals them with the newest key. Several processes may run it at once: one of them seals each record
- * again.
+ * Checks that the sealed secrets of all accounts open, and seals them with the newest key. Several processes
+ * may run it at once: one of them seals each record again.
  */
 export function createSecretUpkeep(deps: SecretUpkeepDeps) {
   const { sealedRecords, sealer, encryptionKeys, logger, metrics } = deps;
@@ -91,15 +91,12 @@ function total({ readable, unreadable }: SealTally, key: string): number {
   return (readable.get(key) ?? 0) + (unreadable.get(key) ?? 0);
 }
 
-function sumOf(counts: Iterable<number>): number {
-  return [...counts].reduce((sum, each) => sum + each, 0);
-}
-
 function unreadableProblem({ unreadable }: SealTally): string | null {
   if (unreadable.size === 0) return null;
   const named = [...unreadable.keys()].map((key) => `"${key}"`).join(', ');
+  const count = [...unreadable.values()].reduce((sum, each) => sum + each, 0);
   return (
-    `Stored secrets that do not open with ENCRYPTION_KEY: ${sumOf(unreadable.values())}, sealed with key ${named}. ` +
+    `Stored secrets that do not open with ENCRYPTION_KEY: ${count}, sealed with key ${named}. ` +
     'Add the former key behind the newest one, or set those secrets anew; the log line secrets.unreadable names whose they are.'
   );
 }
