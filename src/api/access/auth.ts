@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyRequest } from 'fastify';
 import type { Session } from '../../accounts/session-store.ts';
 import { isLinkText, type AccountToken } from '../../accounts/token-store.ts';
 import { createBoundedMap } from '../../memory/bounded-map.ts';
@@ -48,14 +48,10 @@ export type Caller = (
 export type SignIn = (request: FastifyRequest, text: string, kind: 'token' | 'link') => Promise<Caller>;
 
 /** The facts of a request on which permission depends. */
-export interface Access {
-  readonly operatorOnly: boolean;
-  readonly anyToken?: boolean;
+export interface Access extends Pick<FastifyContextConfig, 'operatorOnly' | 'anyToken' | 'triages'> {
   /** The account in the path; null where there is none. */
   readonly account: string | null;
   readonly changes: boolean;
-  /** Whether all that it changes is what people note of filings. */
-  readonly triages?: boolean;
   /** Whether it is about subscriptions, of which a token may manage its own. */
   readonly ofSubscriptions?: boolean;
 }
@@ -100,27 +96,16 @@ export function bearerToken(header: string | undefined): string | null {
   return /^bearer +([!-~]+)$/i.exec(header ?? '')?.[1] ?? null;
 }
 
-/** Gives every request the field in which `addAuth` stores the caller. */
-export function addCallerDecorator(app: Api): void {
-  app.decorateRequest('caller', null);
-}
-
 // Number of requests that a sign-in counts for: it looks through the sessions of its account.
 const signInRequests = 10;
 // Maximum number of tokens and sessions that are known to have been valid.
 const workedMax = 10_000;
 
-/** The dependencies of `addAuth`. */
-type AuthDeps = Pick<
-  ApiDeps,
-  'apiToken' | 'tokens' | 'sessions' | 'now' | 'limits' | 'storeProblem' | 'publicUrl'
->;
-
 /**
  * Passes only requests whose token or session permits them, before the body is read. Where a request has
  * both, the token counts.
  */
-export function addAuth(app: Api, deps: AuthDeps): SignIn {
+export function addAuth(app: Api, deps: ApiDeps): SignIn {
   const operatorDigest = digest(deps.apiToken);
   const limits = { ...defaultLimits, ...deps.limits };
   const failures = createLimit(
@@ -266,11 +251,10 @@ export function callerLabel(request: FastifyRequest): string {
 function accessOf(request: FastifyRequest): Access {
   const { account = null } = request.params as { account?: string };
   const { url = '', config } = request.routeOptions;
-  const { operatorOnly = false, anyToken = false, triages = false, onlyReads, refusesMethod } = config;
+  const { onlyReads, refusesMethod } = config;
   // A method that the path never takes is refused as such, whatever the token may do.
   const changes = refusesMethod !== true && onlyReads !== true && changesSomething(request.method);
-  const ofSubscriptions = isOfSubscriptions(url);
-  return { operatorOnly, anyToken, account, changes, triages, ofSubscriptions };
+  return { ...config, account, changes, ofSubscriptions: isOfSubscriptions(url) };
 }
 
 // Failures are only logged: a Redis that refuses writes must not prevent reads.

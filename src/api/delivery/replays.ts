@@ -80,12 +80,8 @@ function toRequest(body: Static<typeof replayInputSchema>): ReplayRequest {
   return { ...span, eventTypes, filingId, deadLettersOnly, ...named };
 }
 
-interface ReplayParams {
-  readonly account: string;
-  /** The subscription in the path, which has to be that of the replay; missing below the account. */
-  readonly id?: string;
-  readonly replay: string;
-}
+// With `id` where the path has a subscription, which has to be that of the replay.
+type ReplayParams = Static<typeof replayParams> & { readonly id?: string };
 
 // The parts of a replay's id; throws the problem 404 where there is no such subscription.
 async function splitReplay({ subscriptions }: ApiDeps, { account, id: expected, replay }: ReplayParams) {

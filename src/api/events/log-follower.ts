@@ -20,18 +20,6 @@ export interface FollowedLog extends Disposable {
   next(after: Checkpoint, waitMs: number, signal: AbortSignal): Promise<Following | null>;
 }
 
-/** Follows logs for event streams: it reads an account's head once per interval for all of its listeners. */
-export interface LogFollower {
-  /**
-   * Null if too many listen already: with this token, to this account, or in all. The operator has no token,
-   * null, and listens beside those of the account. Where all places are taken, the newest listener of the
-   * account with the most ends instead, unless this account would have as many.
-   */
-  follow(account: string, token: string | null): FollowedLog | null;
-  /** Ends every `next`, pending or later. */
-  stop(): void;
-}
-
 /** Maximum number of listeners at once. */
 interface ListenersMax {
   readonly perToken: number;
@@ -68,14 +56,15 @@ const entriesAtOnce = 256;
 const wokenAtOnce = 10;
 
 /**
- * A follower that reads the head every `followMs` milliseconds, for at most `max` listeners. It continues
- * while Redis is away; listeners that are behind fail and connect again.
+ * A follower of logs for event streams, at most `max` listeners. It reads an account's head once per
+ * `followMs` milliseconds for all of its listeners. It continues while Redis is away; listeners that are
+ * behind fail and connect again.
  *
  * It polls rather than blocks: `XREAD BLOCK` holds a connection to Redis while it waits. That would take a
  * connection for each followed account, or one whose wait is interrupted whenever an account is added. At 250
  * ms an idle account costs four small reads a second.
  */
-export function createLogFollower(log: EventLog, followMs: number, max: ListenersMax): LogFollower {
+export function createLogFollower(log: EventLog, followMs: number, max: ListenersMax) {
   const tails = new Map<string, Tail>();
   let stopped = false;
 
@@ -125,7 +114,12 @@ export function createLogFollower(log: EventLog, followMs: number, max: Listener
   }
 
   return {
-    follow(account, token) {
+    /**
+     * Null if too many listen already: with this token, to this account, or in all. The operator has no
+     * token, null, and listens beside those of the account. Where all places are taken, the newest listener
+     * of the account with the most ends instead, unless this account would have as many.
+     */
+    follow(account: string, token: string | null): FollowedLog | null {
       const own = [...(tails.get(account)?.followers ?? [])];
       const ofTokens = own.filter((one) => one.token !== null);
       const ofToken = ofTokens.filter((one) => one.token === token);
@@ -141,7 +135,8 @@ export function createLogFollower(log: EventLog, followMs: number, max: Listener
         [Symbol.dispose]: () => leave(tail, follower),
       };
     },
-    stop() {
+    /** Ends every `next`, pending or later. */
+    stop(): void {
       stopped = true;
       for (const tail of tails.values()) void wake(tail);
       tails.clear();

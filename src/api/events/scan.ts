@@ -179,8 +179,9 @@ async function scanTypes(
   const { found, reached } = await findOfTypes(searched, log, account, patterns, range, limit + 1);
   const end = newestFirst ? first : last;
   if (found.length > limit) return { found, position: found[limit - 1] ?? from, more: true };
-  const position = await checkpointAt(log, account, searched.head, reached);
-  return { found, position, more: reached !== end };
+  if (reached === searched.head.position) return { found, position: searched.head, more: reached !== end };
+  const [entry] = await log.outlineAt(account, [reached]);
+  return { found, position: { position: reached, timeline: entry?.timeline ?? '' }, more: reached !== end };
 }
 
 // The entries of these types, and the last position that was examined.
@@ -211,15 +212,4 @@ async function findOfTypes(
     read += to - from + 1;
   }
   return { found: found.slice(0, count), reached: found[count - 1]?.position ?? reached };
-}
-
-async function checkpointAt(
-  log: EventLog,
-  account: string,
-  head: Checkpoint,
-  position: number,
-): Promise<Checkpoint> {
-  if (position === head.position) return head;
-  const [entry] = await log.outlineAt(account, [position]);
-  return { position, timeline: entry?.timeline ?? '' };
 }

@@ -56,7 +56,9 @@ const accountsAtOnce = 100;
  */
 export async function coveredAccounts(deps: ApiDeps, only: string | null): Promise<Coverage> {
   if (only !== null) {
-    const looked = await look(deps, await oneAccount(deps, only));
+    const found = await deps.accounts.some([only]);
+    if (found.length === 0) throw notFound('account_not_found');
+    const looked = await look(deps, found);
     return coverage(looked, 1, looked[0]?.isReadable === true ? [only] : []);
   }
   const found = await deps.unsound.find(deps.now(), shownMax);
@@ -93,15 +95,11 @@ export async function countRejections(
 }
 
 function coverage(looked: readonly Looked[], total: number, rejecting: readonly string[]): Coverage {
-  const all = looked.toSorted((a, b) => rankOf(a) - rankOf(b) || (a.account < b.account ? -1 : 1));
+  const all = looked.toSorted(
+    (a, b) => Number(a.health === 'ok') - Number(b.health === 'ok') || (a.account < b.account ? -1 : 1),
+  );
   const shown = all.slice(0, shownMax).map((each) => s.show(boardAccountSchema, each));
   return { shown, total, rejecting };
-}
-
-async function oneAccount({ accounts }: ApiDeps, account: string): Promise<AccountRecord[]> {
-  const found = await accounts.some([account]);
-  if (found.length === 0) throw notFound('account_not_found');
-  return found;
 }
 
 function look(deps: ApiDeps, records: readonly AccountRecord[]): Promise<Looked[]> {
@@ -142,8 +140,4 @@ async function lookAt(
 function unknown(account: string, isReadable: boolean): Looked {
   const notKnown = { asOf: null, rejections: null, open: null, rejectionsCovered: null };
   return { account, health: 'unknown', ...notKnown, soundUntil: 0, isReadable };
-}
-
-function rankOf({ health }: BoardAccount): number {
-  return health === 'ok' ? 1 : 0;
 }

@@ -15,9 +15,9 @@ import { ownerOf } from '../access/own-subscriptions.ts';
 import { type Dear, exportMs } from '../access/dear-requests.ts';
 import type { ApiDeps, Api } from '../deps.ts';
 import { boardAccountSchema, countRejections, type Coverage, coveredAccounts } from './covered-accounts.ts';
-import { dueChoiceProblem, dueRulesOf, isDueWithin, withDueDates, type WithDue } from './due.ts';
+import { dueChoiceProblem, dueRulesOf, isDueWithin, withDueDates } from './due.ts';
 import { isNotedAs, notedFilter, type NotedFilter, notedQuery } from './noted-filter.ts';
-import { type AddTold, addToldOfAll, createAddTold, type WithTold } from './told.ts';
+import { type AddTold, addToldOfAll, createAddTold } from './told.ts';
 import { filingSchema, filingView } from './view.ts';
 import { type CsvColumn, csvColumns, csvExtraColumns, sendTable, wantsCsv } from './table.ts';
 import * as s from '../shared/schema.ts';
@@ -65,9 +65,10 @@ export function addRejectionRoutes(app: Api, deps: ApiDeps): void {
       const coverage = await coveredAccounts(deps, only);
       const page = await walk(deps, coverage, filter, addTold, { ...choice, after, limit });
       const counts = () => countGroups(deps, coverage, filter, addTold, choice);
+      const filings = await addToldOfAll(addTold, await withDueDates(deps, page.filings));
       const groups = await counted(`${ownerOf(request) ?? ''} ${kind}`, counts);
       return {
-        items: (await addToldOfAll(addTold, await withDueDates(deps, page.filings))).map(rejectionView),
+        items: filings.map((one) => s.show(rejectionSchema, { ...filingView(one), account: one.account })),
         next: page.next,
         ...groups,
         accounts: coverage.shown,
@@ -150,10 +151,6 @@ function filterOf({ state, reason, told, due, ...noted }: Static<typeof rejectio
     told: told ?? null,
     due: due ?? null,
   };
-}
-
-function rejectionView(filing: WithDue<WithTold<SourcedFiling>>) {
-  return s.show(rejectionSchema, { ...filingView(filing), account: filing.account });
 }
 
 // The board reads the rejections of all accounts to count them; a table is read at the pace of its client.

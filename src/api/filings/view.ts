@@ -38,17 +38,6 @@ const seenShown = s.nullable(
   },
 );
 
-/** Which filing answers a rejection, in a response. */
-const answersShown = {
-  answeredBy: s.stringOrNull(
-    'The filing that answers this rejection, which is not open then; null for none.',
-    {
-      examples: ['f_124'],
-    },
-  ),
-  answers: s.stringOrNull('The rejection that this filing answers; null for none.', { examples: ['f_122'] }),
-};
-
 /** The subscriptions that were notified of a rejection, in a response. */
 const toldShown = s.nullable(
   Type.Array(
@@ -64,19 +53,6 @@ const toldShown = s.nullable(
       'Null in other statuses, and where the log no longer holds the event. The oldest hundred subscriptions are looked at.',
   },
 );
-
-/** The other notes on a filing, in a response. */
-const notesShown = {
-  assignee: s.stringOrNull('To whom it is assigned; null = to nobody.', { examples: ['Dana Reyes'] }),
-  note: s.nullable(
-    s.record({
-      by: Type.String({ examples: ['Dana Reyes'] }),
-      text: Type.String({ examples: ['Asked the broker for the signed affidavit.'] }),
-      at: s.time('When it was written.'),
-    }),
-    { description: 'The latest note on the filing, also one that came with a mark; null for none.' },
-  ),
-};
 
 const detail = (description: string) =>
   s.stringOrNull(`${description} Null when it is not known, and once the filing is COMPLETED.`);
@@ -107,9 +83,23 @@ export const filingFields = {
     "When it is due by the account's `due`; null where it has no readable date, its state has no rule, or it is COMPLETED.",
   ),
   seen: seenShown,
-  ...answersShown,
+  answeredBy: s.stringOrNull(
+    'The filing that answers this rejection, which is not open then; null for none.',
+    {
+      examples: ['f_124'],
+    },
+  ),
+  answers: s.stringOrNull('The rejection that this filing answers; null for none.', { examples: ['f_122'] }),
   told: toldShown,
-  ...notesShown,
+  assignee: s.stringOrNull('To whom it is assigned; null = to nobody.', { examples: ['Dana Reyes'] }),
+  note: s.nullable(
+    s.record({
+      by: Type.String({ examples: ['Dana Reyes'] }),
+      text: Type.String({ examples: ['Asked the broker for the signed affidavit.'] }),
+      at: s.time('When it was written.'),
+    }),
+    { description: 'The latest note on the filing, also one that came with a mark; null for none.' },
+  ),
 };
 
 /** A filing as the daemon last saw it. */

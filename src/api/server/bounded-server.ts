@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import { Socket } from 'node:net';
 import { defaultTiming, type ApiTiming } from '../deps.ts';
-import { followConnections, type OpenConnections } from './connections.ts';
+import { followConnections } from './connections.ts';
 import { answerExpectation } from './http-rules.ts';
 
 // Maximum number of requests of a connection without a response: one is at work, the others wait.
@@ -33,21 +33,13 @@ export function keepOpen(socket: unknown): void {
   if (socket instanceof Socket) socket.setTimeout(callMs);
 }
 
-/** An HTTP server that does not listen yet, and its open connections. */
-export interface BoundedServer {
-  readonly server: Server;
-  readonly connections: OpenConnections;
-  /** Gives requests to this listener from now on, also those on open connections; returns the server. */
-  enter(listener: RequestListener): Server;
-}
-
 /**
- * A server whose times are Node's own limits. Two attacks need more: thousands of pipelined requests in one
- * read, and bodies in chunks of one byte. It destroys a connection with more than eight requests without a
- * response; a body in too many pieces is a `clientError`. A connection ends after a response that did not
- * need the rest of its request.
+ * An HTTP server that does not listen yet, and its open connections. Its times are Node's own limits. Two
+ * attacks need more: thousands of pipelined requests in one read, and bodies in chunks of one byte. It
+ * destroys a connection with more than eight requests without a response; a body in too many pieces is a
+ * `clientError`. A connection ends after a response that did not need the rest of its request.
  */
-export function createBoundedServer(timing: Partial<ApiTiming>, answer?: RequestListener): BoundedServer {
+export function createBoundedServer(timing: Partial<ApiTiming>, answer?: RequestListener) {
   const { idleMs, requestMs } = { ...defaultTiming, ...timing };
   let current = answer;
 
@@ -88,7 +80,8 @@ export function createBoundedServer(timing: Partial<ApiTiming>, answer?: Request
   return {
     server,
     connections,
-    enter(listener) {
+    /** Gives requests to this listener from now on, also those on open connections; returns the server. */
+    enter(listener: RequestListener): Server {
       current = listener;
       return server;
     },

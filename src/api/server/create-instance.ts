@@ -4,7 +4,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { fastify, LogController } from 'fastify';
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import type { Api, ApiDeps } from '../deps.ts';
-import { addCallerDecorator, callerLabel, callerOf } from '../access/auth.ts';
+import { callerLabel, callerOf } from '../access/auth.ts';
 import { createBoundedServer } from './bounded-server.ts';
 import { careForConnections } from './connections.ts';
 import { answerBrokenConnection, refuseWithoutRoute, sendError } from './error-handler.ts';
@@ -67,7 +67,7 @@ export function createInstance(deps: InstanceDeps): Api {
   app.addHook('preParsing', refuseWithoutRoute);
   app.addHook('onRequest', async ({ raw }) => refuseWithoutHost(raw));
   acceptOnlyJson(app);
-  addCallerDecorator(app);
+  app.decorateRequest('caller', null); // `addAuth` stores the caller there
   logRequests(app);
   careForConnections(app, door.connections, deps);
   return app;

@@ -4,28 +4,10 @@ import { isIPv6, type AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { Api } from '../deps.ts';
 import { createBoundedServer } from './bounded-server.ts';
-import type { OpenConnections } from './connections.ts';
 import { Problem, problemBody, problemType } from '../shared/problem.ts';
 
 /** A port that listens from the start of the process, before and after the API serves it. */
-export interface Door extends AsyncDisposable {
-  /** The address on which it listens. */
-  readonly url: string;
-  /** The open connections. */
-  readonly connections: OpenConnections;
-  /** For Fastify's `serverFactory`: returns the server. The handler gets requests only after `handOver`. */
-  enter(handler: RequestListener): Server;
-  /**
-   * Hands all requests to the app that has entered, also those on connections that are open already. Closing
-   * the app closes the door.
-   */
-  handOver(app: Api): Promise<void>;
-  /**
-   * Accepts no more connections, and cuts open ones unless an app has the door. Resolves when the last one
-   * has ended.
-   */
-  close(): Promise<void>;
-}
+export type Door = Awaited<ReturnType<typeof openDoor>>;
 
 // Maximum number of connections that wait to be accepted, as far as the system allows (net.core.somaxconn).
 // Of thousands that arrive at once, one without a place tries again a second later. Node's default is 511.
@@ -34,7 +16,7 @@ const backlog = 4_096;
 const connectionsBefore = 1_000;
 
 /** Listens on an address and a port; rejects if that fails. `answer` gets the requests before an app does. */
-export async function openDoor(host: string, port: number, answer: RequestListener): Promise<Door> {
+export async function openDoor(host: string, port: number, answer: RequestListener) {
   const { server, connections, enter } = createBoundedServer({}, answer);
   let next = answer;
   let hasApp = false;
@@ -44,6 +26,8 @@ export async function openDoor(host: string, port: number, answer: RequestListen
   await once(server, 'listening');
   const { port: opened } = server.address() as AddressInfo;
 
+  // Accepts no more connections, and cuts open ones unless an app has the door. Resolves when the last one has
+  // ended.
   function close(): Promise<void> {
     closed ??= new Promise((resolve) => server.close(() => resolve()));
     if (!hasApp) for (const socket of connections.keys()) socket.destroy();
@@ -51,13 +35,20 @@ export async function openDoor(host: string, port: number, answer: RequestListen
   }
 
   return {
+    /** The address on which it listens. */
     url: `http://${reachable(host)}:${opened}`,
+    /** The open connections. */
     connections,
-    enter(handler) {
+    /** For Fastify's `serverFactory`: returns the server. The handler gets requests only after `handOver`. */
+    enter(handler: RequestListener): Server {
       next = handler;
       return server;
     },
-    async handOver(app) {
+    /**
+     * Hands all requests to the app that has entered, also those on connections that are open already.
+     * Closing the app closes the door.
+     */
+    async handOver(app: Api): Promise<void> {
       hasApp = true;
       app.addHook('preClose', async () => void close());
       app.addHook('onClose', close);

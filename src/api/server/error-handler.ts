@@ -61,7 +61,13 @@ export function toProblem(error: unknown, ofRead = false): Problem {
 
 /** Responds to a failure, also to one that the framework finds before it knows the route. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const problem = error === request.raw.errored ? cutOff() : toProblem(error, isRead(request));
+  const { method, raw } = request;
+  // Where the client went away or timed out in the middle of the body, nothing failed in the daemon, and the
+  // response is not read.
+  const problem =
+    error === raw.errored
+      ? new Problem('request_timeout', 'The connection ended before the request did.')
+      : toProblem(error, method === 'GET' || method === 'HEAD');
   if (problem.statusCode >= 500 && error !== problem) logFailure(error, request);
   // A table that could not be made is no file to be saved.
   void reply
@@ -115,16 +121,6 @@ const restoring = 'The operator restores or removes it (docs/operations.md, Reco
 
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
-
-// The client went away or timed out in the middle of the body: nothing failed in the daemon, and the response
-// is not read.
-function cutOff(): Problem {
-  return new Problem('request_timeout', 'The connection ended before the request did.');
-}
-
-function isRead({ method }: FastifyRequest): boolean {
-  return method === 'GET' || method === 'HEAD';
 }
 
 function storeUnavailable(ofRead: boolean): Problem {

@@ -99,11 +99,6 @@ export interface Part<T> {
   readonly next: string | null;
 }
 
-interface Page<T> {
-  readonly items: T[];
-  readonly nextCursor: string | null;
-}
-
 /** A request for a list. */
 export type ListRequest = Pick<FastifyRequest, 'method'> & {
   readonly query: { readonly limit?: number; readonly cursor?: string };
@@ -118,7 +113,9 @@ export async function sendPage<T, More extends object>(
   reply: FastifyReply,
   kind: CursorKind,
   read: (after: string | null, limit: number) => Promise<Part<T> & More>,
-): Promise<FastifyReply | (Omit<Part<T> & More, 'items' | 'next'> & Page<T>)> {
+): Promise<
+  FastifyReply | (Omit<Part<T> & More, 'items' | 'next'> & { items: T[]; nextCursor: string | null })
+> {
   const after = decodeCursor(kind, cursor);
   if (method === 'HEAD') return headersOnly(reply);
   const { items, next, ...more } = await read(after, limit);

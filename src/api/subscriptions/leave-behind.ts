@@ -10,24 +10,19 @@ export const leftBehind = ['headers', 'auth', 'tls', 'secret', 'publicKeys'] as 
 /** One of them. */
 export type LeftBehind = (typeof leftBehind)[number];
 
-/** A complete change, and the settings that it drops although its body does not name them. */
-export interface CompletePatch {
-  readonly patch: SubscriptionPatch;
-  readonly dropped: readonly LeftBehind[];
-}
-
 /**
  * Completes a change that moves a subscription to another origin (scheme, host and port); pure. Header values
  * were given for the former place, often as credentials, and are never shown again; a client that may change
  * the URL would otherwise read them at a place of its own. Credentials and identities were given for it, too.
  * A setting of these that the body does not give anew is therefore dropped. `newSecret` then replaces the
  * signing secret in the same way, and new keys the public ones; null where the caller may move them.
+ * `dropped` are the settings that the change drops although its body does not name them.
  */
 export function leaveBehind(
   { subscription, unreadable }: SubscriptionRecord,
   patch: SubscriptionPatch,
   newSecret: string | null,
-): CompletePatch {
+): { readonly patch: SubscriptionPatch; readonly dropped: readonly LeftBehind[] } {
   if (patch.url === undefined || originOf(patch.url) === originOf(subscription.url)) {
     return { patch, dropped: [] };
   }

@@ -22,17 +22,11 @@ const listMs = 1_000;
 // RFC 7517 §8.5.2.
 const keySetType = 'application/jwk-set+json';
 
-interface KeySet {
-  readonly text: string;
-  readonly etag: string;
-  readonly isEmpty: boolean;
-}
-
 /** The public keys of subscriptions. The answers say nothing of accounts, and not whose a key is. */
 export function addPublicKeyRoutes(app: Api, { publicKeys }: Pick<ApiDeps, 'publicKeys'>): void {
   const all = onceForAll(async () => toKeySet(await publicKeys.all().catch(rethrowHidden)), listMs);
 
-  async function ofSubscription(id: string): Promise<KeySet> {
+  async function ofSubscription(id: string): Promise<ReturnType<typeof toKeySet>> {
     const set = toKeySet(await publicKeys.of(id).catch(rethrowHidden));
     if (!set.isEmpty) return set;
     const detail = 'No subscription with this id is signed with v1a: look at its id and its signatures.';
@@ -49,7 +43,7 @@ export function addPublicKeyRoutes(app: Api, { publicKeys }: Pick<ApiDeps, 'publ
   });
 }
 
-function toKeySet(keys: readonly PublicKey[]): KeySet {
+function toKeySet(keys: readonly PublicKey[]) {
   const text = JSON.stringify({ keys: keys.map((key) => toJwk(key.text)) });
   return { text, etag: `W/"${hash('sha256', text, 'base64url').slice(0, 22)}"`, isEmpty: keys.length === 0 };
 }
