@@ -71,10 +71,6 @@ export interface QueueSettings {
   readonly replays: readonly string[];
 }
 
-/** The settings by which attempts are made and judged. */
-type InEffect = ReadySubscription &
-  Pick<DeliveryState, 'enabled' | 'disabledAt' | 'version' | 'endpointVersion'>;
-
 /** A settle of a queue that is being written. */
 export interface PendingSettle {
   readonly settlement: Omit<SubscriptionSettlement, 'lags'>;
@@ -100,8 +96,10 @@ export class SubscriptionQueue {
   readonly #written: WrittenFields;
   // Null until there is a replay.
   #replays: Replays | null = null;
+  // The settings by which attempts are made and judged.
+  #ready: ReadySubscription;
+  // As it was read, and enabled or disabled since.
   #state: DeliveryState;
-  #inEffect: InEffect;
   #writtenTo: number;
   #settledAt: number;
   // Milliseconds by which Redis's clock was ahead when the subscription was last settled.
@@ -127,7 +125,7 @@ export class SubscriptionQueue {
       releasedAt: delivery.releasedAt,
       limiter,
     });
-    this.#selection = createSelection(deps, () => this.#inEffect.subscription, delivery.undecided);
+    this.#selection = createSelection(deps, () => this.#ready.subscription, delivery.undecided);
     this.#live = createLogSource(
       {
         log: deps.log,
@@ -140,7 +138,8 @@ export class SubscriptionQueue {
       position,
     );
     this.#state = delivery;
-    this.#inEffect = this.#effectOf(start);
+    this.#ready = start.ready;
+    limiter.follow(start.ready.subscription, deps.now());
     this.#writtenTo = position;
     this.#written = createWrittenFields(delivery);
     this.#settledAt = delivery.settledAt;
@@ -167,7 +166,7 @@ export class SubscriptionQueue {
   }
 
   subscription(): Subscription {
-    return this.#inEffect.subscription;
+    return this.#ready.subscription;
   }
 
   inFlight(): number {
@@ -180,8 +179,7 @@ export class SubscriptionQueue {
   }
 
   isExpired(): boolean {
-    const { enabled, subscription } = this.#inEffect;
-    return enabled && isExpired(subscription, this.#deps.now());
+    return this.#state.enabled && isExpired(this.#ready.subscription, this.#deps.now());
   }
 
   /** Number of lanes, also of the replay that is worked on. */
@@ -232,9 +230,9 @@ export class SubscriptionQueue {
   /** Sends a `ping` where a disabled endpoint is to be asked and no event waits; null otherwise. */
   ask(): Promise<SendResult> | null {
     const at = this.#deps.now();
-    if (this.#inEffect.enabled || !this.#mayCall() || this.notBefore() !== null) return null;
+    if (this.#state.enabled || !this.#mayCall() || this.notBefore() !== null) return null;
     this.#inFlight += 1;
-    const entry = makePing(this.#inEffect.subscription, at);
+    const entry = makePing(this.#ready.subscription, at);
     return this.#post(this.#scheduler.startPing(entry, at), entry);
   }
 
@@ -247,7 +245,7 @@ export class SubscriptionQueue {
   /** When an attempt may start next, and why not before; null when nothing waits for a time. */
   notBefore(): NotBefore | null {
     const at = this.#deps.now();
-    if (!this.#inEffect.enabled && !this.#isAsked()) return null;
+    if (!this.#state.enabled && !this.#isAsked()) return null;
     const { rate } = this.#limiter;
     if (rate.inMs(at) > 0 && this.#scheduler.mayStart(at)) return { at: rate.nextAt(), reason: 'rate' };
     const dueAt = this.#scheduler.nextDueAt(at);
@@ -258,7 +256,8 @@ export class SubscriptionQueue {
   /** Puts results into effect and returns what is to be written of them. */
   settle(results: readonly SendResult[]): PendingSettle {
     const at = this.#deps.now();
-    const { subscription, version, endpointVersion } = this.#inEffect;
+    const { subscription } = this.#ready;
+    const { version, endpointVersion } = this.#state;
     this.#followClock(this.#settledAt, at);
     this.#limiter.answered(evidenceOf(results), at);
     const concluded = this.#conclude(results, at);
@@ -294,11 +293,11 @@ export class SubscriptionQueue {
         const { events } = expiredOf(deadLetters);
         if (events > 0) this.#deps.onExpired(subscription, events);
         if (settled === 'now_disabled' && disablingReason !== null) {
-          this.#inEffect = { ...this.#inEffect, enabled: false, disabledAt };
+          this.#state = { ...this.#state, enabled: false, disabledAt };
           this.#deps.onDisabled(subscription, disablingReason);
         }
         if (settled === 'now_enabled' && missed !== null) {
-          this.#inEffect = { ...this.#inEffect, enabled: true, disabledAt: 0 };
+          this.#state = { ...this.#state, enabled: true, disabledAt: 0 };
           this.#deps.onRecovered(subscription, missed);
         }
       },
@@ -307,8 +306,9 @@ export class SubscriptionQueue {
 
   /** Takes up changed settings. */
   follow(changed: QueueSettings): void {
-    this.#inEffect = this.#effectOf(changed);
+    this.#ready = changed.ready;
     this.#state = changed.delivery;
+    this.#limiter.follow(changed.ready.subscription, this.#deps.now());
     this.#lost = changed.delivery.lost;
     // It may not have been written under the version before.
     this.#written.forgetEndpoint();
@@ -319,29 +319,18 @@ export class SubscriptionQueue {
   /** Gives back its places and returns the delivery state as it is now written. */
   close(): DeliveryState {
     this.#limiter.close();
-    return {
-      ...this.#written.over(this.#state),
-      enabled: this.#inEffect.enabled,
-      disabledAt: this.#inEffect.disabledAt,
-      replaying: this.#replays?.hasAny() === true ? 1 : 0,
-    };
+    const replaying = this.#replays?.hasAny() === true ? 1 : 0;
+    return { ...this.#written.over(this.#state), replaying };
   }
 
   #mayCall(): boolean {
-    const { enabled, subscription } = this.#inEffect;
-    if (enabled) return !isExpired(subscription, this.#deps.now());
+    if (this.#state.enabled) return !this.isExpired();
     return this.#isAsked() && this.#inFlight === 0;
   }
 
   // Whether it is disabled for failing, and its endpoint is asked again: by one attempt at a time.
   #isAsked(): boolean {
-    return isAskedAgain(this.#inEffect, this.#inEffect.subscription, this.#deps.now());
-  }
-
-  #effectOf({ ready, delivery }: QueueSettings): InEffect {
-    const { enabled, disabledAt, version, endpointVersion } = delivery;
-    this.#limiter.follow(ready.subscription, this.#deps.now());
-    return { ...ready, enabled, disabledAt, version, endpointVersion };
+    return isAskedAgain(this.#state, this.#ready.subscription, this.#deps.now());
   }
 
   #followReplays(ids: readonly string[]): void {
@@ -395,7 +384,8 @@ export class SubscriptionQueue {
   }
 
   #post(work: Work, entry: LogEntry, letter?: string): Promise<SendResult> {
-    const { subscription, send, enabled } = this.#inEffect;
+    const { subscription, send } = this.#ready;
+    const { enabled } = this.#state;
     return send(entry, work.attempt).then(async (sent) => {
       const result = { kind: 'sent', work, entry, subscription, sent, letter } as const;
       if (enabled || sent.outcome.kind !== 'delivered') return result;
@@ -409,14 +399,14 @@ export class SubscriptionQueue {
     const lost = this.#lanes.parkedBefore(oldest?.position ?? Infinity);
     const { snapshots, ...progress } = this.#progress();
     const delivery = { ...progress, snapshots: snapshots ?? 0, replaying: snapshots === null ? 0 : 1 };
-    const [lag = 0] = await lags(this.#account, [{ filter: this.#inEffect.subscription, delivery }]);
+    const [lag = 0] = await lags(this.#account, [{ filter: this.#ready.subscription, delivery }]);
     return { waiting: lag - lost, lost };
   }
 
   // Counts `expired` events that have left the log. Returns what the endpoint has missed if these results
   // show that it is back; null otherwise.
   #missed(results: readonly SendResult[], expired: number): Missed | null {
-    const { disabledAt } = this.#inEffect;
+    const { disabledAt } = this.#state;
     if (disabledAt === 0) return null;
     this.#lost += expired;
     const waited = this.#isAsked() ? waitedOf(results, this.#scheduler.verdictRules()) : null;
@@ -428,7 +418,7 @@ export class SubscriptionQueue {
 
   #conclude(results: readonly SendResult[], at: number) {
     const rules = this.#scheduler.verdictRules();
-    const { retryMs = null } = this.#inEffect.subscription;
+    const { retryMs = null } = this.#ready.subscription;
     const isAsked = this.#isAsked();
     const state = {
       health: this.#scheduler.health(),

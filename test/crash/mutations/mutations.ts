@@ -287,9 +287,9 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a subscription stays disabled until its callbacks have ended',
     file: 'src/delivery/account/queue.ts',
-    find: '    this.#inEffect = this.#effectOf(changed);',
+    find: '    this.#state = changed.delivery;',
     replace:
-      '    const was = this.#inEffect.enabled || this.#inFlight === 0;\n    this.#inEffect = this.#effectOf(changed);\n    this.#inEffect = { ...this.#inEffect, enabled: was && this.#inEffect.enabled };',
+      '    const was = this.#state.enabled || this.#inFlight === 0;\n    this.#state = { ...changed.delivery, enabled: was && changed.delivery.enabled };',
     project: 'integration',
     test: 'test/integration/delivery/drain/changes.test.ts',
     title: 'to disabled and back',
@@ -297,9 +297,9 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a subscription stays expired until its callbacks have ended',
     file: 'src/delivery/account/queue.ts',
-    find: '    this.#inEffect = this.#effectOf(changed);',
+    find: '    this.#ready = changed.ready;',
     replace:
-      '    if (this.#inFlight > 0 && isExpired(this.#inEffect.subscription, this.#deps.now())) return;\n    this.#inEffect = this.#effectOf(changed);',
+      '    if (this.#inFlight > 0 && isExpired(this.#ready.subscription, this.#deps.now())) return;\n    this.#ready = changed.ready;',
     project: 'integration',
     test: 'test/integration/delivery/drain/expiry.test.ts',
     title: 'a renewal is taken up by a run',
