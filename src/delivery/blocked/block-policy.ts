@@ -9,7 +9,7 @@ const firstDelayMs = 1_000;
  */
 export function blockAfter(former: Block | null, reason: string, now: number, random: () => number): Block {
   const times = (former?.times ?? 0) + 1;
-  const nextAt = now + nextProbeMs(times, { firstDelayMs, random });
+  const nextAt = now + nextProbeMs(times, firstDelayMs, random);
   return { reason, since: former?.since ?? now, times, nextAt };
 }
 

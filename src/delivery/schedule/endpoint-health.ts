@@ -20,13 +20,14 @@ export interface Evidence {
   readonly eventAtFault: boolean;
 }
 
+/** The rules by which pauses are made. */
 export interface PauseRules {
-  /** Milliseconds before the first probe. Each failed probe doubles them, up to five minutes. */
-  readonly firstDelayMs: number;
   /**
-   * Returns a number in [0, 1), which shortens each delay by up to a fifth, so that the subscriptions of one
-   * endpoint do not probe at the same time.
+   * The retry schedule, in milliseconds: its first delay comes before the first probe. Each failed probe
+   * doubles that delay, up to five minutes.
    */
+  readonly retryMs: readonly number[];
+  /** Returns a number in [0, 1), which spreads the delays. */
   readonly random: () => number;
   /** Whether the subscription is disabled for failing, so that one probe an hour is sent; missing = false. */
   readonly isAsked?: boolean;
@@ -114,7 +115,7 @@ export function healthAfter(
   if (!goesDown && !probe) return failed;
   const probes = health.probes + 1;
   if (isAsked) return askedLater({ ...failed, probes }, now);
-  return pausedUntil({ ...failed, probes }, now + nextProbeMs(probes, rules));
+  return pausedUntil({ ...failed, probes }, now + nextProbeMs(probes, rules.retryMs[0] ?? 0, rules.random));
 }
 
 /** The health of an endpoint that is disabled for failing: the next probe is sent in an hour. */
@@ -148,8 +149,11 @@ function withFiling(filings: readonly string[], filingId: string): readonly stri
   return filings.includes(filingId) ? filings : [...filings, filingId].slice(0, filingsOfDownEndpoint);
 }
 
-/** Milliseconds to wait after a number of failed probes. */
-export function nextProbeMs(probes: number, { firstDelayMs, random }: PauseRules): number {
+/**
+ * Milliseconds to wait after a number of failed probes; up to a fifth less, so that the subscriptions of one
+ * endpoint do not probe at the same time.
+ */
+export function nextProbeMs(probes: number, firstDelayMs: number, random: () => number): number {
   const delayMs = Math.min(firstDelayMs * 2 ** Math.min(probes - 1, 30), probeDelayMsMax);
   return jitter(delayMs, probeSpread, random);
 }

@@ -7,6 +7,7 @@ import {
   pausedUntil,
   probeDelayMsMax,
   type EndpointHealth,
+  type PauseRules,
 } from './endpoint-health.ts';
 import { isEventAtFault, type Lane, type Wait } from './lanes.ts';
 import type { Fate, Work } from './track.ts';
@@ -19,13 +20,9 @@ export interface Situation {
 }
 
 /** The rules by which results are judged. */
-export interface VerdictRules {
-  readonly retryMs: readonly number[];
-  readonly random: () => number;
+export interface VerdictRules extends PauseRules {
   /** Number of times that everything was made due at once so far, see `Work`. */
   readonly round: number;
-  /** Whether the subscription is disabled for failing, and its endpoint is asked again; missing = false. */
-  readonly isAsked?: boolean;
 }
 
 /** The consequences of a result for its event, the endpoint and the lanes. */
@@ -57,7 +54,7 @@ export function verdictOn(
   const judged = round === rules.round;
   const eventAtFault = judged && isEventAtFault(lane, former.workedAt);
   const evidence = { outcome, filingId, probe, startedAt, eventAtFault };
-  const health = judged ? healthAfter(former, evidence, now, pauseRules(rules)) : former;
+  const health = judged ? healthAfter(former, evidence, now, rules) : former;
   if (outcome.kind === 'delivered') {
     const retryNow = !judged ? noFilings : isDown(former) ? 'all' : former.failedFilings;
     return { fate: 'done', health, judged, retryNow };
@@ -97,10 +94,6 @@ export function nextAttemptAfter(
   const undone = lane?.positions[0] === position ? lane.dueAt : null;
   const dueAt = fate === 'undone' ? undone : fate.dueAt;
   return dueAt === null ? null : Math.max(dueAt, health.pausedUntil);
-}
-
-function pauseRules({ retryMs, random, isAsked = false }: VerdictRules) {
-  return { firstDelayMs: retryMs[0] ?? 0, random, isAsked };
 }
 
 // The wait for the next retry, and whether it costs one of the event's retries; null when none is left.

@@ -25,7 +25,7 @@ const healthy: EndpointHealth = {
   probes: 0,
   obstacle: '',
 };
-const rules = { firstDelayMs: 5_000, random: () => 1 };
+const rules = { retryMs: [5_000], random: () => 1 };
 
 function after(
   start: EndpointHealth,
