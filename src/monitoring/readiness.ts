@@ -1,3 +1,4 @@
+import { onceForAll } from '../memory/shared-work.ts';
 import { checkDurability } from '../redis/durability/check-durability.ts';
 import { checkPermissions } from '../redis/durability/check-permissions.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
@@ -45,8 +46,6 @@ export function createReadiness({
   whyAway = () => null,
   readAccounts = () => Promise.resolve(),
 }: ReadinessDeps): () => Promise<Readiness> {
-  let underWay: Promise<Readiness> | null = null;
-
   async function ask(): Promise<Readiness> {
     const reasons: string[] = [];
     const accepted: string[] = [];
@@ -69,7 +68,7 @@ export function createReadiness({
     return { ready: reasons.length === 0, reasons: [...reasons, ...accepted, ...noted] };
   }
 
-  return () => (underWay ??= ask().finally(() => (underWay = null)));
+  return onceForAll(ask, 0);
 }
 
 function describe(error: unknown, away: string | null): string {

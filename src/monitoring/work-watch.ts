@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { onceForAll } from '../memory/shared-work.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Metrics } from './metrics.ts';
 import {
@@ -50,17 +51,15 @@ export type WorkWatch = ReturnType<typeof createWorkWatch>;
 export function createWorkWatch(deps: WorkWatchDeps) {
   const watched = deps.queues.map((queue) => ({ ...watchQueue(deps, queue), name: queue.name }));
   const expected = new Map<QueueName, number | null>();
-  let underWay: Promise<unknown> | null = null;
-  const lookAtAll = () => Promise.all(watched.map(({ look, name }) => look(expected.get(name) ?? null)));
+  const lookAtAll = async () =>
+    void (await Promise.all(watched.map(({ look, name }) => look(expected.get(name) ?? null))));
   const some = (reasons: readonly (string | null)[]) => reasons.filter((reason) => reason !== null);
   return {
     /**
      * Looks once, and counts this process's work since the last look for the other processes. Rejects when
      * Redis does.
      */
-    async look(): Promise<void> {
-      await (underWay ??= lookAtAll().finally(() => (underWay = null)));
-    },
+    look: onceForAll(lookAtAll, 0),
     /**
      * Expects work of a queue every `everyMs` milliseconds, even from an empty queue. With null, as before
      * the first call, work is expected only while the queue holds some.

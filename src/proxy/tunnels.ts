@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { onceForAll } from '../memory/shared-work.ts';
 import type { HostLookup } from '../names/host-lookup.ts';
 import { isDirect, type NoProxy } from './no-proxy.ts';
 import { authorityOf, openTunnel } from './open-tunnel.ts';
@@ -50,7 +51,6 @@ export function createTunnels(deps: TunnelsDeps) {
     return null;
   };
   const watch = createProxyWatch({ random, onOutage, probe });
-  let checking: Promise<ProxyError | null> | null = null;
 
   async function reach(): Promise<ProxyError | null> {
     const error = await probe(null);
@@ -96,7 +96,7 @@ export function createTunnels(deps: TunnelsDeps) {
      * Null when the proxy can be connected to; asked after a tunnel broke, since its end may be the proxy's.
      * Simultaneous callers share one connection.
      */
-    check: () => (checking ??= reach().finally(() => (checking = null))),
+    check: onceForAll(reach, 0),
     /** The outage of the proxy, in which nothing is sent to it but probes; null while there is none. */
     outage: watch.outage,
     /** Ends the probes. Sockets stay with those that use them. */

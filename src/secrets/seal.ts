@@ -44,13 +44,40 @@ export function createSealer(keys: readonly EncryptionKey[]): Sealer {
   const byId = new Map(keys.map(({ id, key }) => [id, createSecretKey(key)]));
   const newest = keys[0];
   if (newest === undefined) throw new RangeError('at least one encryption key is needed');
+
+  function keyOf(keyId: string): KeyObject {
+    const key = byId.get(keyId);
+    if (key !== undefined) return key;
+    throw new SealError(
+      `A stored secret was sealed with key "${keyId}", which ENCRYPTION_KEY does not contain. ` +
+        `Add it behind the newest one (ENCRYPTION_KEY=new:…,${keyId}:…), or set the secret anew.`,
+    );
+  }
+
   return {
     seal(text, place) {
-      return sealWith({ keyId: newest.id, key: keyOf(byId, newest.id), place }, text);
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv('aes-256-gcm', keyOf(newest.id), nonce, { authTagLength: tagBytes });
+      cipher.setAAD(boundData(newest.id, place));
+      const body = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      return `${version}.${newest.id}.${body.toString('base64url')}`;
     },
     open(sealed, place) {
       const { keyId, body } = parseSealed(sealed);
-      return openWith({ keyId, key: keyOf(byId, keyId), place }, body);
+      const nonce = body.subarray(0, nonceBytes);
+      const decipher = createDecipheriv('aes-256-gcm', keyOf(keyId), nonce, { authTagLength: tagBytes });
+      decipher.setAAD(boundData(keyId, place));
+      decipher.setAuthTag(body.subarray(-tagBytes));
+      try {
+        return (
+          decipher.update(body.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8')
+        );
+      } catch {
+        throw new SealError(
+          `The secret of ${placeName(place)} does not open with key "${keyId}" of ENCRYPTION_KEY: the key under that id is another one now, ` +
+            'or the stored text was changed or moved. Put the former key back under its id, or set the secret anew.',
+        );
+      }
     },
     isCurrent: (sealed) => sealed.startsWith(`${version}.${newest.id}.`),
   };
@@ -59,35 +86,6 @@ export function createSealer(keys: readonly EncryptionKey[]): Sealer {
 /** The id of the key that a sealed text names; empty where it names none. */
 export function keyIdOf(sealed: string): string {
   return sealed.split('.', 2)[1] ?? '';
-}
-
-interface Seal {
-  readonly keyId: string;
-  readonly key: KeyObject;
-  readonly place: SealPlace;
-}
-
-function sealWith(seal: Seal, text: string): string {
-  const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv('aes-256-gcm', seal.key, nonce, { authTagLength: tagBytes });
-  cipher.setAAD(boundData(seal));
-  const body = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-  return `${version}.${seal.keyId}.${body.toString('base64url')}`;
-}
-
-function openWith(seal: Seal, body: Buffer): string {
-  const nonce = body.subarray(0, nonceBytes);
-  const decipher = createDecipheriv('aes-256-gcm', seal.key, nonce, { authTagLength: tagBytes });
-  decipher.setAAD(boundData(seal));
-  decipher.setAuthTag(body.subarray(-tagBytes));
-  try {
-    return decipher.update(body.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
-  } catch {
-    throw new SealError(
-      `The secret of ${placeName(seal.place)} does not open with key "${seal.keyId}" of ENCRYPTION_KEY: the key under that id is another one now, ` +
-        'or the stored text was changed or moved. Put the former key back under its id, or set the secret anew.',
-    );
-  }
 }
 
 function parseSealed(sealed: string): { keyId: string; body: Buffer } {
@@ -101,17 +99,7 @@ function parseSealed(sealed: string): { keyId: string; body: Buffer } {
   return { keyId, body };
 }
 
-function keyOf(keys: ReadonlyMap<string, KeyObject>, keyId: string): KeyObject {
-  const key = keys.get(keyId);
-  if (key !== undefined) return key;
-  throw new SealError(
-    `A stored secret was sealed with key "${keyId}", which ENCRYPTION_KEY does not contain. ` +
-      `Add it behind the newest one (ENCRYPTION_KEY=new:…,${keyId}:…), or set the secret anew.`,
-  );
-}
-
 // JSON keeps the parts apart, whatever characters they contain.
-function boundData({ keyId, place }: Seal): Buffer {
-  const { account, subscription, field, peer } = place;
+function boundData(keyId: string, { account, subscription, field, peer }: SealPlace): Buffer {
   return Buffer.from(JSON.stringify([version, keyId, account, subscription, field, peer]), 'utf8');
 }

@@ -76,7 +76,10 @@ export function createCallbackConnector(deps: ConnectorDeps): CallbackConnector 
         const address = httpSocket === undefined ? socket?.remoteAddress : undefined;
         if (error !== null) callback(error, null);
         else if (address === undefined || policy.isAllowed(address)) admit(opening, socket, callback);
-        else refuse(socket, new BlockedAddressError(), callback);
+        else {
+          socket.destroy();
+          callback(new BlockedAddressError(), null);
+        }
       });
     };
     const begin = async (): Promise<void> => {
@@ -135,11 +138,6 @@ function admit({ identity }: Opening, socket: Socket, callback: buildConnector.C
       if (error === null) callback(null, socket);
       else callback(error, null);
     });
-}
-
-function refuse(socket: Socket, error: Error, callback: buildConnector.Callback): void {
-  socket.destroy();
-  callback(error, null);
 }
 
 // Milliseconds after which an endpoint that says nothing after its handshake counts as content with it.
