@@ -161,9 +161,7 @@ const folders: Readonly<Record<string, Folder>> = {
 };
 
 const files: Readonly<Record<string, Folder>> = {
-  'delivery/deliver-queue.ts': { may: delivery, has: ['bullmq'] },
   'delivery/ownership.ts': { may: delivery, has: ['rate-limiter-flexible'] },
-  'delivery/deliver-worker.ts': { may: delivery, has: ['bullmq'] },
 };
 
 /** The rule for what lies `levels` folders below `src`; `topmost` is the first of these. */

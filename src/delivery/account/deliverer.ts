@@ -5,7 +5,7 @@ import type { AccountStore, LoadedSubscription } from '../store/account-store.ts
 import type { Member } from './members.ts';
 import { OpenAccount } from './open-account.ts';
 import { attemptsAtOnce, holdMsMax, isLeftOver, settle } from './settle.ts';
-import { effectivePosition, entriesAtOnce, Steps, type StepDeps } from './steps.ts';
+import { createSteps, effectivePosition, entriesAtOnce, type StepDeps } from './steps.ts';
 
 export interface DelivererDeps extends Omit<StepDeps, 'store'> {
   readonly store: AccountStore;
@@ -40,33 +40,31 @@ const laneBytes = 200;
 // What is known of a subscription whose record cannot be read.
 const noRecord: LoadedSubscription = { settings: '', delivery: parseDeliveryState({}) };
 
+/** Delivers to one account, see `createDeliverer`. */
+export type Deliverer = ReturnType<typeof createDeliverer>;
+
 /**
  * Delivers the events of one account to its subscriptions, in one process at a time. It knows nothing of the
  * account at first.
  */
-export class Deliverer {
-  readonly #deps: DelivererDeps;
-  readonly #account: OpenAccount;
-  readonly #steps: Steps;
+export function createDeliverer(deps: DelivererDeps, name: string) {
+  const { store, now } = deps;
+  const account = new OpenAccount(name);
+  const { members, window, tasks } = account;
+  const steps = createSteps(deps, account, (id) => refresh([id]));
   // Whether what is to be read is read by this run: not from its last step on.
-  #isRunning = false;
-  #isReading = false;
-  #isSettling = false;
+  let isRunning = false;
+  let isReading = false;
+  let isSettling = false;
   // When the log was last read, and last written to, monotonic ms.
-  #readAt = 0;
-  #settledAt = 0;
+  let readAt = 0;
+  let settledAt = 0;
   // Milliseconds until the next look.
-  #lookMs = firstLookMs;
+  let lookMs = firstLookMs;
   // When due times were last compared, milliseconds on Redis's clock.
-  #lookedAt = 0;
+  let lookedAt = 0;
   // Since when the window has no room for new entries, monotonic ms; null while it has.
-  #fullSince: number | null = null;
-
-  constructor(deps: DelivererDeps, name: string) {
-    this.#deps = deps;
-    this.#account = new OpenAccount(name);
-    this.#steps = new Steps(deps, this.#account, (id) => this.#refresh([id]));
-  }
+  let fullSince: number | null = null;
 
   /**
    * Delivers all that can be delivered now. Ends when nothing can be sent, when another deliverer has
@@ -74,20 +72,19 @@ export class Deliverer {
    * kept for the next run, and believed as long as no other deliverer has begun. Rejects when Redis fails,
    * as soon as nothing is in flight; the next run sends those events again under the same ids.
    */
-  async run(signal: AbortSignal): Promise<RunResult> {
-    const { tasks } = this.#account;
+  async function run(signal: AbortSignal): Promise<RunResult> {
     const onAbort = () => tasks.poke();
     signal.addEventListener('abort', onAbort);
-    this.#isRunning = true;
+    isRunning = true;
     try {
-      const isOpen = await this.#open();
-      if (isOpen) await this.#deliver(signal);
-      this.#isRunning = false;
-      return isOpen ? this.#end(signal.aborted) : { wakeAt: null };
+      const isOpen = await open();
+      if (isOpen) await deliver(signal);
+      isRunning = false;
+      return isOpen ? end(signal.aborted) : { wakeAt: null };
     } catch (error) {
-      this.#isRunning = false;
+      isRunning = false;
       while (tasks.count() > 0) await tasks.sleep(lookMsMax);
-      this.#account.forget();
+      account.forget();
       throw error;
     } finally {
       signal.removeEventListener('abort', onAbort);
@@ -95,18 +92,16 @@ export class Deliverer {
   }
 
   /** A running deliverer reads on: there may be new events or settings. False when it will not any more. */
-  readOn(): boolean {
-    const { members, tasks, overtaken } = this.#account;
-    if (!this.#isRunning || overtaken !== null) return false;
-    this.#account.mustRead = true;
+  function readOn(): boolean {
+    if (!isRunning || account.overtaken !== null) return false;
+    account.mustRead = true;
     members.proxyIsBack();
     tasks.poke();
     return true;
   }
 
   /** Bytes that it keeps between two runs, roughly. */
-  weight(): number {
-    const { members, window } = this.#account;
+  function weight(): number {
     let bytes = window.bytes();
     for (const { settings, queue } of members.all.values())
       bytes += memberBytes + 2 * settings.length + (queue?.lanes() ?? 0) * laneBytes;
@@ -115,80 +110,75 @@ export class Deliverer {
 
   // The story: read what is new, look at those that are due or have something to do, write what has come
   // back; until nothing can be done any more.
-  async #deliver(signal: AbortSignal): Promise<void> {
-    const account = this.#account;
-    const { members, tasks } = account;
+  async function deliver(signal: AbortSignal): Promise<void> {
     for (;;) {
       const stops = signal.aborted || account.overtaken !== null;
       const failure = tasks.failure();
       if (failure !== null) throw failure.error;
       if (!stops) {
-        this.#lookAtDue();
-        this.#giveWay();
-        if (this.#mayRead()) this.#startReading();
-        if (!account.hasChanged) this.#lookAtSome();
+        lookAtDue();
+        giveWay();
+        if (mayRead()) startReading();
+        if (!account.hasChanged) lookAtSome();
       }
-      if (this.#maySettle()) this.#startSettling(false);
-      const isDone = stops || (!members.hasListed() && !this.#hasMoreToRead());
+      if (maySettle()) startSettling(false);
+      const isDone = stops || (!members.hasListed() && !hasMoreToRead());
       const hasToWrite = account.overtaken === null && members.touched.size > 0;
       if (isDone && tasks.count() === 0 && !hasToWrite) {
-        const mayEnd = account.overtaken !== null || stops || !this.#staysForRate();
-        this.#isRunning = !(mayEnd && this.#isWritten());
-        if (!this.#isRunning) return;
+        const mayEnd = account.overtaken !== null || stops || !staysForRate();
+        isRunning = !(mayEnd && isWritten());
+        if (!isRunning) return;
         if (mayEnd) {
-          this.#startSettling(true);
+          startSettling(true);
           continue;
         }
       }
       // oxlint-disable no-await-in-loop
       if (members.hasListed() && !stops) await othersFirst();
-      else await tasks.sleep(this.#sleepMs(stops));
+      else await tasks.sleep(sleepMs(stops));
       // oxlint-enable no-await-in-loop
     }
   }
 
   // Whether nothing is to be written before the run ends, or can be.
-  #isWritten(): boolean {
-    const { overtaken, stored } = this.#account;
-    return overtaken !== null || !(isLeftOver(this.#account, this.#deps.now()) || this.#wasAhead(stored.at));
+  function isWritten(): boolean {
+    const { overtaken, stored } = account;
+    return overtaken !== null || !(isLeftOver(account, now()) || wasAhead(stored.at));
   }
 
-  #wasAhead(at: number): boolean {
-    return aheadMsOf(at, this.#deps.now()) > 0;
+  function wasAhead(at: number): boolean {
+    return aheadMsOf(at, now()) > 0;
   }
 
-  #hasMoreToRead(): boolean {
-    return this.#account.mustRead || this.#account.window.hasMore();
+  function hasMoreToRead(): boolean {
+    return account.mustRead || window.hasMore();
   }
 
   // Opens the account, or goes on with what is known of it; false where there is nothing to deliver to.
-  async #open(): Promise<boolean> {
-    const account = this.#account;
-    account.tasks.reset();
+  async function open(): Promise<boolean> {
+    tasks.reset();
     account.overtaken = null;
     account.mustRead = false;
     account.hasChanged = false;
-    this.#settledAt = performance.now();
+    settledAt = performance.now();
     if (account.fence !== null) {
-      await this.#readLog();
+      await readLog();
       if (account.overtaken === null) {
-        account.members.proxyIsBack();
-        for (const member of account.members.own) account.members.look(member);
+        members.proxyIsBack();
+        for (const member of members.own) members.look(member);
         return true;
       }
       account.forget();
     }
-    return this.#openAnew();
+    return openAnew();
   }
 
-  async #openAnew(): Promise<boolean> {
-    const account = this.#account;
-    const { members, window } = account;
-    const opened = await this.#deps.store.open(account.name);
+  async function openAnew(): Promise<boolean> {
+    const opened = await store.open(name);
     if (opened === null) return false;
     account.begin(opened);
     const { level, ids, head } = opened;
-    await this.#refresh(ids, opened.isBroughtBack ? level.position : null);
+    await refresh(ids, opened.isBroughtBack ? level.position : null);
     // Where all are further than the level, nothing before them is read again.
     let first = head.position;
     for (const { lags, isBroken, position } of members.all.values())
@@ -201,8 +191,7 @@ export class Deliverer {
 
   // At the level if nothing has to be done for it now. Where there are few, each is opened once, so that
   // settings which cannot be used show before an event comes.
-  #place(member: Member): void {
-    const { members, window } = this.#account;
+  function place(member: Member): void {
     const { delivery, position } = member;
     const { parked, replaying, release: isReleased, blocked, done, enabled, disabledAt, lags } = delivery;
     const isAtLevel = position >= window.known().position && !lags && done === '';
@@ -213,11 +202,10 @@ export class Deliverer {
   }
 
   // Takes up records as they are stored now; `beyond` brings cursors back, see `AccountStore.load`.
-  async #refresh(ids: readonly string[], beyond: number | null = null): Promise<void> {
-    const account = this.#account;
-    const { fence, members, window, stored } = account;
+  async function refresh(ids: readonly string[], beyond: number | null = null): Promise<void> {
+    const { fence, stored } = account;
     if (fence === null) return;
-    const loaded = await this.#deps.store.load(account.name, fence, ids, beyond);
+    const loaded = await store.load(name, fence, ids, beyond);
     if (loaded === null) {
       account.overtaken = 'fenced';
       return;
@@ -228,23 +216,21 @@ export class Deliverer {
       if (record instanceof Error) {
         const broken = member ?? members.add(id, noRecord, 0);
         members.leaveLevel(broken, window.known().position);
-        await this.#steps.leaveOut(broken, record);
+        await steps.leaveOut(broken, record);
       } else if (record === null) {
         if (member !== undefined) members.remove(member);
       } else if (member === undefined)
-        this.#place(members.add(id, record, effectivePosition(record.delivery, stored.level)));
-      else await this.#steps.follow(member, record);
+        place(members.add(id, record, effectivePosition(record.delivery, stored.level)));
+      else await steps.follow(member, record);
     }
   }
 
-  async #readLog(): Promise<void> {
-    const account = this.#account;
-    const { name, fence, members, window, version } = account;
-    const { store } = this.#deps;
+  async function readLog(): Promise<void> {
+    const { fence, version } = account;
     if (fence === null) return;
     const wanted = window.hasRoom() ? entriesAtOnce : 0;
     const read = await store.read(name, fence, window.known(), version, wanted);
-    this.#readAt = performance.now();
+    readAt = performance.now();
     if (typeof read === 'string') {
       account.overtaken = read;
       return;
@@ -252,21 +238,20 @@ export class Deliverer {
     window.headIs(read.head);
     if (read.version !== version) {
       const allIds = async () => [...new Set([...members.all.keys(), ...(await store.ids(name))])];
-      await this.#refresh(read.changed ?? (await allIds()));
+      await refresh(read.changed ?? (await allIds()));
       ({ version: account.version } = read);
     }
     account.hasChanged = false;
     const found = wanted > 0 ? window.add(read.stretch) : null;
     if (found === null) return;
     members.wake(found, window.known().position);
-    this.#lookMs = firstLookMs;
-    this.#trim();
+    lookMs = firstLookMs;
+    trim();
     // Room in the window is made before the next event needs it.
-    if (!window.hasMore()) this.#leaveBehind(window.middle());
+    if (!window.hasMore()) leaveBehind(window.middle());
   }
 
-  #trim(): void {
-    const { members, window } = this.#account;
+  function trim(): void {
     let from = window.known().position;
     for (const { reads, queue, position } of members.own)
       if (!reads) from = Math.min(from, queue?.readTo() ?? position);
@@ -275,34 +260,31 @@ export class Deliverer {
 
   // Slow subscriptions must not keep the others from getting what is new. Where many events wait for all,
   // some are ahead of others for a while.
-  #giveWay(): void {
-    const { window } = this.#account;
+  function giveWay(): void {
     const at = performance.now();
-    if (!window.hasRoom()) this.#trim();
+    if (!window.hasRoom()) trim();
     const isFull = !window.hasRoom() && window.hasMore();
-    this.#fullSince = isFull ? (this.#fullSince ?? at) : null;
-    if (this.#fullSince === null || at - this.#fullSince < patienceMs) return;
-    this.#fullSince = null;
-    this.#leaveBehind(window.known().position);
+    fullSince = isFull ? (fullSince ?? at) : null;
+    if (fullSince === null || at - fullSince < patienceMs) return;
+    fullSince = null;
+    leaveBehind(window.known().position);
   }
 
   // Subscriptions that have not come up to a position read by themselves, unless all are as slow.
-  #leaveBehind(position: number): void {
-    const { members } = this.#account;
+  function leaveBehind(position: number): void {
     const slow = [...members.own].filter(
       (member) => !member.reads && (member.queue?.readTo() ?? member.position) < position,
     );
     if (slow.length === 0 || slow.length === members.all.size) return;
     for (const member of slow) member.reads = true;
-    this.#trim();
+    trim();
   }
 
-  #lookAtDue(): void {
-    const { members, window } = this.#account;
-    const at = this.#deps.now();
+  function lookAtDue(): void {
+    const at = now();
     // Times of a clock that was ahead are not waited for.
-    const isBack = this.#wasAhead(this.#lookedAt);
-    this.#lookedAt = at;
+    const isBack = wasAhead(lookedAt);
+    lookedAt = at;
     for (const member of members.takeDue(at, isBack)) {
       if (isBack && member.queue !== null) members.touched.add(member);
       member.mayReplay = true;
@@ -312,89 +294,87 @@ export class Deliverer {
   }
 
   // Those with something to send take turns, one attempt each.
-  #lookAtSome(): void {
-    const { members } = this.#account;
+  function lookAtSome(): void {
     let starts = 0;
     for (let looks = 0; looks < looksAtOnce && starts < startsAtOnce; looks += 1) {
       const member = members.next();
       if (member === null) return;
       if (members.all.get(member.id) !== member || member.isLevel) continue;
-      if (!this.#steps.step(member)) continue;
+      if (!steps.step(member)) continue;
       starts += 1;
       members.look(member);
     }
   }
 
-  #mayRead(): boolean {
-    if (this.#isReading) return false;
-    const { mustRead, window } = this.#account;
+  function mayRead(): boolean {
+    if (isReading) return false;
     const mayGoOn = window.hasMore() && window.hasRoom();
-    return mustRead || mayGoOn || performance.now() - this.#readAt >= this.#lookMs;
+    return account.mustRead || mayGoOn || performance.now() - readAt >= lookMs;
   }
 
-  #startReading(): void {
-    if (!this.#hasMoreToRead()) this.#lookMs = Math.min(2 * this.#lookMs, lookMsMax);
-    this.#account.mustRead = false;
-    this.#isReading = true;
-    this.#account.tasks.begin(async () => {
+  function startReading(): void {
+    if (!hasMoreToRead()) lookMs = Math.min(2 * lookMs, lookMsMax);
+    account.mustRead = false;
+    isReading = true;
+    tasks.begin(async () => {
       try {
-        await this.#readLog();
+        await readLog();
       } finally {
-        this.#isReading = false;
+        isReading = false;
       }
     });
   }
 
-  #maySettle(): boolean {
-    const { overtaken, results, inFlight, firstResultAt, members, stored, window } = this.#account;
-    if (this.#isSettling || overtaken !== null) return false;
+  function maySettle(): boolean {
+    const { overtaken, results, inFlight, firstResultAt, stored } = account;
+    if (isSettling || overtaken !== null) return false;
     const at = performance.now();
     if (members.touched.size === 0)
-      return window.known().position > stored.level && at - this.#settledAt >= holdMsMax;
+      return window.known().position > stored.level && at - settledAt >= holdMsMax;
     const isHalf = 2 * results >= inFlight || results >= attemptsAtOnce;
     return results === 0 || isHalf || at - firstResultAt >= gatherMs;
   }
 
-  #startSettling(isLast: boolean): void {
-    this.#isSettling = true;
-    this.#settledAt = performance.now();
-    this.#account.tasks.begin(async () => {
+  function startSettling(isLast: boolean): void {
+    isSettling = true;
+    settledAt = performance.now();
+    tasks.begin(async () => {
       try {
-        const leaveOut = (member: Member, error: unknown) => this.#steps.leaveOut(member, error);
-        await settle({ ...this.#deps, leaveOut }, this.#account, isLast);
+        await settle({ ...deps, leaveOut: steps.leaveOut }, account, isLast);
       } finally {
-        this.#isSettling = false;
+        isSettling = false;
       }
     });
   }
 
-  #sleepMs(stops: boolean): number {
-    const { members, results } = this.#account;
-    const looksIn = Math.max(1, this.#lookMs - (performance.now() - this.#readAt));
-    const dueIn = stops ? Infinity : Math.max(1, members.nextDue() - this.#deps.now());
-    const gathersIn = results > 0 && !this.#isSettling ? gatherMs : Infinity;
+  function sleepMs(stops: boolean): number {
+    const { results } = account;
+    const looksIn = Math.max(1, lookMs - (performance.now() - readAt));
+    const dueIn = stops ? Infinity : Math.max(1, members.nextDue() - now());
+    const gathersIn = results > 0 && !isSettling ? gatherMs : Infinity;
     return Math.min(looksIn, dueIn, gathersIn, lookMsMax);
   }
 
   // A run that only waits for a rate ends if that takes long.
-  #staysForRate(): boolean {
-    const { members } = this.#account;
+  function staysForRate(): boolean {
     const next = members.nextDue();
-    if (next === Infinity || next - this.#deps.now() > stayMsMax) return false;
+    if (next === Infinity || next - now() > stayMsMax) return false;
     for (const { notBefore } of members.waiting)
       if (notBefore?.at === next && notBefore.reason === 'rate') return true;
     return false;
   }
 
-  #end(isAborted: boolean): RunResult {
-    const { overtaken, members } = this.#account;
-    this.#account.behind = null;
+  function end(isAborted: boolean): RunResult {
+    const { overtaken } = account;
+    account.behind = null;
     if (overtaken !== null || isAborted) {
-      this.#account.forget();
+      account.forget();
       // Another deliverer goes on from there.
-      return { wakeAt: overtaken === 'fenced' ? null : this.#deps.now() };
+      return { wakeAt: overtaken === 'fenced' ? null : now() };
     }
     const wakeAt = members.firstDue();
     return { wakeAt: Number.isFinite(wakeAt) ? wakeAt : null };
   }
+
+  return { run, readOn, weight };
 }

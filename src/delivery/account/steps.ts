@@ -48,65 +48,57 @@ const brokenMs = 5_000;
 const unendedMs = 60_000;
 const starvedMs = 50;
 
-/** What is done for one member of an account at a time. */
-export class Steps {
-  readonly #deps: StepDeps;
-  readonly #account: OpenAccount;
-  readonly #refresh: (id: string) => Promise<void>;
-
-  /** `refresh` reads the record of a subscription again. */
-  constructor(deps: StepDeps, account: OpenAccount, refresh: (id: string) => Promise<void>) {
-    this.#deps = deps;
-    this.#account = account;
-    this.#refresh = refresh;
-  }
+/**
+ * What is done for one member of an account at a time. `refresh` reads the record of a subscription again.
+ */
+export function createSteps(deps: StepDeps, account: OpenAccount, refresh: (id: string) => Promise<void>) {
+  const { store, shares, blocks, judge, open, now } = deps;
+  const { name, members, window, tasks } = account;
 
   /** Reads and starts for one member, whatever it needs first; true when an attempt was started. */
-  step(member: Member): boolean {
+  function step(member: Member): boolean {
     if (member.isBusy) return false;
     const { queue } = member;
     if (queue === null) {
-      this.#open(member);
+      openQueue(member);
       return false;
     }
-    const { touched } = this.#account.members;
+    const { touched } = members;
     const isIdle = queue.inFlight() === 0;
     const mustClose = member.isStale || queue.isExpired();
-    const held = isIdle ? this.#held(queue.subscription()) : null;
+    const held = isIdle ? proxyWait(queue.subscription()) : null;
     if ((mustClose || held !== null) && queue.isDirty() && isIdle) {
       touched.add(member);
       return false;
     }
     if (mustClose) {
-      if (isIdle) this.#reopen(member, queue);
+      if (isIdle) reopen(member, queue);
       return false;
     }
     if (held !== null) {
-      this.#sleep(member, held);
+      sleep(member, held);
       return false;
     }
-    this.#read(member, queue);
+    read(member, queue);
     // Together with the next result if one is to come, and with what is being read.
     if (queue.isDirty() && isIdle && !member.isBusy) touched.add(member);
     const waitsForRead = member.isBusy && !queue.fillsPlaces();
     if (!waitsForRead) {
-      if (this.#isStarved(member, queue)) return false;
-      if (this.#start(member, queue.start())) return true;
+      if (isStarved(member, queue)) return false;
+      if (start(member, queue.start())) return true;
     }
     if (member.isBusy || queue.inFlight() > 0 || touched.has(member)) return false;
-    const isAllRead = queue.readTo() >= this.#account.window.known().position;
-    if (isAllRead && this.#start(member, queue.ask())) return true;
-    this.#rest(member, queue);
+    const isAllRead = queue.readTo() >= window.known().position;
+    if (isAllRead && start(member, queue.ask())) return true;
+    rest(member, queue);
     return false;
   }
 
   /**
    * One that cannot be read stands still, and the level with it; the others go on. Rejects with other errors.
    */
-  async leaveOut(member: Member, error: unknown): Promise<void> {
-    const { name, members } = this.#account;
-    const { blocks, reportStanding, now } = this.#deps;
-    const unreadable = await reportStanding(name, error);
+  async function leaveOut(member: Member, error: unknown): Promise<void> {
+    const unreadable = await deps.reportStanding(name, error);
     if (unreadable === null) throw error;
     member.queue?.close();
     member.queue = null;
@@ -114,7 +106,7 @@ export class Steps {
     members.touched.delete(member);
     try {
       const settings = await blocks.settings(name, member.id);
-      if (settings !== null) await this.#holdBack(member, settings, unreadable.message);
+      if (settings !== null) await holdBack(member, settings, unreadable.message);
     } catch (failed) {
       if (toUnreadable(failed) === null) throw failed;
     }
@@ -123,12 +115,10 @@ export class Steps {
   }
 
   /** Takes up settings and state as they are stored now. */
-  async follow(member: Member, { settings, delivery }: LoadedSubscription): Promise<void> {
-    const { name, members, window, stored } = this.#account;
-    const { store, open } = this.#deps;
+  async function follow(member: Member, { settings, delivery }: LoadedSubscription): Promise<void> {
     if (member.isBroken) {
       member.isBroken = false;
-      member.position = effectivePosition(delivery, stored.level);
+      member.position = effectivePosition(delivery, account.stored.level);
     }
     members.settingsAre(member, settings);
     member.delivery = delivery;
@@ -145,8 +135,7 @@ export class Steps {
   }
 
   // Does nothing for it before a time, or, with null, before something changes.
-  #sleep(member: Member, notBefore: NotBefore | null): void {
-    const { members, window } = this.#account;
+  function sleep(member: Member, notBefore: NotBefore | null): void {
     members.waits(member, notBefore);
     const isAtLevel = positionOf(member) >= window.known().position && !member.lags && !member.isBroken;
     if (isAtLevel) members.toLevel(member);
@@ -154,75 +143,71 @@ export class Steps {
     else member.reads = true;
   }
 
-  #open(member: Member): void {
+  function openQueue(member: Member): void {
     const { id, settings, delivery, notBefore } = member;
-    const { name } = this.#account;
-    const { open, now, store, blocks } = this.#deps;
-    if (notBefore !== null && keepsAllBack(notBefore)) return this.#sleep(member, notBefore);
-    if (!delivery.enabled && delivery.disabledAt === 0) return this.#sleep(member, null);
-    if (member.isBroken) return this.#whileBusy(member, () => this.#refresh(id));
+    if (notBefore !== null && keepsAllBack(notBefore)) return sleep(member, notBefore);
+    if (!delivery.enabled && delivery.disabledAt === 0) return sleep(member, null);
+    if (member.isBroken) return whileBusy(member, () => refresh(id));
     const ready = open(name, id, settings);
-    if (ready.kind !== 'ready' && !delivery.enabled) return this.#sleep(member, null);
-    if (ready.kind === 'unverified') return this.#ask(member, ready.subscription);
-    if (ready.kind === 'unusable')
-      return this.#thenSleep(member, () => this.#holdBack(member, settings, ready.reason));
+    if (ready.kind !== 'ready' && !delivery.enabled) return sleep(member, null);
+    if (ready.kind === 'unverified') return askForProof(member, ready.subscription);
+    if (ready.kind === 'unusable') return thenSleep(member, () => holdBack(member, settings, ready.reason));
     const isAsked = isAskedAgain(delivery, ready.subscription, now());
-    if (!delivery.enabled && !isAsked) return this.#sleep(member, null);
-    if (isExpired(ready.subscription, now())) return this.#endExpired(member);
-    const waits = this.#held(ready.subscription) ?? this.#waitOf(member);
-    if (waits !== null) return this.#sleep(member, waits);
+    if (!delivery.enabled && !isAsked) return sleep(member, null);
+    if (isExpired(ready.subscription, now())) return endExpired(member);
+    const waits = proxyWait(ready.subscription) ?? waitOf(member);
+    if (waits !== null) return sleep(member, waits);
     if (delivery.parked === 0 && delivery.replaying === 0 && delivery.blocked === null)
-      return this.#begin(member, { ready, lanes: new Map(), replays: [] });
-    this.#whileBusy(member, async () => {
+      return begin(member, { ready, lanes: new Map(), replays: [] });
+    whileBusy(member, async () => {
       const waiting = await store.waiting(name, id);
       if (delivery.blocked !== null && (await blocks.set(name, id, settings, null)))
         member.delivery = { ...member.delivery, blocked: null };
-      this.#begin(member, { ready, ...waiting });
+      begin(member, { ready, ...waiting });
     });
   }
 
   // When to look again, where callbacks have to wait for the proxy; null if not.
-  #held({ url }: Subscription): NotBefore | null {
-    const at = this.#deps.heldUntil(this.#account.name, url);
+  function proxyWait({ url }: Subscription): NotBefore | null {
+    const at = deps.heldUntil(name, url);
     return at === null ? null : { at, reason: 'proxy' };
   }
 
   // For what it waits by its stored state, if it is paused or waits only for a retry.
-  #waitOf({ delivery, position, lags }: Member): NotBefore | null {
-    const at = this.#deps.now();
+  function waitOf({ delivery, position, lags }: Member): NotBefore | null {
+    const at = now();
     const { pausedUntil, nextAttemptAt, replaying, parked, done, settledAt } = delivery;
     if (delivery.release || aheadMsOf(settledAt, at) > 0) return null;
     if (pauseAt(delivery, at) === 'pausing') return { at: pausedUntil, reason: 'paused' };
     const waitsForRetry = replaying === 0 && parked > 0 && nextAttemptAt > at;
-    const isAtLevel = position >= this.#account.window.known().position && done === '' && !lags;
+    const isAtLevel = position >= window.known().position && done === '' && !lags;
     return waitsForRetry && isAtLevel ? { at: nextAttemptAt, reason: 'retry' } : null;
   }
 
-  #begin(member: Member, found: Pick<QueueStart, 'ready' | 'lanes' | 'replays'>): void {
-    const { name: account, members } = this.#account;
+  function begin(member: Member, found: Pick<QueueStart, 'ready' | 'lanes' | 'replays'>): void {
     const { id, delivery, position } = member;
-    member.queue = new SubscriptionQueue(this.#deps, { account, id, delivery, position, ...found });
+    member.queue = new SubscriptionQueue(deps, { account: name, id, delivery, position, ...found });
     member.isStale = false;
     members.waits(member, null);
     members.look(member);
   }
 
-  #reopen(member: Member, queue: SubscriptionQueue): void {
+  function reopen(member: Member, queue: SubscriptionQueue): void {
     member.position = queue.position();
     member.delivery = { ...member.delivery, ...queue.close() };
     member.queue = null;
     member.isStale = false;
-    this.#open(member);
+    openQueue(member);
   }
 
   // Work for a member; nothing else is done for it before that has ended.
-  #busy(member: Member, work: () => Promise<void>, end: () => void): void {
+  function busy(member: Member, work: () => Promise<void>, end: () => void): void {
     member.isBusy = true;
-    this.#account.tasks.begin(async () => {
+    tasks.begin(async () => {
       try {
         await work();
       } catch (error) {
-        await this.leaveOut(member, error);
+        await leaveOut(member, error);
       } finally {
         member.isBusy = false;
       }
@@ -230,66 +215,60 @@ export class Steps {
     });
   }
 
-  #whileBusy(member: Member, work: () => Promise<void>): void {
-    this.#busy(member, work, () => this.#account.members.look(member));
+  function whileBusy(member: Member, work: () => Promise<void>): void {
+    busy(member, work, () => members.look(member));
   }
 
-  #thenSleep(member: Member, work: () => Promise<void>): void {
-    const { members } = this.#account;
-    this.#busy(member, work, () => {
+  function thenSleep(member: Member, work: () => Promise<void>): void {
+    busy(member, work, () => {
       const isThere = members.all.get(member.id) === member;
-      if (isThere && !member.isLevel) this.#sleep(member, member.notBefore);
+      if (isThere && !member.isLevel) sleep(member, member.notBefore);
     });
   }
 
-  async #holdBack(member: Member, settings: string, reason: string): Promise<void> {
-    const { name, members } = this.#account;
-    const { blocks, now, random, onBlocked } = this.#deps;
-    const block = blockAfter(await blocks.read(name, member.id), reason, now(), random);
+  async function holdBack(member: Member, settings: string, reason: string): Promise<void> {
+    const block = blockAfter(await blocks.read(name, member.id), reason, now(), deps.random);
     const isWritten = await blocks.set(name, member.id, settings, block);
     if (isWritten) {
       member.delivery = { ...member.delivery, blocked: block };
-      onBlocked(name, member.id, block);
+      deps.onBlocked(name, member.id, block);
     }
     // Bytes that are not text never equal the text that was read; else the settings have changed.
     if (isWritten || settings.includes('\uFFFD'))
       members.waits(member, { at: block.nextAt, reason: 'blocked' });
-    else this.#account.mustRead = true;
+    else account.mustRead = true;
   }
 
-  #ask(member: Member, subscription: Subscription): void {
+  function askForProof(member: Member, subscription: Subscription): void {
     const { settings } = member;
-    this.#thenSleep(member, async () => {
-      const { verifier, now } = this.#deps;
-      const at = await verifier.whenDue(settings, subscription);
+    thenSleep(member, async () => {
+      const at = await deps.verifier.whenDue(settings, subscription);
       // Due at once means that its settings have changed: they are read first, or it would be asked again.
       const isUnread = at !== null && at <= now() && member.settings === settings;
       const until = isUnread ? now() + brokenMs : at;
-      this.#account.members.waits(member, until === null ? null : { at: until, reason: 'unverified' });
-      this.#account.mustRead = true;
+      members.waits(member, until === null ? null : { at: until, reason: 'unverified' });
+      account.mustRead = true;
     });
   }
 
-  #endExpired(member: Member): void {
-    const { name, members } = this.#account;
-    this.#thenSleep(member, async () => {
-      if (await this.#deps.endExpired(name, member.id)) return members.remove(member);
-      members.waits(member, { at: this.#deps.now() + unendedMs, reason: 'expired' });
-      this.#account.mustRead = true;
+  function endExpired(member: Member): void {
+    thenSleep(member, async () => {
+      if (await deps.endExpired(name, member.id)) return members.remove(member);
+      members.waits(member, { at: now() + unendedMs, reason: 'expired' });
+      account.mustRead = true;
     });
   }
 
-  #read(member: Member, queue: SubscriptionQueue): void {
-    const { window, members } = this.#account;
+  function read(member: Member, queue: SubscriptionQueue): void {
     const known = window.known().position;
     if (queue.readTo() < known && queue.hasRoom()) {
-      if (queue.readTo() < window.from()) return this.#readAlone(member, queue);
+      if (queue.readTo() < window.from()) return readAlone(member, queue);
       const entries = window.behind(queue.readTo());
       const { filter = null } = queue.subscription();
       if (filter === null) queue.take({ entries, upTo: known });
       else
-        return this.#whileBusy(member, async () => {
-          await judgeInTurns(this.#deps.judge, queue.subscription(), entries);
+        return whileBusy(member, async () => {
+          await judgeInTurns(judge, queue.subscription(), entries);
           queue.take({ entries, upTo: known });
         });
     }
@@ -300,22 +279,22 @@ export class Steps {
     }
     if (!queue.hasReplays() || !member.mayReplay) return;
     member.mayReplay = false;
-    this.#whileBusy(member, async () => {
+    whileBusy(member, async () => {
       member.mayReplay = await queue.readReplay();
     });
   }
 
   // One that is far behind reads the log from its own place.
-  #readAlone(member: Member, queue: SubscriptionQueue): void {
-    this.#whileBusy(member, async () => {
-      const known = this.#account.window.known().position;
-      const found = await this.#readBehind(queue.readTo());
+  function readAlone(member: Member, queue: SubscriptionQueue): void {
+    whileBusy(member, async () => {
+      const known = window.known().position;
+      const found = await readBehind(queue.readTo());
       if (typeof found === 'string') {
-        this.#account.overtaken = found;
+        account.overtaken = found;
         return;
       }
       const { entries, more } = found.stretch;
-      await judgeInTurns(this.#deps.judge, queue.subscription(), entries);
+      await judgeInTurns(judge, queue.subscription(), entries);
       const all = allOf(found.stretch);
       const before = all.filter(({ position }) => position <= known);
       const isAll = !more || before.length < all.length;
@@ -324,41 +303,37 @@ export class Steps {
   }
 
   // Subscriptions that are equally far behind share the last read.
-  #readBehind(after: number): Behind['reading'] {
-    const { name, fence, window, version, behind } = this.#account;
+  function readBehind(after: number): Behind['reading'] {
+    const { fence, version, behind } = account;
     const known = window.known();
     if (fence === null) return Promise.resolve('fenced');
     if (behind?.after === after && behind.known === known.position) return behind.reading;
-    const reading = this.#deps.store.read(name, fence, known, version, entriesAtOnce, after);
-    this.#account.behind = { after, known: known.position, reading };
+    const reading = store.read(name, fence, known, version, entriesAtOnce, after);
+    account.behind = { after, known: known.position, reading };
     return reading;
   }
 
   // Whether it has an attempt to start and no place for it; it is looked at again soon then.
-  #isStarved(member: Member, queue: SubscriptionQueue): boolean {
-    const { shares, now } = this.#deps;
-    const { name, members } = this.#account;
+  function isStarved(member: Member, queue: SubscriptionQueue): boolean {
     if (shares.mayTake(name) || !queue.mayStart()) return false;
     members.waits(member, { at: now() + starvedMs, reason: 'places' });
     return true;
   }
 
-  #start(member: Member, sending: Promise<SendResult> | null): boolean {
+  function start(member: Member, sending: Promise<SendResult> | null): boolean {
     if (sending === null) return false;
-    const { name, members, tasks } = this.#account;
-    const { shares } = this.#deps;
     const end = tasks.started();
-    this.#account.inFlight += 1;
+    account.inFlight += 1;
     shares.take(name);
     const ended = (failure?: { readonly error: unknown }): void => {
-      this.#account.inFlight -= 1;
+      account.inFlight -= 1;
       shares.give(name);
       end(failure);
     };
     sending.then(
       (result) => {
-        if (this.#account.results === 0) this.#account.firstResultAt = performance.now();
-        this.#account.results += 1;
+        if (account.results === 0) account.firstResultAt = performance.now();
+        account.results += 1;
         member.results.push(result);
         members.touched.add(member);
         ended();
@@ -369,8 +344,7 @@ export class Steps {
   }
 
   // Nothing can be done for it now.
-  #rest(member: Member, queue: SubscriptionQueue): void {
-    const { members, window } = this.#account;
+  function rest(member: Member, queue: SubscriptionQueue): void {
     const known = window.known().position;
     members.waits(member, queue.notBefore());
     if (queue.readTo() < known) member.reads = true;
@@ -378,6 +352,8 @@ export class Steps {
     else if (member.lags) members.touched.add(member);
     else members.toLevel(member);
   }
+
+  return { step, leaveOut, follow };
 }
 
 /** The position up to which every event is done, by what is stored of a subscription and of its account. */
