@@ -1,4 +1,4 @@
-import type { Job, Queue } from 'bullmq';
+import type { Queue } from 'bullmq';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import { openQueue, releaseLostJobs } from '../../redis/jobs/job-queue.ts';
 import { staggerOf, type PollMode } from './plan.ts';
@@ -100,11 +100,17 @@ export function createPollQueue(
     jobs: queue,
     async schedule(account, everyMs) {
       const data = { account, mode: 'delta' as const, asked: false, everyMs };
-      // Where it is there already, this changes nothing.
-      const job = await queue.add('poll', data, { jobId: jobId(account) });
-      await job.updateData(data);
-      const [nextAt = null] = await nextTimes([{ account, pollIntervalMs: everyMs }]);
-      if (nextAt !== null) await delay(job, nextPollAt(account, everyMs, Date.now()) - Date.now());
+      for (;;) {
+        // Where it is there already, this changes nothing.
+        const job = await queue.add('poll', data, { jobId: jobId(account) });
+        // Gone where another process reschedules the account.
+        if (!(await isDone(job.updateData(data)))) continue;
+        const [nextAt = null] = await nextTimes([{ account, pollIntervalMs: everyMs }]);
+        if (nextAt === null) return;
+        // A job whose time has come in between runs anyway.
+        await isDone(job.changeDelay(nextPollAt(account, everyMs, Date.now()) - Date.now()));
+        return;
+      }
     },
     isScheduled: async (account) => (await queue.getJob(jobId(account))) !== undefined,
     async suspects(accounts) {
@@ -150,12 +156,14 @@ export function createPollQueue(
   return polls;
 }
 
-// A job whose time has come in between runs anyway.
-async function delay(job: Job<PollJob>, ms: number): Promise<void> {
+// Whether a job could be changed: not if it is gone, or in another state; BullMQ numbers these errors.
+async function isDone(change: Promise<void>): Promise<boolean> {
   try {
-    await job.changeDelay(ms);
+    await change;
+    return true;
   } catch (error) {
     if (typeof (error as { code?: unknown }).code !== 'number') throw error;
+    return false;
   }
 }
 

@@ -163,6 +163,12 @@ it('takes another interval, whether the account is being polled or waits', async
   await expect.poll(() => polls.length).toBeGreaterThan(3);
 });
 
+it('schedules an account whose job another process removes in the same moment', async () => {
+  await using poller = await rig(async () => true);
+  await Promise.all([poller.queue.schedule('acme', 60_000), poller.queue.unschedule('acme')]);
+  expect(await poller.queue.isScheduled('acme')).toBe(true);
+});
+
 it('ends the schedule of an account that is gone with its next poll', async () => {
   const polls: string[] = [];
   await using poller = await rig(async ({ account }) => (polls.push(account) < 3 ? 'polled' : 'gone'));
