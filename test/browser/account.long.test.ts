@@ -86,7 +86,7 @@ describe('an account', () => {
       await route.abort();
     });
     await tab.show('#/accounts/default');
-    await tab.page.getByText('Reading the past').waitFor();
+    await tab.page.getByText('Loading the past').waitFor();
     held.resolve();
     await tab.page.getByText('Could not read the past.').waitFor();
     expect(tab.problems).toEqual([]);

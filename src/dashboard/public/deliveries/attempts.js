@@ -205,7 +205,7 @@ function Deliveries({ account, eventId, filingId }) {
   const { data, error, showMore } = useList(path, everyMs);
   const waits = data?.items.some(({ state }) => state === 'waiting') ?? true;
   useEffect(() => setEveryMs(waits ? waitingMs : settledMs), [waits]);
-  if (data === null && error === null) return html`<p class="quiet">Reading who has it …</p>`;
+  if (data === null && error === null) return html`<p class="quiet">Loading who has it …</p>`;
   if (data === null) return html`<${Failure} error=${error} what="read who has it" />`;
   const wanted = data.items
     .filter(({ state }) => state !== 'not_selected')

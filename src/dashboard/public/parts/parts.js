@@ -166,7 +166,7 @@ export function Facts({ items }) {
 
 /** @param {{ what: string }} props */
 export function Loading({ what }) {
-  return html`<p class="loading" role="status">Reading ${what} …</p>`;
+  return html`<p class="loading" role="status">Loading ${what} …</p>`;
 }
 
 /**
