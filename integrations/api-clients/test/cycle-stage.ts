@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { toOpenApi30 } from '../../../src/api/document/older-document.ts';
+import { toOpenApi30 } from '../../../src/api/document/finish-document.ts';
 import { writeDocument } from '../../../test/support/api/inert-document.ts';
 import { startStage, until, type Stage } from '../../testing/stage.ts';
 

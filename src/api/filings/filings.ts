@@ -6,14 +6,13 @@ import { type Dear, exportMs } from '../access/dear-requests.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { sendJson } from '../events/json.ts';
 import { scanNewestEvents } from '../events/scan.ts';
-import { withDueDates } from './due.ts';
-import { filedWith, filedWithFields } from './filed-with.ts';
+import type { LogEntry } from '../../events/event-log.ts';
 import { createAddTold, showFiling } from './told.ts';
 import { chooseList, cursorKindOf, isFiltered, listPage, type ListQuery } from './search.ts';
 import { type CsvColumn, csvColumns, csvExtraColumns, sendTable, wantsCsv } from './table.ts';
-import { notedQuery } from './noted-filter.ts';
 import { filingFields, filingSchema, filingView } from './view.ts';
 import { eventSchema } from '../document/event-schemas.ts';
+import { notedQuery, withDueDates } from './choices.ts';
 import * as s from '../shared/schema.ts';
 import { sendPage } from '../shared/paging.ts';
 import { linePattern, statusPattern } from '../shared/patterns.ts';
@@ -87,6 +86,36 @@ function tableLacks(why: string | null): Problem {
   return new Problem('partner_unavailable', detail, { headers: { 'retry-after': '5' } });
 }
 
+type Document = Readonly<Record<string, unknown>>;
+
+/** The owner of a filing and the names of its documents; null where that is not known. */
+export interface FiledWith {
+  readonly userId: string | null;
+  readonly documents: readonly string[] | null;
+}
+
+/**
+ * The owner and the documents by the first of these events that has the filing; null where none of them has
+ * it, or it does not say so; pure. The daemon keeps neither.
+ */
+function filedWith(newestFirst: readonly Pick<LogEntry, 'body'>[]): FiledWith {
+  for (const { body } of newestFirst) {
+    const { data } = JSON.parse(body.toString()) as { readonly data: Document };
+    if (!data['filing']) continue;
+    const { userId, userFiles } = Object(data['filing']) as Document;
+    return {
+      userId: typeof userId === 'string' ? userId : null,
+      documents: Array.isArray(userFiles) ? userFiles.map(nameOf).filter((name) => name !== '') : null,
+    };
+  }
+  return { userId: null, documents: null };
+}
+
+function nameOf(file: unknown): string {
+  const { name, fileName } = Object(file) as Document;
+  return [name, fileName].find((text) => typeof text === 'string' && text !== '')?.toString() ?? '';
+}
+
 /** Query of GET …/filings. */
 export const filingsQuerySchema = s.record(
   s.optional({
@@ -147,6 +176,16 @@ export const filingParams = Type.Object({
   ...s.accountParams,
   filingId: s.string('Id of the filing at the partner service.', { examples: ['f_123'] }),
 });
+
+const ofEvent = 'By the newest of `events` that has the filing; null if none has.';
+
+// The fields of `filedWith` in a response.
+const filedWithFields = {
+  userId: s.stringOrNull(`Who filed it. ${ofEvent}`, { examples: ['user_42'] }),
+  documents: s.nullable(Type.Array(Type.String({ examples: ['Signed affidavit'] })), {
+    description: `The names of its documents (\`userFiles\`). ${ofEvent}`,
+  }),
+};
 
 /**
  * Response of GET …/filings/{filingId}; the handler writes its bytes, so that events stay as they were

@@ -15,11 +15,19 @@ import { ownerOf } from '../access/own-subscriptions.ts';
 import { type Dear, exportMs } from '../access/dear-requests.ts';
 import type { ApiDeps, Api } from '../deps.ts';
 import { boardAccountSchema, countRejections, type Coverage, coveredAccounts } from './covered-accounts.ts';
-import { dueChoiceProblem, dueRulesOf, isDueWithin, withDueDates } from './due.ts';
-import { isNotedAs, notedFilter, type NotedFilter, notedQuery } from './noted-filter.ts';
 import { type AddTold, addToldOfAll, createAddTold } from './told.ts';
 import { filingSchema, filingView } from './view.ts';
 import { type CsvColumn, csvColumns, csvExtraColumns, sendTable, wantsCsv } from './table.ts';
+import {
+  dueChoiceProblem,
+  dueRulesOf,
+  isDueWithin,
+  isNotedAs,
+  notedFilter,
+  type NotedFilter,
+  notedQuery,
+  withDueDates,
+} from './choices.ts';
 import * as s from '../shared/schema.ts';
 import { type CursorKind, sendPage } from '../shared/paging.ts';
 import { notFound } from '../shared/problem.ts';

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { dueRulesOf, isNotedAs, notedFilter, type NotedFilter } from './choices.ts';
 import { groupsOfStatus } from '../../filings/detection/age-rank.ts';
 import type { FilingDetails } from '../../filings/detection/filing-details.ts';
 import type { FilingPage, ListedFiling } from '../../filings/lists/filing-list-store.ts';
@@ -9,10 +10,8 @@ import type { ServiceAnswer } from '../../polling/service-search.ts';
 import { folded } from '../../words/folded.ts';
 import type { ApiDeps } from '../deps.ts';
 import { listCompletions } from './completions.ts';
-import { dueRulesOf } from './due.ts';
 import type { filingListSchema, filingsQuerySchema } from './filings.ts';
 import type { CursorKind } from '../shared/paging.ts';
-import { isNotedAs, notedFilter, type NotedFilter } from './noted-filter.ts';
 import { invalidValue } from '../shared/problem.ts';
 import { statusProblem } from '../shared/statuses.ts';
 

@@ -1,7 +1,7 @@
+import type { WithDue } from './choices.ts';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ListedFiling } from '../../filings/lists/filing-list-store.ts';
-import type { WithDue } from './due.ts';
 import type { WithTold } from './told.ts';
 import { filingView } from './view.ts';
 import { headersOnly } from '../shared/paging.ts';

@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import type { ReadTold, Told } from '../../delivery/attempts/told.ts';
+import { withDueDates } from './choices.ts';
 import { maySee } from '../../filings/detection/triage.ts';
 import type { ListedFiling } from '../../filings/lists/filing-list-store.ts';
 import { ownerOf } from '../access/own-subscriptions.ts';
 import type { ApiDeps } from '../deps.ts';
 import { notFound } from '../shared/problem.ts';
-import { withDueDates } from './due.ts';
 import { filingView } from './view.ts';
 
 /**

@@ -7,10 +7,10 @@ import { createLimit, defaultLimits } from '../access/limits.ts';
 import type { Api, ApiDeps } from '../deps.ts';
 import { linePattern } from '../shared/patterns.ts';
 import { notFound, Problem } from '../shared/problem.ts';
+import { unassigned } from './choices.ts';
 import * as s from '../shared/schema.ts';
 import { wakeSoon } from '../subscriptions/find.ts';
 import { filingParams } from './filings.ts';
-import { unassigned } from './noted-filter.ts';
 import { showFiling } from './told.ts';
 import { filingSchema } from './view.ts';
 

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { isSinceFirstRead } from '../../filings/detection/filing-state.ts';
 import type { ListedFiling } from '../../filings/lists/filing-list-store.ts';
+import type { WithDue } from './choices.ts';
 import * as s from '../shared/schema.ts';
-import type { WithDue } from './due.ts';
 import type { WithTold } from './told.ts';
 
 /** A filing as the API shows it; pure. */

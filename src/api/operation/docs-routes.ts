@@ -3,8 +3,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { createLateAsset, serveAsset } from '../../http/asset.ts';
 import type { Api } from '../deps.ts';
-import type { ApiDocument } from '../document/finish-document.ts';
-import { toOpenApi30 } from '../document/older-document.ts';
+import { toOpenApi30, type ApiDocument } from '../document/finish-document.ts';
 
 /** The page that shows the API, and its script. */
 interface ReferenceFiles {

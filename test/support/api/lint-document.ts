@@ -3,7 +3,7 @@ import spectralCore from '@stoplight/spectral-core';
 import parsers from '@stoplight/spectral-parsers';
 import type { RulesetDefinition } from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
-import { toOpenApi30 } from '../../../src/api/document/older-document.ts';
+import { toOpenApi30 } from '../../../src/api/document/finish-document.ts';
 import { writeDocument } from './inert-document.ts';
 
 /**

@@ -8,7 +8,7 @@ import {
   type ApiDocument,
   type JsonSchema,
 } from '../../../../src/api/document/finish-document.ts';
-import { toOpenApi30 } from '../../../../src/api/document/older-document.ts';
+import { toOpenApi30 } from '../../../../src/api/document/finish-document.ts';
 import { eventTypes } from '../../../../src/events/event-types.ts';
 import { inlined } from '../../../support/api/documented.ts';
 import { writeDocument } from '../../../support/api/inert-document.ts';
