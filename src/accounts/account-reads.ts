@@ -86,8 +86,8 @@ export function createAccountReads({
 
   return {
     /**
-     * About `count` accounts from a place on; '0' is the first. Every account that exists throughout is in some
-     * part, one that comes or goes meanwhile may not be, and some may come twice.
+     * About `count` accounts from a place on; '0' is the first. Every account that exists throughout is in
+     * some part, one that comes or goes meanwhile may not be, and some may come twice.
      */
     async slice(from: string, count: number): Promise<AccountSlice> {
       const { next, all } = await scan(from, count);

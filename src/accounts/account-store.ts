@@ -99,9 +99,9 @@ export function createAccountStore(deps: AccountReadsDeps) {
       }
     },
     /**
-     * Changes some settings in one step; false when there is no such account. Rejects with KeyNeededError when
-     * the base address moves to another origin without a key. Throws UnreadableRecordError
-     * and SealError.
+     * Changes some settings in one step; false when there is no such account. Rejects with KeyNeededError
+     * when the base address moves to another origin without a key. Throws UnreadableRecordError and
+     * SealError.
      */
     async patch(account: string, given: AccountPatch, now: number): Promise<boolean> {
       for (;;) {
@@ -114,9 +114,9 @@ export function createAccountStore(deps: AccountReadsDeps) {
       }
     },
     /**
-     * Removes the account and all its keys; false when there was none. From the first step on the account does
-     * not exist and nothing is written for it. A crash leaves keys: `finishRemovals` removes them, and so does
-     * another `remove` or `put` of the name.
+     * Removes the account and all its keys; false when there was none. From the first step on the account
+     * does not exist and nothing is written for it. A crash leaves keys: `finishRemovals` removes them, and
+     * so does another `remove` or `put` of the name.
      */
     async remove(account: string): Promise<boolean> {
       for (;;) {

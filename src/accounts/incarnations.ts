@@ -80,8 +80,9 @@ export function createIncarnations(redis: RedisClient, keys: Keys) {
   return {
     /**
      * Empties the account's keys for the incarnation `next`, or finds that done. `isCurrent` says whether
-     * `next` is still the one to come. False when it is not, or the keys belong to another incarnation by now:
-     * those are left alone. All keys in Redis are scanned only where a former account may have left some.
+     * `next` is still the one to come. False when it is not, or the keys belong to another incarnation by
+     * now: those are left alone. All keys in Redis are scanned only where a former account may have left
+     * some.
      */
     async empty(account: string, next: string, isCurrent: () => Promise<boolean>): Promise<boolean> {
       for (;;) {

@@ -107,8 +107,8 @@ export function createSessionStore(redis: RedisClient, keys: Keys, operatorToken
       return added === 'added' ? { text, session: toSession(place.account, stored) } : null;
     },
     /**
-     * The session with this text; null when it is unknown or has ended. It says nothing of its token, which may
-     * be revoked.
+     * The session with this text; null when it is unknown or has ended. It says nothing of its token, which
+     * may be revoked.
      */
     async find(text: string, now: number): Promise<Session | null> {
       const found = await read(text);

@@ -134,8 +134,8 @@ export function createTokenStore(
       return { kind: 'made', text, token: toToken(account, stored) };
     },
     /**
-     * All tokens of an account, oldest first, expired ones included. One that cannot be read opens nothing and
-     * can be removed by its id.
+     * All tokens of an account, oldest first, expired ones included. One that cannot be read opens nothing
+     * and can be removed by its id.
      */
     async list(account: string): Promise<AccountToken[]> {
       const all = Object.entries<string>(await redis.hgetall(tokensOf(account)));
@@ -166,8 +166,8 @@ export function createTokenStore(
       return found === null ? null : unlessExpired(toToken(account, parse(account, id, found)), now);
     },
     /**
-     * Remembers the use of a token that was found; writes once in five minutes and never brings back a revoked
-     * one.
+     * Remembers the use of a token that was found; writes once in five minutes and never brings back a
+     * revoked one.
      */
     async touch({ account, id, lastUsedAt }: AccountToken, now: number): Promise<void> {
       if (lastUsedAt !== null && now - lastUsedAt < touchEveryMs) return;

@@ -28,10 +28,10 @@ end
 return 1`);
 
 /**
- * The accounts whose polling may be other than `ok`, found without reading the others: notes in one sorted set.
- * Each account is noted with the time until which it is sound as far as its last poll says: so an account that
- * is polled no more is found as well. The reader of a note reads the account too: the note of a crashed process
- * may be older than the account's marks.
+ * The accounts whose polling may be other than `ok`, found without reading the others: notes in one sorted
+ * set. Each account is noted with the time until which it is sound as far as its last poll says: so an
+ * account that is polled no more is found as well. The reader of a note reads the account too: the note of a
+ * crashed process may be older than the account's marks.
  */
 export function createUnsoundAccounts(redis: RedisClient, keys: Keys) {
   const { unsound } = keys.accountLists;
@@ -57,8 +57,8 @@ export function createUnsoundAccounts(redis: RedisClient, keys: Keys) {
     },
     note,
     /**
-     * Notes the time as `note`, unless this process has noted it for that incarnation of the account less than
-     * `everyMs` milliseconds earlier in that time.
+     * Notes the time as `note`, unless this process has noted it for that incarnation of the account less
+     * than `everyMs` milliseconds earlier in that time.
      */
     async noteAgain(
       { account, incarnation }: Pick<Account, 'account' | 'incarnation'>,

@@ -54,8 +54,8 @@ export function createPatientStart(logger: Logger, signal: AbortSignal | undefin
       else await untilReady(connections, signal);
     },
     /**
-     * Runs `attempt` until it succeeds, and repeats it while it fails because Redis is away. Any other error is
-     * thrown, as is every error once the signal has aborted. Without a signal there is one attempt.
+     * Runs `attempt` until it succeeds, and repeats it while it fails because Redis is away. Any other error
+     * is thrown, as is every error once the signal has aborted. Without a signal there is one attempt.
      */
     async run<T>(attempt: () => Promise<T>): Promise<T> {
       for (;;) {

@@ -105,8 +105,8 @@ export function createGate({ perAccount, inAll, waiting, waitMs }: ApiLimits['sc
 
   return {
     /**
-     * A place inside, to be disposed of when the work has ended, once or more often. Null when too many of the
-     * account wait, after `waitMs`, and when `signal` aborts.
+     * A place inside, to be disposed of when the work has ended, once or more often. Null when too many of
+     * the account wait, after `waitMs`, and when `signal` aborts.
      */
     async enter(account: string, signal: AbortSignal): Promise<Disposable | null> {
       if (hasRoom(account)) return signal.aborted ? null : take(account);

@@ -26,8 +26,8 @@ export async function openDoor(host: string, port: number, answer: RequestListen
   await once(server, 'listening');
   const { port: opened } = server.address() as AddressInfo;
 
-  // Accepts no more connections, and cuts open ones unless an app has the door. Resolves when the last one has
-  // ended.
+  // Accepts no more connections, and cuts open ones unless an app has the door. Resolves when the last one
+  // has ended.
   function close(): Promise<void> {
     closed ??= new Promise((resolve) => server.close(() => resolve()));
     if (!hasApp) for (const socket of connections.keys()) socket.destroy();

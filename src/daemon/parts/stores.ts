@@ -41,7 +41,7 @@ import type { OpenStore } from './open-store.ts';
 /** Every store of the product. */
 export type Stores = ReturnType<typeof createStores>;
 
-/** What the parts that poll and those that deliver are made from. */
+/** The dependencies of the parts that poll and of those that deliver. */
 export interface PartsBase extends OpenStore {
   readonly stores: Stores;
   readonly tracing: Tracing;
