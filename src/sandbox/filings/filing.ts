@@ -1,4 +1,6 @@
 import { defaultRejectionReason } from '../decisions.ts';
+import type { FilingState } from './filing-states.ts';
+import type { CreateFilingInput } from './input-schema.ts';
 
 /** The filing types of the partner service. */
 export const filingTypes = [
@@ -16,58 +18,62 @@ export const paymentMethods = ['ACH', 'WIRE', 'CHECK', 'PENDING_INVOICE', 'INVOI
 
 export type FilingType = (typeof filingTypes)[number];
 export type FilingStatus = (typeof filingStatuses)[number];
-type PaymentMethod = (typeof paymentMethods)[number];
-
-/** A file of a filing, as the service returns it; times are ISO 8601. */
-export interface UserFile {
-  readonly id: string;
-  readonly name: string;
-  readonly fileName: string;
-  readonly filePath: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
 
 /**
  * A filing exactly as the service returns it (docs/partner.md#single-filing). `status` is wider than
- * docs/partner.md#statuses because the control interface may set any. Optional input is echoed, `null` where
- * it was not given.
+ * docs/partner.md#statuses because the control interface may set any.
  */
-export interface Filing {
-  readonly id: string;
-  readonly filingType: FilingType;
-  readonly userId: string;
-  readonly filingStateId: string;
-  readonly filingState: { readonly id: string; readonly name: string; readonly stateAbbr: string };
-  readonly policyNumber: string;
-  readonly insuredsName: string;
-  readonly carriersName: string;
-  readonly policyEffectiveDate: string;
-  readonly premium: number;
-  readonly status: string;
-  readonly userFiles: readonly UserFile[];
-  readonly createdAt: string;
-  readonly completedAt: string | null;
-  readonly rejectionReason: string | null;
-  readonly endorsementNumber: string | null;
-  readonly endorsementEffectiveDate: string | null;
-  readonly policyFee: number | null;
-  readonly inspectionFee: number | null;
-  readonly carriersFee: number | null;
-  readonly lgtValue: number | null;
-  readonly fmtValue: number | null;
-  readonly declaredPaymentMethod: PaymentMethod | null;
-  readonly userNotes: string | null;
-}
+export type Filing = Readonly<ReturnType<typeof newFiling>>;
 
 /** The set of a state's requirements and rates, of two, that a filing type uses. */
 export function pairOf(filingType: FilingType): 'nb' | 'ed' {
   return filingType === 'NEW_BUSINESS' || filingType === 'NEW_BUSINESS_RENEWAL' ? 'nb' : 'ed';
 }
 
-/** A calendar date `YYYY-MM-DD` as the timestamp that responses carry: midnight UTC. */
-export function dateAsTimestamp(date: string): string {
-  return `${date}T00:00:00.000Z`;
+/**
+ * The new filing, UNPAID, as it is returned and listed from then on. Optional input is echoed, `null` where it
+ * was not given; a calendar date `YYYY-MM-DD` becomes midnight UTC.
+ */
+export function newFiling(
+  input: CreateFilingInput,
+  state: FilingState,
+  given: { readonly id: string; readonly owner: string; readonly createdAtMs: number },
+) {
+  const createdAt = new Date(given.createdAtMs).toISOString();
+  return {
+    id: given.id,
+    filingType: input.filingType,
+    userId: given.owner,
+    filingStateId: state.id,
+    filingState: { id: state.id, name: state.name, stateAbbr: state.stateAbbr },
+    policyNumber: input.policyNumber,
+    insuredsName: input.insuredsName,
+    carriersName: input.carriersName,
+    policyEffectiveDate: dateAsTimestamp(input.policyEffectiveDate),
+    premium: input.premium,
+    status: 'UNPAID' as string,
+    userFiles: input.files.map(({ name, fileName, filePath }, index) => ({
+      id: `file_${given.id}_${index + 1}`,
+      name,
+      fileName,
+      filePath,
+      createdAt,
+      updatedAt: createdAt,
+    })),
+    createdAt,
+    completedAt: null as string | null,
+    rejectionReason: null as string | null,
+    endorsementNumber: input.endorsementNumber ?? null,
+    endorsementEffectiveDate:
+      input.endorsementEffectiveDate === undefined ? null : dateAsTimestamp(input.endorsementEffectiveDate),
+    policyFee: input.policyFee ?? null,
+    inspectionFee: input.inspectionFee ?? null,
+    carriersFee: input.carriersFee ?? null,
+    lgtValue: input.lgtValue ?? null,
+    fmtValue: input.fmtValue ?? null,
+    declaredPaymentMethod: input.declaredPaymentMethod ?? null,
+    userNotes: input.userNotes ?? null,
+  };
 }
 
 /** A new status; a given reason or time is used as it is, with any status. */
@@ -92,4 +98,8 @@ export function withStatus(filing: Filing, change: StatusChange, nowMs: number):
     completedAt: change.completedAt === undefined ? completedAt : change.completedAt,
     rejectionReason: change.rejectionReason === undefined ? rejectionReason : change.rejectionReason,
   };
+}
+
+function dateAsTimestamp(date: string): string {
+  return `${date}T00:00:00.000Z`;
 }

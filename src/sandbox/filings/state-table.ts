@@ -10,14 +10,14 @@ export interface Rate {
 /** Names of the fees, chosen by the sandbox. */
 export const rateNames = ['surplusLinesTax', 'stampingFee', 'lgt', 'fmt', 'filingFee'] as const;
 
-export type RateName = (typeof rateNames)[number];
-
 /**
  * The raw rate configuration of one pair of a state. `stampingFee` is the stamping/VIA fee, `lgt` the local
  * government tax, `fmt` the fire marshal tax. The booleans say whether the partner's flat fees apply and
  * whether they are taxable.
  */
-export interface RateConfiguration extends Readonly<Record<RateName, Rate>> {
+export interface RateConfiguration extends Readonly<Record<(typeof rateNames)[number], Rate>>, Flags {}
+
+interface Flags {
   readonly carriersFee: boolean;
   readonly carriersTaxable: boolean;
   readonly policyFee: boolean;
@@ -39,19 +39,11 @@ export interface StateRow {
   readonly ed: PairRow;
 }
 
-// Whether the partner's flat fees apply, and whether they are taxable.
-const flags = (
-  carriersFee: boolean,
-  carriersTaxable: boolean,
-  policyFee: boolean,
-  policyTaxable: boolean,
-): Omit<RateConfiguration, RateName> => ({ carriersFee, carriersTaxable, policyFee, policyTaxable });
-
-const allTaxable = flags(true, true, true, true);
-const noneTaxable = flags(true, false, true, false);
-const noPolicyFee = flags(true, true, false, false);
-const noCarriersFee = flags(false, false, true, true);
-const taxableUncharged = flags(false, true, false, true);
+const allTaxable = { carriersFee: true, carriersTaxable: true, policyFee: true, policyTaxable: true };
+const noneTaxable = { carriersFee: true, carriersTaxable: false, policyFee: true, policyTaxable: false };
+const noPolicyFee = { carriersFee: true, carriersTaxable: true, policyFee: false, policyTaxable: false };
+const noCarriersFee = { carriersFee: false, carriersTaxable: false, policyFee: true, policyTaxable: true };
+const taxableUncharged = { carriersFee: false, carriersTaxable: true, policyFee: false, policyTaxable: true };
 
 const percent = (value: number): Rate => ({ mode: 'PERCENTAGE_WITH_FEES', value });
 const percentVia = (value: number): Rate => ({ mode: 'PERCENTAGE_WITH_FEES_VIA', value });
@@ -68,12 +60,12 @@ export const stateTable: readonly StateRow[] = [
     nb: {
       documents: ['Declarations page', 'SL-1 confidential report', 'D-1 disclosure'],
       notes: ['File within <em>60 days</em> of the effective date.'],
-      rates: { ...rates(percent(3), percent(0.18)), filingFee: manual(25), ...allTaxable },
+      rates: rates(percent(3), percent(0.18), manual(25), allTaxable),
     },
     ed: {
       documents: ['Endorsement'],
       notes: ['Name the policy that is endorsed.'],
-      rates: { ...rates(percent(3), percent(0.18)), filingFee: manual(10), ...allTaxable },
+      rates: rates(percent(3), percent(0.18), manual(10), allTaxable),
     },
   },
   {
@@ -82,12 +74,12 @@ export const stateTable: readonly StateRow[] = [
     nb: {
       documents: ['Declarations page', 'Diligent effort form'],
       notes: ['Report quarterly &amp; pay by ACH.'],
-      rates: { ...rates(percentVia(4.94), percent(0.06)), filingFee: manual(35), ...allTaxable },
+      rates: rates(percentVia(4.94), percent(0.06), manual(35), allTaxable),
     },
     ed: {
       documents: ['Endorsement', 'Signed request of the insured'],
       notes: [],
-      rates: { ...rates(percentVia(4.94), percent(0.06)), filingFee: manual(15), ...noPolicyFee },
+      rates: rates(percentVia(4.94), percent(0.06), manual(15), noPolicyFee),
     },
   },
   {
@@ -96,22 +88,12 @@ export const stateTable: readonly StateRow[] = [
     nb: {
       documents: ['Declarations page', 'Affidavit'],
       notes: ['Give the local government tax of the municipality as <code>lgtValue</code>.'],
-      rates: {
-        ...rates(percent(3), percent(1.8)),
-        lgt: manual(0),
-        filingFee: manual(40),
-        ...noCarriersFee,
-      },
+      rates: rates(percent(3), percent(1.8), manual(40), noCarriersFee),
     },
     ed: {
       documents: ['Endorsement'],
       notes: [],
-      rates: {
-        ...rates(percent(3), percent(1.8)),
-        lgt: manual(0),
-        filingFee: manual(0),
-        ...taxableUncharged,
-      },
+      rates: rates(percent(3), percent(1.8), manual(0), taxableUncharged),
     },
   },
   {
@@ -125,12 +107,12 @@ export const stateTable: readonly StateRow[] = [
         'Notice of excess line placement',
       ],
       notes: ['All affidavits must be <strong>signed and dated</strong>.'],
-      rates: { ...rates(percent(3.6), percent(0.15)), filingFee: manual(50), ...noneTaxable },
+      rates: rates(percent(3.6), percent(0.15), manual(50), noneTaxable),
     },
     ed: {
       documents: ['Endorsement', 'Part A affidavit'],
       notes: [],
-      rates: { ...rates(percent(3.6), percent(0.15)), filingFee: manual(20), ...noneTaxable },
+      rates: rates(percent(3.6), percent(0.15), manual(20), noneTaxable),
     },
   },
   {
@@ -139,17 +121,12 @@ export const stateTable: readonly StateRow[] = [
     nb: {
       documents: ['Declarations page', 'Diligent search statement'],
       notes: ['The fire marshal tax applies to property risks; give <code>fmtValue</code> where it differs.'],
-      rates: {
-        ...rates(percentVia(2), manual(10)),
-        fmt: percentVia(0.3),
-        filingFee: percent(0.1),
-        ...noPolicyFee,
-      },
+      rates: rates(percentVia(2), manual(10), percent(0.1), noPolicyFee, percentVia(0.3)),
     },
     ed: {
       documents: ['Endorsement'],
       notes: [],
-      rates: { ...rates(percent(2), manual(10)), fmt: manual(0), filingFee: manual(0), ...noneTaxable },
+      rates: rates(percent(2), manual(10), manual(0), noneTaxable),
     },
   },
   {
@@ -158,16 +135,22 @@ export const stateTable: readonly StateRow[] = [
     nb: {
       documents: ['Declarations page'],
       notes: ['File within 60 days of the later of issue and effective date.'],
-      rates: { ...rates(percent(4.85), percent(0.04)), filingFee: manual(30), ...allTaxable },
+      rates: rates(percent(4.85), percent(0.04), manual(30), allTaxable),
     },
     ed: {
       documents: ['Endorsement'],
       notes: [],
-      rates: { ...rates(percent(4.85), percent(0.04)), filingFee: manual(30), ...allTaxable },
+      rates: rates(percent(4.85), percent(0.04), manual(30), allTaxable),
     },
   },
 ];
 
-function rates(surplusLinesTax: Rate, stampingFee: Rate): Omit<Record<RateName, Rate>, 'filingFee'> {
-  return { surplusLinesTax, stampingFee, lgt: manual(0), fmt: manual(0) };
+function rates(
+  surplusLinesTax: Rate,
+  stampingFee: Rate,
+  filingFee: Rate,
+  flags: Flags,
+  fmt = manual(0),
+): RateConfiguration {
+  return { surplusLinesTax, stampingFee, lgt: manual(0), fmt, filingFee, ...flags };
 }

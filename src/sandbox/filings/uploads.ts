@@ -1,10 +1,10 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { uploadUrlLifetimeMs } from '../decisions.ts';
 import { SandboxError } from '../errors.ts';
 import { hexDigits, type Random } from '../random.ts';
 
 /** A file whose bytes were sent or may still be sent. The bytes themselves are counted and thrown away. */
-export interface Upload {
+export interface Upload extends UploadSignature {
   readonly storagePath: string;
   readonly owner: string;
   readonly fileName: string;
@@ -13,63 +13,47 @@ export interface Upload {
   readonly stored: boolean;
 }
 
-/** The part of a signed URL that proves it was issued here. */
+/** The part of an upload URL that proves it was issued here. */
 interface UploadSignature {
   /** Milliseconds since 1970, as decimal digits. */
   readonly expires: string;
+  /** Hexadecimal digits that nobody can guess. */
   readonly signature: string;
 }
 
-/** The upload tickets of all accounts. */
+/** The uploads of all accounts. */
 export type Uploads = ReturnType<typeof createUploads>;
 
-/** No tickets yet; tickets signed by another instance are not valid here. */
+/** No uploads yet; URLs of another instance are not valid here. */
 export function createUploads(deps: { readonly now: () => number; readonly random: Random }) {
-  const secret = randomBytes(32);
   const uploads = new Map<string, Upload>();
-  const expiries = new Map<string, number>();
   let lifetimeMs = uploadUrlLifetimeMs;
-  const sign = (storagePath: string, expires: string): Buffer =>
-    createHmac('sha256', secret).update(`${expires}\n${storagePath}`).digest();
-
-  const forgetExpired = (nowMs: number): void => {
-    for (const [storagePath, expiresMs] of expiries) {
-      if (expiresMs > nowMs) return;
-      expiries.delete(storagePath);
-      if (uploads.get(storagePath)?.stored === false) uploads.delete(storagePath);
-    }
-  };
 
   return {
-    /** Milliseconds for which tickets issued from now on are valid. */
+    /** Milliseconds for which URLs issued from now on are valid. */
     lifetimeMs: () => lifetimeMs,
-    /** Changes the lifetime; with 0, tickets have expired when they are issued. */
+    /** Changes the lifetime; with 0, URLs have expired when they are issued. */
     setLifetime(ms: number): void {
       lifetimeMs = ms;
     },
-    /**
-     * Issues a ticket: the path, and the signature that lets its bearer send the bytes once within the
-     * lifetime.
-     */
-    issue({ owner, fileName, filingId }: Pick<Upload, 'owner' | 'fileName' | 'filingId'>) {
-      const expiresMs = deps.now() + lifetimeMs;
-      forgetExpired(deps.now());
-      const storagePath = `uploads/${owner}/${hexDigits(deps.random, 32)}/${plainName(fileName)}`;
-      uploads.set(storagePath, { storagePath, owner, fileName, filingId, stored: false });
-      expiries.set(storagePath, expiresMs);
-      const expires = String(expiresMs);
-      return { storagePath, expires, signature: sign(storagePath, expires).toString('hex') };
+    /** Issues a path, and the signature that lets its bearer send the bytes once within the lifetime. */
+    issue(file: Pick<Upload, 'owner' | 'fileName' | 'filingId'>): Upload {
+      const storagePath = `uploads/${file.owner}/${hexDigits(deps.random, 32)}/${plainName(file.fileName)}`;
+      const [expires, signature] = [String(deps.now() + lifetimeMs), randomBytes(32).toString('hex')];
+      const upload = { ...file, storagePath, stored: false, expires, signature };
+      uploads.set(storagePath, upload);
+      return upload;
     },
-    /** The upload of a signed URL. Throws the `UPLOAD_URL_…` error for a forged, expired or used one. */
+    /** The upload of a URL. Throws the `UPLOAD_URL_…` error for a forged, expired or used one. */
     check(storagePath: string, { expires, signature }: UploadSignature): Upload {
-      if (!sameBytes(sign(storagePath, expires), Buffer.from(signature, 'hex'))) {
+      const upload = uploads.get(storagePath);
+      if (upload === undefined || upload.expires !== expires || upload.signature !== signature) {
         throw new SandboxError('UPLOAD_URL_INVALID', 'this upload URL was not issued by this service');
       }
-      const upload = uploads.get(storagePath);
-      if (upload?.stored === true) {
+      if (upload.stored) {
         throw new SandboxError('UPLOAD_URL_USED', 'this upload URL was used; ask for another one');
       }
-      if (upload === undefined || Number(expires) <= deps.now()) {
+      if (Number(expires) <= deps.now()) {
         throw new SandboxError('UPLOAD_URL_EXPIRED', 'this upload URL has expired; ask for another one');
       }
       return upload;
@@ -84,8 +68,4 @@ export function createUploads(deps: { readonly now: () => number; readonly rando
 // Paths need no escaping in a URL, even when the name of the file would.
 function plainName(fileName: string): string {
   return fileName.replaceAll(/[^A-Za-z0-9._-]/g, '_').replace(/^\.+/, '_');
-}
-
-function sameBytes(expected: Buffer, given: Buffer): boolean {
-  return expected.length === given.length && timingSafeEqual(expected, given);
 }

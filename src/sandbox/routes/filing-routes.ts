@@ -1,9 +1,9 @@
 import { type FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { filingProblems, newFiling } from '../filings/create-filing.ts';
+import { filingProblems } from '../filings/filing-problems.ts';
 import { filingNotFound, invalidInput } from '../errors.ts';
 import { faultPlanOf } from '../faults/fault-hooks.ts';
-import { type Filing, filingStatuses } from '../filings/filing.ts';
+import { type Filing, filingStatuses, newFiling } from '../filings/filing.ts';
 import { type FilingStore } from '../filings/filing-store.ts';
 import { findStateById } from '../filings/filing-states.ts';
 import { CreateFilingBody } from '../filings/input-schema.ts';

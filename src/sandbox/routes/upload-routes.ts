@@ -6,7 +6,7 @@ import { withStatus, type Filing } from '../filings/filing.ts';
 import { ownFiling } from './filing-routes.ts';
 import { UploadBody } from '../filings/input-schema.ts';
 import { accountOf, type SandboxApp, type SandboxDeps } from '../sandbox-app.ts';
-import { type Upload, type Uploads } from '../filings/uploads.ts';
+import { type Upload } from '../filings/uploads.ts';
 
 const uploadType = 'application/octet-stream';
 const SignatureQuery = Type.Object({ expires: Type.String(), signature: Type.String() });
@@ -18,8 +18,8 @@ export function addUploadTicketRoute(app: SandboxApp, deps: Pick<SandboxDeps, 's
     const { fileName, filingId } = request.body;
     if (filingId !== undefined) ownFiling(deps.store, request, filingId);
     const { owner } = accountOf(request);
-    const ticket = deps.uploads.issue({ owner, fileName, filingId: filingId ?? null });
-    return { uploadUrl: uploadUrl(request, ticket), fileName, storagePath: ticket.storagePath };
+    const upload = deps.uploads.issue({ owner, fileName, filingId: filingId ?? null });
+    return { uploadUrl: uploadUrl(request, upload), fileName, storagePath: upload.storagePath };
   });
 }
 
@@ -72,9 +72,9 @@ async function refuseOtherTypes(request: FastifyRequest): Promise<void> {
 }
 
 // The host that the client used: behind a forwarded port the sandbox cannot know its own address.
-function uploadUrl(request: FastifyRequest, ticket: ReturnType<Uploads['issue']>): string {
-  const signed = new URLSearchParams({ expires: ticket.expires, signature: ticket.signature });
-  return `${request.protocol}://${request.host}/_storage/${ticket.storagePath}?${signed.toString()}`;
+function uploadUrl(request: FastifyRequest, { storagePath, expires, signature }: Upload): string {
+  const signed = new URLSearchParams({ expires, signature });
+  return `${request.protocol}://${request.host}/_storage/${storagePath}?${signed.toString()}`;
 }
 
 function byteLength(body: unknown): number {

@@ -1,13 +1,6 @@
 import { documentsFor, type FilingState } from '../filings/filing-states.ts';
-import {
-  filingTypes,
-  pairOf,
-  withStatus,
-  type Filing,
-  type FilingStatus,
-  type FilingType,
-} from '../filings/filing.ts';
-import { newFiling } from '../filings/create-filing.ts';
+import { filingTypes, newFiling, pairOf, withStatus } from '../filings/filing.ts';
+import type { Filing, FilingStatus, FilingType } from '../filings/filing.ts';
 import { type CreateFilingInput } from '../filings/input-schema.ts';
 import { hexDigits, pick, pickWeighted, wholeNumber, type Random } from '../random.ts';
 import { type FilingStore } from '../filings/filing-store.ts';
@@ -114,43 +107,9 @@ function sampleDate(random: Random, aroundMs: number): string {
 }
 
 /** Words that sample filings are made of. All companies are invented. */
-const insuredFirstWords = [
-  'Bluebonnet',
-  'Harbor Point',
-  'Red Canyon',
-  'Silver Creek',
-  'Juniper',
-  'Lakeshore',
-  'Pelican Bay',
-  'Granite State',
-  'Sunny Slope',
-  'O’Malley & Sons',
-  'Nuñez',
-  'Twin Pines',
-  'Old Mill',
-  'Cascade',
-  'Prairie Wind',
-  'Copper Ridge',
-] as const;
-
-const insuredSecondWords = [
-  'Roofing',
-  'Logistics',
-  'Marine Services',
-  'Apartments',
-  'Brewing',
-  'Scaffolding',
-  'Day Care',
-  'Hotel',
-  'Cold Storage',
-  'Fireworks',
-  'Demolition',
-  'Trucking',
-  'Orchards',
-  'Urgent Care',
-] as const;
-
-const companyForms = ['LLC', 'Inc.', 'LP', 'Corp.', 'Partners'] as const;
+const insuredFirstWords = ['Bluebonnet', 'Harbor Point', 'Red Canyon', 'Juniper', 'O’Malley & Sons', 'Nuñez'];
+const insuredSecondWords = ['Roofing', 'Marine Services', 'Brewing', 'Day Care', 'Fireworks', 'Trucking'];
+const companyForms = ['LLC', 'Inc.', 'LP', 'Corp.', 'Partners'];
 
 const carriers = [
   'Northgate Specialty Insurance Company',
@@ -159,7 +118,7 @@ const carriers = [
   'Tidewater Surety and Casualty',
   'Atlas Lantern Insurance SE',
   'Quarry Hill Underwriters',
-] as const;
+];
 
 const rejectionReasons = [
   'Affidavit is not signed',
@@ -170,7 +129,7 @@ const rejectionReasons = [
   'Insured’s address is outside the state',
   'Duplicate of a filing already reported under this policy number',
   'Uploaded document is unreadable; scan it again',
-] as const;
+];
 
 /** A new id, in the sandbox's own form, that no filing has; a seeded source may draw one a second time. */
 export function unusedId(store: Pick<FilingStore, 'get'>, random: Random): string {

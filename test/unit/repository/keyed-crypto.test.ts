@@ -10,7 +10,6 @@ const keyOf: Readonly<Record<string, string>> = {
   'src/secrets/seal.ts': 'ENCRYPTION_KEY: seals secrets',
   'src/accounts/session-store.ts': "derived from API_TOKEN by HKDF: digests of the operator's sessions",
   'src/demo/receiver.ts': 'derived from API_TOKEN by HKDF: the signing secret of the demo',
-  'src/sandbox/filings/uploads.ts': 'random, of the process: signs links of the sandbox',
 };
 const keyed =
   /createHmac|create(Cipher|Decipher)iv|create(Secret|Private|Public)Key|generateKey|createSign|createVerify|hkdf|scrypt|pbkdf2|subtle/;

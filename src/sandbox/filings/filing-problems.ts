@@ -1,6 +1,6 @@
 import { type Problem } from '../errors.ts';
 import { documentsFor, type FilingState } from './filing-states.ts';
-import { dateAsTimestamp, pairOf, type Filing } from './filing.ts';
+import { pairOf } from './filing.ts';
 import { type CreateFilingInput } from './input-schema.ts';
 import { type Upload, type Uploads } from './uploads.ts';
 
@@ -23,49 +23,6 @@ export function filingProblems(
     ...input.files.flatMap((file, index) => fileProblems(file, index, input, state)),
     ...input.files.flatMap((file, index) => uploadProblems(file, index, owner, findUpload(file.filePath))),
   ];
-}
-
-/** The new filing, UNPAID, as it is returned and listed from then on. */
-export function newFiling(
-  input: CreateFilingInput,
-  state: FilingState,
-  given: { readonly id: string; readonly owner: string; readonly createdAtMs: number },
-): Filing {
-  const createdAt = new Date(given.createdAtMs).toISOString();
-  return {
-    id: given.id,
-    filingType: input.filingType,
-    userId: given.owner,
-    filingStateId: state.id,
-    filingState: { id: state.id, name: state.name, stateAbbr: state.stateAbbr },
-    policyNumber: input.policyNumber,
-    insuredsName: input.insuredsName,
-    carriersName: input.carriersName,
-    policyEffectiveDate: dateAsTimestamp(input.policyEffectiveDate),
-    premium: input.premium,
-    status: 'UNPAID',
-    userFiles: input.files.map(({ name, fileName, filePath }, index) => ({
-      id: `file_${given.id}_${index + 1}`,
-      name,
-      fileName,
-      filePath,
-      createdAt,
-      updatedAt: createdAt,
-    })),
-    createdAt,
-    completedAt: null,
-    rejectionReason: null,
-    endorsementNumber: input.endorsementNumber ?? null,
-    endorsementEffectiveDate:
-      input.endorsementEffectiveDate === undefined ? null : dateAsTimestamp(input.endorsementEffectiveDate),
-    policyFee: input.policyFee ?? null,
-    inspectionFee: input.inspectionFee ?? null,
-    carriersFee: input.carriersFee ?? null,
-    lgtValue: input.lgtValue ?? null,
-    fmtValue: input.fmtValue ?? null,
-    declaredPaymentMethod: input.declaredPaymentMethod ?? null,
-    userNotes: input.userNotes ?? null,
-  };
 }
 
 function endorsementProblems(input: CreateFilingInput): Problem[] {
