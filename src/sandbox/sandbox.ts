@@ -5,15 +5,10 @@ import { addControlRoutes } from './routes/control-routes.ts';
 import { addFilingRoutes } from './routes/filing-routes.ts';
 import { addSeedRoute } from './routes/seed-routes.ts';
 import { addStorageRoute, addUploadTicketRoute } from './routes/upload-routes.ts';
-import {
-  createApp,
-  createDeps,
-  type SandboxApp,
-  type SandboxDeps,
-  type SandboxOptions,
-} from './sandbox-app.ts';
+import { createApp, createDeps } from './sandbox-app.ts';
+import type { SandboxApp, SandboxDeps, SandboxOptions } from './sandbox-app.ts';
 import { addErrorHandlers } from './server/error-handler.ts';
-import { addKeyCheck, takeNullAsAbsent, watchMethods } from './server/scope-hooks.ts';
+import { addKeyCheck, addRoutesRefusingOthers, takeNullAsAbsent } from './server/scope-hooks.ts';
 
 /**
  * A partner service in memory, as a Fastify instance that does not listen yet: `listen` or `inject` it. The
@@ -26,9 +21,14 @@ export function createSandbox(options: SandboxOptions = {}): SandboxApp {
   app.removeContentTypeParser('text/plain');
   addErrorHandlers(app);
   app.get('/', () => selfDescription);
-  app.register((scope, _options, done) => done(addService(scope, deps)), { prefix: '/v1' });
-  app.register((scope, _options, done) => done(addStorage(scope, deps)));
-  app.register((scope, _options, done) => done(addControl(scope, deps)), { prefix: '/_sandbox' });
+  const addScope = (prefix: string, add: typeof addService): void => {
+    app.register(async (scope: SandboxApp) => addRoutesRefusingOthers(scope, () => add(scope, deps)), {
+      prefix,
+    });
+  };
+  addScope('/v1', addService);
+  addScope('', addStorage);
+  addScope('/_sandbox', addControl);
   app.addHook('onClose', async () => deps.simulator.stop());
   return app;
 }
@@ -49,8 +49,7 @@ const selfDescription = {
   documentation: 'docs/sandbox.md',
 };
 
-function addService(app: SandboxApp, deps: SandboxDeps): undefined {
-  const refuseOtherMethods = watchMethods(app);
+function addService(app: SandboxApp, deps: SandboxDeps): void {
   addFaultHooks(app, deps);
   addKeyCheck(app, deps.accounts);
   addErrorHandlers(app);
@@ -58,20 +57,15 @@ function addService(app: SandboxApp, deps: SandboxDeps): undefined {
   addAccountRoutes(app);
   addUploadTicketRoute(app, deps);
   addFilingRoutes(app, deps);
-  refuseOtherMethods();
 }
 
-function addStorage(app: SandboxApp, deps: SandboxDeps): undefined {
-  const refuseOtherMethods = watchMethods(app);
+function addStorage(app: SandboxApp, deps: SandboxDeps): void {
   addFaultHooks(app, deps);
   addStorageRoute(app, deps);
-  refuseOtherMethods();
 }
 
-function addControl(app: SandboxApp, deps: SandboxDeps): undefined {
-  const refuseOtherMethods = watchMethods(app);
+function addControl(app: SandboxApp, deps: SandboxDeps): void {
   addControlFilingRoutes(app, deps);
   addSeedRoute(app, deps);
   addControlRoutes(app, deps);
-  refuseOtherMethods();
 }

@@ -26,7 +26,6 @@ interface FilingRecord {
   /** Order of arrival, among filings of the same creation. */
   readonly arrival: number;
   readonly filing: Filing;
-  searchText: string | undefined;
 }
 
 /** An empty store. */
@@ -88,14 +87,14 @@ export function createFilingStore() {
     select({ owner, status, q }: FilingSelection): FilingView {
       const records = lists.get(listKey(owner, status)) ?? [];
       const text = folded((q ?? '').trim());
-      return view(text === '' ? records : records.filter((record) => matches(record, text)));
+      return view(text === '' ? records : records.filter(({ filing }) => searchText(filing).includes(text)));
     },
   };
 }
 
 function toRecord(filing: Filing, arrival: number): FilingRecord {
   const createdAtMs = Date.parse(filing.createdAt);
-  return { filing, arrival, createdAtMs: Number.isNaN(createdAtMs) ? 0 : createdAtMs, searchText: undefined };
+  return { filing, arrival, createdAtMs: Number.isNaN(createdAtMs) ? 0 : createdAtMs };
 }
 
 // A filing is in four lists, so each selection without text has a list of its own.
@@ -134,11 +133,6 @@ function placeOf(oldestFirst: readonly FilingRecord[], wanted: FilingRecord): nu
     else high = middle;
   }
   return low;
-}
-
-function matches(record: FilingRecord, text: string): boolean {
-  record.searchText ??= searchText(record.filing);
-  return record.searchText.includes(text);
 }
 
 function searchText(filing: Filing): string {

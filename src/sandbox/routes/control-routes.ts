@@ -10,15 +10,8 @@ const UploadsBody = Type.Object(
 );
 
 /** `/_sandbox/faults`, `/_sandbox/simulation`, `/_sandbox/uploads` and `/_sandbox/requests`. */
-export function addControlRoutes(
-  app: SandboxApp,
-  {
-    injector,
-    simulator,
-    uploads,
-    counter,
-  }: Pick<SandboxDeps, 'injector' | 'simulator' | 'uploads' | 'counter'>,
-): void {
+export function addControlRoutes(app: SandboxApp, deps: SandboxDeps): void {
+  const { injector, simulator, uploads, counter } = deps;
   app.get('/faults', () => injector.state());
   app.put('/faults', { schema: { body: Faults } }, (request) => {
     injector.set(request.body);
