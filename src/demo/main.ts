@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { subscribe } from './daemon-api.ts';
-import { howToLookFurther, linkOf, whatRuns } from './directions.ts';
+import type { DemoDaemon } from './demo-daemon.ts';
 import { provideRedis } from './provide-redis.ts';
 import { seedFilings, simulateLives } from './simulate-lives.ts';
 import { stopOnSignalsOrBrokenPipe } from '../daemon/stop-on-signals.ts';
@@ -49,11 +49,40 @@ async function runDemo(
   const { startDemoDaemon } = await import('./demo-daemon.ts');
   const daemon = await startDemoDaemon({ redisUrl: redis.url, sandboxUrl, partnerKey, logFile });
   stack.use(daemon);
-  say(whatRuns(daemon, redis, sandboxUrl, receiver.url));
-  say(howToLookFurther(daemon, logFile));
+  say(directions({ daemon, redis: redis.describe, sandboxUrl, receiverUrl: receiver.url, logFile }));
   await subscribe(daemon, { account: 'default', url: receiver.url, secret }, stop.signal);
   await simulateLives(sandboxUrl);
   if (!stop.signal.aborted) await once(stop.signal, 'abort');
+}
+
+// What runs, and how to look further. The curl line works as printed while the daemon runs.
+function directions(parts: {
+  readonly daemon: DemoDaemon;
+  readonly redis: string;
+  readonly sandboxUrl: string;
+  readonly receiverUrl: string;
+  readonly logFile: string;
+}): string {
+  const { url, token, prefix } = parts.daemon;
+  return `
+Running now
+  Redis       ${parts.redis}; every key begins with ${prefix}
+  Sandbox     ${parts.sandboxUrl}/v1 plays the partner service; its filings move by themselves
+  Daemon      ${url} polls it twice a second
+  Receiver    ${parts.receiverUrl} is subscribed, verifies each callback and prints it
+
+Look further while the demo runs (Ctrl-C ends it)
+${linkOf(parts.daemon)}
+  API         ${url}/docs
+  Token       ${token}
+  Log         ${parts.logFile}
+  curl -s -H 'Authorization: Bearer ${token}' ${url}/v1/accounts/default/events
+`;
+}
+
+// The line with the dashboard's link, which works while the daemon runs.
+function linkOf({ url, token }: DemoDaemon): string {
+  return `  Dashboard   ${url}/#/link/${token} (signs you in)`;
 }
 
 async function startSandbox(stack: AsyncDisposableStack): Promise<string> {
