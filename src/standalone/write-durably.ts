@@ -8,13 +8,7 @@ import { dirname } from 'node:path';
 export function writeDurably(file: string, text: string): void {
   const unfinished = `${file}.new`;
   try {
-    const descriptor = openSync(unfinished, 'w', 0o600);
-    try {
-      writeFileSync(descriptor, text);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
+    writeFileSync(unfinished, text, { mode: 0o600, flush: true });
     renameSync(unfinished, file);
   } catch (error) {
     rmSync(unfinished, { force: true });
