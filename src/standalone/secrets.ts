@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readEnvFile, textOf, UnreadableFileError, type Environment } from '../config/environment.ts';
+import { readEnvFile, textOf, type Environment } from '../config/environment.ts';
 import { checkMode, names } from './data-folder.ts';
 import { explained, StandaloneError } from './standalone-error.ts';
 import { writeDurably } from './write-durably.ts';
@@ -37,19 +37,10 @@ export function secretsOf(folder: string, env: Environment): Promise<FolderSecre
 
 function readSecrets(file: string): Environment {
   checkMode(file, '600');
-  const values = readValues(file);
+  const values = readEnvFile(file);
   const missing = needed.find((name) => textOf(values, name) === null);
   if (missing === undefined) return values;
   throw new StandaloneError(
     `${file} has no ${missing}: bring the file back from a backup, or set ${missing}`,
   );
-}
-
-function readValues(file: string): Environment {
-  try {
-    return readEnvFile(file);
-  } catch (error) {
-    if (!(error instanceof UnreadableFileError)) throw error;
-    throw new StandaloneError(error.message, { cause: error });
-  }
 }

@@ -1,3 +1,5 @@
+import { UnreadableFileError } from '../config/environment.ts';
+
 /**
  * The data folder, or the server in it, cannot be used. The message says why and what the operator is to do.
  */
@@ -18,11 +20,15 @@ const meanings: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist, and cannot be made: name another folder',
 };
 
-/** Runs the work on a folder. An error of the file system becomes a StandaloneError that names the folder. */
+/**
+ * Runs the work on a folder. An error of the file system, or of a file that cannot be read, becomes a
+ * StandaloneError that names the folder or the file.
+ */
 export async function explained<T>(folder: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
+    if (error instanceof UnreadableFileError) throw new StandaloneError(error.message, { cause: error });
     const { code, path = folder } = error as NodeJS.ErrnoException;
     if (error instanceof StandaloneError || code === undefined) throw error;
     const meaning = meanings[code] ?? `cannot be used (${code}): name another folder`;
