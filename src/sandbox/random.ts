@@ -42,13 +42,7 @@ export function pickWeighted<K extends string>(
 
 /** `length` random hexadecimal digits. */
 export function hexDigits(random: Random, length: number): string {
-  let digits = '';
-  while (digits.length < length) {
-    digits += Math.floor(random() * 0x1_0000)
-      .toString(16)
-      .padStart(4, '0');
-  }
-  return digits.slice(0, length);
+  return Array.from({ length }, () => wholeNumber(random, 0, 15).toString(16)).join('');
 }
 
 /**

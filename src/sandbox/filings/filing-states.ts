@@ -13,18 +13,11 @@ const documentsSince = '2024-01-01T00:00:00.000Z';
 /** All states of the sandbox, in alphabetical order of their names. */
 export const filingStates: readonly FilingState[] = stateTable.map(toFilingState);
 
-const byAbbreviation = new Map(filingStates.map((state) => [state.stateAbbr, state]));
-const byId = new Map(filingStates.map((state) => [state.id, state]));
-
 /** The state with that abbreviation (exact, upper case), or undefined. */
-export function findState(stateAbbr: string): FilingState | undefined {
-  return byAbbreviation.get(stateAbbr);
-}
+export const findState = (stateAbbr: string) => filingStates.find((state) => state.stateAbbr === stateAbbr);
 
 /** The state with that `filingStateId`, or undefined. */
-export function findStateById(id: string): FilingState | undefined {
-  return byId.get(id);
-}
+export const findStateById = (id: string) => filingStates.find((state) => state.id === id);
 
 /** The documents that a filing of this type needs in this state. */
 export function documentsFor(state: FilingState, filingType: FilingType): readonly RequiredDocument[] {

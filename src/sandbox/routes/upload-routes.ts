@@ -41,9 +41,15 @@ export function addStorageRoute(app: SandboxApp, deps: Pick<SandboxDeps, 'store'
     (request, reply) => {
       const { owner, ticket, fileName } = request.params;
       const upload = deps.uploads.check(`uploads/${owner}/${ticket}/${fileName}`, request.query);
-      if (upload.filingId !== null) attach(deps, upload, upload.filingId);
+      if (upload.filingId !== null) {
+        const filing = deps.store.get(upload.filingId);
+        if (filing === undefined) throw filingNotFound(upload.filingId);
+        deps.store.put(withFile(filing, upload, deps.now()));
+      }
       deps.uploads.store(upload);
-      return reply.code(200).send({ storagePath: upload.storagePath, bytes: byteLength(request.body) });
+      return reply
+        .code(200)
+        .send({ storagePath: upload.storagePath, bytes: (request.body as Buffer | undefined)?.length ?? 0 });
     },
   );
 }
@@ -60,12 +66,6 @@ function withFile(filing: Filing, upload: Upload, nowMs: number): Filing {
   return filing.status === 'COMPLETED' ? withStatus(extended, { status: 'PENDING' }, nowMs) : extended;
 }
 
-function attach(deps: Pick<SandboxDeps, 'store' | 'now'>, upload: Upload, filingId: string): void {
-  const filing = deps.store.get(filingId);
-  if (filing === undefined) throw filingNotFound(filingId);
-  deps.store.put(withFile(filing, upload, deps.now()));
-}
-
 async function refuseOtherTypes(request: FastifyRequest): Promise<void> {
   if (request.headers['content-type'] === uploadType) return;
   throw new SandboxError('UPLOAD_CONTENT_TYPE', `this URL was signed for content-type ${uploadType}`);
@@ -75,8 +75,4 @@ async function refuseOtherTypes(request: FastifyRequest): Promise<void> {
 function uploadUrl(request: FastifyRequest, { storagePath, expires, signature }: Upload): string {
   const signed = new URLSearchParams({ expires, signature });
   return `${request.protocol}://${request.host}/_storage/${storagePath}?${signed.toString()}`;
-}
-
-function byteLength(body: unknown): number {
-  return Buffer.isBuffer(body) ? body.length : 0;
 }
