@@ -8,10 +8,9 @@ import { AccountQuotaError } from '../redis/quota/account-quota.ts';
 import { asksForProof, isUnverified, type Proof } from '../subscriptions/options/verification.ts';
 import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
 import { subscriptionHost, type Block, type Subscription } from '../subscriptions/subscription.ts';
-import { blockAfter, isBlocking } from './blocked/block-policy.ts';
-import type { BlockStore } from './blocked/block-store.ts';
 import { buildDisabledEvent } from './operational-events.ts';
 import { goneReason, probeDelayMsMax } from './schedule/endpoint-health.ts';
+import { blockAfter, isBlocking, type BlockStore } from './store/block-store.ts';
 import type { DisableSubscription } from './store/disable-subscription.ts';
 import type { Waker } from './wake.ts';
 

@@ -1,10 +1,5 @@
 /** The turns of one piece of long work, which shares the process with everything else. */
-export interface Turns {
-  /** Whether the work has gone on for so long that others are to have a turn. */
-  isOver(): boolean;
-  /** Resolves when it is this work's turn again. */
-  next(): Promise<void>;
-}
+export type Turns = ReturnType<typeof takeTurns>;
 
 // Milliseconds that a piece of work goes on before others have a turn.
 const turnMs = 5;
@@ -15,11 +10,13 @@ const waiting: (() => void)[] = [];
 let isScheduled = false;
 
 /** The turns of a piece of work that begins now, or with its first call of `next`. */
-export function takeTurns(): Turns {
+export function takeTurns() {
   let beganAt = performance.now();
   return {
+    /** Whether the work has gone on for so long that others are to have a turn. */
     isOver: () => performance.now() - beganAt > turnMs,
-    async next() {
+    /** Resolves when it is this work's turn again. */
+    async next(): Promise<void> {
       await new Promise<void>((resolve) => {
         waiting.push(resolve);
         schedule();

@@ -1,17 +1,11 @@
 /** A map that remembers the entries used last. */
-export interface BoundedMap<K, V> {
-  /** Counts as a use; undefined where the entry is not there, or not any more. */
-  get(key: K): V | undefined;
-  /** Counts as a use. Where there are too many entries then, those whose use lies back longest go. */
-  set(key: K, value: V): void;
-  delete(key: K): void;
-}
+export type BoundedMap<K, V> = ReturnType<typeof createBoundedMap<K, V>>;
 
 /**
  * A map of at most `max` entries, or of those that together weigh at most `max`. A Map keeps its keys in the
  * order in which they were set, so each use sets its entry again.
  */
-export function createBoundedMap<K, V>(max: number, weigh: (value: V) => number = () => 1): BoundedMap<K, V> {
+export function createBoundedMap<K, V>(max: number, weigh: (value: V) => number = () => 1) {
   const entries = new Map<K, { readonly value: V }>();
   let weight = 0;
 
@@ -29,12 +23,14 @@ export function createBoundedMap<K, V>(max: number, weigh: (value: V) => number 
   }
 
   return {
-    get(key) {
+    /** Counts as a use; undefined where the entry is not there, or not any more. */
+    get(key: K): V | undefined {
       const entry = take(key);
       if (entry !== undefined) put(key, entry);
       return entry?.value;
     },
-    set(key, value) {
+    /** Counts as a use. Where there are too many entries then, those whose use lies back longest go. */
+    set(key: K, value: V): void {
       take(key);
       put(key, { value });
       for (const oldest of entries.keys()) {
@@ -42,6 +38,6 @@ export function createBoundedMap<K, V>(max: number, weigh: (value: V) => number 
         take(oldest);
       }
     },
-    delete: (key) => void take(key),
+    delete: (key: K) => void take(key),
   };
 }

@@ -9,20 +9,7 @@ import type { SealPlace } from './seal-place.ts';
 export type EncryptionKey = { readonly id: string; readonly key: Buffer };
 
 /** Seals short secrets (partner keys, signing secrets) before they reach Redis, and opens them again. */
-export type Sealer = {
-  /**
-   * `v1.<key id>.<base64url of nonce, ciphertext and tag>`, made with the newest key. The place is not
-   * stored, but the text opens in that place only.
-   */
-  seal(text: string, place: SealPlace): string;
-  /**
-   * The text that was sealed; throws `SealError` for an unknown key id, a wrong key or place, and any changed
-   * character.
-   */
-  open(sealed: string, place: SealPlace): string;
-  /** False when it should be sealed again, with a newer key. */
-  isCurrent(sealed: string): boolean;
-};
+export type Sealer = ReturnType<typeof createSealer>;
 
 /**
  * A sealed text that cannot be opened. The message says what the operator can do and contains neither text
@@ -40,7 +27,7 @@ const tagBytes = 16;
  * AES-256-GCM with a random 96-bit nonce per text (NIST SP 800-38D §8.2.2). The first of `keys` seals, all of
  * them open.
  */
-export function createSealer(keys: readonly EncryptionKey[]): Sealer {
+export function createSealer(keys: readonly EncryptionKey[]) {
   const byId = new Map(keys.map(({ id, key }) => [id, createSecretKey(key)]));
   const newest = keys[0];
   if (newest === undefined) throw new RangeError('at least one encryption key is needed');
@@ -55,14 +42,22 @@ export function createSealer(keys: readonly EncryptionKey[]): Sealer {
   }
 
   return {
-    seal(text, place) {
+    /**
+     * `v1.<key id>.<base64url of nonce, ciphertext and tag>`, made with the newest key. The place is not
+     * stored, but the text opens in that place only.
+     */
+    seal(text: string, place: SealPlace): string {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv('aes-256-gcm', keyOf(newest.id), nonce, { authTagLength: tagBytes });
       cipher.setAAD(boundData(newest.id, place));
       const body = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
       return `${version}.${newest.id}.${body.toString('base64url')}`;
     },
-    open(sealed, place) {
+    /**
+     * The text that was sealed; throws `SealError` for an unknown key id, a wrong key or place, and any
+     * changed character.
+     */
+    open(sealed: string, place: SealPlace): string {
       const { keyId, body } = parseSealed(sealed);
       const nonce = body.subarray(0, nonceBytes);
       const decipher = createDecipheriv('aes-256-gcm', keyOf(keyId), nonce, { authTagLength: tagBytes });
@@ -79,7 +74,8 @@ export function createSealer(keys: readonly EncryptionKey[]): Sealer {
         );
       }
     },
-    isCurrent: (sealed) => sealed.startsWith(`${version}.${newest.id}.`),
+    /** False when it should be sealed again, with a newer key. */
+    isCurrent: (sealed: string) => sealed.startsWith(`${version}.${newest.id}.`),
   };
 }
 

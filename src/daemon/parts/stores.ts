@@ -7,7 +7,7 @@ import { createAttemptReader } from '../../delivery/attempts/attempt-detail.ts';
 import { createAttemptList } from '../../delivery/attempts/attempt-list.ts';
 import { createToldReader } from '../../delivery/attempts/told.ts';
 import { createDeliveryReader } from '../../delivery/attempts/event-deliveries.ts';
-import { createBlockStore } from '../../delivery/blocked/block-store.ts';
+import { createBlockStore } from '../../delivery/store/block-store.ts';
 import { createChallengeTurns } from '../../delivery/ownership.ts';
 import { createReplayStore } from '../../delivery/replay/replay-store.ts';
 import { createAccountDeliveryStore } from '../../delivery/store/account-store.ts';

@@ -124,13 +124,7 @@ export function createToldReader(
 
   // Whether the subscription has given an event up; true of all where there are too many to look through.
   async function readGivenUp(account: string, id: string, from: string): Promise<(event: string) => boolean> {
-    const stretch = {
-      order: 'oldest',
-      from,
-      to: '+',
-      readMax: farMax,
-      wanted: farMax,
-    } as const;
+    const stretch = { order: 'oldest', from, to: '+', readMax: farMax, wanted: farMax } as const;
     const { found, next } = await journal.read(account, id, 'dead', stretch);
     const dead = new Set(found.map(({ eventId }) => eventId));
     return (event) => next !== null || dead.has(event);

@@ -61,7 +61,6 @@ export class Limiter {
   // The filings in flight, the oldest first, and when each was started.
   readonly #inFlight = new Map<string, number>();
   #url: string;
-  #max: number;
   #rules: WindowRules;
   #window: Window;
   // Whether a callback had to wait for a place since the last answers.
@@ -76,7 +75,6 @@ export class Limiter {
     this.#shared = shared;
     this.#key = key;
     this.#url = url;
-    this.#max = max;
     this.#rules = windowRules(max);
     this.#window = windowAfterRest(window ?? newWindow(this.#rules, now), answeredAt, now, this.#rules);
     this.rate = new Rate(throttledUntil);
@@ -87,11 +85,11 @@ export class Limiter {
     this.rate.follow(rate);
     const bound = this.#shared.maxInFlight;
     const max = Math.min(maxInFlight ?? bound, bound);
-    if (url === this.#url && max === this.#max) return;
+    const isSame = max === this.#rules.max;
+    if (isSame && url === this.#url) return;
     this.#rules = windowRules(max);
-    if (this.#url !== '' || max !== this.#max) this.#window = newWindow(this.#rules, now);
+    if (!isSame || this.#url !== '') this.#window = newWindow(this.#rules, now);
     this.#url = url;
-    this.#max = max;
   }
 
   /** Maximum number in flight as far as the endpoint's answers so far allow. */
@@ -142,7 +140,7 @@ export class Limiter {
     this.#window = window;
     this.#paid = placesOfAnswer * answers.filter(({ kind }) => kind === 'accepted').length;
     this.#isLimited = false;
-    this.#shared.known.set(this.#key, { url: this.#url, max: this.#max, window, answeredAt: now });
+    this.#shared.known.set(this.#key, { url: this.#url, max: this.#rules.max, window, answeredAt: now });
   }
 
   /** Gives back all places that are still taken. */

@@ -28,40 +28,7 @@ export type RedisConnectionsOptions = {
  * The process's clients, each created on first use and kept until `close`. All of them reconnect by
  * themselves, for ever.
  */
-export type RedisConnections = AsyncDisposable & {
-  /** The address without user and password. */
-  readonly describe: string;
-  /**
-   * For stores and scripts. A command is sent at most once. It rejects when the connection breaks or 10 s
-   * pass without a reply; whether Redis carried it out is then unknown. A command given while Redis is away
-   * waits at most for the next attempt to connect.
-   */
-  command(): RedisClient;
-  /**
-   * For the API: as `command`, but it rejects at once without a connection, and after 1.5 s without a reply.
-   */
-  failFast(): RedisClient;
-  /**
-   * For the scripts of BullMQ workers, which outlive outages because they are sent again. Workers open
-   * another client beside it to wait for jobs.
-   */
-  blocking(): RedisClient;
-  /** For subscriptions to channels with `listenTo`, which subscribes again after each outage. */
-  listening(): RedisClient;
-  /**
-   * Resolves when `command` and `failFast` answer; rejects with MissingRedisError after `timeoutMs`. May be
-   * called again.
-   */
-  untilReady(timeoutMs: number): Promise<void>;
-  /** Why Redis is away for one of the clients now, for `explainMissing`; null while it is for none. */
-  whyAway(): string | null;
-  /** Resolves when Redis does not answer a regular ping any more, or when `signal` aborts. */
-  untilAway(signal: AbortSignal): Promise<void>;
-  /**
-   * Waits up to `deadlineMs` (default 2000) for replies under way, then cuts every connection. Never rejects.
-   */
-  close(deadlineMs?: number): Promise<void>;
-};
+export type RedisConnections = ReturnType<typeof createRedisConnections>;
 
 // Milliseconds between the pings of `untilAway`.
 const askAgainMs = 500;
@@ -70,7 +37,7 @@ const askAgainMs = 500;
  * Opens nothing yet. Throws when `url` is not a REDIS_URL as docs/configuration.md describes it; the message
  * does not repeat it; RedisFileError when a file that it names cannot be used.
  */
-export function createRedisConnections(url: string, options: RedisConnectionsOptions): RedisConnections {
+export function createRedisConnections(url: string, options: RedisConnectionsOptions) {
   const parsed = parseRedisUrl(url);
   if (!parsed.ok) throw new TypeError(`the Redis address ${parsed.problem}`);
   const { address } = parsed;
@@ -100,12 +67,31 @@ export function createRedisConnections(url: string, options: RedisConnectionsOpt
     await Promise.all([...clients.values()].map((each) => closeClient(each, deadlineMs)));
   };
   return {
+    /** The address without user and password. */
     describe: describeRedis(address),
+    /**
+     * For stores and scripts. A command is sent at most once. It rejects when the connection breaks or 10 s
+     * pass without a reply; whether Redis carried it out is then unknown. A command given while Redis is away
+     * waits at most for the next attempt to connect.
+     */
     command: () => client('command'),
+    /**
+     * For the API: as `command`, but it rejects at once without a connection, and after 1.5 s without a
+     * reply.
+     */
     failFast: () => client('failFast'),
+    /**
+     * For the scripts of BullMQ workers, which outlive outages because they are sent again. Workers open
+     * another client beside it to wait for jobs.
+     */
     blocking: () => client('blocking'),
+    /** For subscriptions to channels with `listenTo`, which subscribes again after each outage. */
     listening: () => client('listening'),
-    async untilReady(timeoutMs) {
+    /**
+     * Resolves when `command` and `failFast` answer; rejects with MissingRedisError after `timeoutMs`. May be
+     * called again.
+     */
+    async untilReady(timeoutMs: number): Promise<void> {
       const needed = [client('command'), client('failFast')];
       ready ??= Promise.all(needed.map(untilClientReady)).finally(() => (ready = null));
       const inTime = await withDeadline(ready, timeoutMs);
@@ -114,8 +100,14 @@ export function createRedisConnections(url: string, options: RedisConnectionsOpt
       const isMute = needed.some(({ status }) => status === 'connect');
       throw new MissingRedisError(describeRedis(address), isMute ? connectedOnly : outage.reason());
     },
+    /** Why Redis is away for one of the clients now, for `explainMissing`; null while it is for none. */
     whyAway: outage.present,
-    untilAway: (signal) => untilAway(client('failFast'), signal),
+    /** Resolves when Redis does not answer a regular ping any more, or when `signal` aborts. */
+    untilAway: (signal: AbortSignal) => untilAway(client('failFast'), signal),
+    /**
+     * Waits up to `deadlineMs` (default 2000) for replies under way, then cuts every connection. Never
+     * rejects.
+     */
     close,
     [Symbol.asyncDispose]: () => close(),
   };

@@ -4,15 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /** A running redis-server that this process started. */
-export type RedisProcess = {
-  readonly port: number;
-  readonly pid: number;
-  /**
-   * Ends the process and resolves when it is gone; SIGKILL loses the same data as a crash. Harmless when it
-   * has ended already.
-   */
-  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
-};
+export type RedisProcess = Pick<ServerProcess, 'pid' | 'end'> & { readonly port: number };
 
 /**
  * The server to start: `args` come after the bind address, port and directory and may override everything
@@ -32,7 +24,10 @@ export type ServerProcess = {
   readonly ready: Promise<void>;
   /** Resolves to the way in which it ended, such as `exit code 1` or `SIGKILL`. */
   readonly ended: Promise<string>;
-  /** Sends a signal and resolves when the process is gone. Harmless when it has ended already. */
+  /**
+   * Sends a signal and resolves when the process is gone; SIGKILL loses the same data as a crash. Harmless when
+   * it has ended already.
+   */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 };
 
