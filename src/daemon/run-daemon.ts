@@ -33,9 +33,9 @@ export async function runDaemon(
   stop: AbortController,
   ownStore: OwnStore | null,
 ): Promise<number> {
-  const lines = createLogStream(process.stdout, {
-    onLost: (lost, reason) => logger.warn({ lines: lost, reason }, 'log.lines_lost'),
-  });
+  const lines = createLogStream(process.stdout, (lost, reason) =>
+    logger.warn({ lines: lost, reason }, 'log.lines_lost'),
+  );
   process.once('exit', lines.flush);
   const logger = pino({ level: config.logLevel }, lines);
   for (const { name, meant } of misspelt) logger.warn({ variable: name, meant }, 'config.unknown_variable');

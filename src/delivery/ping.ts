@@ -3,6 +3,7 @@ import { createCallbackSender, type SendCallbackDeps, type Sent } from '../callb
 import type { LogEntry } from '../events/event-log.ts';
 import { withoutPageLinks, type AddPageLink } from '../events/page-link.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
+import { toEntry } from './sources/source.ts';
 import { toAttempt } from './store/delivery-records.ts';
 import type { Journal } from './store/journal.ts';
 
@@ -35,19 +36,8 @@ export function makePing(
   const event = { id: `evt_${randomBytes(16).toString('hex')}`, type: 'ping' };
   const timestamp = new Date(at).toISOString();
   const data = { account, subscription: id, ...(description === null ? {} : { description }) };
-  const text = JSON.stringify({ ...event, timestamp, data });
-  const body = Buffer.from(addPageLink(account, { filingId: '', body: text }).body);
-  return {
-    ...event,
-    filingId: '',
-    state: '',
-    status: '',
-    position: 0,
-    timeline: '',
-    recordedAt: at,
-    bytes: body.length,
-    body,
-  };
+  const body = JSON.stringify({ ...event, timestamp, data });
+  return toEntry(addPageLink(account, { ...event, filingId: '', state: '', status: '', body }), 0, at);
 }
 
 /** Whether an entry is a `ping`. */

@@ -10,11 +10,6 @@ export interface LogOutput {
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
-export interface LogStreamOptions {
-  /** Called once lines can be written again, with the number of those lost until then and why they were. */
-  readonly onLost?: (lines: number, reason: string) => void;
-}
-
 const endsMs = 2_000;
 // Bytes held for a reader, from which on lines are dropped until it has taken half of them.
 const heldMax = 16 * 1024 * 1024;
@@ -23,9 +18,13 @@ const heldMax = 16 * 1024 * 1024;
  * Where pino writes its lines. It writes all lines of one turn of the event loop at once: at thousands of callbacks a second, a write for
  * each line cost a tenth of the processor time. A line that is too long is cut. Lines that cannot be written
  * (a full disk, a reader that is gone or takes nothing) are dropped and counted: the work goes on, and lines
- * that wait for their reader take 16 MiB. A crash of Node itself loses the lines of its last turn.
+ * that wait for their reader take 16 MiB. `onLost` is called once lines can be written again, with the number
+ * of those lost until then and why they were. A crash of Node itself loses the lines of its last turn.
  */
-export function createLogStream(out: LogOutput, { onLost = () => undefined }: LogStreamOptions = {}) {
+export function createLogStream(
+  out: LogOutput,
+  onLost: (lines: number, reason: string) => void = () => undefined,
+) {
   let lines = '';
   let count = 0;
   let lost = 0;

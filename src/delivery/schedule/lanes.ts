@@ -81,8 +81,6 @@ interface Due {
   readonly filingId: string;
 }
 
-const noChanges: ReadonlyMap<string, Lane | null> = new Map();
-
 /**
  * The lanes of a subscription or of a replay, in the order of their due times. A started lane is in flight
  * until it is put back.
@@ -197,7 +195,6 @@ export class Lanes {
 
   /** Removes and returns the changes since the last call; null where a lane is empty now. */
   removeChanges(): ReadonlyMap<string, Lane | null> {
-    if (this.#changed.size === 0) return noChanges;
     const removed = this.#changed;
     this.#changed = new Map();
     return removed;

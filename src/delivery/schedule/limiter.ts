@@ -110,7 +110,8 @@ export class Limiter {
   /** Whether another callback may be in flight beside the present ones, whatever the rate. */
   isFree(now: number): boolean {
     const inFlight = this.#inFlight.size;
-    const limit = limitAt(this.#window, this.#oldestAt(), now, this.#rules);
+    const [oldestAt = null] = this.#inFlight.values();
+    const limit = limitAt(this.#window, oldestAt, now, this.#rules);
     if (inFlight < Math.min(limit, this.#rules.start)) return true;
     this.#isLimited = true;
     return inFlight < limit && this.#paid > 0 && this.#shared.beyond < beyondMax;
@@ -151,10 +152,5 @@ export class Limiter {
   #takeBeyond(count: number): void {
     this.#beyond += count;
     this.#shared.beyond += count;
-  }
-
-  #oldestAt(): number | null {
-    for (const startedAt of this.#inFlight.values()) return startedAt;
-    return null;
   }
 }

@@ -205,15 +205,11 @@ export class SendScheduler {
     for (const filingId of filings)
       for (const { lanes } of this.#tracks) {
         const lane = lanes.get(filingId);
-        if (isDoubted(lane) && lane.dueAt > now + probeDelayMsMax) lanes.retryOneNow(filingId, now);
+        // It failed more than once: the endpoint may be at fault.
+        const isDoubted = lane !== undefined && lane.tried > 1;
+        if (isDoubted && lane.dueAt > now + probeDelayMsMax) lanes.retryOneNow(filingId, now);
       }
   }
-}
-
-// True for a lane that failed more than once. If its filing is among those that failed with no success
-// between, the endpoint may be at fault.
-function isDoubted(lane: Lane | undefined): lane is Lane {
-  return lane !== undefined && lane.tried > 1;
 }
 
 // The order in which kinds of events are tried at a start. At intervals a later kind comes first, so that

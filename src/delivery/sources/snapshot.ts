@@ -1,9 +1,8 @@
 import type { LogEntry } from '../../events/event-log.ts';
 import { snapshotType } from '../../events/event-types.ts';
-import type { NewEvent } from '../../events/event.ts';
 import type { Work } from '../schedule/track.ts';
 import type { OpenReplay, ReplaysDeps } from './replays.ts';
-import type { Made, ReplayedSource } from './source.ts';
+import { toEntry, type Made, type ReplayedSource } from './source.ts';
 
 // Approximate number of filings of one step of the scan; it takes Redis a fraction of a millisecond.
 const scannedAtOnce = 200;
@@ -102,9 +101,4 @@ export function readSnapshot(
 function placeOf(filingId: string, position: number): LogEntry {
   const event = { id: '', type: snapshotType, filingId, state: '', status: '', body: '' };
   return toEntry(event, position, 0);
-}
-
-function toEntry({ body, ...event }: NewEvent, position: number, recordedAt: number): LogEntry {
-  const bytes = Buffer.from(body);
-  return { ...event, position, timeline: '', recordedAt, bytes: bytes.length, body: bytes };
 }

@@ -1,3 +1,4 @@
+import type { NewEvent } from '../../events/event.ts';
 import type { LogEntry } from '../../events/event-log.ts';
 import type { ReplayState } from '../replay/replay.ts';
 import type { Work } from '../schedule/track.ts';
@@ -36,4 +37,10 @@ export interface ReplayedSource extends Source {
   readonly left?: () => number;
   /** What is kept of its reading beside the cursor, and whether all events behind the lanes are done. */
   progress(): Pick<ReplayState, 'snapshot'> & { readonly isRead: boolean };
+}
+
+/** An event that is in no log as an entry of one, recorded at a time (ms). */
+export function toEntry({ body, ...event }: NewEvent, position: number, recordedAt: number): LogEntry {
+  const bytes = Buffer.from(body);
+  return { ...event, position, timeline: '', recordedAt, bytes: bytes.length, body: bytes };
 }

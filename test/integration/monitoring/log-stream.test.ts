@@ -48,7 +48,7 @@ test('a reader that takes nothing for long costs the lines, not the memory', asy
   const read = readText(reader.stdout);
   reader.kill('SIGSTOP');
   const reports: [number, string][] = [];
-  const stream = createLogStream(reader.stdin, { onLost: (...report) => reports.push(report) });
+  const stream = createLogStream(reader.stdin, (...report) => reports.push(report));
   const line = `${'x'.repeat(9_999)}\n`;
   const writeSome = async (turns: number) => {
     for (let i = 0; i < turns; i += 1) {

@@ -45,7 +45,7 @@ test('what is still held goes out at once when the process ends', async () => {
 test('lines that cannot be written are counted, and reported once lines can be written again', () => {
   const out = collect();
   const reports: [number, string][] = [];
-  const stream = createLogStream(out, { onLost: (...report) => reports.push(report) });
+  const stream = createLogStream(out, (...report) => reports.push(report));
   const log = (...lines: readonly string[]) => {
     for (const line of lines) stream.write(`${line}\n`);
     stream.flush();
