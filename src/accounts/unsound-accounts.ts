@@ -1,5 +1,6 @@
 import { createBoundedMap } from '../memory/bounded-map.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
+import { pairsOf } from '../redis/hash-fields.ts';
 import type { Keys } from '../redis/keys.ts';
 import { defineScript } from '../redis/scripts.ts';
 import type { Account } from './account.ts';
@@ -50,10 +51,7 @@ export function createUnsoundAccounts(redis: RedisClient, keys: Keys) {
     /** Up to `limit` accounts; those that are noted as unsound come first, by name. */
     async find(now: number, limit: number): Promise<MaybeUnsound[]> {
       const flat = await redis.zrangebyscore(unsound, '-inf', now, 'WITHSCORES', 'LIMIT', 0, limit);
-      return Array.from({ length: flat.length / 2 }, (_, i) => ({
-        account: flat[2 * i] ?? '',
-        soundUntil: flat[2 * i + 1] ?? '',
-      }));
+      return pairsOf(flat).map(([account, soundUntil]) => ({ account, soundUntil }));
     },
     note,
     /**

@@ -1,4 +1,5 @@
 import type { RedisClient } from '../redis/connection/connect.ts';
+import { pairsOf } from '../redis/hash-fields.ts';
 import type { Keys } from '../redis/keys.ts';
 import { defineScript } from '../redis/scripts.ts';
 
@@ -78,9 +79,6 @@ export function thinSamples(samples: readonly CountSample[], max: number): Count
 
 function toCounts(fields: readonly string[]): Record<string, number> {
   // The daemon writes numbers only, so other values are left out.
-  const pairs = Array.from({ length: fields.length / 2 }, (_, i): [string, number] => [
-    fields[2 * i] ?? '',
-    Number(fields[2 * i + 1]),
-  ]);
-  return Object.fromEntries(pairs.filter(([, count]) => Number.isFinite(count)));
+  const counts = pairsOf(fields).map(([status, count]) => [status, Number(count)] as const);
+  return Object.fromEntries(counts.filter(([, count]) => Number.isFinite(count)));
 }

@@ -1,9 +1,11 @@
 import { heavyBytes } from '../events/body-memo.ts';
 import { buildSnapshotEvent, type NewEvent } from '../events/event.ts';
+import { orNull } from '../json/or-null.ts';
 import { parseExactly } from '../json/parse-exactly.ts';
 import { takeTurns } from '../json/turns.ts';
 import { withoutPageLinks, type AddPageLink } from '../events/page-link.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
+import { pairsOf } from '../redis/hash-fields.ts';
 import type { Keys } from '../redis/keys.ts';
 import { defineScript } from '../redis/scripts.ts';
 import type { FilingDetails } from './detection/filing-details.ts';
@@ -91,16 +93,15 @@ export function createPresentFilings(
      * twice.
      */
     async scan(account: string, place: ScanPlace | null, count: number): Promise<ScannedFilings> {
-      const { filings } = keys.account(account);
+      const key = keys.account(account).filings;
       const args = [place?.at ?? '0', place?.server ?? '', count];
-      const [at, server, flat] = (await scanScript.run(redis, [filings], args)) as [string, string, string[]];
-      const found: { id: string; status: string }[] = [];
-      for (let i = 0; i + 1 < flat.length; i += 2) {
-        const state = stateOf(flat[i + 1] ?? '');
-        if (state?.removed !== true) found.push({ id: flat[i] ?? '', status: state?.status ?? '' });
-      }
+      const [at, server, flat] = (await scanScript.run(redis, [key], args)) as [string, string, string[]];
+      const filings = pairsOf(flat).flatMap(([id, text]) => {
+        const state = stateOf(text);
+        return state?.removed === true ? [] : [{ id, status: state?.status ?? '' }];
+      });
       return {
-        filings: found,
+        filings,
         read: flat.length / 2,
         next: at === '0' ? null : { at, server },
         isAnew: place !== null && place.server !== server,
@@ -141,19 +142,11 @@ export function createPresentFilings(
 
 // Null where it cannot be read; the next poll sets it aside.
 function stateOf(text: string): FilingState | null {
-  try {
-    return decodeState(text);
-  } catch {
-    return null;
-  }
+  return orNull(() => decodeState(text));
 }
 
 function detailsOf(text: string): FilingDetails | null {
-  try {
-    return text === '' ? null : (JSON.parse(text) as FilingDetails);
-  } catch {
-    return null;
-  }
+  return orNull(() => JSON.parse(text) as FilingDetails);
 }
 
 // The filing as an event carried it; null where that event shows another state.
@@ -161,14 +154,11 @@ function documentOf(
   body: string,
   { status, completedAt, rejectionReason }: FilingState,
 ): Readonly<Record<string, unknown>> | null {
-  try {
-    const { data } = (body === '' ? {} : parseExactly(body)) as { data?: Readonly<Record<string, unknown>> };
-    const isOfState =
-      data?.['status'] === status &&
-      data['completedAt'] === completedAt &&
-      data['rejectionReason'] === rejectionReason;
-    return isOfState ? ((data['filing'] ?? null) as Readonly<Record<string, unknown>> | null) : null;
-  } catch {
-    return null;
-  }
+  const event = orNull(() => parseExactly(body)) as { data?: Readonly<Record<string, unknown>> } | null;
+  const data = event?.data;
+  const isOfState =
+    data?.['status'] === status &&
+    data['completedAt'] === completedAt &&
+    data['rejectionReason'] === rejectionReason;
+  return isOfState ? ((data['filing'] ?? null) as Readonly<Record<string, unknown>> | null) : null;
 }

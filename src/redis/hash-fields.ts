@@ -23,6 +23,11 @@ export async function replaceField(
   return (await script.run(redis, [key], [field, expected, value])) === 1;
 }
 
+/** The pairs of a reply in which names and values take turns. */
+export function pairsOf(flat: readonly string[]): [name: string, value: string][] {
+  return Array.from({ length: flat.length >> 1 }, (_, i) => [flat[2 * i] ?? '', flat[2 * i + 1] ?? '']);
+}
+
 /**
  * The fields of a hash with their values, about `count` at a time; Redis serves other clients in between. A
  * field that comes or goes meanwhile may be missing, and one may come twice.
@@ -35,7 +40,7 @@ export async function* scanHash(
   let cursor = '0';
   do {
     const [next, flat] = await redis.hscan(key, cursor, 'COUNT', count);
-    yield Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] ?? '', flat[2 * i + 1] ?? '']);
+    yield pairsOf(flat);
     cursor = next;
   } while (cursor !== '0');
 }

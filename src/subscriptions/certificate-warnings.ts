@@ -1,6 +1,7 @@
 import { buildOperationalEvent, type NewEvent } from '../events/event.ts';
 import { withoutPageLinks, type AddPageLink } from '../events/page-link.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
+import { pairsOf } from '../redis/hash-fields.ts';
 import type { Keys } from '../redis/keys.ts';
 import { committing, loadScript } from '../redis/scripts.ts';
 import { certificateKinds, type Tls } from './options/tls.ts';
@@ -79,8 +80,7 @@ export function createCertificateWarnings(
       const limit = ['LIMIT', 0, warnedAtOnce] as const;
       const flat = await redis.zrangebyscore(certificateWarnings, '-inf', now(), 'WITHSCORES', ...limit);
       const warnings: CertificateWarning[] = [];
-      for (let i = 0; i + 1 < flat.length; i += 2)
-        warnings.push(...(await warnOf(account, flat[i] ?? '', flat[i + 1] ?? '')));
+      for (const [name, due] of pairsOf(flat)) warnings.push(...(await warnOf(account, name, due)));
       return warnings;
     },
     /** When the first certificate of an account ends (ms); null where it uses none. */

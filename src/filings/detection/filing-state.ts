@@ -1,3 +1,4 @@
+import { orNull } from '../../json/or-null.ts';
 import { filingStatuses } from '../../partner/filing-statuses.ts';
 
 /**
@@ -155,13 +156,7 @@ const plain =
 
 /** Whether `decodeState` reads a stored text. */
 export function isReadableState(text: string): boolean {
-  if (plain.test(text)) return true;
-  try {
-    decodeState(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return plain.test(text) || orNull(() => decodeState(text)) !== null;
 }
 
 /** Reads what `encodeState` wrote. Throws SyntaxError on anything else. */

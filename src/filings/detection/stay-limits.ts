@@ -1,4 +1,5 @@
 import { parse, type Duration } from 'tinyduration';
+import { orNull } from '../../json/or-null.ts';
 import { seenStatus } from './triage.ts';
 
 /** How long a filing is expected to stay in a status at most. */
@@ -23,7 +24,7 @@ const mostMs = 3_650 * unitMs.days;
 
 /** What is wrong with a limit, for the operator; null for nothing. `mayBeZero` allows P0D. */
 export function stayLimitProblem(text: string, mayBeZero: boolean = false): string | null {
-  const duration = tryParse(text);
+  const duration = orNull(() => parse(text));
   if (duration === null) return 'must be an ISO 8601 duration such as P10D, PT36H or P2W';
   if (duration.years !== undefined || duration.months !== undefined)
     return 'must be in weeks, days, hours, minutes and seconds; years and months differ in length';
@@ -54,16 +55,8 @@ export function toStayLimits(stalledAfter: Readonly<Record<string, StayRule>> | 
 
 /** A limit as the operator wrote it; null where it cannot be read. */
 export function toStayLimit(after: string): StayLimit | null {
-  const duration = tryParse(after);
+  const duration = orNull(() => parse(after));
   return duration === null ? null : { ms: lengthOf(duration), after };
-}
-
-function tryParse(text: string): Duration | null {
-  try {
-    return parse(text);
-  } catch {
-    return null;
-  }
 }
 
 // Milliseconds; 0 for a negative duration.

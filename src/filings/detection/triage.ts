@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EventNote } from '../../events/event.ts';
+import { orNull } from '../../json/or-null.ts';
 import { parseShaped } from '../../redis/unreadable-record.ts';
 import type { FilingState } from './filing-state.ts';
 
@@ -129,12 +130,10 @@ function stayOf({ since, rejectionReason }: FilingState): string {
 }
 
 function readRecord(text: string | null): TriageRecord {
-  try {
-    const record = text === null ? null : parseShaped<TriageRecord>(text, { seen: 'object', note: 'object' });
-    return record !== null && isSigned(record.seen) && isSigned(record.note) ? record : nothing;
-  } catch {
-    return nothing;
-  }
+  const record = orNull(() =>
+    text === null ? null : parseShaped<TriageRecord>(text, { seen: 'object', note: 'object' }),
+  );
+  return record !== null && isSigned(record.seen) && isSigned(record.note) ? record : nothing;
 }
 
 function isSigned(noted: SeenMark | WrittenNote | null): boolean {

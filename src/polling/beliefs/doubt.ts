@@ -1,3 +1,4 @@
+import { orNull } from '../../json/or-null.ts';
 import type { PartnerClient } from '../../partner/partner-client.ts';
 import { PartnerError } from '../../partner/partner-error.ts';
 import type { DoubtReason } from './weigh.ts';
@@ -28,12 +29,7 @@ export interface StandingDoubt extends Doubt {
 
 /** The doubt in an account's marks; null when there is none. */
 export function standingDoubt({ doubt }: { readonly doubt: string }): StandingDoubt | null {
-  if (doubt === '') return null;
-  try {
-    return JSON.parse(doubt) as StandingDoubt;
-  } catch {
-    return null;
-  }
+  return doubt === '' ? null : orNull(() => JSON.parse(doubt) as StandingDoubt);
 }
 
 /** Whether something is held back now. */

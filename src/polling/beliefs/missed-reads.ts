@@ -1,3 +1,5 @@
+import { orNull } from '../../json/or-null.ts';
+
 /** A known filing that should have been read and could not be. Times are milliseconds on Redis's clock. */
 export interface MissedRead {
   /** True when the partner service answered 404, false when the read failed. */
@@ -76,12 +78,8 @@ export function encodeMissedRead({ gone, since, lastAt, notBefore, failures, ret
 
 /** Reads what `encodeMissedRead` wrote; null where it is anything else. */
 export function decodeMissedRead(text: string): MissedRead | null {
-  try {
-    const [gone, ...numbers] = JSON.parse(text) as [boolean, ...number[]];
-    const [since, lastAt, notBefore, failures, retryAt] = numbers as [number, number, number, number, number];
-    if (typeof gone !== 'boolean' || numbers.length !== 5 || !numbers.every(Number.isFinite)) return null;
-    return { gone, since, lastAt, notBefore, failures, retryAt };
-  } catch {
-    return null;
-  }
+  const [gone, ...numbers] = orNull(() => [...(JSON.parse(text) as [boolean, ...number[]])]) ?? [];
+  const [since, lastAt, notBefore, failures, retryAt] = numbers as [number, number, number, number, number];
+  if (typeof gone !== 'boolean' || numbers.length !== 5 || !numbers.every(Number.isFinite)) return null;
+  return { gone, since, lastAt, notBefore, failures, retryAt };
 }

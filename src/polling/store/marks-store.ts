@@ -3,6 +3,7 @@ import { toCheckpoint } from '../../events/event-log.ts';
 import { SnapshotLostError } from '../../filings/commit/commit-writer.ts';
 import { toCounts } from '../../filings/snapshot-store.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
+import { pairsOf } from '../../redis/hash-fields.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript } from '../../redis/scripts.ts';
 import {
@@ -215,7 +216,5 @@ export async function inGeneration(account: string, reply: Promise<unknown>): Pr
 type Fields = Record<string, string>;
 
 function toFields(flat: readonly string[]): Fields {
-  const fields: [string, string][] = [];
-  for (let i = 0; i + 1 < flat.length; i += 2) fields.push([flat[i] ?? '', flat[i + 1] ?? '']);
-  return Object.fromEntries(fields);
+  return Object.fromEntries(pairsOf(flat));
 }

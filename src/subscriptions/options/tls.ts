@@ -1,8 +1,9 @@
-import { createPrivateKey, hash, X509Certificate, type KeyObject } from 'node:crypto';
+import { createPrivateKey, hash, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { cutText } from '../../json/cut-text.ts';
+import { orNull } from '../../json/or-null.ts';
 import { nullable, record, time } from '../../json/schema-parts.ts';
 import type { FieldError } from '../../json/validation-problems.ts';
 import type { Subscription } from '../subscription.ts';
@@ -133,21 +134,13 @@ function certificatesMistake(text: string, part: 'cert' | 'ca', now: number): st
 }
 
 function keyMistake(text: string, cert: string | null): string | null {
-  const key = readKey(text);
+  const key = orNull(() => createPrivateKey(text));
   if (key === null) return unreadable;
   const isTooLarge = (key.asymmetricKeyDetails?.modulusLength ?? 0) > rsaBitsMax;
   if (isTooLarge || !keyTypes.has(key.asymmetricKeyType ?? ''))
     return `is neither RSA with at most ${rsaBitsMax} bits nor EC nor Ed25519`;
   const [first] = readCertificates(cert ?? '') ?? [];
   return first?.checkPrivateKey(key) === false ? 'does not belong to the first certificate' : null;
-}
-
-function readKey(text: string): KeyObject | null {
-  try {
-    return createPrivateKey(text);
-  } catch {
-    return null;
-  }
 }
 
 function contextErrors(identity: Omit<Tls, 'shown'>): FieldError[] {
@@ -196,12 +189,8 @@ const block = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 // The certificates in a PEM text (RFC 7468), in their order; null if one cannot be read.
 function readCertificates(pem: string): X509Certificate[] | null {
-  try {
-    const found = (pem.match(block) ?? []).map((text) => new X509Certificate(text));
-    return found.every(({ validToDate }) => !Number.isNaN(validToDate.getTime())) ? found : null;
-  } catch {
-    return null;
-  }
+  const found = orNull(() => (pem.match(block) ?? []).map((text) => new X509Certificate(text)));
+  return found?.every(({ validToDate }) => !Number.isNaN(validToDate.getTime())) === true ? found : null;
 }
 
 function describeCertificate(of: X509Certificate): Certificate {

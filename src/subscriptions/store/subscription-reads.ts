@@ -1,3 +1,4 @@
+import { orNull } from '../../json/or-null.ts';
 import { takeTurns } from '../../json/turns.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
@@ -191,11 +192,7 @@ function idOf(ageKey: string): string {
 
 // Garbage has no maker.
 function makerOf(text: string): string | null {
-  try {
-    return (JSON.parse(text) as Pick<Subscription, 'createdBy'> | null)?.createdBy ?? null;
-  } catch {
-    return null;
-  }
+  return orNull(() => (JSON.parse(text) as Pick<Subscription, 'createdBy'> | null)?.createdBy ?? null);
 }
 
 // Shown in place of one that cannot be read.
