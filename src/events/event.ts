@@ -95,16 +95,38 @@ const cutTextMax = 1_000;
  * whatever was read, the event can be stored and sent.
  */
 export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity): NewEvent {
-  const { account, filingId, type, after, before, document, details, heavyBytes } = change;
-  const { stalled, dueAt, due, note } = change;
-  const isAnswer = type === answerType;
+  const { after, before, document, details, heavyBytes, stalled, due, note } = change;
   const written = JSON.stringify(document);
   const filingBytes = heavyBytes ?? (document === null ? 0 : Buffer.byteLength(written));
-  const { text, isCut } = dataText({
-    account,
-    filingId,
+  const { text, isCut } = dataText(membersOf(change));
+  const isTooLarge = isCut || heavyBytes !== undefined || filingBytes > filingBytesMax;
+  const id = contentId([
+    change.account,
+    change.generation,
+    change.filingId,
+    change.sequence,
+    before && sideParts(before),
+    sideParts(after),
+    ...(stalled === undefined ? [] : [stalled.since, stalled.after]),
+    ...(note === undefined ? [] : [note]),
+    ...(change.type === answerType ? ['answered by', after.answeredBy ?? null] : []),
+    ...(due === undefined ? [] : ['due', due.dueAt, due.threshold]),
+  ]);
+  const isKept = document !== null || details === undefined;
+  const shown = isKept ? `"filing":${written}` : notKept(details);
+  const event = eventOf(change, id, text, isTooLarge ? '"omitted":"too_large"' : shown);
+  return isTooLarge ? { ...event, omittedBytes: filingBytes } : event;
+}
+
+// The members of `data` besides the filing.
+function membersOf(change: FilingChange): object {
+  const { after, stalled, dueAt, due, note } = change;
+  const isAnswer = change.type === answerType;
+  return {
+    account: change.account,
+    filingId: change.filingId,
     status: after.status,
-    previousStatus: before?.status ?? null,
+    previousStatus: change.before?.status ?? null,
     rejectionReason: after.rejectionReason,
     completedAt: after.completedAt,
     sequence: change.sequence,
@@ -116,38 +138,22 @@ export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity
       : { stalled: { status: after.status, ...stalled, since: isoTime(stalled.since) } }),
     ...(note === undefined ? {} : { note }),
     ...(after.answeredBy === undefined && !isAnswer ? {} : { answeredBy: after.answeredBy ?? null }),
-    ...shownDue(dueAt),
+    ...(dueAt === undefined ? {} : { dueAt: dueAt === null ? null : isoTime(dueAt) }),
     ...(due === undefined ? {} : { due: { ...due, dueAt: isoTime(due.dueAt) } }),
-  });
-  const isTooLarge = isCut || heavyBytes !== undefined || filingBytes > filingBytesMax;
-  const id = contentId([
-    account,
-    change.generation,
-    filingId,
-    change.sequence,
-    before && sideParts(before),
-    sideParts(after),
-    ...(stalled === undefined ? [] : [stalled.since, stalled.after]),
-    ...(note === undefined ? [] : [note]),
-    ...(isAnswer ? ['answered by', after.answeredBy ?? null] : []),
-    ...(due === undefined ? [] : ['due', due.dueAt, due.threshold]),
-  ]);
-  const isKept = document !== null || details === undefined;
-  const shown = isKept ? `"filing":${written}` : notKept(details);
-  const filing = isTooLarge ? '"omitted":"too_large"' : shown;
+  };
+}
+
+// A heavy filing is written once. It stands last, where formats find it without parsing.
+function eventOf(change: FilingChange, id: string, data: string, filing: string): NewEvent {
+  const { type, filingId, document, details, after, notAfter: at } = change;
   return {
     id,
     type,
     filingId,
     state: stateAbbreviation(document) || (details?.stateAbbr ?? ''),
     status: after.status,
-    body: bodyText({ id, type, at: change.notAfter }, text, filing),
-    ...(isTooLarge ? { omittedBytes: filingBytes } : {}),
+    body: `${JSON.stringify(envelope({ id, type, at })).slice(0, -1)},"data":${data},${filing}}}`,
   };
-}
-
-function shownDue(dueAt: number | null | undefined): { readonly dueAt?: string | null } {
-  return dueAt === undefined ? {} : { dueAt: dueAt === null ? null : isoTime(dueAt) };
 }
 
 // The members of `data` in place of a filing of which only details are kept; null without any.
@@ -161,11 +167,6 @@ function dataText(members: object): { text: string; isCut: boolean } {
   const whole = JSON.stringify(members);
   const isCut = Buffer.byteLength(whole) > otherBytesMax;
   return { text: (isCut ? JSON.stringify(cutTexts(members)) : whole).slice(0, -1), isCut };
-}
-
-// A heavy filing is written once. It stands last, where formats find it without parsing.
-function bodyText(named: NamedEvent, data: string, filing: string): string {
-  return `${JSON.stringify(envelope(named)).slice(0, -1)},"data":${data},${filing}}}`;
 }
 
 interface NamedEvent {
@@ -205,37 +206,19 @@ export interface FilingSnapshot {
  * document is not kept, the body has `omitted` in its place, and `details` where there are any.
  */
 export function buildSnapshotEvent(
-  { account, generation, subscription, filingId, state, details, document, dueAt }: FilingSnapshot,
+  { subscription, state, ...snapshot }: FilingSnapshot,
   filingBytesMax = Infinity,
 ): NewEvent {
-  const { status, sequence, rejectionReason, completedAt, readFrom, readAt, answeredBy } = state;
-  const type = snapshotType;
+  const { account, generation, filingId, document, details } = snapshot;
+  const { sequence, readFrom: notBefore, readAt: notAfter } = state;
+  const after = { ...state, removed: false };
+  const said = { before: null, after, changed: [], inferred: false, notBefore, notAfter };
+  const change = { ...snapshot, ...said, type: snapshotType, sequence };
   const written = JSON.stringify(document);
   const isKept = document !== null && Buffer.byteLength(written) <= filingBytesMax;
-  const { text } = dataText({
-    account,
-    filingId,
-    status,
-    previousStatus: null,
-    rejectionReason,
-    completedAt,
-    sequence,
-    changed: [],
-    observed: { notBefore: isoTime(readFrom), notAfter: isoTime(readAt) },
-    inferred: false,
-    ...(answeredBy === undefined ? {} : { answeredBy }),
-    ...shownDue(dueAt),
-  });
-  const filing = isKept ? `"filing":${written}` : notKept(details);
   const id = contentId([account, generation, filingId, sequence, 'snapshot', subscription]);
-  return {
-    id,
-    type,
-    filingId,
-    state: stateAbbreviation(document) || (details?.stateAbbr ?? ''),
-    status,
-    body: bodyText({ id, type, at: readAt }, text, filing),
-  };
+  const filing = isKept ? `"filing":${written}` : notKept(details);
+  return eventOf(change, id, dataText(membersOf(change)).text, filing);
 }
 
 /**
