@@ -170,7 +170,7 @@ function shownOf({ identity: _identity, ...shown }: Doubt) {
 }
 
 export interface ReportHealthDeps {
-  readonly polling: Pick<PollingStore, 'appendEvent'>;
+  readonly polling: Pick<PollingStore, 'replace'>;
   /** Where the accounts are noted whose polling is not as it should be. */
   readonly unsound: Pick<UnsoundAccounts, 'noteAgain'>;
   readonly now: () => number;
@@ -197,16 +197,15 @@ export async function reportHealth(
   const doubt = outcome.kind === 'doubtful' ? outcome.doubt : null;
   const late = type === 'account.stale' ? latePolls(marks, pollIntervalMs) : null;
   const event = buildHealthEvent(account, type, marks, at, { doubt, late });
-  const position = await polling.appendEvent(account, marks.generation, {
-    event,
-    at,
-    before: marks,
-    after: {
-      authFailed: type === 'account.auth_failed',
-      staleReported: type === 'account.stale',
-      doubt: doubtAfter(marks, outcome, at),
-    },
-  });
+  const { generation, authFailed, staleReported } = marks;
+  const before = { generation, authFailed, staleReported, doubt: marks.doubt };
+  const after = {
+    authFailed: type === 'account.auth_failed',
+    staleReported: type === 'account.stale',
+    doubt: doubtAfter(marks, outcome, at),
+    toldAt: at,
+  };
+  const position = await polling.replace(account, before, after, { event, at });
   return position === null ? null : toRecorded(event, position);
 }
 

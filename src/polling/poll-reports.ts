@@ -14,7 +14,7 @@ export interface PollReport extends MeasuredPoll {
 }
 
 export interface PollReportsDeps {
-  readonly polling: Pick<PollingStore, 'appendEvent' | 'notePolled'>;
+  readonly polling: Pick<PollingStore, 'replace' | 'notePolled'>;
   readonly unsound: Pick<UnsoundAccounts, 'noteAgain'>;
   readonly clock: Pick<Clock, 'now'>;
   /** Called when events are in the log. */

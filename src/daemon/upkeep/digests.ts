@@ -19,7 +19,7 @@ import type { SubscriptionReads } from '../../subscriptions/store/subscription-r
 import { subscriptionState, type DeliveryState } from '../../subscriptions/subscription.ts';
 
 export interface DigestsDeps {
-  readonly polling: Pick<PollingStore, 'read' | 'appendDigest'>;
+  readonly polling: Pick<PollingStore, 'read' | 'replace'>;
   readonly filings: Pick<FilingListStore, 'walk' | 'count'>;
   readonly subscriptions: Pick<SubscriptionReads, 'list'>;
   readonly openTold: OpenTold;
@@ -66,7 +66,9 @@ export function createDigests(deps: DigestsDeps): (account: Account) => Promise<
       { ...found, since: digestAt, asOf: lastCompletePollAt },
       at,
     );
-    if (!(await polling.appendDigest(account, generation, { event, date, at }))) return false;
+    const marks = { digestDate: date, digestAt: at };
+    const position = await polling.replace(account, { generation, digestDate: last }, marks, { event, at });
+    if (position === null) return false;
     metrics.events.inc({ type: event.type });
     logger.info({ account, date, open: found.counts.open }, 'digest.appended');
     // A wake-up that fails is repeated by the polls of the account.

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import type { NewEvent } from '../../events/event.ts';
 import { toCheckpoint } from '../../events/event-log.ts';
+import { withoutPageLinks, type AddPageLink } from '../../events/page-link.ts';
 import { SnapshotLostError } from '../../filings/commit/commit-writer.ts';
 import { toCounts } from '../../filings/snapshot-store.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import { pairsOf } from '../../redis/hash-fields.ts';
 import type { Keys } from '../../redis/keys.ts';
-import { defineScript } from '../../redis/scripts.ts';
+import { committing, defineScript, loadScript } from '../../redis/scripts.ts';
 import {
   asideMax,
   asideMs,
@@ -13,6 +15,7 @@ import {
   UnreadableRecordError,
   type OnUnreadable,
 } from '../../redis/unreadable-record.ts';
+import { encodeDoubt, type StandingDoubt } from '../beliefs/doubt.ts';
 import { leaseKey, takeLease, type PollLease } from './lease-store.ts';
 import { decodeMarks, encodeMarks, unreadableMarks, type MarksUpdate, type PollingMarks } from './marks.ts';
 
@@ -63,12 +66,7 @@ local reply = {}
 for name, value in pairs(stored) do reply[#reply + 1], reply[#reply + 2] = name, value end
 return reply`);
 
-// KEYS 1 the marks. ARGV generation, then names and values. Replies 0, with nothing written, when the marks
-// are of another generation.
-const correctMarks = defineScript(`
-if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], unpack(ARGV, 2))
-return 1`);
+const replaceMarks = committing(loadScript(new URL('replace-marks.lua', import.meta.url)));
 
 // KEYS 1 the marks  2 incarnation  3 head  4 log  5 counts  6 missed reads  7 the poll's lease. ARGV
 // incarnation, generation, holder of the lease ('' = none), its milliseconds. Replies what `take_lease`
@@ -104,7 +102,12 @@ redis.call('PEXPIRE', KEYS[3], ARGV[2])
 redis.call('XSETID', KEYS[2], position .. '-0')`);
 
 /** The marks in Redis. */
-export function createMarksStore(redis: RedisClient, keys: Keys, onUnreadable: OnUnreadable) {
+export function createMarksStore(
+  redis: RedisClient,
+  keys: Keys,
+  onUnreadable: OnUnreadable,
+  addPageLink: AddPageLink = withoutPageLinks,
+) {
   const keyOf = (account: string) => keys.account(account).polling;
 
   async function checkLog(account: string, head: string, newest: string): Promise<void> {
@@ -151,6 +154,20 @@ export function createMarksStore(redis: RedisClient, keys: Keys, onUnreadable: O
     const [fields, counts, missed] = hashes.map(toFields) as [Fields, Fields, Fields];
     const marks = decodeMarks(await withoutUnreadable(account, fields));
     return { marks, counts: toCounts(key.counts, counts), missed, head };
+  }
+
+  async function replace(
+    account: string,
+    before: Partial<PollingMarks>,
+    after: Partial<PollingMarks>,
+    appended?: { readonly event: NewEvent; readonly at: number },
+  ): Promise<number | null> {
+    const { head, events, bodies, polling } = keys.account(account);
+    const event = appended && addPageLink(account, appended.event);
+    const said = [appended?.at ?? 0, event?.id ?? '', event?.type ?? '', event?.body ?? ''];
+    const marks = [Object.keys(before).length, ...encodeMarks(before), ...encodeMarks(after)];
+    const values = [...said, ...marks];
+    return (await replaceMarks.run(redis, [head, events, bodies, polling], values)) as number | null;
   }
 
   return {
@@ -202,15 +219,25 @@ export function createMarksStore(redis: RedisClient, keys: Keys, onUnreadable: O
      * another.
      */
     async correct(account: string, generation: string, marks: MarksUpdate) {
-      const values = [generation, ...encodeMarks(marks)];
-      await inGeneration(account, correctMarks.run(redis, [keyOf(account)], values));
+      if ((await replace(account, { generation }, marks)) === null) throw new SnapshotLostError(account);
+    },
+    /**
+     * Writes marks in place of those `before`, and appends an operational event, recorded at `at` (ms, Redis's
+     * clock), in one step. Returns the event's position in the log; null, with nothing written, when the marks
+     * are others by now: another process has appended it.
+     */
+    replace,
+    /**
+     * Accepts a doubt as it stands in the marks. If another account is the reason, its identity is the
+     * account's own from then on. False, with nothing written, when the doubt in the marks is another one.
+     */
+    async accept(account: string, doubt: StandingDoubt): Promise<boolean> {
+      const accepted = encodeDoubt({ ...doubt, accepted: true });
+      const identity = doubt.identity === '' ? {} : { identity: doubt.identity };
+      const marks = { doubt: accepted, ...identity };
+      return (await replace(account, { doubt: encodeDoubt(doubt) }, marks)) !== null;
     },
   };
-}
-
-/** Rejects with SnapshotLostError unless the script's reply is 1. */
-export async function inGeneration(account: string, reply: Promise<unknown>): Promise<void> {
-  if ((await reply) !== 1) throw new SnapshotLostError(account);
 }
 
 type Fields = Record<string, string>;

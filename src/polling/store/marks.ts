@@ -91,7 +91,7 @@ export function unreadableMarks(fields: Readonly<Record<string, string>>): strin
 }
 
 /** Marks as fields and values of the stored hash. */
-export function encodeMarks(marks: MarksUpdate): string[] {
+export function encodeMarks(marks: Partial<PollingMarks>): string[] {
   return Object.entries(marks).flatMap(([name, value]) => [name, String(value)]);
 }
 

@@ -1,3 +1,4 @@
+import { SnapshotLostError } from '../../filings/commit/commit-writer.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
 import { defineScript } from '../../redis/scripts.ts';
@@ -8,7 +9,6 @@ import {
   missedByRequest,
   type MissedRead,
 } from '../beliefs/missed-reads.ts';
-import { inGeneration } from './marks-store.ts';
 
 /** Known filings that could not be read, one hash per account. */
 export type MissedReadStore = ReturnType<typeof createMissedReadStore>;
@@ -57,7 +57,8 @@ export function createMissedReadStore(redis: RedisClient, keys: Keys, onUnreadab
     async setMissedRead(account: string, generation: string, id: string, missed: MissedRead) {
       const { polling, missing } = keys.account(account);
       const values = [generation, id, encodeMissedRead(missed)];
-      await inGeneration(account, writeMissedRead.run(redis, [polling, missing], values));
+      const written = await writeMissedRead.run(redis, [polling, missing], values);
+      if (written !== 1) throw new SnapshotLostError(account);
     },
     /** Removes a missed read unless another one of the same filing has replaced it. */
     async clearMissedRead(account: string, id: string, missed: MissedRead) {

@@ -4,9 +4,9 @@ import type { Mutation } from './mutations.ts';
 export const alarms: readonly Mutation[] = [
   {
     name: 'each process appends the digest of a day',
-    file: 'src/polling/store/append-digest.lua',
-    find: "if marks[1] ~= ARGV[1] or (marks[2] or '') >= ARGV[2] then",
-    replace: 'if marks[1] ~= ARGV[1] then',
+    file: 'src/polling/store/replace-marks.lua',
+    find: 'for i = 6, written - 1, 2 do',
+    replace: 'for i = 6, 7, 2 do',
     project: 'integration',
     test: 'test/integration/daemon/upkeep/digests.test.ts',
     title: 'comes once a local day',
