@@ -6,7 +6,6 @@ import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import { createPatientClient } from '../partner/patient-client.ts';
 import type { Clock } from '../redis/clock.ts';
 import { unlessUnreadable, type ReportStanding } from '../redis/unreadable-record.ts';
-import type { DoubtLimits } from './beliefs/weigh.ts';
 import { largeAccountFilings } from './schedule/plan.ts';
 import { leased, pollAccount, type PollAccountDeps } from './poll.ts';
 import type { Looks } from './looks.ts';
@@ -32,7 +31,6 @@ export interface AccountPollerDeps extends PollReportsDeps {
   readonly partners: PartnerConnections;
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
-  readonly doubtLimits: DoubtLimits;
   /**
    * Called after every poll, however it ended, and every `upkeepMs` during a poll, because a sweep may take
    * many minutes.

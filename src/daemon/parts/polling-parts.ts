@@ -5,7 +5,6 @@ import { createWorkTally } from '../../monitoring/work-tally.ts';
 import { boundedCounts } from '../../monitoring/gauges/account-facts.ts';
 import { observePolling } from '../../monitoring/observe-polling.ts';
 import { createHostBudgets } from '../../partner/host-budgets.ts';
-import { defaultDoubtLimits } from '../../polling/beliefs/weigh.ts';
 import { createPartnerConnections } from '../../polling/partner-connections.ts';
 import { createLooks } from '../../polling/looks.ts';
 import { createAccountPoller } from '../../polling/pollers.ts';
@@ -103,7 +102,6 @@ export function createPollingParts(
       random: deps.random,
       partners,
       filingBytesMax,
-      doubtLimits: defaultDoubtLimits,
       wakeMatching: waker.wake,
       upkeep,
       upkeepMs: pollUpkeepMs,

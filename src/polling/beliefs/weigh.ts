@@ -1,34 +1,5 @@
 import type { StandingDoubt } from './doubt.ts';
 
-/** Limits beyond which a poll's findings are doubted. */
-export interface DoubtLimits {
-  /**
-   * Maximum known filings that answer 404, as a number and as a percentage of the known filings. Findings
-   * beyond both are doubted.
-   */
-  readonly removedMin: number;
-  readonly removedPercent: number;
-  /**
-   * Maximum filings never seen before, as a number and as a percentage of the known filings. Findings beyond
-   * both are doubted.
-   */
-  readonly unknownMin: number;
-  readonly unknownPercent: number;
-  /**
-   * Percentage of the known filings that a list must show to count as the account's own; 0: no minimum.
-   */
-  readonly shownPercent: number;
-}
-
-/** The limits of docs/polling.md#lists-that-are-not-the-accounts-own. */
-export const defaultDoubtLimits: DoubtLimits = {
-  removedMin: 20,
-  removedPercent: 1,
-  unknownMin: 1_000,
-  unknownPercent: 100,
-  shownPercent: 10,
-};
-
 /** Why findings are doubted. */
 export type DoubtReason =
   /** `GET /partner/me` answers with another account. */
@@ -81,6 +52,13 @@ export interface Verdict {
 /** Minimum number of known filings for findings to be doubted; with fewer, any finding may be true. */
 export const doubtedFrom = 10;
 
+// Findings are doubted beyond a number and a percentage of the known filings
+// (docs/polling.md#lists-that-are-not-the-accounts-own): filings never seen before, and known ones that answer
+// 404.
+const unknownMax = { number: 1_000, percent: 100 };
+const goneMax = { number: 20, percent: 1 };
+// Minimum percentage of the known filings that a list shows if it is the account's own.
+const shownPercentMin = 10;
 // Maximum number of filings whose `completedAt` alone moves that is believed in any case.
 const movedMax = 2;
 
@@ -88,12 +66,12 @@ const movedMax = 2;
  * Decides what to believe of a poll's findings. The operator's acceptance of a doubt covers every
  * reason but an account other than the accepted one.
  */
-export function weigh(found: Evidence, limits: DoubtLimits): Verdict {
+export function weigh(found: Evidence): Verdict {
   const { isOther, standing } = found;
   const isArmed = canBeDoubted(found);
   const doubted = {
-    list: isArmed ? listDoubt(found, limits) : null,
-    removals: isArmed && isRemovalWave(found, limits) ? ('removal_wave' as const) : null,
+    list: isArmed ? listDoubt(found) : null,
+    removals: isArmed && isBeyond(goneMax, found.gone, found) ? ('removal_wave' as const) : null,
     times: isArmed && isTimesWave(found) ? ('completed_at_wave' as const) : null,
   };
   const reason = doubted.list ?? doubted.removals ?? doubted.times;
@@ -132,22 +110,21 @@ export function isLookNeeded(found: Evidence): boolean {
   return canBeDoubted(found) && (unknown > shown || moved > movedMax || standing !== null);
 }
 
-function listDoubt(found: Evidence, limits: DoubtLimits): DoubtReason | null {
+function listDoubt(found: Evidence): DoubtReason | null {
   if (found.isOther) return 'other_account';
-  if (isOtherList(found, limits)) return 'other_list';
-  const unknownMax = Math.max(limits.unknownMin, (found.known * limits.unknownPercent) / 100);
-  return found.unknown > unknownMax ? 'unknown_wave' : null;
+  if (isOtherList(found)) return 'other_list';
+  return isBeyond(unknownMax, found.unknown, found) ? 'unknown_wave' : null;
 }
 
 // An empty list belongs to another account as long as the filings themselves exist.
-function isOtherList(found: Evidence, limits: DoubtLimits): boolean {
+function isOtherList(found: Evidence): boolean {
   const { expected, shown, unknown, goneBefore, standing } = found;
-  if (expected < doubtedFrom || shown * 100 >= expected * limits.shownPercent) return false;
+  if (expected < doubtedFrom || shown * 100 >= expected * shownPercentMin) return false;
   return unknown > 0 || standing !== null || goneBefore * 2 > expected - shown;
 }
 
-function isRemovalWave({ known, gone }: Evidence, { removedMin, removedPercent }: DoubtLimits): boolean {
-  return gone > Math.max(removedMin, (known * removedPercent) / 100);
+function isBeyond({ number, percent }: typeof goneMax, count: number, { known }: Evidence): boolean {
+  return count > Math.max(number, (known * percent) / 100);
 }
 
 // A doubt that stands ends only when few are left.

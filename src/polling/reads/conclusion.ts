@@ -10,7 +10,7 @@ import type { MissedRecord } from './missed-record.ts';
 import type { PollInput, ReadDeps } from './poll-input.ts';
 import { isBirth, type WaitingCommit, type WaitingCommits } from './waiting-commits.ts';
 
-export type ConclusionDeps = Pick<ReadDeps, 'snapshot' | 'polling' | 'clock' | 'handOn' | 'doubtLimits'>;
+export type ConclusionDeps = Pick<ReadDeps, 'snapshot' | 'polling' | 'clock' | 'handOn'>;
 
 /** The findings of a poll that are weighed at its end. */
 interface Weighed {
@@ -31,10 +31,10 @@ export function createConclusion(
 
   async function weighAll(): Promise<Verdict> {
     const found = evidence.present();
-    const verdict = weigh(found, deps.doubtLimits);
+    const verdict = weigh(found);
     if (evidence.seenAccount() !== undefined || (!verdict.list && isPlain(found))) return verdict;
     evidence.noteAccount(await readIdentity(client, signal));
-    return weigh(evidence.present(), deps.doubtLimits);
+    return weigh(evidence.present());
   }
 
   async function commitBelieved({ list, times }: Verdict): Promise<void> {

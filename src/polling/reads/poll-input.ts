@@ -6,7 +6,6 @@ import type { PartnerClient } from '../../partner/partner-client.ts';
 import type { Clock } from '../../redis/clock.ts';
 import type { CountDifferences } from '../beliefs/count-differences.ts';
 import type { MissedRead } from '../beliefs/missed-reads.ts';
-import type { DoubtLimits } from '../beliefs/weigh.ts';
 import type { PollingMarks } from '../store/marks.ts';
 import type { PollingStore } from '../store/polling-store.ts';
 import type { BodyAllowance } from '../../filings/body-allowance.ts';
@@ -19,8 +18,6 @@ export interface ReadDeps {
   /** Maximum bytes of a filing, as JSON, that its events carry. */
   readonly filingBytesMax: number;
   readonly bodies: BodyAllowance;
-  /** The limits beyond which the findings of a poll are doubted. */
-  readonly doubtLimits: DoubtLimits;
   readonly random: () => number;
   readonly now: () => number;
   readonly clock: Clock;

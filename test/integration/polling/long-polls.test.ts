@@ -7,7 +7,6 @@ import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createHostLookup } from '../../../src/names/host-lookup.ts';
 import { createPartnerConnections } from '../../../src/polling/partner-connections.ts';
 import { createAccountPoller } from '../../../src/polling/pollers.ts';
-import { defaultDoubtLimits } from '../../../src/polling/beliefs/weigh.ts';
 import { createPollingStore } from '../../../src/polling/store/polling-store.ts';
 import { createRedisClock } from '../../../src/redis/clock.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
@@ -62,7 +61,6 @@ async function watch(
     upkeep: async () => undefined,
     upkeepMs: 30_000,
     filingBytesMax: 262_144,
-    doubtLimits: defaultDoubtLimits,
     onError: () => undefined,
     onQuarantined: () => undefined,
     onPoll: () => undefined,

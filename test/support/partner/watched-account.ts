@@ -12,7 +12,6 @@ import { createTriageStore, type TriageStore } from '../../../src/filings/triage
 import { createPartnerClient } from '../../../src/partner/partner-client.ts';
 import { createPatientClient } from '../../../src/partner/patient-client.ts';
 import { createRequestBudget } from '../../../src/partner/request-budget.ts';
-import { defaultDoubtLimits, type DoubtLimits } from '../../../src/polling/beliefs/weigh.ts';
 import { leased, pollAccount, type PolledAccount } from '../../../src/polling/poll.ts';
 import { createBodyAllowance } from '../../../src/filings/body-allowance.ts';
 import type { PollOutcome } from '../../../src/polling/poll-outcome.ts';
@@ -97,8 +96,6 @@ export interface WatchOptions {
   readonly due?: Readonly<Record<string, string>>;
   /** ISO 8601 durations; default those of the daemon. */
   readonly dueWarnings?: readonly string[];
-  /** Default those of the daemon. */
-  readonly doubtLimits?: Partial<DoubtLimits>;
 }
 
 /**
@@ -162,7 +159,6 @@ export async function watchAccount(
     late: createLateSearch({ filings }),
     largeFrom: options.largeFrom ?? 1,
     filingBytesMax: options.filingBytesMax ?? 262_144,
-    doubtLimits: { ...defaultDoubtLimits, ...options.doubtLimits },
     tryTakePlace: options.tryTakePlace ?? (() => () => undefined),
     ...(beginSweep === undefined
       ? {}

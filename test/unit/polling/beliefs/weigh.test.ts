@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   believed,
-  defaultDoubtLimits as limits,
   isLookNeeded,
   weigh,
   type DoubtReason,
@@ -29,7 +28,7 @@ const standing = (reason: DoubtReason) => {
   return { reason, ...counts, identity: '', since: 1, accepted: false };
 };
 
-const reasonOf = (more: Partial<Evidence>, other = limits) => weigh(evidence(more), other).reason;
+const reasonOf = (more: Partial<Evidence>) => weigh(evidence(more)).reason;
 
 describe('the list is doubted', () => {
   it.each<[string, Partial<Evidence>, DoubtReason | null]>([
@@ -59,10 +58,6 @@ describe('the list is doubted', () => {
   ])('%s', (_title, more, expected) => {
     expect(reasonOf(more)).toBe(expected);
   });
-
-  it('believes any list where none has to show anything', () => {
-    expect(reasonOf({ shown: 0, unknown: 40 }, { ...limits, shownPercent: 0 })).toBeNull();
-  });
 });
 
 describe('removals are doubted', () => {
@@ -74,10 +69,6 @@ describe('removals are doubted', () => {
     [9, 9, null],
   ])('of %d known filings %d answer 404: %s', (known, gone, expected) => {
     expect(reasonOf({ known, gone })).toBe(expected);
-  });
-
-  it('believes all of them at 100 percent', () => {
-    expect(reasonOf({ gone: 300 }, { ...limits, removedPercent: 100 })).toBeNull();
   });
 });
 
@@ -127,15 +118,15 @@ describe('what a verdict holds back', () => {
     ['times alone', { timed: 9, moved: 9 }, { list: false, removals: false, times: true }],
     ['both', { gone: 30, timed: 9, moved: 9 }, { list: false, removals: true, times: true }],
   ])('%s', (_title, more, expected) => {
-    expect(held(weigh(evidence(more), limits))).toEqual(expected);
-    expect(weigh(evidence({ ...more, baselined: false }), limits)).toEqual(believed);
+    expect(held(weigh(evidence(more)))).toEqual(expected);
+    expect(weigh(evidence({ ...more, baselined: false }))).toEqual(believed);
   });
 
   it('nothing after the acceptance of a doubt, but another account than the accepted one', () => {
     const accepted = { standing: { ...standing('removal_wave'), accepted: true } };
-    expect(weigh(evidence({ ...accepted, gone: 30 }), limits)).toEqual({ ...believed, isOverridden: true });
-    expect(weigh(evidence(accepted), limits)).toEqual(believed);
-    expect(weigh(evidence({ ...accepted, isOther: true }), limits)).toMatchObject({
+    expect(weigh(evidence({ ...accepted, gone: 30 }))).toEqual({ ...believed, isOverridden: true });
+    expect(weigh(evidence(accepted))).toEqual(believed);
+    expect(weigh(evidence({ ...accepted, isOther: true }))).toMatchObject({
       reason: 'other_account',
     });
   });
