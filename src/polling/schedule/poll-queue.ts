@@ -1,4 +1,3 @@
-import type { Queue } from 'bullmq';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import { openQueue, releaseLostJobs } from '../../redis/jobs/job-queue.ts';
 import { staggerOf, type PollMode } from './plan.ts';
@@ -20,43 +19,7 @@ interface Scheduled {
 }
 
 /** Decides when accounts are polled: one job each, which waits for its next time whenever it has run. */
-export interface PollQueue {
-  /** BullMQ's queue, for readers. */
-  readonly jobs: Queue<PollJob>;
-  /**
-   * Polls an account every `everyMs` milliseconds from now on, staggered, and once now if it was not
-   * scheduled before. Safe to repeat, also with another interval; a poll that is under way then is followed
-   * by the next one at the former interval at the latest.
-   */
-  schedule(account: string, everyMs: number): Promise<void>;
-  isScheduled(account: string): Promise<boolean>;
-  /**
-   * Accounts whose job is lost, or waits for a time that is long over or further away than their interval
-   * explains: BullMQ uses the clocks of the processes, any of which may be or have been wrong.
-   */
-  suspects<T extends Scheduled>(accounts: readonly T[]): Promise<T[]>;
-  /** Accounts that are not scheduled, have another interval, or are suspects. Reads their jobs only. */
-  outdated<T extends Scheduled>(accounts: readonly T[]): Promise<T[]>;
-  /** Number of jobs in the queue: not less than that of scheduled accounts. */
-  count(): Promise<number>;
-  /**
-   * Schedules an account anew from now on, whenever its next poll was due, and polls it once now, unless a
-   * poll is under way. A crash leaves it unscheduled, and so a suspect.
-   */
-  reschedule(account: Scheduled): Promise<void>;
-  /**
-   * Removes jobs of an account that were lost half-way and keep further ones from being added. See
-   * `releaseLostJobs`.
-   */
-  release(account: string): Promise<number>;
-  /** Ends the polls of an account; one that is under way ends by itself, because the account is gone. */
-  unschedule(account: string): Promise<void>;
-  /** Polls once, as soon as a worker is free; a second call before that changes nothing. */
-  pollNow(account: string, mode: PollMode): Promise<void>;
-  /** Begins a sweep as soon as a worker is free, unless one that it has begun waits or is under way. */
-  beginSweep(account: string): Promise<void>;
-  close(): Promise<void>;
-}
+export type PollQueue = ReturnType<typeof createPollQueue>;
 
 /** Name of the queue, for its worker. */
 export const pollQueueName = 'poll';
@@ -68,11 +31,7 @@ const overdueMs = 10_000;
 const aheadMs = 5_000;
 
 /** The queue's writing end; `prefix` is BullMQ's. */
-export function createPollQueue(
-  connection: RedisClient,
-  prefix: string,
-  onError: (error: Error) => void,
-): PollQueue {
+export function createPollQueue(connection: RedisClient, prefix: string, onError: (error: Error) => void) {
   const queue = openQueue<PollJob>(pollQueueName, connection, prefix, onError);
 
   // When each of the accounts' jobs runs next (ms); null for those that wait for no time.
@@ -96,28 +55,46 @@ export function createPollQueue(
     );
   }
 
-  const polls: PollQueue = {
+  async function schedule(account: string, everyMs: number): Promise<void> {
+    const data = { account, mode: 'delta' as const, asked: false, everyMs };
+    for (;;) {
+      // Where it is there already, this changes nothing.
+      const job = await queue.add('poll', data, { jobId: jobId(account) });
+      // Gone where another process reschedules the account.
+      if (!(await isDone(job.updateData(data)))) continue;
+      const [nextAt = null] = await nextTimes([{ account, pollIntervalMs: everyMs }]);
+      if (nextAt === null) return;
+      // A job whose time has come in between runs anyway.
+      await isDone(job.changeDelay(nextPollAt(account, everyMs, Date.now()) - Date.now()));
+      return;
+    }
+  }
+
+  async function unschedule(account: string): Promise<void> {
+    await queue.remove(jobId(account));
+  }
+
+  return {
+    /** BullMQ's queue, for readers. */
     jobs: queue,
-    async schedule(account, everyMs) {
-      const data = { account, mode: 'delta' as const, asked: false, everyMs };
-      for (;;) {
-        // Where it is there already, this changes nothing.
-        const job = await queue.add('poll', data, { jobId: jobId(account) });
-        // Gone where another process reschedules the account.
-        if (!(await isDone(job.updateData(data)))) continue;
-        const [nextAt = null] = await nextTimes([{ account, pollIntervalMs: everyMs }]);
-        if (nextAt === null) return;
-        // A job whose time has come in between runs anyway.
-        await isDone(job.changeDelay(nextPollAt(account, everyMs, Date.now()) - Date.now()));
-        return;
-      }
-    },
-    isScheduled: async (account) => (await queue.getJob(jobId(account))) !== undefined,
-    async suspects(accounts) {
+    /**
+     * Polls an account every `everyMs` milliseconds from now on, staggered, and once now if it was not
+     * scheduled before. Safe to repeat, also with another interval; a poll that is under way then is followed
+     * by the next one at the former interval at the latest.
+     */
+    schedule,
+    isScheduled: async (account: string): Promise<boolean> =>
+      (await queue.getJob(jobId(account))) !== undefined,
+    /**
+     * Accounts whose job is lost, or waits for a time that is long over or further away than their interval
+     * explains: BullMQ uses the clocks of the processes, any of which may be or have been wrong.
+     */
+    async suspects<T extends Scheduled>(accounts: readonly T[]): Promise<T[]> {
       const suspect = await areSuspect(accounts);
       return accounts.filter((_, i) => suspect[i]);
     },
-    async outdated(accounts) {
+    /** Accounts that are not scheduled, have another interval, or are suspects. Reads their jobs only. */
+    async outdated<T extends Scheduled>(accounts: readonly T[]): Promise<T[]> {
       const [suspect, jobs] = await Promise.all([
         areSuspect(accounts),
         Promise.all(accounts.map(({ account }) => queue.getJob(jobId(account)))),
@@ -126,17 +103,26 @@ export function createPollQueue(
         ({ pollIntervalMs }, i) => suspect[i] === true || jobs[i]?.data.everyMs !== pollIntervalMs,
       );
     },
-    count: () => queue.getJobCountByTypes('delayed', 'waiting', 'active'),
-    async reschedule({ account, pollIntervalMs }) {
-      await polls.unschedule(account);
-      await polls.schedule(account, pollIntervalMs);
+    /** Number of jobs in the queue: not less than that of scheduled accounts. */
+    count: (): Promise<number> => queue.getJobCountByTypes('delayed', 'waiting', 'active'),
+    /**
+     * Schedules an account anew from now on, whenever its next poll was due, and polls it once now, unless a
+     * poll is under way. A crash leaves it unscheduled, and so a suspect.
+     */
+    async reschedule({ account, pollIntervalMs }: Scheduled) {
+      await unschedule(account);
+      await schedule(account, pollIntervalMs);
     },
-    release: (account) =>
+    /**
+     * Removes jobs of an account that were lost half-way and keep further ones from being added. See
+     * `releaseLostJobs`.
+     */
+    release: (account: string): Promise<number> =>
       releaseLostJobs(queue, [sweepId(account), askedId(account, 'delta'), askedId(account, 'sweep')]),
-    async unschedule(account) {
-      await queue.remove(jobId(account));
-    },
-    async pollNow(account, mode) {
+    /** Ends the polls of an account; one that is under way ends by itself, because the account is gone. */
+    unschedule,
+    /** Polls once, as soon as a worker is free; a second call before that changes nothing. */
+    async pollNow(account: string, mode: PollMode) {
       await queue.add(
         'poll',
         { account, mode, asked: true },
@@ -147,13 +133,13 @@ export function createPollQueue(
         },
       );
     },
-    async beginSweep(account) {
+    /** Begins a sweep as soon as a worker is free, unless one that it has begun waits or is under way. */
+    async beginSweep(account: string) {
       const data = { account, mode: 'sweep' as const, asked: false };
       await queue.add('poll', data, { deduplication: { id: sweepId(account) } });
     },
     close: () => queue.close(),
   };
-  return polls;
 }
 
 // Whether a job could be changed: not if it is gone, or in another state; BullMQ numbers these errors.

@@ -6,10 +6,7 @@ import type { PollLease } from '../store/lease-store.ts';
 import type { PollingStore } from '../store/polling-store.ts';
 
 /** Runs the polls that are due. */
-export interface PollWorker {
-  /** Starts no more jobs and aborts running polls; resolves when they have stopped. */
-  close(): Promise<void>;
-}
+export type PollWorker = ReturnType<typeof createPollWorker>;
 
 /** How a job of the queue ended. */
 export type PollEnd =
@@ -55,7 +52,7 @@ const askAgainMs = 250;
  * Starts the worker of the queue `poll`. A tick that finds the account's former poll still at work is
  * skipped.
  */
-export function createPollWorker(deps: PollWorkerDeps): PollWorker {
+export function createPollWorker(deps: PollWorkerDeps) {
   const running = new Map<PollLease, RunningPoll>();
   let closing = false;
   let begun = 0;
@@ -119,6 +116,7 @@ export function createPollWorker(deps: PollWorkerDeps): PollWorker {
     onFailed: ({ data }, error) => report(data, error),
   });
   return {
+    /** Starts no more jobs and aborts running polls; resolves when they have stopped. */
     async close() {
       closing = true;
       for (const { stop } of running.values()) stop.abort();

@@ -460,8 +460,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'an account whose job was lost is polled no more',
     file: 'src/polling/schedule/poll-queue.ts',
-    find: 'await polls.schedule(account, pollIntervalMs);',
-    replace: 'await polls.isScheduled(`${account}${pollIntervalMs}`);',
+    find: 'await schedule(account, pollIntervalMs);',
+    replace: 'await queue.getJob(`${account}${pollIntervalMs}`);',
     project: 'integration',
     test: 'test/integration/polling/poll-worker.test.ts',
     title: 'polls an account again whose job was lost',
