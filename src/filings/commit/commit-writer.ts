@@ -73,39 +73,27 @@ export function createCommitWriter(
     known: Checkpoint,
   ): Promise<CommitResult[] | null> {
     const key = keys.account(account);
+    const { filings, details, counts, head, events, bodies, filingEvents, polling, answers, triage } = key;
     const parts = batch.flatMap(partsOf);
-    const events = parts.filter(({ event }) => event !== null);
+    const eventful = parts.filter(({ event }) => event !== null);
     await announce(account, parts);
-    if (events.length > 0) await journal.announce({ account, generation, commits: events });
+    if (eventful.length > 0) await journal.announce({ account, generation, commits: eventful });
+    const commits = batch.flatMap((commit) => argumentsOf(linked(account, commit), at));
     const reply = (await script.run(
       redis,
       [
-        key.filings,
-        key.details,
-        key.counts,
-        key.head,
-        key.events,
-        key.bodies,
-        key.filingEvents,
-        key.polling,
-        key.answers,
-        key.triage,
+        ...[filings, details, counts, head, events, bodies, filingEvents, polling, answers, triage],
         ...indexNames.map((name) => key[name]),
       ],
-      [
-        generation,
-        known.position,
-        known.timeline,
-        ...batch.flatMap((commit) => argumentsOf(linked(account, commit), at)),
-      ],
+      [generation, known.position, known.timeline, ...commits],
     )) as [number[], number, string] | 0 | null;
     if (reply === null) throw new SnapshotLostError(account);
     if (reply === 0) return null;
     const [positions, position, timeline] = reply;
     const recorded = parts.filter((_, i) => (positions[i] ?? 0) > 0);
-    const head = { position, timeline };
+    const noted = { account, generation, head: { position, timeline }, at, commits: recorded };
     // Even where nothing was written: what was announced is decided now.
-    if (events.length > 0) await journal.note({ account, generation, head, at, commits: recorded });
+    if (eventful.length > 0) await journal.note(noted);
     return batch.map((commit) => toResult(commit, positions.splice(0, partsOf(commit).length)));
   }
 

@@ -5,9 +5,6 @@ import { nextPollAt, pollQueueName, type PollJob } from './poll-queue.ts';
 import type { PollLease } from '../store/lease-store.ts';
 import type { PollingStore } from '../store/polling-store.ts';
 
-/** Runs the polls that are due. */
-export type PollWorker = ReturnType<typeof createPollWorker>;
-
 /** How a job of the queue ended. */
 export type PollEnd =
   | 'polled'

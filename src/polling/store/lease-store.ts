@@ -6,12 +6,6 @@ import { UnreadableRecordError, type OnUnreadable } from '../../redis/unreadable
 /** The requested kind of poll: a sweep reads everything, a delta only the parts that may have changed. */
 export type PollMode = 'delta' | 'sweep';
 
-/**
- * The leases of an account, one string for its polls and one for its sweeps. Each keeps two processes from
- * the same work.
- */
-export type LeaseStore = ReturnType<typeof createLeaseStore>;
-
 /** A poll's claim to its account. */
 export interface PollLease {
   readonly mode: PollMode;

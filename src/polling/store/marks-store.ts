@@ -30,9 +30,6 @@ export interface OpenedAccount {
   readonly head: string;
 }
 
-/** The marks of polling, one hash per account. */
-export type MarksStore = ReturnType<typeof createMarksStore>;
-
 // KEYS 1 the marks  2 counts. Replies the counts as fields and values, and the number of removals.
 const readKnown = defineScript(
   `return { redis.call('HGETALL', KEYS[2]), redis.call('HGET', KEYS[1], 'removals') or '0' }`,

@@ -7,9 +7,6 @@ export interface PolledAt {
   readonly at: number;
 }
 
-/** When each account was last polled, in the order of these times: the oldest is found without the others. */
-export type PollTimes = ReturnType<typeof createPollTimes>;
-
 // Milliseconds in which notes of polls are gathered.
 const gatherMs = 1_000;
 // Accounts that are looked at together, and how often.

@@ -12,8 +12,8 @@ import { keyDigest, recallRegistration, rememberRegistration } from './registrat
 import type { Registration } from './registration.ts';
 import { sealSubscription } from './stored-subscription.ts';
 import type { SubscriptionRecord } from './stored-subscription.ts';
-import { createKeyIndex, type KeyIndex } from '../public-keys.ts';
-import { createSubscriptionReads, orderMembers, type SubscriptionReads } from './subscription-reads.ts';
+import { createKeyIndex } from '../public-keys.ts';
+import { createSubscriptionReads, orderMembers } from './subscription-reads.ts';
 
 /** Maximum number of subscriptions of an account. */
 export const subscriptionsMax = 20_000;
@@ -60,36 +60,14 @@ export interface SubscriptionChange {
 }
 
 /** The subscriptions of all accounts. */
-export interface SubscriptionStore extends SubscriptionReads {
-  /**
-   * Registers a subscription with its cursor at `from`; atomic, once per idempotency key. A disabled one
-   * keeps that place until it is enabled. Throws AccountQuotaError.
-   */
-  create(
-    subscription: Subscription,
-    idempotency: Registration | null,
-    beginning?: Beginning,
-  ): Promise<CreateResult>;
-  /**
-   * Applies a change to the stored subscription, again after a concurrent change; null when there is none,
-   * and where `change` is null.
-   * Unreadable private settings stay sealed as they are, until a change sets others. A block ends with any
-   * change; one that has yet to be verified begins a new one. Throws UnreadableRecordError
-   * and AccountQuotaError.
-   */
-  update(
-    account: string,
-    id: string,
-    change: (record: SubscriptionRecord) => SubscriptionChange | null,
-  ): Promise<SubscriptionRecord | null>;
-  /**
-   * Removes a subscription with its state, lanes, attempts, dead letters and replays; atomic. A running drain
-   * stops. False when there is none, or its settings are stored as another text than `expected`.
-   */
-  remove(account: string, id: string, expected?: string): Promise<boolean>;
-}
+export type SubscriptionStore = ReturnType<typeof createSubscriptionStore>;
 
 const idempotencyMs = 24 * 3_600_000;
+
+const script = (file: string) => loadScript(new URL(`../scripts/${file}`, import.meta.url));
+const createScript = committing(script('create-subscription.lua'));
+const updateScript = committing(script('update-subscription.lua'));
+const removeScript = script('remove-subscription.lua');
 
 /** Subscriptions in Redis, their private settings sealed. */
 export function createSubscriptionStore(
@@ -97,152 +75,129 @@ export function createSubscriptionStore(
   keys: Keys,
   sealer: Sealer,
   onUnreadable: OnUnreadable = () => undefined,
-): SubscriptionStore {
+) {
   const reads = createSubscriptionReads(redis, keys, sealer, onUnreadable);
-  const deps = { redis, keys, sealer, reads, index: createKeyIndex(redis, keys) };
-  return { ...reads, create: createAdder(deps), update: createChanger(deps), remove: createRemover(deps) };
-}
+  const index = createKeyIndex(redis, keys);
 
-interface StoreDeps {
-  readonly redis: RedisClient;
-  readonly keys: Keys;
-  readonly sealer: Sealer;
-  readonly reads: SubscriptionReads;
-  readonly index: KeyIndex;
-}
-
-const script = (file: string) => loadScript(new URL(`../scripts/${file}`, import.meta.url));
-
-function createAdder({ redis, keys, sealer, index }: StoreDeps): SubscriptionStore['create'] {
-  const createScript = committing(script('create-subscription.lua'));
-  return async (subscription, idempotency, { enabled = true, snapshot = null } = {}) => {
-    const { account, id, from = 'now' } = subscription;
-    const key = keys.account(account);
-    // Before it is written: a public key is found before its first signature is sent.
-    await index.add(subscription);
-    const text = sealSubscription(sealer, subscription);
-    const remembered = key.idempotency(keyDigest(subscription, idempotency?.key ?? ''));
-    const record = idempotency === null ? '' : rememberRegistration(sealer, subscription, idempotency);
-    const first = await createScript.run(
-      redis,
-      [
-        key.subscriptions,
-        key.subscription(id).state,
-        key.head,
-        remembered,
-        key.events,
-        key.incarnation,
-        key.quota,
-        key.registrations,
-        key.tokens,
-        key.order,
-        key.subscription(id).replays,
-        key.changes,
-        key.certificates,
-        key.certificateWarnings,
-        key.delivery,
-      ],
-      [
-        id,
-        text,
-        from,
-        record,
-        idempotencyMs,
-        subscriptionsMax,
-        quotaBytesMax,
-        registrationsMax,
-        ...orderMembers(subscription),
-        enabled ? '' : byRequest,
-        blockText(subscription),
-        snapshot?.id ?? '',
-        snapshot?.request ?? '',
-        snapshot?.replay ?? '',
-        snapshot?.state ?? '',
-        snapshot?.filings ?? 0,
-        randomUUID(),
-        ...endsOf(subscription.tls),
-      ],
-    );
-    // An id that was not written is in no other use.
-    if (first !== '') await index.remove(id);
-    if (first === 'gone' || first === 'full' || first === 'keys') return { kind: first };
-    throwIfOverQuota(first);
-    if (first === '' || idempotency === null) return { kind: 'created', subscription };
-    const earlier = recallRegistration(sealer, String(first), remembered, idempotency, subscription);
-    return earlier === null ? { kind: 'key_reused' } : { kind: 'replayed', subscription: earlier };
-  };
-}
-
-function createChanger({ redis, keys, sealer, reads, index }: StoreDeps): SubscriptionStore['update'] {
-  const updateScript = committing(script('update-subscription.lua'));
-  return async (account, id, change) => {
-    for (;;) {
-      const before = await reads.get(account, id);
-      if (before === null) return null;
-      const changed = change(before);
-      if (changed === null) return null;
-      const { subscription, enabled, release } = changed;
+  return {
+    ...reads,
+    /**
+     * Registers a subscription with its cursor at `from`; atomic, once per idempotency key. A disabled one
+     * keeps that place until it is enabled. Throws AccountQuotaError.
+     */
+    async create(
+      subscription: Subscription,
+      idempotency: Registration | null,
+      { enabled = true, snapshot = null }: Beginning = {},
+    ): Promise<CreateResult> {
+      const { account, id, from = 'now' } = subscription;
+      const { subscriptions, head, events, incarnation, quota, registrations, ...key } =
+        keys.account(account);
+      const { state, replays } = key.subscription(id);
+      // Before it is written: a public key is found before its first signature is sent.
       await index.add(subscription);
-      const { subscriptions, ...key } = keys.account(account);
-      const written = await updateScript.run(
+      const text = sealSubscription(sealer, subscription);
+      const remembered = key.idempotency(keyDigest(subscription, idempotency?.key ?? ''));
+      const record = idempotency === null ? '' : rememberRegistration(sealer, subscription, idempotency);
+      const { tokens, order, changes, certificates, certificateWarnings, delivery } = key;
+      const first = await createScript.run(
         redis,
         [
-          subscriptions,
-          key.subscription(id).state,
-          key.quota,
-          key.registrations,
-          key.tokens,
-          key.certificates,
-          key.certificateWarnings,
-          key.changes,
+          ...[subscriptions, state, head, remembered, events, incarnation, quota, registrations],
+          ...[tokens, order, replays, changes, certificates, certificateWarnings, delivery],
         ],
         [
           id,
-          before.text,
-          sealSubscription(sealer, subscription, before),
-          enabled === undefined ? '' : String(Number(enabled)),
-          enabled === false ? byRequest : '',
-          release ? '1' : '',
+          text,
+          from,
+          record,
+          idempotencyMs,
+          subscriptionsMax,
           quotaBytesMax,
+          registrationsMax,
+          ...orderMembers(subscription),
+          enabled ? '' : byRequest,
           blockText(subscription),
+          snapshot?.id ?? '',
+          snapshot?.request ?? '',
+          snapshot?.replay ?? '',
+          snapshot?.state ?? '',
+          snapshot?.filings ?? 0,
           randomUUID(),
-          subscription.rate == null ? '' : '1',
-          // Settings that cannot be read stay as they are noted, unless others take their place.
-          ...(before.unreadable !== null && subscription.tls === before.subscription.tls
-            ? []
-            : endsOf(subscription.tls)),
+          ...endsOf(subscription.tls),
         ],
       );
-      throwIfOverQuota(written);
-      if (written !== 1) continue;
-      return reads.get(account, id);
-    }
-  };
-}
-
-function createRemover({ redis, keys, index }: StoreDeps): SubscriptionStore['remove'] {
-  const removeScript = script('remove-subscription.lua');
-  return async (account, id, expected = '') => {
-    const key = keys.account(account);
-    const own = key.subscription(id);
-    const { replays, ...others } = own;
-    const gone = [replays, ...Object.values(others)];
-    const removed = await removeScript.run(
-      redis,
-      [
-        key.subscriptions,
-        key.quota,
-        key.order,
-        key.certificates,
-        key.certificateWarnings,
-        key.changes,
-        ...gone,
-      ],
-      [id, expected, randomUUID()],
-    );
-    if (removed !== 1 && expected !== '') return false;
-    await index.remove(id);
-    return removed === 1;
+      // An id that was not written is in no other use.
+      if (first !== '') await index.remove(id);
+      if (first === 'gone' || first === 'full' || first === 'keys') return { kind: first };
+      throwIfOverQuota(first);
+      if (first === '' || idempotency === null) return { kind: 'created', subscription };
+      const earlier = recallRegistration(sealer, String(first), remembered, idempotency, subscription);
+      return earlier === null ? { kind: 'key_reused' } : { kind: 'replayed', subscription: earlier };
+    },
+    /**
+     * Applies a change to the stored subscription, again after a concurrent change; null when there is none,
+     * and where `change` is null.
+     * Unreadable private settings stay sealed as they are, until a change sets others. A block ends with any
+     * change; one that has yet to be verified begins a new one. Throws UnreadableRecordError
+     * and AccountQuotaError.
+     */
+    async update(
+      account: string,
+      id: string,
+      change: (record: SubscriptionRecord) => SubscriptionChange | null,
+    ): Promise<SubscriptionRecord | null> {
+      for (;;) {
+        const before = await reads.get(account, id);
+        if (before === null) return null;
+        const changed = change(before);
+        if (changed === null) return null;
+        const { subscription, enabled, release } = changed;
+        await index.add(subscription);
+        const { subscriptions, quota, registrations, tokens, changes, ...key } = keys.account(account);
+        const ends = [key.certificates, key.certificateWarnings];
+        const written = await updateScript.run(
+          redis,
+          [subscriptions, key.subscription(id).state, quota, registrations, tokens, ...ends, changes],
+          [
+            id,
+            before.text,
+            sealSubscription(sealer, subscription, before),
+            enabled === undefined ? '' : String(Number(enabled)),
+            enabled === false ? byRequest : '',
+            release ? '1' : '',
+            quotaBytesMax,
+            blockText(subscription),
+            randomUUID(),
+            subscription.rate == null ? '' : '1',
+            // Settings that cannot be read stay as they are noted, unless others take their place.
+            ...(before.unreadable !== null && subscription.tls === before.subscription.tls
+              ? []
+              : endsOf(subscription.tls)),
+          ],
+        );
+        throwIfOverQuota(written);
+        if (written !== 1) continue;
+        return reads.get(account, id);
+      }
+    },
+    /**
+     * Removes a subscription with its state, lanes, attempts, dead letters and replays; atomic. A running
+     * drain stops. False when there is none, or its settings are stored as another text than `expected`.
+     */
+    async remove(account: string, id: string, expected = ''): Promise<boolean> {
+      const { subscriptions, quota, order, changes, ...key } = keys.account(account);
+      const { replays, ...others } = key.subscription(id);
+      const shared = [subscriptions, quota, order, key.certificates, key.certificateWarnings, changes];
+      const removed = await removeScript.run(
+        redis,
+        [...shared, replays, ...Object.values(others)],
+        [id, expected, randomUUID()],
+      );
+      if (removed !== 1 && expected !== '') return false;
+      await index.remove(id);
+      return removed === 1;
+    },
   };
 }
 
