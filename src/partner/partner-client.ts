@@ -1,13 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { HostLookup } from '../names/host-lookup.ts';
-import type { ProxyAgents } from '../proxy/proxy-agents.ts';
-import type { Clock } from '../redis/clock.ts';
 import { jitter } from '../waiting/jitter.ts';
 import { createAnswerRooms, type AnswerRoom, type AnswerRooms } from './answer-room.ts';
 import type { FilingStateRules } from './filing-states.ts';
 import { pageSize, type PartnerFiling, type PartnerPage } from './filing-schema.ts';
 import { AnswerExcess, meaningOf, PartnerError, type Counted } from './partner-error.ts';
-import { bodyBytesMax, createPartnerHttp, type Asked, type PartnerAnswer } from './partner-http.ts';
+import { bodyBytesMax, createPartnerHttp } from './partner-http.ts';
+import type { Asked, PartnerAnswer, PartnerHttpDeps } from './partner-http.ts';
 import type { Verdict } from './pace.ts';
 import { spanOf, type ReadSpan } from './read-span.ts';
 import type { RequestBudget } from './request-budget.ts';
@@ -76,19 +74,9 @@ export interface PartnerClient {
   counting(onSent: () => void): PartnerClient;
 }
 
-export interface PartnerClientDeps {
-  readonly baseUrl: string;
-  readonly partnerKey: string;
-  readonly timeoutMs: number;
+export interface PartnerClientDeps extends PartnerHttpDeps {
   readonly budget: RequestBudget;
-  readonly clock: Pick<Clock, 'now'>;
   readonly random: () => number;
-  /** Finds the addresses of the service's host; without one, the system's own lookup does. */
-  readonly lookup?: HostLookup;
-  /** The ways through the forward proxy; without them the service is dialled directly. */
-  readonly agents?: ProxyAgents | null;
-  /** The account whose lookups and large answers these are. */
-  readonly account?: string;
   /** Room for large answers; one of its own where it is left out. */
   readonly rooms?: AnswerRooms;
   /** Called once per request sent, retries included; `code` is the status or the kind of failure. */

@@ -1,12 +1,11 @@
 import { isoOrNull } from '../json/iso-time.ts';
-import type { UnsoundAccounts } from '../accounts/unsound-accounts.ts';
 import { buildOperationalEvent, type NewEvent } from '../events/event.ts';
 import { toRecorded, type RecordedEvent } from '../filings/observe-filings.ts';
 import { encodeDoubt, isHeldBack, standingDoubt, type Doubt, type StandingDoubt } from './beliefs/doubt.ts';
 import type { PolledAccount } from './poll.ts';
+import type { PollReportsDeps } from './poll-reports.ts';
 import type { PollOutcome } from './poll-outcome.ts';
 import type { PollingMarks } from './store/marks.ts';
-import type { PollingStore } from './store/polling-store.ts';
 
 /** The state of an account's polling, as the API and the metrics show it (docs/failure-modes.md#polling). */
 export type HealthState = 'baselining' | 'ok' | 'backing_off' | 'auth_failed' | 'doubtful' | 'stale';
@@ -169,20 +168,13 @@ function shownOf({ identity: _identity, ...shown }: Doubt) {
   return shown;
 }
 
-export interface ReportHealthDeps {
-  readonly polling: Pick<PollingStore, 'replace'>;
-  /** Where the accounts are noted whose polling is not as it should be. */
-  readonly unsound: Pick<UnsoundAccounts, 'noteAgain'>;
-  readonly now: () => number;
-}
-
 /**
  * Appends the operational event for a poll's outcome, once, and notes how the account is; `marks` are those
  * after the poll. The event and its flags are written in one atomic step. Returns the event; null when there
  * is none to append, another process has appended it, or the account was removed or created again.
  */
 export async function reportHealth(
-  { polling, unsound, now }: ReportHealthDeps,
+  { polling, unsound, clock: { now } }: Pick<PollReportsDeps, 'polling' | 'unsound' | 'clock'>,
   polled: PolledAccount,
   outcome: PollNews,
   marks: PollingMarks,

@@ -15,6 +15,7 @@ export interface PollReport extends MeasuredPoll {
 
 export interface PollReportsDeps {
   readonly polling: Pick<PollingStore, 'replace' | 'notePolled'>;
+  /** Where the accounts are noted whose polling is not as it should be. */
   readonly unsound: Pick<UnsoundAccounts, 'noteAgain'>;
   readonly clock: Pick<Clock, 'now'>;
   /** Called when events are in the log. */
@@ -28,29 +29,22 @@ export interface PollReportsDeps {
 }
 
 /** Reports what the polls of a process have found, and how they ended; all reject when Redis does. */
-export function createPollReports({
-  polling,
-  unsound,
-  clock: { now },
-  onEvents,
-  wakeMatching,
-  onPoll,
-}: PollReportsDeps) {
-  const healthDeps = { polling, unsound, now };
+export function createPollReports(deps: PollReportsDeps) {
+  const { clock, polling } = deps;
 
   async function handOn(account: string, events: readonly RecordedEvent[]): Promise<void> {
-    onEvents(account, events);
-    await unlessUnreadable(() => wakeMatching(account, events));
+    deps.onEvents(account, events);
+    await unlessUnreadable(() => deps.wakeMatching(account, events));
   }
 
   async function health(account: PolledAccount, news: PollNews, marks: PollingMarks): Promise<void> {
-    const reported = await reportHealth(healthDeps, account, news, marks);
+    const reported = await reportHealth(deps, account, news, marks);
     if (reported !== null) await handOn(account.account, [reported]);
   }
 
   // The wait that a failure asks for is not age.
   function timeOf({ outcome, durationMs }: MeasuredPoll): number {
-    return Math.round(outcome.kind === 'failed' ? now() + outcome.retryInMs : now() - durationMs);
+    return Math.round(clock.now() + (outcome.kind === 'failed' ? outcome.retryInMs : -durationMs));
   }
 
   return {
@@ -66,7 +60,7 @@ export function createPollReports({
       await health(polled, poll.outcome, marks);
       if (isNothingRead(poll.outcome)) return;
       polling.notePolled({ account, at: timeOf(poll) });
-      onPoll({ ...poll, account });
+      deps.onPoll({ ...poll, account });
     },
   };
 }

@@ -2,15 +2,15 @@ import type { KeyedAccount } from '../accounts/account.ts';
 import type { AccountStore } from '../accounts/account-store.ts';
 import type { FilingListStore } from '../filings/lists/filing-list-store.ts';
 import { SnapshotLostError } from '../filings/commit/commit-writer.ts';
-import type { SnapshotStore } from '../filings/snapshot-store.ts';
 import { createPatientClient } from '../partner/patient-client.ts';
 import type { Clock } from '../redis/clock.ts';
 import { unlessUnreadable, type ReportStanding } from '../redis/unreadable-record.ts';
 import { largeAccountFilings } from './schedule/plan.ts';
 import { leased, pollAccount, type PollAccountDeps } from './poll.ts';
 import type { Looks } from './looks.ts';
-import { createPollNotes, type PollNotes } from './poll-notes.ts';
+import { createPollNotes, type PollNotes, type PollNotesDeps } from './poll-notes.ts';
 import { createPollReports, type PollReportsDeps } from './poll-reports.ts';
+import type { ReadDeps } from './reads/poll-input.ts';
 import type { PollJob } from './schedule/poll-queue.ts';
 import type { Poll, PollEnd } from './schedule/poll-worker.ts';
 import type { PollLease } from './store/lease-store.ts';
@@ -20,36 +20,25 @@ import { createLateSearch } from './schedule/late-filings.ts';
 import { isSealError } from './ask-service.ts';
 import { withUpkeep } from './upkeep.ts';
 
-export interface AccountPollerDeps extends PollReportsDeps {
-  readonly accounts: AccountStore;
-  readonly snapshot: SnapshotStore;
+export interface AccountPollerDeps
+  extends
+    PollReportsDeps,
+    Omit<PollNotesDeps, 'reportHealth'>,
+    Pick<ReadDeps, 'snapshot' | 'polling' | 'clock' | 'random' | 'filingBytesMax' | 'onQuarantined'>,
+    Pick<PollAccountDeps, 'unreadable' | 'beginSweep'> {
   readonly polling: PollingStore;
-  readonly filings: Pick<FilingListStore, 'walk' | 'getAll'>;
   readonly clock: Clock;
-  readonly random: () => number;
+  readonly accounts: AccountStore;
+  readonly filings: Pick<FilingListStore, 'walk' | 'getAll'>;
   /** The clients of the accounts; a search may share them. */
   readonly partners: PartnerConnections;
-  /** Maximum bytes of a filing, as JSON, that its events carry. */
-  readonly filingBytesMax: number;
   /**
    * Called after every poll, however it ended, and every `upkeepMs` during a poll, because a sweep may take
    * many minutes.
    */
   readonly upkeep: (account: string) => Promise<void>;
-  readonly upkeepMs: number;
-  /** An upkeep that failed while a poll goes on. */
-  readonly onError: (error: Error) => void;
-  /** Records left out of a list, as no filings or unreadable: their number, and the names of a few. */
-  readonly onQuarantined: (account: string, records: number, examples: readonly string[]) => void;
   /** Called when a record cannot be read without which the account is not polled. */
   readonly reportStanding: ReportStanding;
-  /** The account's records that could not be read since the last call, in words; empty without any. */
-  readonly unreadable: (account: string) => string;
-  /**
-   * Begins a sweep of an account in a job of its own, unless one is under way or waits. `asked` as in
-   * `PollJob`.
-   */
-  readonly beginSweep: (account: string, asked: boolean) => Promise<void>;
   /** Looks at accounts between their polls; null where that is switched off. */
   readonly looks: Looks | null;
   /** Called when the account of a job is gone; nothing more is to be scheduled for it. */

@@ -1,12 +1,3 @@
-/** A filing never seen before, after a baseline that had to leave some out. */
-export interface UnknownFiling {
-  readonly id: string;
-  /**
-   * When it was created according to its own document, in milliseconds; NaN when the document does not say.
-   */
-  readonly createdAt: number;
-}
-
 /** The facts about the filings that a baseline left out. */
 export interface BaselineGap {
   /** When the poll that completed the baseline began, milliseconds. */
@@ -16,13 +7,14 @@ export interface BaselineGap {
 }
 
 /**
- * Ids of the filings that existed before the baseline ended, to be added without an event. A filing is new
- * when its own `createdAt` is later than that. Of the others, the latest are new, up to the number by which
+ * Of filings never seen before, the ids of those that existed before the baseline ended, to be added without
+ * an event. A filing is new when its own `createdAt` (ms, NaN where its document does not say) is later than
+ * that. Of the others, the latest are new, up to the number by which
  * the count has grown. Without a count or a `createdAt` no filing is new: a mended list must not announce the
  * filings that it hid.
  */
 export function hiddenFilings(
-  unknown: readonly UnknownFiling[],
+  unknown: readonly { readonly id: string; readonly createdAt: number }[],
   { baselinedAt, counted }: BaselineGap,
 ): ReadonlySet<string> {
   const undated = unknown.filter(({ createdAt }) => !(createdAt > baselinedAt));

@@ -53,8 +53,8 @@ export interface Verdict {
 export const doubtedFrom = 10;
 
 // Findings are doubted beyond a number and a percentage of the known filings
-// (docs/polling.md#lists-that-are-not-the-accounts-own): filings never seen before, and known ones that answer
-// 404.
+// (docs/polling.md#lists-that-are-not-the-accounts-own): filings never seen before, and known ones that
+// answer 404.
 const unknownMax = { number: 1_000, percent: 100 };
 const goneMax = { number: 20, percent: 1 };
 // Minimum percentage of the known filings that a list shows if it is the account's own.

@@ -1,25 +1,17 @@
-import type { SnapshotStore } from '../../filings/snapshot-store.ts';
 import { allEnded } from '../../waiting/all-ended.ts';
 import { isRetryDue, missedByFailure, type MissedRead } from '../beliefs/missed-reads.ts';
 import { notBefore } from '../beliefs/not-before.ts';
-import type { MissedReadStore } from '../store/missed-read-store.ts';
-import type { PollInput } from './poll-input.ts';
+import type { PollInput, ReadDeps } from './poll-input.ts';
 
 /** The missed reads of one poll, in memory and in the store. */
 export type MissedRecord = ReturnType<typeof createMissedRecord>;
-
-export interface MissedRecordDeps {
-  readonly snapshot: Pick<SnapshotStore, 'read'>;
-  readonly polling: Pick<MissedReadStore, 'setMissedRead' | 'clearMissedRead'>;
-  readonly now: () => number;
-}
 
 // Maximum number of records of one page that are looked up.
 const namesMax = 100;
 
 /** The record of one poll, over the missed reads that it was given. */
 export function createMissedRecord(
-  { snapshot, polling, now }: MissedRecordDeps,
+  { snapshot, polling, now }: Pick<ReadDeps, 'snapshot' | 'polling' | 'now'>,
   { account: { account, pollIntervalMs }, marks, missedReads }: PollInput,
 ) {
   async function remember(id: string, missed: MissedRead): Promise<void> {

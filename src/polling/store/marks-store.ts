@@ -219,9 +219,9 @@ export function createMarksStore(
       if ((await replace(account, { generation }, marks)) === null) throw new SnapshotLostError(account);
     },
     /**
-     * Writes marks in place of those `before`, and appends an operational event, recorded at `at` (ms, Redis's
-     * clock), in one step. Returns the event's position in the log; null, with nothing written, when the marks
-     * are others by now: another process has appended it.
+     * Writes marks in place of those `before`, and appends an operational event, recorded at `at` (ms,
+     * Redis's clock), in one step. Returns the event's position in the log; null, with nothing written, when
+     * the marks are others by now: another process has appended it.
      */
     replace,
     /**

@@ -199,7 +199,7 @@ export async function watchAccount(
       if (ended === leased) throw new Error('no lease is asked for');
       const { outcome, marks } = ended;
       const unsound = createUnsoundAccounts(redis, keys);
-      await reportHealth({ polling, unsound, now: clock.now }, account, outcome, marks);
+      await reportHealth({ polling, unsound, clock }, account, outcome, marks);
       return outcome;
     },
     async pollFor(mode) {
