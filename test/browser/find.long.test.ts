@@ -172,7 +172,7 @@ describe('filters', () => {
   });
 
   test('that were just typed are kept when a link is followed before they have had an effect', async () => {
-    await using tab = await stage.visit('#/accounts/default/filings/PENDING');
+    await using tab = await stage.visit('#/accounts/default/filings?status=PENDING');
     await tab.page.getByRole('table', { name: 'Filings' }).getByText('Waiting Room Inc.').waitFor();
     // No pause in typing ends before the click.
     await tab.page.clock.install();

@@ -1,4 +1,5 @@
 import { h } from './vendor/preact.js';
+import { useEffect, useState } from './vendor/hooks.js';
 import { htm } from './vendor/htm.js';
 
 export { createContext, render } from './vendor/preact.js';
@@ -24,4 +25,24 @@ export function html(strings, ...values) {
   const template = Object.assign(flat, { raw: flat });
   prepared.set(strings, template);
   return build(template, ...values);
+}
+
+/**
+ * What `read` returns; renders again when an event of the target has changed it.
+ * @template T
+ * @param {EventTarget} target
+ * @param {string} event
+ * @param {() => T} read
+ * @returns {T}
+ */
+export function useLatest(target, event, read) {
+  const [latest, setLatest] = useState(read);
+  useEffect(() => {
+    const follow = () => setLatest(read);
+    // It may have changed since it was rendered.
+    follow();
+    target.addEventListener(event, follow);
+    return () => target.removeEventListener(event, follow);
+  }, []);
+  return latest;
 }

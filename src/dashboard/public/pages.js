@@ -20,20 +20,16 @@ const loaded = { AccountPage, AccountsPage };
 
 const subscriptionForm = () => import('./pages/subscription-form.js');
 const accountForm = () => import('./pages/account-form.js');
-const filings = () => import('./pages/filings-page.js');
-const search = () => import('./pages/search-page.js');
 
 /** The first that fits is taken. @type {Route[]} */
 const routes = [
   ['', 'AccountsPage', null, 'operator'],
   ['rejections', 'RejectionsPage', () => import('./pages/rejections-page.js')],
-  ['search', 'SearchPage', search],
-  ['search/:q', 'SearchPage', search],
+  ['search/:q', 'SearchPage', () => import('./pages/search-page.js')],
   ['accounts/new', 'NewAccountPage', accountForm, 'operator'],
   ['accounts/:account', 'AccountPage', null],
   ['accounts/:account/changes', 'FeedPage', () => import('./pages/feed-page.js')],
-  ['accounts/:account/filings', 'FilingsPage', filings],
-  ['accounts/:account/filings/:status', 'FilingsPage', filings],
+  ['accounts/:account/filings', 'FilingsPage', () => import('./pages/filings-page.js')],
   ['accounts/:account/filing/:id', 'FilingPage', () => import('./pages/filing-page.js')],
   ['accounts/:account/subscriptions', 'SubscriptionsPage', () => import('./pages/subscriptions-page.js')],
   ['accounts/:account/subscriptions/new', 'NewSubscriptionPage', subscriptionForm],
@@ -78,25 +74,18 @@ const askAgainMs = 2_000;
 // A page whose file could not be loaded asks for it again until it is there.
 /** @param {{ route: Route, props: Record<string, string> }} props */
 function Page({ route: [, name, load], props }) {
-  const [failures, setFailures] = useState(0);
-  const [, setTurn] = useState(0);
+  const [turn, setTurn] = useState(0);
   useEffect(() => {
     if (loaded[name] !== undefined) return;
     const leave = new AbortController();
-    load?.().then(
-      (file) => {
-        loaded[name] = file[name];
-        setTurn((turn) => turn + 1);
-      },
-      async () => {
-        await sleep(askAgainMs, leave.signal);
-        if (!leave.signal.aborted) setFailures(failures + 1);
-      },
-    );
+    const take = (/** @type {any} */ file) => void (loaded[name] = file[name]);
+    void load?.()
+      .then(take, () => sleep(askAgainMs, leave.signal))
+      .then(() => leave.signal.aborted || setTurn(turn + 1));
     return () => leave.abort();
-  }, [failures]);
+  }, [turn]);
   if (loaded[name] !== undefined) return html`<${loaded[name]} ...${props} />`;
-  if (failures === 0) return html`<${Loading} what="the page" />`;
+  if (turn === 0) return html`<${Loading} what="the page" />`;
   return html`<p class="notice bad" role="alert">
     <strong>Could not load this page.</strong> It is asked for again until the daemon answers.
   </p>`;

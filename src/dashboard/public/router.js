@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from './html.js';
+import { useLatest, useMemo } from './html.js';
 
 /**
  * A link within the page; each segment may hold any character.
@@ -35,17 +35,7 @@ export function parseHash(hash) {
 }
 
 /** The hash of the page; renders again when it changes. */
-export function useHash() {
-  const [hash, setHash] = useState(location.hash);
-  useEffect(() => {
-    const follow = () => setHash(location.hash);
-    addEventListener('hashchange', follow);
-    // It may have changed since it was rendered.
-    follow();
-    return () => removeEventListener('hashchange', follow);
-  }, []);
-  return hash;
-}
+export const useHash = () => useLatest(window, 'hashchange', () => location.hash);
 
 /**
  * The filters in the address, and a function that sets some of them in its place: null or an empty text

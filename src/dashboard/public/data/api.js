@@ -1,4 +1,5 @@
 import { createContext, useCallback, useContext, useEffect, useState } from '../html.js';
+import { withQuery } from '../router.js';
 import { noteRead, sleep, suspect, untilVisible } from './daemon.js';
 
 /** @import { Page } from '../../api-types.ts' */
@@ -201,20 +202,26 @@ export function useReading(read, everyMs, subject = read) {
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     const leave = new AbortController();
-    void repeat(leave.signal, everyMs, async () => {
-      try {
-        const data = await read(leave.signal);
-        noteRead();
-        if (!leave.signal.aborted) setState({ subject, data, error: null });
-      } catch (error) {
-        if (leave.signal.aborted) return;
-        if (isAway(error)) suspect();
-        setState((before) => {
-          const data = before.subject === subject ? before.data : null;
-          return { subject, data, error: asApiError(error) };
-        });
+    const { signal } = leave;
+    const readOn = async () => {
+      while (!signal.aborted) {
+        try {
+          const data = await read(signal);
+          noteRead();
+          if (!signal.aborted) setState({ subject, data, error: null });
+        } catch (error) {
+          if (signal.aborted) return;
+          if (isAway(error)) suspect();
+          setState((before) => {
+            const data = before.subject === subject ? before.data : null;
+            return { subject, data, error: asApiError(error) };
+          });
+        }
+        await sleep(everyMs, signal);
+        await untilVisible(signal);
       }
-    });
+    };
+    void readOn();
     return () => leave.abort();
   }, [read, everyMs, subject, turn]);
   const reload = useCallback(() => setTurn((before) => before + 1), []);
@@ -231,26 +238,14 @@ async function readPages(client, path, pages, signal) {
   let cursor = null;
   let first = null;
   for (let page = 0; page < pages; page += 1) {
-    const from =
-      cursor === null ? '' : `${path.includes('?') ? '&' : '?'}cursor=${encodeURIComponent(cursor)}`;
     /** @type {Page<unknown>} */
-    const answer = await client.get(path + from, signal);
+    const answer = await client.get(withQuery(path, { cursor }), signal);
     first ??= answer;
     items.push(...answer.items);
     cursor = answer.nextCursor;
     if (cursor === null) break;
   }
   return { items, more: cursor !== null, first };
-}
-
-// Repeats the work with a wait in between, and stops while the page is hidden.
-/** @type {(signal: AbortSignal, everyMs: number, work: () => Promise<void>) => Promise<void>} */
-async function repeat(signal, everyMs, work) {
-  while (!signal.aborted) {
-    await work();
-    await sleep(everyMs, signal);
-    await untilVisible(signal);
-  }
 }
 
 /**
@@ -262,8 +257,11 @@ export function isAway(error) {
   return error instanceof ApiError && ['unreachable', 'store_unavailable'].includes(error.code);
 }
 
-/** @type {(error: unknown) => ApiError} */
-function asApiError(error) {
+/**
+ * The error of a request; pure.
+ * @param {unknown} error
+ */
+export function asApiError(error) {
   if (error instanceof ApiError) return error;
   return new ApiError(0, 'unexpected', `The answer could not be read: ${String(error)}`);
 }

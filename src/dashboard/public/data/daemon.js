@@ -1,4 +1,4 @@
-import { useEffect, useState } from '../html.js';
+import { useLatest } from '../html.js';
 
 const lookEveryMs = 10_000;
 const afterSuspicionMs = 2000;
@@ -26,16 +26,7 @@ export const suspect = () => wake.abort();
  * Reasons why the daemon does not keep its promise, in words; none while it does. Renders again when that
  * changes.
  */
-export function useFaults() {
-  const [shown, setShown] = useState(faults);
-  useEffect(() => {
-    const follow = () => setShown(faults);
-    follow();
-    news.addEventListener('faults', follow);
-    return () => news.removeEventListener('faults', follow);
-  }, []);
-  return shown;
-}
+export const useFaults = () => useLatest(news, 'faults', () => faults);
 
 /**
  * Looks at the daemon every few seconds, and at once when a request had no answer, until the signal aborts.

@@ -43,14 +43,13 @@ const subjects = {
   completed: 'every filing that is completed',
   everything: 'every change of every filing',
 };
-/** @type {Readonly<Record<string, string>>} */
-const forms = {
-  standard: 'signed JSON',
-  cloudevents: 'signed CloudEvents',
-  slack: 'Slack messages',
-  teams: 'Teams cards',
-  email: 'e-mail',
-};
+/** The formats that an endpoint may have: value, name, and the words for what comes. */
+export const formats = /** @type {const} */ ([
+  ['standard', 'Standard Webhooks (JSON)', 'signed JSON'],
+  ['cloudevents', 'CloudEvents (JSON)', 'signed CloudEvents'],
+  ['slack', 'Slack message', 'Slack messages'],
+  ['teams', 'Microsoft Teams card', 'Teams cards'],
+]);
 /** @type {Readonly<Record<string, string>>} */
 const starts = {
   now: 'from now on',
@@ -70,7 +69,7 @@ export function wishText(values) {
   const parts = [
     `Gets ${subjects[wish] ?? chosenText(values)} ${where}`,
     ...(filter.trim() === '' ? [] : ['if the filter holds']),
-    `as ${forms[format] ?? format}`,
+    `as ${format === 'email' ? 'e-mail' : (formats.find(([one]) => one === format)?.[2] ?? format)}`,
     starts[from] ?? from,
   ];
   return `${parts.join(', ')}.`;

@@ -9,7 +9,6 @@ import { useMayWrite } from '../session.js';
 
 /** @import { Replay, Subscription } from '../../api-types.ts' */
 /** @import { List, Resource } from '../data/api.js' */
-/** @import { Tone } from '../catalogue.js' */
 
 const whichEvents = /** @type {const} */ ([
   ['dead', 'Dead letters only'],
@@ -107,9 +106,6 @@ function Confirmation({ matched, subscription: { state, lag } }) {
 const runningMs = 1000;
 const idleMs = 15_000;
 
-/** @type {Readonly<Record<Replay['state'], Tone>>} */
-const tones = { running: 'busy', finished: 'good', cancelled: 'plain' };
-
 /**
  * The replays of a subscription, newest first, with their progress; nothing if there are none.
  * @param {{ path: string, turn: number }} props `path`: of the subscription; another `turn` reads them at
@@ -131,7 +127,7 @@ export function Replays({ path, turn }) {
     cells: [
       html`<${When} at=${replay.createdAt} />`,
       html`<${Text} value=${conditionsOf(replay)} />`,
-      html`<${Badge} word=${replay.state} tone=${replay.failed > 0 ? 'warn' : tones[replay.state]} />`,
+      html`<${Badge} word=${replay.state} tone=${replay.failed > 0 ? 'warn' : undefined} />`,
       html`<${Progress} replay=${replay} matched=${replay.matched} />`,
       mayWrite && html`<${Cancel} path=${path} replay=${replay} onDone=${reload} />`,
     ],

@@ -7,6 +7,7 @@ import {
   Health,
   HealthAdvice,
   knowledgeOf,
+  rejectedFirst,
 } from '../parts/account-parts.js';
 import { statusTones } from '../catalogue.js';
 import { folded } from '../data/filing-event.js';
@@ -45,9 +46,7 @@ export function AccountsPage() {
 function Accounts({ accounts, more, onMore }) {
   const [query] = useQuery();
   const q = folded(query.get('q') ?? '');
-  const known = Object.keys(statusTones).toSorted(
-    (one, two) => Number(two === 'REJECTED') - Number(one === 'REJECTED'),
-  );
+  const known = rejectedFirst(Object.keys(statusTones));
   const statuses = accounts.some(({ counts }) => othersIn(counts).length > 0) ? [...known, other] : known;
   const found = accounts.filter(({ account }) => folded(account).includes(q));
   return html`<${Totals} accounts=${accounts} isAll=${!more} />

@@ -81,7 +81,7 @@ function AttemptFacts({ account, attempt }) {
       ['Attempt', String(attempt.attempt)],
       ['Ended', fullTime(Date.parse(at))],
       ['Took', duration(durationMs)],
-      ...(replay ? [['Part of', html`the replay <${Text} value=${replay} />`, 'wide']] : []),
+      !!replay && ['Part of', html`the replay <${Text} value=${replay} />`, 'wide'],
     ]}
   />`;
 }

@@ -94,16 +94,15 @@ function FilingFacts({ account, filing, onChanged }) {
         ['Type', html`<${Text} value=${filing.filingType && spaced(filing.filingType)} />`],
         ['Premium', html`<${Text} value=${dollars(filing.premium)} />`],
         ['Filed', html`<${Text} value=${filing.createdAt?.slice(0, 10) ?? null} />`],
-        ...(userId === null ? [] : [['Filed by', html`<${Text} value=${userId} />`]]),
+        userId !== null && ['Filed by', html`<${Text} value=${userId} />`],
         [`${filing.status} since`, html`<${At} at=${filing.since} />`],
         ['Completed', html`<${When} at=${filing.completedAt} never="not yet" />`],
-        ...(filing.answers === null
-          ? []
-          : [['Answers', html`<${FilingLink} account=${account} filingId=${filing.answers} />`]]),
-        ...(filing.dueAt === null
-          ? []
-          : [["Due by the account's rules", html`<${Due} at=${filing.dueAt} />`]]),
-        ...(!documents ? [] : [['Documents', html`<${Text} value=${documents} />`, 'wide']]),
+        filing.answers !== null && [
+          'Answers',
+          html`<${FilingLink} account=${account} filingId=${filing.answers} />`,
+        ],
+        filing.dueAt !== null && ["Due by the account's rules", html`<${Due} at=${filing.dueAt} />`],
+        !!documents && ['Documents', html`<${Text} value=${documents} />`, 'wide'],
         ['Filing id', id, 'wide'],
       ]}
     />

@@ -25,13 +25,13 @@ const ordersOfCompleted = [
 
 /**
  * The filings of an account as the daemon last saw them, by status, state and words.
- * @param {{ account: string, status?: string }} props `status`: of addresses that name it in their path
+ * @param {{ account: string }} props
  */
-export function FilingsPage({ account: name, status: named }) {
+export function FilingsPage({ account: name }) {
   const [query] = useQuery();
   /** @type {Resource<Account>} */
   const { data: account } = useResource(apiPath('accounts', name), refreshMs);
-  const status = query.get('status') ?? named ?? null;
+  const status = query.get('status');
   /** @type {FilingChoice} */
   const choice = {
     status,

@@ -24,16 +24,7 @@ import { useIsOperator, useMayTriage } from '../session.js';
  */
 
 const refreshMs = 5000;
-const filterNames = /** @type {const} */ ([
-  'account',
-  'state',
-  'reason',
-  'seen',
-  'assignee',
-  'due',
-  'open',
-  'told',
-]);
+const filterNames = ['account', 'state', 'reason', 'seen', 'assignee', 'due', 'open', 'told'];
 const columns = ['Age', 'Insured', 'Policy', 'State', 'Premium', 'Reason', 'Told'];
 const troubledShown = 10;
 const groupsShown = 6;

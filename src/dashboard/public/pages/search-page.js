@@ -22,19 +22,14 @@ const columns = columnsOf(null);
 
 /**
  * Filings of every account that the user sees, by policy number, insured or id.
- * @param {{ q?: string }} props
+ * @param {{ q: string }} props
  */
-export function SearchPage({ q = '' }) {
+export function SearchPage({ q }) {
   const { account } = useSession();
-  const text = q.trim();
-  return html`<${Heading} title=${text === '' ? 'Search' : `Search: ${text}`} /> ${
-      text === ''
-        ? html`<p class="empty">
-            Type a policy number, an insured or the id of a filing into the field above.
-          </p>`
-        : account === null
-          ? html`<${OfAllAccounts} q=${text} />`
-          : html`<${OfAccounts} q=${text} accounts=${[account]} isAll />`
+  return html`<${Heading} title=${`Search: ${q}`} /> ${
+      account === null
+        ? html`<${OfAllAccounts} q=${q} />`
+        : html`<${OfAccounts} q=${q} accounts=${[account]} isAll />`
     }`;
 }
 

@@ -1,5 +1,6 @@
 import { html, useState } from '../html.js';
 import {
+  Badge,
   CopyButton,
   Facts,
   Failure,
@@ -19,7 +20,7 @@ import { useMayWrite } from '../session.js';
 import { AccountHeading } from '../parts/account-parts.js';
 import { Attempts, DeadLetters } from '../deliveries/attempts.js';
 import { counted, fullTime, number } from '../parts/format.js';
-import { StateAdvice, StateBadge, TestResult } from '../subscriptions/state-advice.js';
+import { StateAdvice, TestResult } from '../subscriptions/state-advice.js';
 import { href } from '../router.js';
 
 /** @import { Attempt, Page, PingAnswer, Rotation, Subscription } from '../../api-types.ts' */
@@ -60,7 +61,7 @@ export function SubscriptionPage({ account, id }) {
       title=${subscription?.description || subscription?.url || id}
       below=${[]}
     >
-      ${subscription !== null && html`<${StateBadge} state=${state} />`}
+      ${subscription !== null && html`<${Badge} word=${state} />`}
     <//>
     ${whenRead(reading, 'the subscription', show)}`;
 }
@@ -83,14 +84,10 @@ function Settings({ subscription, onResumed }) {
     items=${[
       ['Endpoint', words(url), 'wide'],
       ['Pending deliveries', number(subscription.lag) + (subscription.throttled ? ', throttled' : '')],
-      ...(notBefore === null
-        ? []
-        : [
-            [
-              'Nothing is sent',
-              html`${notBefore.reason}${notBefore.at && html`, until <${When} at=${notBefore.at} />`}`,
-            ],
-          ]),
+      notBefore !== null && [
+        'Nothing is sent',
+        html`${notBefore.reason}${notBefore.at && html`, until <${When} at=${notBefore.at} />`}`,
+      ],
       ['Failures in a row', number(subscription.consecutiveFailures)],
       ['Next retry', html`<${When} at=${nextAttemptAt} never="none" /> ${tryNow}`],
       ['Last success', html`<${When} at=${subscription.lastSuccessAt} />`],
@@ -102,7 +99,7 @@ function Settings({ subscription, onResumed }) {
       ['Custom headers', words(Object.keys(headers).join(', ') || 'none')],
       ['Created', time(subscription.createdAt)],
       ['Expires', expiresAt === null ? 'never' : time(expiresAt)],
-      ...(oldUntil === null ? [] : [['Old secret valid until', time(oldUntil)]]),
+      oldUntil !== null && ['Old secret valid until', time(oldUntil)],
       ['Id', name, 'wide'],
     ]}
   />`;

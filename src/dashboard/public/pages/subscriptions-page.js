@@ -5,10 +5,9 @@ import { useMayWrite } from '../session.js';
 import { AccountHeading, pagesMax } from '../parts/account-parts.js';
 import { Stats } from '../deliveries/attempts.js';
 import { number } from '../parts/format.js';
-import { Text, When, whenRead } from '../parts/parts.js';
+import { Badge, Text, When, whenRead } from '../parts/parts.js';
 import { Table } from '../parts/tables.js';
 import { href } from '../router.js';
-import { StateBadge } from '../subscriptions/state-advice.js';
 
 /** @import { Attempt, Page, Subscription } from '../../api-types.ts' */
 /** @import { List, Resource } from '../data/api.js' */
@@ -91,7 +90,7 @@ function cellsOf(subscription, state, note) {
   return [
     html`<a href=${href('accounts', account, 'subscriptions', id)}><${Text} value=${description || url} /></a
       >${description && html`<br /><span class="quiet url"><${Text} value=${url} /></span>`}`,
-    html`<${StateBadge} state=${state} />`,
+    html`<${Badge} word=${state} />`,
     html`<span class="patterns"
       ><${Text} value=${eventTypes.join(', ')} />${
         statuses && html`<br /><span class="quiet">only <${Text} value=${statuses.join(', ')} /></span>`

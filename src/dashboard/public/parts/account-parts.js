@@ -48,6 +48,13 @@ export function byTrouble(one, other) {
 export const countOf = ({ counts, open }, status) =>
   status === 'REJECTED' ? open : (counts[status] ?? null);
 
+/**
+ * Statuses in the order in which they are shown; pure.
+ * @param {readonly string[]} statuses
+ */
+export const rejectedFirst = (statuses) =>
+  statuses.toSorted((one, other) => Number(other === 'REJECTED') - Number(one === 'REJECTED'));
+
 /** @type {(account: Account) => number} */
 function rank({ health }) {
   const place = troubles.indexOf(health.state);
@@ -128,11 +135,11 @@ export const AsOf = ({ at }) =>
  */
 export function Counts({ account }) {
   const knowledge = knowledgeOf(account);
-  const rejectedFirst = Object.keys(account.counts)
-    .toSorted((one, other) => Number(other === 'REJECTED') - Number(one === 'REJECTED'))
-    .map((status) => /** @type {const} */ ([status, countOf(account, status)]));
+  const counts = rejectedFirst(Object.keys(account.counts)).map(
+    (status) => /** @type {const} */ ([status, countOf(account, status)]),
+  );
   return html`<ul class=${`counts ${knowledge}`} aria-label="Filings by status">
-    ${rejectedFirst.map(
+    ${counts.map(
       ([status, count]) =>
         html`<li key=${status} class=${status === 'REJECTED' && (count ?? 0) > 0 ? 'foremost' : ''}>
           <a href=${filingsHref(account.account, status)}

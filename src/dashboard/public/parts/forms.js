@@ -1,8 +1,9 @@
 import { createContext, html, useContext, useEffect, useId, useRef, useState } from '../html.js';
-import { ApiError } from '../data/api.js';
+import { asApiError } from '../data/api.js';
 import { Failure, Text } from './parts.js';
 
 /** @import { ComponentChildren } from 'preact' */
+/** @import { ApiError } from '../data/api.js' */
 
 /**
  * The action of a button, one at a time.
@@ -22,8 +23,7 @@ export function useAction() {
       await work();
       setState({ busy: false, error: null });
     } catch (error) {
-      const known = error instanceof ApiError ? error : new ApiError(0, 'unexpected', String(error));
-      setState({ busy: false, error: known });
+      setState({ busy: false, error: asApiError(error) });
     }
   };
   return { ...state, run: (work) => void (state.busy ? undefined : perform(work)) };

@@ -20,10 +20,13 @@ const tones = new Map([
   ['doubtful', 'bad'],
   ['stale', 'bad'],
   ['active', 'good'],
-  ['failing', 'warn'],
+  ['degraded', 'warn'],
+  ['failing', 'bad'],
   ['unverified', 'warn'],
   ['disabled', 'plain'],
   ['delivered', 'good'],
+  ['running', 'busy'],
+  ['finished', 'good'],
 ]);
 
 /**
@@ -150,17 +153,19 @@ export function Section({ title, children }) {
 
 /**
  * Names and values; a `wide` one gets more room.
- * @param {{ items: [name: string, value: ComponentChildren, width?: 'wide'][] }} props
+ * @param {{ items: (false | [name: string, value: ComponentChildren, width?: 'wide'])[] }} props `false`: none
  */
 export function Facts({ items }) {
   return html`<dl class="facts">
-    ${items.map(
-      ([name, value, width]) =>
-        html`<div key=${name} class=${width}>
-          <dt>${name}</dt>
-          <dd>${value}</dd>
-        </div>`,
-    )}
+    ${items
+      .filter((item) => item !== false)
+      .map(
+        ([name, value, width]) =>
+          html`<div key=${name} class=${width}>
+            <dt>${name}</dt>
+            <dd>${value}</dd>
+          </div>`,
+      )}
   </dl>`;
 }
 

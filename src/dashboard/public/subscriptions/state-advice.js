@@ -5,18 +5,6 @@ import { html } from '../html.js';
 import { Badge, Notice, Text, When } from '../parts/parts.js';
 
 /** @import { Attempt, PingAnswer, Subscription } from '../../api-types.ts' */
-/** @import { Tone } from '../catalogue.js' */
-
-/** @type {Readonly<Record<string, Tone>>} */
-const tones = { active: 'good', degraded: 'warn', failing: 'bad', disabled: 'plain' };
-
-/**
- * The state of a subscription as `shownState` has it.
- * @param {{ state: string }} props
- */
-export function StateBadge({ state }) {
-  return html`<${Badge} word=${state} tone=${tones[state] ?? 'plain'} />`;
-}
 
 /**
  * What is wrong with a subscription and what to do; nothing while all is well.

@@ -5,18 +5,11 @@ import { ActionButton, Field, Group, Tick, toggled, useAction, useForm, valueOf 
 import { number, timeZone } from '../parts/format.js';
 import { CopyButton, Failure, Text } from '../parts/parts.js';
 import { selection } from '../data/requests.js';
-import { formatOfUrl, isForPeople } from '../data/wishes.js';
+import { formatOfUrl, formats, isForPeople } from '../data/wishes.js';
 import { WishChoice, WishSentence } from './wish.js';
 
 /** @import { Action, Form } from '../parts/forms.js' */
 /** @import { SubscriptionValues } from '../data/requests.js' */
-
-const formats = /** @type {const} */ ([
-  ['standard', 'Standard Webhooks (JSON)'],
-  ['cloudevents', 'CloudEvents (JSON)'],
-  ['slack', 'Slack message'],
-  ['teams', 'Microsoft Teams card'],
-]);
 
 const payloads = /** @type {const} */ ([
   ['full', 'Full: with the whole filing'],
