@@ -1,5 +1,4 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { createAsset, mediaType } from '../http/asset.ts';
 import type { Asset } from '../http/asset.ts';
 import * as catalogue from './catalogue.ts';
@@ -7,26 +6,18 @@ import * as catalogue from './catalogue.ts';
 interface Library {
   /** Under `/assets/vendor/`. */
   readonly name: string;
-  readonly locate: () => string;
-  readonly adapt?: (text: string) => string;
+  /** As Node imports it. */
+  readonly module: string;
+  /** What is replaced in its text: browsers cannot resolve bare names without an inline import map. */
+  readonly swap?: readonly [from: string, to: string];
 }
 
 const folder = new URL('public/', import.meta.url);
-const require = createRequire(import.meta.url);
 
-// Browsers cannot resolve bare names without an inline import map.
 const libraries: readonly Library[] = [
-  { name: 'preact.js', locate: () => require.resolve('preact') },
-  {
-    name: 'hooks.js',
-    locate: () => require.resolve('preact/hooks'),
-    adapt: (text) => swap(text, 'from"preact"', 'from"./preact.js"'),
-  },
-  {
-    name: 'htm.js',
-    locate: () => require.resolve('htm').replace(/htm\.js$/, 'htm.module.js'),
-    adapt: (text) => swap(text, 'export default function', 'export const htm=function'),
-  },
+  { name: 'preact.js', module: 'preact' },
+  { name: 'hooks.js', module: 'preact/hooks', swap: ['from"preact"', 'from"./preact.js"'] },
+  { name: 'htm.js', module: 'htm', swap: ['export default function', 'export const htm=function'] },
 ];
 
 /**
@@ -39,9 +30,9 @@ export async function readPageFiles(): Promise<Asset[]> {
     const path = name === 'index.html' ? '/' : `/assets/${name}`;
     return mediaType(name) === null ? [] : [asset(path, await readFile(new URL(name, folder), 'utf8'))];
   });
-  const vendor = libraries.map(async ({ name, locate, adapt }) => {
-    const text = await readFile(locate(), 'utf8');
-    return asset(`/assets/vendor/${name}`, withoutSourceMap(adapt?.(text) ?? text));
+  const vendor = libraries.map(async (library) => {
+    const text = await readFile(new URL(import.meta.resolve(library.module)), 'utf8');
+    return asset(`/assets/vendor/${library.name}`, withoutSourceMap(adapted(text, library)));
   });
   const words = Object.entries(catalogue).map(
     ([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`,
@@ -58,8 +49,9 @@ function withoutSourceMap(text: string): string {
   return text.replace(/\n\/\/# sourceMappingURL=\S*\s*$/, '\n');
 }
 
-function swap(text: string, from: string, to: string): string {
-  if (text.split(from).length !== 2)
-    throw new Error(`a library of the dashboard has changed: no single ${from}`);
-  return text.replace(from, () => to);
+function adapted(text: string, { swap }: Library): string {
+  if (swap === undefined) return text;
+  if (text.split(swap[0]).length !== 2)
+    throw new Error(`a library of the dashboard has changed: no single ${swap[0]}`);
+  return text.replace(swap[0], () => swap[1]);
 }
