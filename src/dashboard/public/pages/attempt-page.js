@@ -6,7 +6,8 @@ import { ReplayProgress } from '../deliveries/replay.js';
 import { AccountHeading } from '../parts/account-parts.js';
 import { WorkButton } from '../parts/forms.js';
 import { duration, fullTime } from '../parts/format.js';
-import { Badge, CopyButton, Facts, FilingLink, Section, Text, When, whenRead } from '../parts/parts.js';
+import { CopyButton } from '../parts/copying.js';
+import { Badge, Facts, FilingLink, Section, Text, When, whenRead } from '../parts/parts.js';
 import { href } from '../router.js';
 import { useMayWrite } from '../session.js';
 

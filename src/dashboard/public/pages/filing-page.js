@@ -1,15 +1,5 @@
-import {
-  At,
-  Badge,
-  CopyButton,
-  Facts,
-  FilingLink,
-  Notice,
-  Section,
-  Text,
-  When,
-  whenRead,
-} from '../parts/parts.js';
+import { CopyButton } from '../parts/copying.js';
+import { At, Badge, Facts, FilingLink, Notice, Section, Text, When, whenRead } from '../parts/parts.js';
 import { EventDeliveries } from '../deliveries/attempts.js';
 import { apiPath, useResource } from '../data/api.js';
 import { eventFacts, withKnownDetails } from '../data/filing-event.js';

@@ -10,7 +10,8 @@ import {
 import { followUrl, isForPeople } from '../data/wishes.js';
 import { AccountHeading } from '../parts/account-parts.js';
 import { ActionButton, PageForm } from '../parts/forms.js';
-import { Notice, OnlyReading, ShownOnce, whenRead } from '../parts/parts.js';
+import { ShownOnce } from '../parts/copying.js';
+import { Notice, OnlyReading, whenRead } from '../parts/parts.js';
 import { href } from '../router.js';
 import { useMayWrite } from '../session.js';
 import { TestResult, Warnings } from '../subscriptions/state-advice.js';

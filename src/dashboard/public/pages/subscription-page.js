@@ -1,16 +1,6 @@
 import { html, useState } from '../html.js';
-import {
-  Badge,
-  CopyButton,
-  Facts,
-  Failure,
-  SecretField,
-  Section,
-  ShownOnce,
-  Text,
-  When,
-  whenRead,
-} from '../parts/parts.js';
+import { CopyButton, SecretField, ShownOnce } from '../parts/copying.js';
+import { Badge, Facts, Failure, Section, Text, When, whenRead } from '../parts/parts.js';
 import { ReplayButton, Replays } from '../deliveries/replay.js';
 import { ActionButton, DialogButton, Select, useAction, WorkButton } from '../parts/forms.js';
 import { apiPath, useClient, useResource } from '../data/api.js';

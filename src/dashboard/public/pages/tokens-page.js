@@ -3,7 +3,8 @@ import { apiPath, useClient, useList } from '../data/api.js';
 import { AccountHeading } from '../parts/account-parts.js';
 import { Choice, DialogButton, Select, textOf } from '../parts/forms.js';
 import { fullTime } from '../parts/format.js';
-import { Badge, ShownOnce, Text, When } from '../parts/parts.js';
+import { ShownOnce } from '../parts/copying.js';
+import { Badge, Text, When } from '../parts/parts.js';
 import { ListTable } from '../parts/tables.js';
 import { useMayWrite } from '../session.js';
 

@@ -44,20 +44,18 @@ export function SeenBy({ account, filing, onChanged, take = false, onClose }) {
     onClose?.();
   };
   const standing = html`<${Standing} filing=${filing} />`;
-  if (seen !== null)
+  if (seen !== null || !mayTriage) {
+    const who = seen
+      ? html`<${Text} value=${seen.by} />, <span class="quiet"><${When} at=${seen.at} /></span>`
+      : html`<span class="none">nobody yet</span>`;
     return html`<span class="seen">
       <span
-        ><span class="quiet">Seen by</span> <${Text} value=${seen.by} />,
-        <span class="quiet"><${When} at=${seen.at} /></span
-        >${' '}${mayTriage && html`<${Undo} work=${undo} name=${`${name} was not seen after all`} />`}</span
+        ><span class="quiet">Seen by</span> ${who}
+        ${mayTriage && html`<${Undo} work=${undo} name=${`${name} was not seen after all`} />`}</span
       >
       ${standing}
     </span>`;
-  if (!mayTriage)
-    return html`<span class="seen">
-      <span><span class="quiet">Seen by</span> <span class="none">nobody yet</span></span>
-      ${standing}
-    </span>`;
+  }
   return html`<span class="seen"
     ><${DialogButton}
       label="Mark as seen"

@@ -1,6 +1,7 @@
 import { html, useState } from '../html.js';
 import { apiPath, useResource } from '../data/api.js';
-import { CopyButton, Text, When, whenRead } from './parts.js';
+import { CopyButton } from './copying.js';
+import { Text, When, whenRead } from './parts.js';
 
 /** @import { Draft } from '../../api-types.ts' */
 /** @import { Resource } from '../data/api.js' */
