@@ -161,6 +161,13 @@ const daysOf = (span) => /^P(\d+)D$/.exec(span)?.[1] ?? span;
 
 const secretBytes = 32;
 
+/**
+ * A random text in Base64.
+ * @param {number} bytes
+ */
+export const randomText = (bytes) =>
+  btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(bytes))));
+
 // The patterns that stand for `*` on the form.
 const everything = ['filing.*', 'filing.noted', 'account.*', 'subscription.*'];
 
@@ -169,7 +176,6 @@ const everything = ['filing.*', 'filing.noted', 'account.*', 'subscription.*'];
  * @returns {SubscriptionValues}
  */
 export function newSubscription() {
-  const bytes = crypto.getRandomValues(new Uint8Array(secretBytes));
   return {
     wish: 'rejections',
     url: '',
@@ -184,7 +190,7 @@ export function newSubscription() {
     expiresAt: '',
     autoEnable: true,
     from: 'now',
-    secret: `whsec_${btoa(String.fromCharCode(...bytes))}`,
+    secret: `whsec_${randomText(secretBytes)}`,
   };
 }
 

@@ -3,6 +3,7 @@ import { apiPath, useClient, useResource } from '../data/api.js';
 import {
   isMoved,
   newSubscription,
+  randomText,
   registration,
   subscriptionChange,
   subscriptionValues,
@@ -54,7 +55,7 @@ function NewForm({ account, onMade }) {
   const [values, setValues] = useState(newSubscription);
   const [ping, setPing] = useState(/** @type {PingAnswer | null} */ (null));
   // A key for each body: sent again after its answer was lost, it makes no second subscription.
-  const key = useMemo(randomKey, [JSON.stringify(values)]);
+  const key = useMemo(() => randomText(16), [JSON.stringify(values)]);
   const path = apiPath('accounts', account, 'subscriptions');
   const create = async () => {
     onMade(await client.send('POST', path, registration(values), { 'idempotency-key': key }));
@@ -75,11 +76,6 @@ function NewForm({ account, onMade }) {
     ><${SubscriptionFields} account=${account} isNew />
     ${ping !== null && html`<${TestResult} ping=${ping} />`}
   <//>`;
-}
-
-function randomKey() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /**
