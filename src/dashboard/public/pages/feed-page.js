@@ -37,7 +37,8 @@ export function FeedPage({ account }) {
   const isFiltered = search !== '' || Object.values(filter).some((value) => value !== null);
   const show = (/** @type {FilingEvent[]} */ events) =>
     html`<${Found} events=${events} account=${account} isFiltered=${isFiltered} />`;
-  const [word, tone] = connectionOf(found !== null, filter.before !== null);
+  const word = found === null ? 'Connecting …' : filter.before === null ? 'Live' : 'Past';
+  const tone = word === 'Live' ? 'good' : '';
   const connection = html`<span class=${`connection ${tone}`} role="status">${word}</span>`;
   return html`<${AccountHeading} account=${account} at="changes" title="Changes"
       >${feed.error === null && connection}<//
@@ -91,12 +92,6 @@ function FeedEntry({ event, account }) {
     ${answeredBy !== null && html`<span>Answered by <${FilingLink} account=${account} filingId=${answeredBy} /></span>`}
     ${reason !== null && html`<span class="quiet"><${Text} value=${reason} /></span>`}
   </li>`;
-}
-
-/** @type {(isRead: boolean, isPast: boolean) => [word: string, tone: string]} */
-function connectionOf(isRead, isPast) {
-  if (!isRead) return ['Connecting …', ''];
-  return isPast ? ['Past', ''] : ['Live', 'good'];
 }
 
 // Announces the number of new changes, at most every few seconds: a screen reader would never finish with

@@ -26,7 +26,8 @@ export function knowledgeOf({ health }) {
   return health.state === 'ok' ? 'current' : 'old';
 }
 
-const troubles = ['auth_failed', 'doubtful', 'stale', 'backing_off', 'baselining'];
+// The worst first; a state that this version does not know is as bad.
+const healths = ['auth_failed', 'doubtful', 'stale', 'backing_off', 'baselining', 'ok'];
 
 /**
  * The place of an account among others: the worst health first, then most rejections, then by name; pure.
@@ -56,11 +57,7 @@ export const rejectedFirst = (statuses) =>
   statuses.toSorted((one, other) => Number(other === 'REJECTED') - Number(one === 'REJECTED'));
 
 /** @type {(account: Account) => number} */
-function rank({ health }) {
-  const place = troubles.indexOf(health.state);
-  if (place >= 0) return place;
-  return health.state === 'ok' ? troubles.length : 0;
-}
+const rank = ({ health }) => Math.max(0, healths.indexOf(health.state));
 
 // The pages of an account and the places of their addresses.
 const places = /** @type {const} */ ([
