@@ -1,6 +1,3 @@
-/** The turns of one piece of long work, which shares the process with everything else. */
-export type Turns = ReturnType<typeof takeTurns>;
-
 // Milliseconds that a piece of work goes on before others have a turn.
 const turnMs = 5;
 
@@ -9,7 +6,10 @@ const turnMs = 5;
 const waiting: (() => void)[] = [];
 let isScheduled = false;
 
-/** The turns of a piece of work that begins now, or with its first call of `next`. */
+/**
+ * The turns of a piece of long work, which shares the process with everything else. It begins now, or with its
+ * first call of `next`.
+ */
 export function takeTurns() {
   let beganAt = performance.now();
   return {

@@ -23,9 +23,6 @@ export interface AttemptOf extends ListedAttempt {
   readonly subscription: string;
 }
 
-/** The attempts of an account. */
-export type AttemptList = ReturnType<typeof createAttemptList>;
-
 /**
  * A place in the list of an account's attempts: the time at which they were written and the number within
  * that millisecond, `<15 digits>-<15 digits>`, then their subscription. The greater one of two texts is that
