@@ -126,17 +126,9 @@ export class SubscriptionQueue {
       limiter,
     });
     this.#selection = createSelection(deps, () => this.#ready.subscription, delivery.undecided);
-    this.#live = createLogSource(
-      {
-        log: deps.log,
-        account,
-        cursor: this.#cursor,
-        intake: this.#scheduler.live,
-        accepts: this.#selection.accepts,
-        now: deps.now,
-      },
-      position,
-    );
+    const { accepts } = this.#selection;
+    const intake = this.#scheduler.live;
+    this.#live = createLogSource({ ...deps, account, cursor: this.#cursor, intake, accepts }, position);
     this.#state = delivery;
     this.#ready = start.ready;
     limiter.follow(start.ready.subscription, deps.now());

@@ -70,16 +70,11 @@ export function createAttemptReader(
     const itself = { order: 'newest', from: id, to: id, readMax: 1, wanted: 1 } as const;
     const [attempt] = (await journal.read(account, subscription, 'attempts', itself)).found;
     if (attempt === undefined) return null;
-    const { eventId } = attempt;
-    const near = (order: 'newest' | 'oldest', to: string) =>
-      journal.read(account, subscription, 'attempts', {
-        order,
-        from: `(${id}`,
-        to,
-        having: { eventId },
-        readMax: searchedMax,
-        wanted: nearMax,
-      });
+    const around = { from: `(${id}`, having: { eventId: attempt.eventId } };
+    const near = (order: 'newest' | 'oldest', to: string) => {
+      const stretch = { ...around, order, to, readMax: searchedMax, wanted: nearMax };
+      return journal.read(account, subscription, 'attempts', stretch);
+    };
     const [request, earlier, later] = await Promise.all([
       requestOf(account, attempt),
       near('newest', '-'),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { bodiesAtOnceMax, lostBody, type LogRead } from '../../events/event-log.ts';
+import type { NewEvent } from '../../events/event.ts';
 import { withoutPageLinks, type AddPageLink } from '../../events/page-link.ts';
 import { toOutline, withBody, type Checkpoint, type StreamEntry } from '../../events/timeline.ts';
 import { clockStepMsMin } from '../../redis/clock.ts';
@@ -105,8 +106,17 @@ export function createAccountDeliveryStore(
       const { delivery, head, events, changes, subscriptions, nothing } = keys.account(account);
       const epoch = randomUUID();
       const named = [delivery, head, events, changes, subscriptions, nothing];
-      const reply = await openScript.run(redis, named, [epoch]);
-      return reply === null ? null : toOpened(reply as OpenReply, epoch);
+      const reply = (await openScript.run(redis, named, [epoch])) as OpenReply | null;
+      if (reply === null) return null;
+      const [level, timeline, broughtBack, newest, newestTimeline, version, ids] = reply;
+      return {
+        fence: { epoch, settles: 0 },
+        level: { position: level, timeline },
+        isBroughtBack: broughtBack === '1',
+        head: { position: newest, timeline: newestTimeline },
+        version,
+        ids,
+      };
     },
     /**
      * Reads subscriptions: null for one that is gone, an UnreadableRecordError for one that cannot be read.
@@ -181,17 +191,12 @@ export function createAccountDeliveryStore(
       const kept = Math.max(0, oldestKept(now) ?? 0);
       const common = [level, nextAt ?? 0, version, kept, bytesMax, key.subscription('').state, now];
       const named = [key.delivery, key.head, key.events, key.bodies, key.subscriptions, key.polling];
+      const linked = (event: NewEvent) => addPageLink(account, event);
+      const texts = subscriptions.flatMap((each) => settlementTexts(each, linked));
       const reply = (await settleScript.run(
         redis,
         [...named, key.changes, key.nothing],
-        [
-          epoch,
-          settles,
-          known.position,
-          known.timeline,
-          ...common,
-          ...subscriptions.flatMap((each) => settlementTexts(each, (event) => addPageLink(account, event))),
-        ],
+        [epoch, settles, known.position, known.timeline, ...common, ...texts],
       )) as SettleReply;
       if (reply[0] !== 1) return refusals[reply[0]];
       const [, position, timeline, newVersion, ...results] = reply;
@@ -226,18 +231,6 @@ type ReadReply =
   | [keyof typeof refusals]
   | [1, number, Buffer, version: Buffer, changed: Buffer[] | null, entries: Buffer, bodies: Buffer[]];
 type SettleReply = [keyof typeof refusals] | [1, number, string, version: string, ...(number | string)[]];
-
-function toOpened(reply: OpenReply, epoch: string): OpenedAccount {
-  const [level, timeline, broughtBack, newest, newestTimeline, version, ids] = reply;
-  return {
-    fence: { epoch, settles: 0 },
-    level: { position: level, timeline },
-    isBroughtBack: broughtBack === '1',
-    head: { position: newest, timeline: newestTimeline },
-    version,
-    ids,
-  };
-}
 
 function toSettled(result: number | string, own: SubscriptionKeys): Settled {
   return typeof result === 'number'
