@@ -20,8 +20,8 @@ export interface DeliverWorkerDeps {
 }
 
 /**
- * Starts the worker of the queue `deliver`, which runs deliverers as the queue calls for them. Its jobs are safe to run again: a killed one is repeated within
- * 9 s.
+ * Starts the worker of the queue `deliver`, which runs deliverers as the queue calls for them. Its jobs are
+ * safe to run again: a killed one is repeated within 9 s.
  */
 export function createDeliverWorker(deps: DeliverWorkerDeps) {
   const { queue, now } = deps;

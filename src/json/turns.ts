@@ -7,8 +7,8 @@ const waiting: (() => void)[] = [];
 let isScheduled = false;
 
 /**
- * The turns of a piece of long work, which shares the process with everything else. It begins now, or with its
- * first call of `next`.
+ * The turns of a piece of long work, which shares the process with everything else. It begins now, or with
+ * its first call of `next`.
  */
 export function takeTurns() {
   let beganAt = performance.now();

@@ -15,11 +15,12 @@ const endsMs = 2_000;
 const heldMax = 16 * 1024 * 1024;
 
 /**
- * Where pino writes its lines. It writes all lines of one turn of the event loop at once: at thousands of callbacks a second, a write for
- * each line cost a tenth of the processor time. A line that is too long is cut. Lines that cannot be written
- * (a full disk, a reader that is gone or takes nothing) are dropped and counted: the work goes on, and lines
- * that wait for their reader take 16 MiB. `onLost` is called once lines can be written again, with the number
- * of those lost until then and why they were. A crash of Node itself loses the lines of its last turn.
+ * Where pino writes its lines. It writes all lines of one turn of the event loop at once: at thousands of
+ * callbacks a second, a write for each line cost a tenth of the processor time. A line that is too long is
+ * cut. Lines that cannot be written (a full disk, a reader that is gone or takes nothing) are dropped and
+ * counted: the work goes on, and lines that wait for their reader take 16 MiB. `onLost` is called once lines
+ * can be written again, with the number of those lost until then and why they were. A crash of Node itself
+ * loses the lines of its last turn.
  */
 export function createLogStream(
   out: LogOutput,

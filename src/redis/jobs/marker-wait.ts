@@ -12,8 +12,9 @@ const lateMs = 4_000;
 const pauseMs = 500;
 
 /**
- * Blocking reads of sorted sets, one at a time, over a connection of their own. The client that `open` makes for a key is discarded when a read fails or is late: a client that reconnects
- * sends a blocking read again, and may then wait for ever.
+ * Blocking reads of sorted sets, one at a time, over a connection of their own. The client that `open` makes
+ * for a key is discarded when a read fails or is late: a client that reconnects sends a blocking read again,
+ * and may then wait for ever.
  */
 export function createMarkerWait(open: (key: string) => Redis) {
   const stopping = new AbortController();

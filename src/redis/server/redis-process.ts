@@ -25,8 +25,8 @@ export type ServerProcess = {
   /** Resolves to the way in which it ended, such as `exit code 1` or `SIGKILL`. */
   readonly ended: Promise<string>;
   /**
-   * Sends a signal and resolves when the process is gone; SIGKILL loses the same data as a crash. Harmless when
-   * it has ended already.
+   * Sends a signal and resolves when the process is gone; SIGKILL loses the same data as a crash. Harmless
+   * when it has ended already.
    */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 };
