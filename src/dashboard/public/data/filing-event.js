@@ -73,16 +73,17 @@ function whatHappened({ type, timestamp, data }) {
 
 /** @type {(status: string, stalled: Record<string, unknown>, at: number) => string} */
 function stalledWords(status, { since, seen }, at) {
-  const unseen = status === 'REJECTED' && seen === false ? ', nobody has seen it' : '';
-  return `${status} for ${roundedDuration(at - Date.parse(text(since) ?? ''))}${unseen}`;
+  return `${status} for ${roundedDuration(at - Date.parse(text(since) ?? ''))}${unseenWords(status, seen)}`;
 }
 
 /** @type {(status: string, due: Record<string, unknown>, at: number) => string} */
 function dueWords(status, { dueAt, seen }, at) {
-  const unseen = status === 'REJECTED' && seen === false ? ', nobody has seen it' : '';
   const left = Date.parse(text(dueAt) ?? '') - at;
-  return `${status}, ${left > 0 ? `due in ${roundedDuration(left)}` : 'overdue'}${unseen}`;
+  return `${status}, ${left > 0 ? `due in ${roundedDuration(left)}` : 'overdue'}${unseenWords(status, seen)}`;
 }
+
+/** @type {(status: string, seen: unknown) => string} */
+const unseenWords = (status, seen) => (status === 'REJECTED' && seen === false ? ', nobody has seen it' : '');
 
 /** @type {(note: Record<string, unknown>) => string} */
 function notedWords({ by, kind, assignee }) {

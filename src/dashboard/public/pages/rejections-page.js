@@ -66,16 +66,17 @@ export function RejectionsPage() {
       >${total !== undefined && html`<span class=${`total ${total > 0 ? 'bad' : 'plain'}`}>${number(total)}</span>`}
       <span class="at-end"><${WorkButton} work=${save} what="export">Export CSV<//></span><//
     >
-    ${whenRead(list, 'the rejections', () => html`<${Board} list=${list} subject=${path} isOperator=${isOperator} />`)}`;
+    ${whenRead(list, 'the rejections', (data) => html`<${Board} list=${list} data=${data} subject=${path} isOperator=${isOperator} />`)}`;
 }
 
-/** @param {{ list: List<Rejection>, subject: string, isOperator: boolean }} props */
-function Board({ list, subject, isOperator }) {
+/**
+ * @param {{ list: List<Rejection>, data: NonNullable<List<Rejection>['data']>, subject: string, isOperator:
+ * boolean }} props
+ */
+function Board({ list, data: { items, more, first }, subject, isOperator }) {
   const [query] = useQuery();
-  if (list.data === null) return null;
-  const { items, more } = list.data;
   /** @type {RejectionPage} */
-  const page = list.data.first;
+  const page = first;
   const [chosen, setChosen] = useState(/** @type {readonly string[]} */ ([]));
   const mayTriage = useMayTriage();
   const last = query.get('open') === 'false' ? 'Answered by' : 'Seen by';
@@ -97,7 +98,12 @@ function Board({ list, subject, isOperator }) {
     const choose = () => setChosen(toggled(chosen, key));
     const box =
       one.seen === null &&
-      html`<${Choose} rejection=${one} isChosen=${chosen.includes(key)} onChoose=${choose} />`;
+      html`<input
+        type="checkbox"
+        aria-label=${`Choose ${nameOf(one)}`}
+        checked=${chosen.includes(key)}
+        onChange=${choose}
+      />`;
     const [first, ...others] = row.cells;
     return { ...row, cells: [html`${box} ${first}`, ...others], card: html`${box} ${row.card}` };
   });
@@ -149,17 +155,6 @@ function Board({ list, subject, isOperator }) {
 
 /** @type {(rejection: Rejection) => string} */
 const keyOf = ({ account, filingId }) => `${account}\n${filingId}`;
-
-// Picks a rejection, to be marked together with others.
-/** @param {{ rejection: Rejection, isChosen: boolean, onChoose: () => void }} props */
-function Choose({ rejection, isChosen, onChoose }) {
-  return html`<input
-    type="checkbox"
-    aria-label=${`Choose ${nameOf(rejection)}`}
-    checked=${isChosen}
-    onChange=${onChoose}
-  />`;
-}
 
 // The accounts whose rejections are not known or old; nothing while all are current.
 /** @param {{ page: RejectionPage }} props */
