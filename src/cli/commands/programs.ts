@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { constants } from 'node:os';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { Environment } from '../../config/environment.ts';
+import { CliError } from '../cli-error.ts';
 import { atMost, type Command, type Input } from '../command.ts';
 
 /** The options that `npm start` gives to Node (docs/operations.md, How much it takes). */
@@ -64,7 +62,7 @@ function command(program: Program): Command {
     ...program,
     usage: '',
     options: program.options ?? {},
-    run(input, { env }) {
+    async run(input, { env }) {
       atMost(input, 0);
       // Without the option `env` also holds the `.env` of the installation, which is not the program's.
       const given = input.text('env-file') === null ? process.env : env;
@@ -73,31 +71,11 @@ function command(program: Program): Command {
   };
 }
 
-// Runs a program with these variables. Where the system can, it takes the place of this process and keeps its
-// pid, so that a supervisor's signals and the exit code are its own, and nothing is returned. Elsewhere
-// (Windows) it is a child, and the promise resolves to its exit code.
-async function runProgram({ file, nodeOptions = [] }: Program, env: Environment): Promise<number> {
+// Runs a program with these variables in place of this process. It keeps the pid, so that a supervisor's
+// signals and the exit code are its own, and nothing is returned. Windows cannot do that.
+function runProgram({ file, nodeOptions = [] }: Program, env: Environment): never {
   const script = new URL(`../../${file}${extname(import.meta.filename)}`, import.meta.url);
-  const args = [...nodeOptions, fileURLToPath(script)];
-  if (process.platform !== 'win32' && process.execve !== undefined) {
-    process.execve(process.execPath, [process.execPath, ...args], { ...env });
-  }
-  return await runChild(args, env);
-}
-
-/**
- * Runs Node as a child with the terminal of this process, passes on the signals that end a process, and
- * resolves to its exit code: 128 and the number of the signal where one killed it.
- */
-export async function runChild(args: readonly string[], env: Environment): Promise<number> {
-  const child = spawn(process.execPath, args, { env, stdio: 'inherit' });
-  const signals = ['SIGTERM', 'SIGHUP'] as const;
-  const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
-  for (const signal of signals) process.on(signal, pass);
-  try {
-    await once(child, 'close');
-  } finally {
-    for (const signal of signals) process.off(signal, pass);
-  }
-  return child.exitCode ?? 128 + constants.signals[child.signalCode ?? 'SIGKILL'];
+  const args = [process.execPath, ...nodeOptions, fileURLToPath(script)];
+  if (process.platform !== 'win32') process.execve?.(process.execPath, args, { ...env });
+  throw new CliError('unavailable', 'This system cannot run the program; on Windows, use WSL.');
 }

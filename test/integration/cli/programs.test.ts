@@ -4,7 +4,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { runChild } from '../../../src/cli/commands/programs.ts';
 
 const launcher = join(import.meta.dirname, '../../../src/cli/filing-webhooks');
 const commandLine = join(import.meta.dirname, '../../../src/cli/main.ts');
@@ -67,17 +66,4 @@ test('sandbox takes the place of the process: a signal to its pid ends it with 0
   expect((await fetch(`${listening.url}/_sandbox`)).status).toBeLessThan(500);
   sandbox.child.kill('SIGTERM');
   expect(await sandbox.exited).toBe(0);
-});
-
-test('where no process can be replaced, a child has its exit code and gets the signal to end', async () => {
-  expect(await runChild(['-e', 'process.exit(7)'], process.env)).toBe(7);
-  const child = runChild(
-    ['-e', 'process.on("SIGTERM", () => process.exit(9)); setInterval(() => {}, 1000)'],
-    process.env,
-  );
-  const passOn = process.listeners('SIGTERM').at(-1);
-  // The child has its handler a moment after it was started.
-  const again = setInterval(() => passOn?.('SIGTERM'), 300);
-  onTestFinished(() => clearInterval(again));
-  expect([9, 143]).toContain(await child);
 });
