@@ -18,9 +18,6 @@ export interface Session {
   readonly usedAt: number;
 }
 
-/** The sessions of the page. */
-export type SessionStore = ReturnType<typeof createSessionStore>;
-
 /** Milliseconds that a session lasts in all. */
 export const sessionMs = 7 * 24 * 3_600_000;
 /** Milliseconds without use after which a session ends. */

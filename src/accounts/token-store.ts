@@ -51,9 +51,6 @@ export type MadeToken =
 /** Maximum number of tokens of an account, with links and expired ones; expired links make way for others. */
 export const tokensMax = 1_000;
 
-/** The tokens of all accounts. */
-export type TokenStore = ReturnType<typeof createTokenStore>;
-
 interface StoredToken extends Omit<AccountToken, 'id' | 'account'> {
   readonly hash: string;
 }

@@ -10,12 +10,6 @@ export interface CountSample {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/**
- * The filings of an account by status, over the past week: each minute of the last six hours, each tenth
- * before.
- */
-export type CountHistory = ReturnType<typeof createCountHistory>;
-
 const minuteMs = 60_000;
 const coarseMs = 10 * minuteMs;
 const fineForMs = 360 * minuteMs;
@@ -34,7 +28,10 @@ redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[4], ARGV[2] .. '-0', unpack(ARGV, 5))
 if ARGV[3] ~= '' then redis.call('XDEL', KEYS[1], ARGV[3] .. '-0') end
 return 1`);
 
-/** The history in a Redis stream per account, with ids `<minute in ms>-0` and a field per status. */
+/**
+ * The filings of an account by status, over the past week: each minute of the last six hours, each tenth
+ * before. A Redis stream per account, with ids `<minute in ms>-0` and a field per status.
+ */
 export function createCountHistory(redis: RedisClient, keys: Keys) {
   const notedIn = new Map<string, number>();
 

@@ -12,11 +12,9 @@ import type { Subscription } from './subscription.ts';
 /**
  * Which subscriptions have public keys, over all accounts: receivers ask for keys without naming an account.
  * It holds no key, and nothing is lost with it but the way to a subscription. An entry may outlive its
- * subscription or stand before it, after a crash.
+ * subscription or stand before it, after a crash. In Redis: accounts by subscription, and subscriptions by
+ * age.
  */
-export type KeyIndex = ReturnType<typeof createKeyIndex>;
-
-/** The index in Redis: accounts by subscription, and subscriptions by age. */
 export function createKeyIndex(redis: RedisClient, keys: Keys) {
   const { accounts, ages } = keys.signed;
   return {
@@ -33,12 +31,6 @@ export function createKeyIndex(redis: RedisClient, keys: Keys) {
   };
 }
 
-/**
- * The public keys that verify callbacks now. They are read out of the sealed private keys each time, so a
- * text that was changed or moved in Redis never becomes a key that receivers trust.
- */
-export type PublishedKeys = ReturnType<typeof createPublishedKeys>;
-
 /** Maximum number of subscriptions whose keys are listed at once. */
 export const listedMax = 1_000;
 
@@ -48,7 +40,11 @@ const atOnce = 50;
 // ended by then.
 const staleMs = 600_000;
 
-/** Reads with the clock `now`, in milliseconds on Redis's clock. */
+/**
+ * The public keys that verify callbacks now, by the clock `now` in milliseconds. They are read out of the
+ * sealed private keys each time, so a text that was changed or moved in Redis never becomes a key that
+ * receivers trust.
+ */
 export function createPublishedKeys(
   redis: RedisClient,
   keys: Keys,

@@ -156,7 +156,7 @@ export function opened(schema: object): JsonSchema {
 type Replacement = readonly (readonly [keyword: string, value: unknown])[] | null;
 
 /** A copy of schemas, or of what has schemas in it, with other keywords; pure. Data of examples stay. */
-export function rewrite(value: unknown, replace: (keyword: string, value: unknown) => Replacement): unknown {
+function rewrite(value: unknown, replace: (keyword: string, value: unknown) => Replacement): unknown {
   if (Array.isArray(value)) return value.map((each) => rewrite(each, replace));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
