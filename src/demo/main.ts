@@ -55,7 +55,7 @@ async function runDemo(
   if (!stop.signal.aborted) await once(stop.signal, 'abort');
 }
 
-// What runs, and how to look further. The curl line works as printed while the daemon runs.
+// The running parts, and ways to look further. The curl line works as printed while the daemon runs.
 function directions(parts: {
   readonly daemon: DemoDaemon;
   readonly redis: string;

@@ -28,7 +28,7 @@ export function html(strings, ...values) {
 }
 
 /**
- * What `read` returns; renders again when an event of the target has changed it.
+ * The result of `read`; renders again when an event of the target has changed it.
  * @template T
  * @param {EventTarget} target
  * @param {string} event

@@ -31,8 +31,8 @@ export function pairOf(filingType: FilingType): 'nb' | 'ed' {
 }
 
 /**
- * The new filing, UNPAID, as it is returned and listed from then on. Optional input is echoed, `null` where it
- * was not given; a calendar date `YYYY-MM-DD` becomes midnight UTC.
+ * The new filing, UNPAID, as it is returned and listed from then on. Optional input is echoed, `null` where
+ * it was not given; a calendar date `YYYY-MM-DD` becomes midnight UTC.
  */
 export function newFiling(
   input: CreateFilingInput,

@@ -17,7 +17,7 @@ export interface Upload extends UploadSignature {
 interface UploadSignature {
   /** Milliseconds since 1970, as decimal digits. */
   readonly expires: string;
-  /** Hexadecimal digits that nobody can guess. */
+  /** Random hexadecimal digits. */
   readonly signature: string;
 }
 

@@ -153,7 +153,8 @@ export function Section({ title, children }) {
 
 /**
  * Names and values; a `wide` one gets more room.
- * @param {{ items: (false | [name: string, value: ComponentChildren, width?: 'wide'])[] }} props `false`: none
+ * @param {{ items: (false | [name: string, value: ComponentChildren, width?: 'wide'])[] }} props `false`:
+ * none
  */
 export function Facts({ items }) {
   return html`<dl class="facts">
