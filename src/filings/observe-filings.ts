@@ -99,8 +99,9 @@ async function observeSome(
     open = [];
     for (const [i, { observation, commit }] of toWrite.entries()) {
       const result = results[i];
-      if (result?.kind === 'written') note(tally, commit, result);
-      else open = [...open, observation];
+      if (result?.kind !== 'written') open = [...open, observation];
+      else if (commit.previous === null) tally.added += 1;
+      tally.events.push(...recordedBy(commit, result));
     }
     if (results.some(({ kind }) => kind === 'baselined')) announces = () => true;
   }
@@ -139,12 +140,6 @@ async function decideAll(
     steps.push({ observation, commit: decision.commit });
   }
   return steps;
-}
-
-/** All steps but those that are held back; the tally then holds these. */
-function note(tally: Tally, commit: FilingCommit, result: CommitResult): void {
-  if (commit.previous === null) tally.added += 1;
-  tally.events.push(...recordedBy(commit, result));
 }
 
 /** The reports of the events that a commit has put into the log, that of a joined commit included. */

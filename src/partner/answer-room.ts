@@ -35,14 +35,14 @@ export function createAnswerRoom(places: number) {
 }
 
 /** The room for large answers of all accounts of a process. */
-export interface AnswerRooms {
-  /** Pages keep theirs until their filings are compared, which may take single filings. */
-  readonly pages: AnswerRoom;
-  /** Other answers keep theirs only until they are parsed, so pages may wait for them. */
-  readonly others: AnswerRoom;
-}
+export type AnswerRooms = ReturnType<typeof createAnswerRooms>;
 
 /** Room for the large answers of one process, 64 MiB of pages and 32 of others. */
-export function createAnswerRooms(): AnswerRooms {
-  return { pages: createAnswerRoom(32), others: createAnswerRoom(16) };
+export function createAnswerRooms() {
+  return {
+    /** Pages keep theirs until their filings are compared, which may take single filings. */
+    pages: createAnswerRoom(32),
+    /** Other answers keep theirs only until they are parsed, so pages may wait for them. */
+    others: createAnswerRoom(16),
+  };
 }

@@ -32,14 +32,6 @@ export interface LookReport {
  */
 export type Looks = ReturnType<typeof createLooks>;
 
-/** A poll with which looks are compared. */
-export interface WatchedPoll {
-  /** The same client, which remembers what the poll has seen. */
-  watching(client: PartnerClient): PartnerClient;
-  /** Begins looking at the account if the poll was complete. `asked` as in `PollJob`. */
-  ended(poll: EndedPoll, asked: boolean): void;
-}
-
 export interface LooksDeps {
   /** Milliseconds between two looks; null for a third of the account's poll interval. */
   readonly lookMs: number | null;
@@ -110,16 +102,18 @@ export function createLooks(deps: LooksDeps) {
   }
 
   return {
-    /** Ends the looks at an account, as its next poll begins. */
-    poll(account: PolledAccount, connection: PartnerConnection): WatchedPoll {
+    /** Ends the looks at an account, as its next poll begins; looks are compared with that poll. */
+    poll(account: PolledAccount, connection: PartnerConnection) {
       stop(account.account);
       let shown: Sight | null = null;
       return {
-        watching(client) {
+        /** The same client, which remembers what the poll has seen. */
+        watching(client: PartnerClient): PartnerClient {
           if (intervalMs(account, deps.lookMs) >= account.pollIntervalMs) return client;
           return watching(client, (sight) => (shown = sight));
         },
-        ended(poll, asked) {
+        /** Begins looking at the account if the poll was complete. `asked` as in `PollJob`. */
+        ended(poll: EndedPoll, asked: boolean) {
           const { outcome, marks } = poll;
           const memory = memoryOf(connection);
           const { alarm } = memory;

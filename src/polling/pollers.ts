@@ -18,7 +18,7 @@ import type { PollingStore } from './store/polling-store.ts';
 import type { PartnerConnection, PartnerConnections } from './partner-connections.ts';
 import { createLateSearch } from './schedule/late-filings.ts';
 import { isSealError } from './ask-service.ts';
-import { withUpkeep } from './upkeep.ts';
+import { meanwhile } from './upkeep.ts';
 
 export interface AccountPollerDeps
   extends
@@ -68,21 +68,20 @@ export function createAccountPoller(deps: AccountPollerDeps): Poll {
       await known.forget(job.account);
       return 'gone';
     }
-    return withUpkeep(
-      () => deps.upkeep(job.account),
-      { everyMs: upkeepMs, onError },
-      async () => {
-        try {
-          return await pollKnown(account, job, signal, lease);
-        } catch (error) {
-          const unreadable = await deps.reportStanding(job.account, error);
-          if (unreadable === null) throw error;
-          // The marks may be what cannot be read: the API names them then.
-          await unlessUnreadable(() => notes.unpolled(account, unreadable));
-          return 'polled';
-        }
-      },
-    );
+    const upkeep = () => deps.upkeep(job.account);
+    try {
+      return await meanwhile(upkeep, { everyMs: upkeepMs, onError }, () =>
+        pollKnown(account, job, signal, lease),
+      );
+    } catch (error) {
+      const unreadable = await deps.reportStanding(job.account, error);
+      if (unreadable === null) throw error;
+      // The marks may be what cannot be read: the API names them then.
+      await unlessUnreadable(() => notes.unpolled(account, unreadable));
+      return 'polled';
+    } finally {
+      await upkeep();
+    }
   };
 
   async function pollKnown(account: KeyedAccount, job: PollJob, ...rest: Rest): Promise<PollEnd> {

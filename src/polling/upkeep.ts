@@ -32,19 +32,3 @@ export async function meanwhile<T>(
     await running;
   }
 }
-
-/**
- * As `meanwhile`, with `upkeep` once more when the work has ended, however it ended. Rejects with the last
- * upkeep's error, or else as `work` does.
- */
-export async function withUpkeep<T>(
-  upkeep: () => Promise<void>,
-  options: UpkeepOptions,
-  work: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await meanwhile(upkeep, options, work);
-  } finally {
-    await upkeep();
-  }
-}

@@ -43,15 +43,15 @@ export interface Subscription extends DeliveryLimits, VerificationSettings {
   /** The identity and trust of its connections; that of all others where absent or null. */
   readonly tls?: Tls | null;
   /**
-   * Start in the log: its head, its oldest event, or its head with a snapshot of each filing before. Older
-   * versions did not store it.
+   * Start in the log: its head, its oldest event, or its head with a snapshot of each filing before; missing
+   * = its head.
    */
   readonly from?: 'now' | 'earliest' | 'state';
   /** When it expires, in milliseconds since the epoch; null or missing = never. */
   readonly expiresAt?: number | null;
   /** Whether its endpoint is asked again after it was disabled for failing; missing = true. */
   readonly autoEnable?: boolean;
-  /** Id of the token that made it; null = the operator, or a version that did not note it. */
+  /** Id of the token that made it; null = the operator. */
   readonly createdBy?: string | null;
   /**
    * True where that token manages only its own subscriptions: events about others are not for it. Missing

@@ -96,14 +96,7 @@ export function detectRemoval(previous: FilingState, span: ComparedSpan): Detect
   const { restate, answeredBy: _answer, ...known } = previous;
   if (previous.removed && restate !== true) return { kind: 'unchanged' };
   if (isOutdated(previous, span)) return { kind: 'outdated' };
-  const next = {
-    ...known,
-    ...stayMarks(known),
-    sequence: previous.sequence + 1,
-    readFrom: span.start,
-    readAt: span.end,
-    removed: true,
-  };
+  const next = { ...stayed(known, span), removed: true };
   return { kind: 'change', type: 'filing.removed', changed: [], inferred: false, next };
 }
 
@@ -119,15 +112,13 @@ export function detectPassed(
 ): Detection {
   const passed = passedDeadline(deadlines, previous, span.start, isSeen);
   if (passed === null || isOutdated(previous, span)) return { kind: 'unchanged' };
-  const next = {
-    ...previous,
-    ...stayMarks(previous),
-    sequence: previous.sequence + 1,
-    readFrom: span.start,
-    readAt: span.end,
-    ...reportedMark(previous, passed),
-  };
+  const next = { ...stayed(previous, span), ...reportedMark(previous, passed) };
   return { kind: 'change', type: passed.type, changed: [], inferred: false, next, passed };
+}
+
+// The state after an event that leaves a filing in its status.
+function stayed(state: FilingState, { start, end }: ComparedSpan): FilingState {
+  return { ...state, ...stayMarks(state), sequence: state.sequence + 1, readFrom: start, readAt: end };
 }
 
 /** Fields that no event type covers have changed since the last change of a filing. */

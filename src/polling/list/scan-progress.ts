@@ -14,39 +14,27 @@ import {
 } from './scan-position.ts';
 
 /** The part of a list that a scan has read so far. */
-export interface ScanProgress {
-  position: ScanPosition;
-  /** Records that could not be read as filings, by id or digest; the first thousand. */
-  readonly quarantined: ReadonlySet<string>;
-  /** Records that the service could not write, not even alone. */
-  readonly leftOut: readonly LeftOutRecord[];
-  /** Number of records that could not be read as filings. */
-  unreadable(): number;
-  /** Goes on behind a page that was read. */
-  accept(answer: PageAnswer): ShownPage;
-  /** Goes on behind a single record that cannot be read. */
-  leaveOut(error: PartnerError): void;
-  /** Goes on behind a page that cannot be read. Returns the next step. */
-  leaveOutPage(): ScanStep;
-  /** Offset of a record that can be read, if any can. */
-  readableOffset(): number;
-}
+export type ScanProgress = ReturnType<typeof createScanProgress>;
 
 // Maximum number of records that cannot be read of which the names are kept.
 const quarantinedMax = 1_000;
 
 /** The progress of a scan before its first page; see `ScanDeps` for `shown` and `part`. */
-export function createScanProgress(shown: IdSet, part: number): ScanProgress {
+export function createScanProgress(shown: IdSet, part: number) {
   const quarantined = new Set<string>();
   const leftOut: LeftOutRecord[] = [];
   let unreadable = 0;
 
-  const progress: ScanProgress = {
-    position: startPosition(),
-    quarantined,
-    leftOut,
+  const progress = {
+    position: startPosition() as ScanPosition,
+    /** Records that could not be read as filings, by id or digest; the first thousand. */
+    quarantined: quarantined as ReadonlySet<string>,
+    /** Records that the service could not write, not even alone. */
+    leftOut: leftOut as readonly LeftOutRecord[],
+    /** Number of records that could not be read as filings. */
     unreadable: () => unreadable,
-    accept(answer) {
+    /** Goes on behind a page that was read. */
+    accept(answer: PageAnswer): ShownPage {
       let fresh = 0;
       const showId = (id: string): boolean => {
         const membership = shown.add(id, part);
@@ -64,15 +52,18 @@ export function createScanProgress(shown: IdSet, part: number): ScanProgress {
       progress.position = advance(progress.position, answer.page, fresh);
       return { ...answer, rows };
     },
-    leaveOut(error) {
+    /** Goes on behind a single record that cannot be read. */
+    leaveOut(error: PartnerError): void {
       leftOut.push({ offset: progress.position.offset, error });
       progress.position = skipRecord(progress.position);
     },
-    leaveOutPage() {
+    /** Goes on behind a page that cannot be read. Returns the next step. */
+    leaveOutPage(): ScanStep {
       progress.position = skipPage(progress.position);
       return nextStep(progress.position);
     },
-    readableOffset() {
+    /** Offset of a record that can be read, if any can. */
+    readableOffset(): number {
       let at = 0;
       while (leftOut.some(({ offset }) => offset === at)) at += 1;
       return at;
