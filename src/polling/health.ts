@@ -74,29 +74,20 @@ function isFarBehind({ baselined, budgetWaitMs }: PollingMarks, pollIntervalMs: 
   return baselined && budgetWaitMs > staleAfterMs(pollIntervalMs);
 }
 
-/** Why the polls of an account are late although nothing fails. */
-interface LatePolls {
-  readonly reason: 'partner_budget';
-  /** Milliseconds for which the last poll waited for its turns. */
-  readonly waitedMs: number;
-  /** The cause and the remedy, for the operator. */
-  readonly detail: string;
-}
-
 /**
- * Why polls are late: the last one waited longer than a poll interval for its turns at the host, which all
- * accounts share. Null when it did not. Pure.
+ * Why polls are late although nothing fails: the last one waited longer than a poll interval for its turns at
+ * the host, which all accounts share. The cause and the remedy, for the operator; null when it did not. Pure.
  */
 export function latePolls(
-  { budgetWaitMs }: Pick<PollingMarks, 'budgetWaitMs'>,
+  { budgetWaitMs: waitedMs }: Pick<PollingMarks, 'budgetWaitMs'>,
   pollIntervalMs: number,
-): LatePolls | null {
-  if (budgetWaitMs <= pollIntervalMs) return null;
-  const seconds = Math.max(1, Math.round(budgetWaitMs / 1_000));
+) {
+  if (waitedMs <= pollIntervalMs) return null;
+  const seconds = Math.max(1, Math.round(waitedMs / 1_000));
   const detail =
     `The last poll waited ${seconds} s for its turns, because PARTNER_TOTAL_RPS bounds the requests of all ` +
     'accounts to its host: raise it if the partner service allows more, or poll less often (pollIntervalMs).';
-  return { reason: 'partner_budget', waitedMs: budgetWaitMs, detail };
+  return { reason: 'partner_budget' as const, waitedMs, detail };
 }
 
 /** The operational event for a change of an account's health; null for none. */
@@ -150,7 +141,7 @@ export function buildHealthEvent(
   type: NonNullable<HealthChange>,
   marks: Pick<PollingMarks, 'generation' | 'lastCompletePollAt' | 'lastError' | 'toldAt'>,
   at: number,
-  details: { readonly doubt?: Doubt | null; readonly late?: LatePolls | null } = {},
+  details: { readonly doubt?: Doubt | null; readonly late?: ReturnType<typeof latePolls> } = {},
 ): NewEvent {
   const { doubt = null, late = null } = details;
   // A key may be refused again, or an account be stale again, without a complete poll since the last event.

@@ -8,7 +8,7 @@ import { unlessUnreadable, type ReportStanding } from '../redis/unreadable-recor
 import { largeAccountFilings } from './schedule/plan.ts';
 import { leased, pollAccount, type PollAccountDeps } from './poll.ts';
 import type { Looks } from './looks.ts';
-import { createPollNotes, type PollNotes, type PollNotesDeps } from './poll-notes.ts';
+import { createPollNotes, type PollNotesDeps } from './poll-notes.ts';
 import { createPollReports, type PollReportsDeps } from './poll-reports.ts';
 import type { ReadDeps } from './reads/poll-input.ts';
 import type { PollJob } from './schedule/poll-queue.ts';
@@ -56,16 +56,15 @@ export function createAccountPoller(deps: AccountPollerDeps): Poll {
   const { clock, looks, partners, polling, upkeepMs, onError } = deps;
   const reports = createPollReports(deps);
   const notes = createPollNotes({ ...deps, reportHealth: reports.health });
-  const known = createKnownAccounts(deps, notes);
   // The dependencies that all polls of an account share, from its first poll over this connection on.
   const shared = new WeakMap<PartnerConnection, PollAccountDeps>();
   const tryTakePlace = createPlaces(largeReadsMax);
 
   return async (job, signal, lease) => {
-    const [account] = await Promise.all([known.find(job.account), clock.synchronise(clockAgeMs)]);
+    const [account] = await Promise.all([find(job.account), clock.synchronise(clockAgeMs)]);
     if (account instanceof Error) return 'polled';
     if (account === null) {
-      await known.forget(job.account);
+      await forget(job.account);
       return 'gone';
     }
     const upkeep = () => deps.upkeep(job.account);
@@ -84,6 +83,26 @@ export function createAccountPoller(deps: AccountPollerDeps): Poll {
     }
   };
 
+  // Null: the account is gone. An error, which was reported: its record cannot be read.
+  async function find(name: string): Promise<KeyedAccount | Error | null> {
+    try {
+      return await deps.accounts.getKeyed(name);
+    } catch (error) {
+      const sealed = isSealError(error) ? await deps.accounts.get(name) : null;
+      if (sealed !== null) await notes.unpolled(sealed, error as Error);
+      const unreadable = await deps.reportStanding(name, error);
+      if (unreadable === null) throw error;
+      return unreadable;
+    }
+  }
+
+  async function forget(account: string): Promise<void> {
+    partners.forget(account);
+    looks?.stop(account);
+    await polling.forgetPolled(account);
+    await deps.onUnknownAccount(account);
+  }
+
   async function pollKnown(account: KeyedAccount, job: PollJob, ...rest: Rest): Promise<PollEnd> {
     try {
       return await pollAndReport(account, job, ...rest);
@@ -91,7 +110,7 @@ export function createAccountPoller(deps: AccountPollerDeps): Poll {
       if (!(error instanceof SnapshotLostError)) throw error;
       // The account was removed, or emptied and begun anew, while it was polled: the reads are void.
       if (await deps.accounts.exists(job.account)) return 'polled';
-      await known.forget(job.account);
+      await forget(job.account);
       return 'gone';
     }
   }
@@ -145,36 +164,6 @@ export function createAccountPoller(deps: AccountPollerDeps): Poll {
 }
 
 type Rest = readonly [signal: AbortSignal, lease?: PollLease];
-
-/** Finds the accounts of jobs, and lets go of those that are gone. */
-function createKnownAccounts(deps: AccountPollerDeps, notes: Pick<PollNotes, 'unpolled'>) {
-  const { accounts } = deps;
-
-  async function noteSealed(name: string, error: Error): Promise<void> {
-    const account = await accounts.get(name);
-    if (account !== null) await notes.unpolled(account, error);
-  }
-
-  return {
-    /** Null: the account is gone. An error, which was reported: its record cannot be read. */
-    async find(name: string): Promise<KeyedAccount | Error | null> {
-      try {
-        return await accounts.getKeyed(name);
-      } catch (error) {
-        if (isSealError(error)) await noteSealed(name, error);
-        const unreadable = await deps.reportStanding(name, error);
-        if (unreadable === null) throw error;
-        return unreadable;
-      }
-    },
-    async forget(account: string): Promise<void> {
-      deps.partners.forget(account);
-      deps.looks?.stop(account);
-      await deps.polling.forgetPolled(account);
-      await deps.onUnknownAccount(account);
-    },
-  };
-}
 
 function createPlaces(max: number): () => (() => void) | null {
   let taken = 0;

@@ -166,11 +166,7 @@ function writePlace({ cursor, shownTo }: ScanPlace): string {
 }
 
 function startAt(after: string | null): ScanPlace {
-  return after === null ? { cursor: '0', shownTo: null } : readPlace(after);
-}
-
-function readPlace(text: string): ScanPlace {
-  const [, cursor, shownTo] = /^(\d{1,20})(?: ([^]+))?$/.exec(text) ?? [];
+  const [, cursor, shownTo] = /^(\d{1,20})(?: ([^]+))?$/.exec(after ?? '0') ?? [];
   if (cursor === undefined) throw new RangeError('not a place in the list of filings');
   return { cursor, shownTo: shownTo ?? null };
 }
