@@ -8,12 +8,6 @@ import type { MarksUpdate, PollingMarks } from './store/marks.ts';
 import type { PollingStore } from './store/polling-store.ts';
 import { meanwhile } from './upkeep.ts';
 
-/**
- * Notes in an account's health about a poll that goes on, or that cannot begin; the marks at its end
- * overwrite them. A note for an account that was removed, or begun anew, is lost; all reject when Redis does.
- */
-export type PollNotes = ReturnType<typeof createPollNotes>;
-
 export interface PollNotesDeps {
   readonly polling: Pick<PollingStore, 'read' | 'write'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -27,7 +21,10 @@ export interface PollNotesDeps {
 // Milliseconds of a rest from which on it is noted; shorter ones belong to finding the pace.
 const notedRestMs = 5_000;
 
-/** The notes of all polls of a process. */
+/**
+ * Notes in an account's health about a poll that goes on, or that cannot begin; the marks at its end
+ * overwrite them. A note for an account that was removed, or begun anew, is lost; all reject when Redis does.
+ */
 export function createPollNotes({ polling, clock, upkeepMs, onError, reportHealth }: PollNotesDeps) {
   // The notes that `update` decides on from the marks; then reports the health where that is asked for.
   async function note(
