@@ -5,7 +5,7 @@ import type { AccountStore, LoadedSubscription } from '../store/account-store.ts
 import type { Member } from './members.ts';
 import { OpenAccount } from './open-account.ts';
 import { attemptsAtOnce, holdMsMax, isLeftOver, settle } from './settle.ts';
-import { createSteps, effectivePosition, entriesAtOnce, type StepDeps } from './steps.ts';
+import { effectivePosition, entriesAtOnce, Steps, type StepDeps } from './steps.ts';
 
 export interface DelivererDeps extends Omit<StepDeps, 'store'> {
   readonly store: AccountStore;
@@ -40,31 +40,33 @@ const laneBytes = 200;
 // What is known of a subscription whose record cannot be read.
 const noRecord: LoadedSubscription = { settings: '', delivery: parseDeliveryState({}) };
 
-/** Delivers to one account, see `createDeliverer`. */
-export type Deliverer = ReturnType<typeof createDeliverer>;
-
 /**
  * Delivers the events of one account to its subscriptions, in one process at a time. It knows nothing of the
  * account at first.
  */
-export function createDeliverer(deps: DelivererDeps, name: string) {
-  const { store, now } = deps;
-  const account = new OpenAccount(name);
-  const { members, window, tasks } = account;
-  const steps = createSteps(deps, account, (id) => refresh([id]));
+export class Deliverer {
+  readonly #deps: DelivererDeps;
+  readonly #account: OpenAccount;
+  readonly #steps: Steps;
   // Whether what is to be read is read by this run: not from its last step on.
-  let isRunning = false;
-  let isReading = false;
-  let isSettling = false;
+  #isRunning = false;
+  #isReading = false;
+  #isSettling = false;
   // When the log was last read, and last written to, monotonic ms.
-  let readAt = 0;
-  let settledAt = 0;
+  #readAt = 0;
+  #settledAt = 0;
   // Milliseconds until the next look.
-  let lookMs = firstLookMs;
+  #lookMs = firstLookMs;
   // When due times were last compared, milliseconds on Redis's clock.
-  let lookedAt = 0;
+  #lookedAt = 0;
   // Since when the window has no room for new entries, monotonic ms; null while it has.
-  let fullSince: number | null = null;
+  #fullSince: number | null = null;
+
+  constructor(deps: DelivererDeps, name: string) {
+    this.#deps = deps;
+    this.#account = new OpenAccount(name);
+    this.#steps = new Steps(deps, this.#account, (id) => this.#refresh([id]));
+  }
 
   /**
    * Delivers all that can be delivered now. Ends when nothing can be sent, when another deliverer has
@@ -72,19 +74,20 @@ export function createDeliverer(deps: DelivererDeps, name: string) {
    * kept for the next run, and believed as long as no other deliverer has begun. Rejects when Redis fails,
    * as soon as nothing is in flight; the next run sends those events again under the same ids.
    */
-  async function run(signal: AbortSignal): Promise<RunResult> {
+  async run(signal: AbortSignal): Promise<RunResult> {
+    const { tasks } = this.#account;
     const onAbort = () => tasks.poke();
     signal.addEventListener('abort', onAbort);
-    isRunning = true;
+    this.#isRunning = true;
     try {
-      const isOpen = await open();
-      if (isOpen) await deliver(signal);
-      isRunning = false;
-      return isOpen ? end(signal.aborted) : { wakeAt: null };
+      const isOpen = await this.#open();
+      if (isOpen) await this.#deliver(signal);
+      this.#isRunning = false;
+      return isOpen ? this.#end(signal.aborted) : { wakeAt: null };
     } catch (error) {
-      isRunning = false;
+      this.#isRunning = false;
       while (tasks.count() > 0) await tasks.sleep(lookMsMax);
-      account.forget();
+      this.#account.forget();
       throw error;
     } finally {
       signal.removeEventListener('abort', onAbort);
@@ -92,16 +95,18 @@ export function createDeliverer(deps: DelivererDeps, name: string) {
   }
 
   /** A running deliverer reads on: there may be new events or settings. False when it will not any more. */
-  function readOn(): boolean {
-    if (!isRunning || account.overtaken !== null) return false;
-    account.mustRead = true;
+  readOn(): boolean {
+    const { members, tasks, overtaken } = this.#account;
+    if (!this.#isRunning || overtaken !== null) return false;
+    this.#account.mustRead = true;
     members.proxyIsBack();
     tasks.poke();
     return true;
   }
 
   /** Bytes that it keeps between two runs, roughly. */
-  function weight(): number {
+  weight(): number {
+    const { members, window } = this.#account;
     let bytes = window.bytes();
     for (const { settings, queue } of members.all.values())
       bytes += memberBytes + 2 * settings.length + (queue?.lanes() ?? 0) * laneBytes;
@@ -110,75 +115,80 @@ export function createDeliverer(deps: DelivererDeps, name: string) {
 
   // The story: read what is new, look at those that are due or have something to do, write what has come
   // back; until nothing can be done any more.
-  async function deliver(signal: AbortSignal): Promise<void> {
+  async #deliver(signal: AbortSignal): Promise<void> {
+    const account = this.#account;
+    const { members, tasks } = account;
     for (;;) {
       const stops = signal.aborted || account.overtaken !== null;
       const failure = tasks.failure();
       if (failure !== null) throw failure.error;
       if (!stops) {
-        lookAtDue();
-        giveWay();
-        if (mayRead()) startReading();
-        if (!account.hasChanged) lookAtSome();
+        this.#lookAtDue();
+        this.#giveWay();
+        if (this.#mayRead()) this.#startReading();
+        if (!account.hasChanged) this.#lookAtSome();
       }
-      if (maySettle()) startSettling(false);
-      const isDone = stops || (!members.hasListed() && !hasMoreToRead());
+      if (this.#maySettle()) this.#startSettling(false);
+      const isDone = stops || (!members.hasListed() && !this.#hasMoreToRead());
       const hasToWrite = account.overtaken === null && members.touched.size > 0;
       if (isDone && tasks.count() === 0 && !hasToWrite) {
-        const mayEnd = account.overtaken !== null || stops || !staysForRate();
-        isRunning = !(mayEnd && isWritten());
-        if (!isRunning) return;
+        const mayEnd = account.overtaken !== null || stops || !this.#staysForRate();
+        this.#isRunning = !(mayEnd && this.#isWritten());
+        if (!this.#isRunning) return;
         if (mayEnd) {
-          startSettling(true);
+          this.#startSettling(true);
           continue;
         }
       }
       // oxlint-disable no-await-in-loop
       if (members.hasListed() && !stops) await othersFirst();
-      else await tasks.sleep(sleepMs(stops));
+      else await tasks.sleep(this.#sleepMs(stops));
       // oxlint-enable no-await-in-loop
     }
   }
 
   // Whether nothing is to be written before the run ends, or can be.
-  function isWritten(): boolean {
-    const { overtaken, stored } = account;
-    return overtaken !== null || !(isLeftOver(account, now()) || wasAhead(stored.at));
+  #isWritten(): boolean {
+    const { overtaken, stored } = this.#account;
+    return overtaken !== null || !(isLeftOver(this.#account, this.#deps.now()) || this.#wasAhead(stored.at));
   }
 
-  function wasAhead(at: number): boolean {
-    return aheadMsOf(at, now()) > 0;
+  #wasAhead(at: number): boolean {
+    return aheadMsOf(at, this.#deps.now()) > 0;
   }
 
-  function hasMoreToRead(): boolean {
-    return account.mustRead || window.hasMore();
+  #hasMoreToRead(): boolean {
+    return this.#account.mustRead || this.#account.window.hasMore();
   }
 
   // Opens the account, or goes on with what is known of it; false where there is nothing to deliver to.
-  async function open(): Promise<boolean> {
-    tasks.reset();
+  async #open(): Promise<boolean> {
+    const account = this.#account;
+    account.tasks.reset();
     account.overtaken = null;
     account.mustRead = false;
     account.hasChanged = false;
-    settledAt = performance.now();
+    this.#settledAt = performance.now();
     if (account.fence !== null) {
-      await readLog();
+      await this.#readLog();
       if (account.overtaken === null) {
-        members.proxyIsBack();
-        for (const member of members.own) members.look(member);
+        account.members.proxyIsBack();
+        for (const member of account.members.own) account.members.look(member);
         return true;
       }
       account.forget();
     }
-    return openAnew();
+    return this.#openAnew();
   }
 
-  async function openAnew(): Promise<boolean> {
-    const opened = await store.open(name);
+  async #openAnew(): Promise<boolean> {
+    const account = this.#account;
+    const { members, window } = account;
+    const opened = await this.#deps.store.open(account.name);
     if (opened === null) return false;
     account.begin(opened);
     const { level, ids, head } = opened;
-    await refresh(ids, opened.isBroughtBack ? level.position : null);
+    await this.#refresh(ids, opened.isBroughtBack ? level.position : null);
     // Where all are further than the level, nothing before them is read again.
     let first = head.position;
     for (const { lags, isBroken, position } of members.all.values())
@@ -191,7 +201,8 @@ export function createDeliverer(deps: DelivererDeps, name: string) {
 
   // At the level if nothing has to be done for it now. Where there are few, each is opened once, so that
   // settings which cannot be used show before an event comes.
-  function place(member: Member): void {
+  #place(member: Member): void {
+    const { members, window } = this.#account;
     const { delivery, position } = member;
     const { parked, replaying, release: isReleased, blocked, done, enabled, disabledAt, lags } = delivery;
     const isAtLevel = position >= window.known().position && !lags && done === '';
@@ -202,10 +213,11 @@ export function createDeliverer(deps: DelivererDeps, name: string) {
   }
 
   // Takes up records as they are stored now; `beyond` brings cursors back, see `AccountStore.load`.
-  async function refresh(ids: readonly string[], beyond: number | null = null): Promise<void> {
-    const { fence, stored } = account;
+  async #refresh(ids: readonly string[], beyond: number | null = null): Promise<void> {
+    const account = this.#account;
+    const { fence, members, window, stored } = account;
     if (fence === null) return;
-    const loaded = await store.load(name, fence, ids, beyond);
+    const loaded = await this.#deps.store.load(account.name, fence, ids, beyond);
     if (loaded === null) {
       account.overtaken = 'fenced';
       return;
@@ -216,21 +228,23 @@ export function createDeliverer(deps: DelivererDeps, name: string) {
       if (record instanceof Error) {
         const broken = member ?? members.add(id, noRecord, 0);
         members.leaveLevel(broken, window.known().position);
-        await steps.leaveOut(broken, record);
+        await this.#steps.leaveOut(broken, record);
       } else if (record === null) {
         if (member !== undefined) members.remove(member);
       } else if (member === undefined)
-        place(members.add(id, record, effectivePosition(record.delivery, stored.level)));
-      else await steps.follow(member, record);
+        this.#place(members.add(id, record, effectivePosition(record.delivery, stored.level)));
+      else await this.#steps.follow(member, record);
     }
   }
 
-  async function readLog(): Promise<void> {
-    const { fence, version } = account;
+  async #readLog(): Promise<void> {
+    const account = this.#account;
+    const { name, fence, members, window, version } = account;
+    const { store } = this.#deps;
     if (fence === null) return;
     const wanted = window.hasRoom() ? entriesAtOnce : 0;
     const read = await store.read(name, fence, window.known(), version, wanted);
-    readAt = performance.now();
+    this.#readAt = performance.now();
     if (typeof read === 'string') {
       account.overtaken = read;
       return;
@@ -238,20 +252,21 @@ export function createDeliverer(deps: DelivererDeps, name: string) {
     window.headIs(read.head);
     if (read.version !== version) {
       const allIds = async () => [...new Set([...members.all.keys(), ...(await store.ids(name))])];
-      await refresh(read.changed ?? (await allIds()));
+      await this.#refresh(read.changed ?? (await allIds()));
       ({ version: account.version } = read);
     }
     account.hasChanged = false;
     const found = wanted > 0 ? window.add(read.stretch) : null;
     if (found === null) return;
     members.wake(found, window.known().position);
-    lookMs = firstLookMs;
-    trim();
+    this.#lookMs = firstLookMs;
+    this.#trim();
     // Room in the window is made before the next event needs it.
-    if (!window.hasMore()) leaveBehind(window.middle());
+    if (!window.hasMore()) this.#leaveBehind(window.middle());
   }
 
-  function trim(): void {
+  #trim(): void {
+    const { members, window } = this.#account;
     let from = window.known().position;
     for (const { reads, queue, position } of members.own)
       if (!reads) from = Math.min(from, queue?.readTo() ?? position);
@@ -260,31 +275,34 @@ export function createDeliverer(deps: DelivererDeps, name: string) {
 
   // Slow subscriptions must not keep the others from getting what is new. Where many events wait for all,
   // some are ahead of others for a while.
-  function giveWay(): void {
+  #giveWay(): void {
+    const { window } = this.#account;
     const at = performance.now();
-    if (!window.hasRoom()) trim();
+    if (!window.hasRoom()) this.#trim();
     const isFull = !window.hasRoom() && window.hasMore();
-    fullSince = isFull ? (fullSince ?? at) : null;
-    if (fullSince === null || at - fullSince < patienceMs) return;
-    fullSince = null;
-    leaveBehind(window.known().position);
+    this.#fullSince = isFull ? (this.#fullSince ?? at) : null;
+    if (this.#fullSince === null || at - this.#fullSince < patienceMs) return;
+    this.#fullSince = null;
+    this.#leaveBehind(window.known().position);
   }
 
   // Subscriptions that have not come up to a position read by themselves, unless all are as slow.
-  function leaveBehind(position: number): void {
+  #leaveBehind(position: number): void {
+    const { members } = this.#account;
     const slow = [...members.own].filter(
       (member) => !member.reads && (member.queue?.readTo() ?? member.position) < position,
     );
     if (slow.length === 0 || slow.length === members.all.size) return;
     for (const member of slow) member.reads = true;
-    trim();
+    this.#trim();
   }
 
-  function lookAtDue(): void {
-    const at = now();
+  #lookAtDue(): void {
+    const { members, window } = this.#account;
+    const at = this.#deps.now();
     // Times of a clock that was ahead are not waited for.
-    const isBack = wasAhead(lookedAt);
-    lookedAt = at;
+    const isBack = this.#wasAhead(this.#lookedAt);
+    this.#lookedAt = at;
     for (const member of members.takeDue(at, isBack)) {
       if (isBack && member.queue !== null) members.touched.add(member);
       member.mayReplay = true;
@@ -294,87 +312,89 @@ export function createDeliverer(deps: DelivererDeps, name: string) {
   }
 
   // Those with something to send take turns, one attempt each.
-  function lookAtSome(): void {
+  #lookAtSome(): void {
+    const { members } = this.#account;
     let starts = 0;
     for (let looks = 0; looks < looksAtOnce && starts < startsAtOnce; looks += 1) {
       const member = members.next();
       if (member === null) return;
       if (members.all.get(member.id) !== member || member.isLevel) continue;
-      if (!steps.step(member)) continue;
+      if (!this.#steps.step(member)) continue;
       starts += 1;
       members.look(member);
     }
   }
 
-  function mayRead(): boolean {
-    if (isReading) return false;
+  #mayRead(): boolean {
+    if (this.#isReading) return false;
+    const { mustRead, window } = this.#account;
     const mayGoOn = window.hasMore() && window.hasRoom();
-    return account.mustRead || mayGoOn || performance.now() - readAt >= lookMs;
+    return mustRead || mayGoOn || performance.now() - this.#readAt >= this.#lookMs;
   }
 
-  function startReading(): void {
-    if (!hasMoreToRead()) lookMs = Math.min(2 * lookMs, lookMsMax);
-    account.mustRead = false;
-    isReading = true;
-    tasks.begin(async () => {
+  #startReading(): void {
+    if (!this.#hasMoreToRead()) this.#lookMs = Math.min(2 * this.#lookMs, lookMsMax);
+    this.#account.mustRead = false;
+    this.#isReading = true;
+    this.#account.tasks.begin(async () => {
       try {
-        await readLog();
+        await this.#readLog();
       } finally {
-        isReading = false;
+        this.#isReading = false;
       }
     });
   }
 
-  function maySettle(): boolean {
-    const { overtaken, results, inFlight, firstResultAt, stored } = account;
-    if (isSettling || overtaken !== null) return false;
+  #maySettle(): boolean {
+    const { overtaken, results, inFlight, firstResultAt, members, stored, window } = this.#account;
+    if (this.#isSettling || overtaken !== null) return false;
     const at = performance.now();
     if (members.touched.size === 0)
-      return window.known().position > stored.level && at - settledAt >= holdMsMax;
+      return window.known().position > stored.level && at - this.#settledAt >= holdMsMax;
     const isHalf = 2 * results >= inFlight || results >= attemptsAtOnce;
     return results === 0 || isHalf || at - firstResultAt >= gatherMs;
   }
 
-  function startSettling(isLast: boolean): void {
-    isSettling = true;
-    settledAt = performance.now();
-    tasks.begin(async () => {
+  #startSettling(isLast: boolean): void {
+    this.#isSettling = true;
+    this.#settledAt = performance.now();
+    this.#account.tasks.begin(async () => {
       try {
-        await settle({ ...deps, leaveOut: steps.leaveOut }, account, isLast);
+        const leaveOut = (member: Member, error: unknown) => this.#steps.leaveOut(member, error);
+        await settle({ ...this.#deps, leaveOut }, this.#account, isLast);
       } finally {
-        isSettling = false;
+        this.#isSettling = false;
       }
     });
   }
 
-  function sleepMs(stops: boolean): number {
-    const { results } = account;
-    const looksIn = Math.max(1, lookMs - (performance.now() - readAt));
-    const dueIn = stops ? Infinity : Math.max(1, members.nextDue() - now());
-    const gathersIn = results > 0 && !isSettling ? gatherMs : Infinity;
+  #sleepMs(stops: boolean): number {
+    const { members, results } = this.#account;
+    const looksIn = Math.max(1, this.#lookMs - (performance.now() - this.#readAt));
+    const dueIn = stops ? Infinity : Math.max(1, members.nextDue() - this.#deps.now());
+    const gathersIn = results > 0 && !this.#isSettling ? gatherMs : Infinity;
     return Math.min(looksIn, dueIn, gathersIn, lookMsMax);
   }
 
   // A run that only waits for a rate ends if that takes long.
-  function staysForRate(): boolean {
+  #staysForRate(): boolean {
+    const { members } = this.#account;
     const next = members.nextDue();
-    if (next === Infinity || next - now() > stayMsMax) return false;
+    if (next === Infinity || next - this.#deps.now() > stayMsMax) return false;
     for (const { notBefore } of members.waiting)
       if (notBefore?.at === next && notBefore.reason === 'rate') return true;
     return false;
   }
 
-  function end(isAborted: boolean): RunResult {
-    const { overtaken } = account;
-    account.behind = null;
+  #end(isAborted: boolean): RunResult {
+    const { overtaken, members } = this.#account;
+    this.#account.behind = null;
     if (overtaken !== null || isAborted) {
-      account.forget();
+      this.#account.forget();
       // Another deliverer goes on from there.
-      return { wakeAt: overtaken === 'fenced' ? null : now() };
+      return { wakeAt: overtaken === 'fenced' ? null : this.#deps.now() };
     }
     const wakeAt = members.firstDue();
     return { wakeAt: Number.isFinite(wakeAt) ? wakeAt : null };
   }
-
-  return { run, readOn, weight };
 }

@@ -9,7 +9,7 @@ import { SealError, type Sealer } from '../../secrets/seal.ts';
 import { createCallbackSender, type SendCallbackDeps } from '../../callbacks/send-callback.ts';
 import { createAccountShares } from '../account-shares.ts';
 import { SharedLimits } from '../schedule/limiter.ts';
-import { createDeliverer, type Deliverer, type DelivererDeps, type RunResult } from './deliverer.ts';
+import { Deliverer, type DelivererDeps, type RunResult } from './deliverer.ts';
 import type { ReadySubscription } from './queue.ts';
 import type { Opened } from './steps.ts';
 
@@ -97,7 +97,7 @@ export function createDeliverers(deps: DeliverersDeps) {
       const again = (): Promise<RunResult> => run(account, signal);
       return current.run.then(again, again);
     }
-    const deliverer = kept.get(account)?.deliverer ?? createDeliverer(ofAll, account);
+    const deliverer = kept.get(account)?.deliverer ?? new Deliverer(ofAll, account);
     kept.delete(account);
     const begun = runNow(account, deliverer, signal);
     running.set(account, { deliverer, run: begun });

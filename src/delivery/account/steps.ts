@@ -47,57 +47,65 @@ const brokenMs = 5_000;
 const unendedMs = 60_000;
 const starvedMs = 50;
 
-/**
- * What is done for one member of an account at a time. `refresh` reads the record of a subscription again.
- */
-export function createSteps(deps: StepDeps, account: OpenAccount, refresh: (id: string) => Promise<void>) {
-  const { store, shares, blocks, judge, open, now } = deps;
-  const { name, members, window, tasks } = account;
+/** What is done for one member of an account at a time. */
+export class Steps {
+  readonly #deps: StepDeps;
+  readonly #account: OpenAccount;
+  readonly #refresh: (id: string) => Promise<void>;
+
+  /** `refresh` reads the record of a subscription again. */
+  constructor(deps: StepDeps, account: OpenAccount, refresh: (id: string) => Promise<void>) {
+    this.#deps = deps;
+    this.#account = account;
+    this.#refresh = refresh;
+  }
 
   /** Reads and starts for one member, whatever it needs first; true when an attempt was started. */
-  function step(member: Member): boolean {
+  step(member: Member): boolean {
     if (member.isBusy) return false;
     const { queue } = member;
     if (queue === null) {
-      openQueue(member);
+      this.#open(member);
       return false;
     }
-    const { touched } = members;
+    const { touched } = this.#account.members;
     const isIdle = queue.inFlight() === 0;
     const mustClose = member.isStale || queue.isExpired();
-    const held = isIdle ? proxyWait(queue.subscription()) : null;
+    const held = isIdle ? this.#held(queue.subscription()) : null;
     if ((mustClose || held !== null) && queue.isDirty() && isIdle) {
       touched.add(member);
       return false;
     }
     if (mustClose) {
-      if (isIdle) reopen(member, queue);
+      if (isIdle) this.#reopen(member, queue);
       return false;
     }
     if (held !== null) {
-      sleep(member, held);
+      this.#sleep(member, held);
       return false;
     }
-    read(member, queue);
+    this.#read(member, queue);
     // Together with the next result if one is to come, and with what is being read.
     if (queue.isDirty() && isIdle && !member.isBusy) touched.add(member);
     const waitsForRead = member.isBusy && !queue.fillsPlaces();
     if (!waitsForRead) {
-      if (isStarved(member, queue)) return false;
-      if (start(member, queue.start())) return true;
+      if (this.#isStarved(member, queue)) return false;
+      if (this.#start(member, queue.start())) return true;
     }
     if (member.isBusy || queue.inFlight() > 0 || touched.has(member)) return false;
-    const isAllRead = queue.readTo() >= window.known().position;
-    if (isAllRead && start(member, queue.ask())) return true;
-    rest(member, queue);
+    const isAllRead = queue.readTo() >= this.#account.window.known().position;
+    if (isAllRead && this.#start(member, queue.ask())) return true;
+    this.#rest(member, queue);
     return false;
   }
 
   /**
    * One that cannot be read stands still, and the level with it; the others go on. Rejects with other errors.
    */
-  async function leaveOut(member: Member, error: unknown): Promise<void> {
-    const unreadable = await deps.reportStanding(name, error);
+  async leaveOut(member: Member, error: unknown): Promise<void> {
+    const { name, members } = this.#account;
+    const { blocks, reportStanding, now } = this.#deps;
+    const unreadable = await reportStanding(name, error);
     if (unreadable === null) throw error;
     member.queue?.close();
     member.queue = null;
@@ -105,7 +113,7 @@ export function createSteps(deps: StepDeps, account: OpenAccount, refresh: (id: 
     members.touched.delete(member);
     try {
       const settings = await blocks.settings(name, member.id);
-      if (settings !== null) await holdBack(member, settings, unreadable.message);
+      if (settings !== null) await this.#holdBack(member, settings, unreadable.message);
     } catch (failed) {
       if (toUnreadable(failed) === null) throw failed;
     }
@@ -114,10 +122,12 @@ export function createSteps(deps: StepDeps, account: OpenAccount, refresh: (id: 
   }
 
   /** Takes up settings and state as they are stored now. */
-  async function follow(member: Member, { settings, delivery }: LoadedSubscription): Promise<void> {
+  async follow(member: Member, { settings, delivery }: LoadedSubscription): Promise<void> {
+    const { name, members, window, stored } = this.#account;
+    const { store, open } = this.#deps;
     if (member.isBroken) {
       member.isBroken = false;
-      member.position = effectivePosition(delivery, account.stored.level);
+      member.position = effectivePosition(delivery, stored.level);
     }
     members.settingsAre(member, settings);
     member.delivery = delivery;
@@ -134,7 +144,8 @@ export function createSteps(deps: StepDeps, account: OpenAccount, refresh: (id: 
   }
 
   // Does nothing for it before a time, or, with null, before something changes.
-  function sleep(member: Member, notBefore: NotBefore | null): void {
+  #sleep(member: Member, notBefore: NotBefore | null): void {
+    const { members, window } = this.#account;
     members.waits(member, notBefore);
     const isAtLevel = positionOf(member) >= window.known().position && !member.lags && !member.isBroken;
     if (isAtLevel) members.toLevel(member);
@@ -142,71 +153,75 @@ export function createSteps(deps: StepDeps, account: OpenAccount, refresh: (id: 
     else member.reads = true;
   }
 
-  function openQueue(member: Member): void {
+  #open(member: Member): void {
     const { id, settings, delivery, notBefore } = member;
-    if (notBefore !== null && keepsAllBack(notBefore)) return sleep(member, notBefore);
-    if (!delivery.enabled && delivery.disabledAt === 0) return sleep(member, null);
-    if (member.isBroken) return whileBusy(member, () => refresh(id));
+    const { name } = this.#account;
+    const { open, now, store, blocks } = this.#deps;
+    if (notBefore !== null && keepsAllBack(notBefore)) return this.#sleep(member, notBefore);
+    if (!delivery.enabled && delivery.disabledAt === 0) return this.#sleep(member, null);
+    if (member.isBroken) return this.#whileBusy(member, () => this.#refresh(id));
     const ready = open(name, id, settings);
-    if (ready.kind !== 'ready' && !delivery.enabled) return sleep(member, null);
-    if (ready.kind === 'unverified') return askForProof(member, ready.subscription);
-    if (ready.kind === 'unusable') return thenSleep(member, () => holdBack(member, settings, ready.reason));
+    if (ready.kind !== 'ready' && !delivery.enabled) return this.#sleep(member, null);
+    if (ready.kind === 'unverified') return this.#ask(member, ready.subscription);
+    if (ready.kind === 'unusable')
+      return this.#thenSleep(member, () => this.#holdBack(member, settings, ready.reason));
     const isAsked = isAskedAgain(delivery, ready.subscription, now());
-    if (!delivery.enabled && !isAsked) return sleep(member, null);
-    if (isExpired(ready.subscription, now())) return endExpired(member);
-    const waits = proxyWait(ready.subscription) ?? waitOf(member);
-    if (waits !== null) return sleep(member, waits);
+    if (!delivery.enabled && !isAsked) return this.#sleep(member, null);
+    if (isExpired(ready.subscription, now())) return this.#endExpired(member);
+    const waits = this.#held(ready.subscription) ?? this.#waitOf(member);
+    if (waits !== null) return this.#sleep(member, waits);
     if (delivery.parked === 0 && delivery.replaying === 0 && delivery.blocked === null)
-      return begin(member, { ready, lanes: new Map(), replays: [] });
-    whileBusy(member, async () => {
+      return this.#begin(member, { ready, lanes: new Map(), replays: [] });
+    this.#whileBusy(member, async () => {
       const waiting = await store.waiting(name, id);
       if (delivery.blocked !== null && (await blocks.set(name, id, settings, null)))
         member.delivery = { ...member.delivery, blocked: null };
-      begin(member, { ready, ...waiting });
+      this.#begin(member, { ready, ...waiting });
     });
   }
 
   // When to look again, where callbacks have to wait for the proxy; null if not.
-  function proxyWait({ url }: Subscription): NotBefore | null {
-    const at = deps.heldUntil(name, url);
+  #held({ url }: Subscription): NotBefore | null {
+    const at = this.#deps.heldUntil(this.#account.name, url);
     return at === null ? null : { at, reason: 'proxy' };
   }
 
   // For what it waits by its stored state, if it is paused or waits only for a retry.
-  function waitOf({ delivery, position, lags }: Member): NotBefore | null {
-    const at = now();
+  #waitOf({ delivery, position, lags }: Member): NotBefore | null {
+    const at = this.#deps.now();
     const { pausedUntil, nextAttemptAt, replaying, parked, done, settledAt } = delivery;
     if (delivery.release || aheadMsOf(settledAt, at) > 0) return null;
     if (pauseAt(delivery, at) === 'pausing') return { at: pausedUntil, reason: 'paused' };
     const waitsForRetry = replaying === 0 && parked > 0 && nextAttemptAt > at;
-    const isAtLevel = position >= window.known().position && done === '' && !lags;
+    const isAtLevel = position >= this.#account.window.known().position && done === '' && !lags;
     return waitsForRetry && isAtLevel ? { at: nextAttemptAt, reason: 'retry' } : null;
   }
 
-  function begin(member: Member, found: Pick<QueueStart, 'ready' | 'lanes' | 'replays'>): void {
+  #begin(member: Member, found: Pick<QueueStart, 'ready' | 'lanes' | 'replays'>): void {
+    const { name: account, members } = this.#account;
     const { id, delivery, position } = member;
-    member.queue = new SubscriptionQueue(deps, { account: name, id, delivery, position, ...found });
+    member.queue = new SubscriptionQueue(this.#deps, { account, id, delivery, position, ...found });
     member.isStale = false;
     members.waits(member, null);
     members.look(member);
   }
 
-  function reopen(member: Member, queue: SubscriptionQueue): void {
+  #reopen(member: Member, queue: SubscriptionQueue): void {
     member.position = queue.position();
     member.delivery = { ...member.delivery, ...queue.close() };
     member.queue = null;
     member.isStale = false;
-    openQueue(member);
+    this.#open(member);
   }
 
   // Work for a member; nothing else is done for it before that has ended.
-  function busy(member: Member, work: () => Promise<void>, end: () => void): void {
+  #busy(member: Member, work: () => Promise<void>, end: () => void): void {
     member.isBusy = true;
-    tasks.begin(async () => {
+    this.#account.tasks.begin(async () => {
       try {
         await work();
       } catch (error) {
-        await leaveOut(member, error);
+        await this.leaveOut(member, error);
       } finally {
         member.isBusy = false;
       }
@@ -214,60 +229,66 @@ export function createSteps(deps: StepDeps, account: OpenAccount, refresh: (id: 
     });
   }
 
-  function whileBusy(member: Member, work: () => Promise<void>): void {
-    busy(member, work, () => members.look(member));
+  #whileBusy(member: Member, work: () => Promise<void>): void {
+    this.#busy(member, work, () => this.#account.members.look(member));
   }
 
-  function thenSleep(member: Member, work: () => Promise<void>): void {
-    busy(member, work, () => {
+  #thenSleep(member: Member, work: () => Promise<void>): void {
+    const { members } = this.#account;
+    this.#busy(member, work, () => {
       const isThere = members.all.get(member.id) === member;
-      if (isThere && !member.isLevel) sleep(member, member.notBefore);
+      if (isThere && !member.isLevel) this.#sleep(member, member.notBefore);
     });
   }
 
-  async function holdBack(member: Member, settings: string, reason: string): Promise<void> {
-    const block = blockAfter(await blocks.read(name, member.id), reason, now(), deps.random);
+  async #holdBack(member: Member, settings: string, reason: string): Promise<void> {
+    const { name, members } = this.#account;
+    const { blocks, now, random, onBlocked } = this.#deps;
+    const block = blockAfter(await blocks.read(name, member.id), reason, now(), random);
     const isWritten = await blocks.set(name, member.id, settings, block);
     if (isWritten) {
       member.delivery = { ...member.delivery, blocked: block };
-      deps.onBlocked(name, member.id, block);
+      onBlocked(name, member.id, block);
     }
     // Bytes that are not text never equal the text that was read; else the settings have changed.
     if (isWritten || settings.includes('\uFFFD'))
       members.waits(member, { at: block.nextAt, reason: 'blocked' });
-    else account.mustRead = true;
+    else this.#account.mustRead = true;
   }
 
-  function askForProof(member: Member, subscription: Subscription): void {
+  #ask(member: Member, subscription: Subscription): void {
     const { settings } = member;
-    thenSleep(member, async () => {
-      const at = await deps.verifier.whenDue(settings, subscription);
+    this.#thenSleep(member, async () => {
+      const { verifier, now } = this.#deps;
+      const at = await verifier.whenDue(settings, subscription);
       // Due at once means that its settings have changed: they are read first, or it would be asked again.
       const isUnread = at !== null && at <= now() && member.settings === settings;
       const until = isUnread ? now() + brokenMs : at;
-      members.waits(member, until === null ? null : { at: until, reason: 'unverified' });
-      account.mustRead = true;
+      this.#account.members.waits(member, until === null ? null : { at: until, reason: 'unverified' });
+      this.#account.mustRead = true;
     });
   }
 
-  function endExpired(member: Member): void {
-    thenSleep(member, async () => {
-      if (await deps.endExpired(name, member.id)) return members.remove(member);
-      members.waits(member, { at: now() + unendedMs, reason: 'expired' });
-      account.mustRead = true;
+  #endExpired(member: Member): void {
+    const { name, members } = this.#account;
+    this.#thenSleep(member, async () => {
+      if (await this.#deps.endExpired(name, member.id)) return members.remove(member);
+      members.waits(member, { at: this.#deps.now() + unendedMs, reason: 'expired' });
+      this.#account.mustRead = true;
     });
   }
 
-  function read(member: Member, queue: SubscriptionQueue): void {
+  #read(member: Member, queue: SubscriptionQueue): void {
+    const { window, members } = this.#account;
     const known = window.known().position;
     if (queue.readTo() < known && queue.hasRoom()) {
-      if (queue.readTo() < window.from()) return readAlone(member, queue);
+      if (queue.readTo() < window.from()) return this.#readAlone(member, queue);
       const entries = window.behind(queue.readTo());
       const { filter = null } = queue.subscription();
       if (filter === null) queue.take({ entries, upTo: known });
       else
-        return whileBusy(member, async () => {
-          await judgeInTurns(judge, queue.subscription(), entries);
+        return this.#whileBusy(member, async () => {
+          await judgeInTurns(this.#deps.judge, queue.subscription(), entries);
           queue.take({ entries, upTo: known });
         });
     }
@@ -278,22 +299,22 @@ export function createSteps(deps: StepDeps, account: OpenAccount, refresh: (id: 
     }
     if (!queue.hasReplays() || !member.mayReplay) return;
     member.mayReplay = false;
-    whileBusy(member, async () => {
+    this.#whileBusy(member, async () => {
       member.mayReplay = await queue.readReplay();
     });
   }
 
   // One that is far behind reads the log from its own place.
-  function readAlone(member: Member, queue: SubscriptionQueue): void {
-    whileBusy(member, async () => {
-      const known = window.known().position;
-      const found = await readBehind(queue.readTo());
+  #readAlone(member: Member, queue: SubscriptionQueue): void {
+    this.#whileBusy(member, async () => {
+      const known = this.#account.window.known().position;
+      const found = await this.#readBehind(queue.readTo());
       if (typeof found === 'string') {
-        account.overtaken = found;
+        this.#account.overtaken = found;
         return;
       }
       const { entries, more } = found.stretch;
-      await judgeInTurns(judge, queue.subscription(), entries);
+      await judgeInTurns(this.#deps.judge, queue.subscription(), entries);
       const all = allOf(found.stretch);
       const before = all.filter(({ position }) => position <= known);
       const isAll = !more || before.length < all.length;
@@ -302,37 +323,41 @@ export function createSteps(deps: StepDeps, account: OpenAccount, refresh: (id: 
   }
 
   // Subscriptions that are equally far behind share the last read.
-  function readBehind(after: number): Behind['reading'] {
-    const { fence, version, behind } = account;
+  #readBehind(after: number): Behind['reading'] {
+    const { name, fence, window, version, behind } = this.#account;
     const known = window.known();
     if (fence === null) return Promise.resolve('fenced');
     if (behind?.after === after && behind.known === known.position) return behind.reading;
-    const reading = store.read(name, fence, known, version, entriesAtOnce, after);
-    account.behind = { after, known: known.position, reading };
+    const reading = this.#deps.store.read(name, fence, known, version, entriesAtOnce, after);
+    this.#account.behind = { after, known: known.position, reading };
     return reading;
   }
 
   // Whether it has an attempt to start and no place for it; it is looked at again soon then.
-  function isStarved(member: Member, queue: SubscriptionQueue): boolean {
+  #isStarved(member: Member, queue: SubscriptionQueue): boolean {
+    const { shares, now } = this.#deps;
+    const { name, members } = this.#account;
     if (shares.mayTake(name) || !queue.mayStart()) return false;
     members.waits(member, { at: now() + starvedMs, reason: 'places' });
     return true;
   }
 
-  function start(member: Member, sending: Promise<SendResult> | null): boolean {
+  #start(member: Member, sending: Promise<SendResult> | null): boolean {
     if (sending === null) return false;
+    const { name, members, tasks } = this.#account;
+    const { shares } = this.#deps;
     const end = tasks.started();
-    account.inFlight += 1;
+    this.#account.inFlight += 1;
     shares.take(name);
     const ended = (failure?: { readonly error: unknown }): void => {
-      account.inFlight -= 1;
+      this.#account.inFlight -= 1;
       shares.give(name);
       end(failure);
     };
     sending.then(
       (result) => {
-        if (account.results === 0) account.firstResultAt = performance.now();
-        account.results += 1;
+        if (this.#account.results === 0) this.#account.firstResultAt = performance.now();
+        this.#account.results += 1;
         member.results.push(result);
         members.touched.add(member);
         ended();
@@ -343,7 +368,8 @@ export function createSteps(deps: StepDeps, account: OpenAccount, refresh: (id: 
   }
 
   // Nothing can be done for it now.
-  function rest(member: Member, queue: SubscriptionQueue): void {
+  #rest(member: Member, queue: SubscriptionQueue): void {
+    const { members, window } = this.#account;
     const known = window.known().position;
     members.waits(member, queue.notBefore());
     if (queue.readTo() < known) member.reads = true;
@@ -351,8 +377,6 @@ export function createSteps(deps: StepDeps, account: OpenAccount, refresh: (id: 
     else if (member.lags) members.touched.add(member);
     else members.toLevel(member);
   }
-
-  return { step, leaveOut, follow };
 }
 
 /** The position up to which every event is done, by what is stored of a subscription and of its account. */

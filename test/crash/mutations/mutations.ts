@@ -158,9 +158,9 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'lanes that are kept are believed when another deliverer has begun',
     file: 'src/delivery/account/deliverer.ts',
-    find: '      if (account.overtaken === null) {\n        members.proxyIsBack',
+    find: '      if (account.overtaken === null) {\n        account.members.proxyIsBack',
     replace:
-      '      if (account.overtaken !== null) account.fence = (await store.open(name))?.fence ?? null;\n      if (account.fence !== null) {\n        account.overtaken = null;\n        members.proxyIsBack',
+      '      if (account.overtaken !== null) account.fence = (await this.#deps.store.open(account.name))?.fence ?? null;\n      if (account.fence !== null) {\n        account.overtaken = null;\n        account.members.proxyIsBack',
     project: 'integration',
     test: 'test/integration/delivery/drain/lanes.test.ts',
     title: 'lanes are not read anew',
@@ -223,8 +223,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'changed settings that a write has found are not read before more is sent',
     file: 'src/delivery/account/deliverer.ts',
-    find: 'if (!account.hasChanged) lookAtSome();',
-    replace: 'lookAtSome();',
+    find: 'if (!account.hasChanged) this.#lookAtSome();',
+    replace: 'this.#lookAtSome();',
     project: 'integration',
     test: 'test/integration/delivery/drain/changes.test.ts',
     title: 'to disabled stops a run',
