@@ -2,7 +2,6 @@ import type { EventLog, OutlinedEntry } from '../../events/event-log.ts';
 import { reportsFiling, snapshotType } from '../../events/event-types.ts';
 import type { RedisClient } from '../../redis/connection/connect.ts';
 import type { Keys } from '../../redis/keys.ts';
-import { loadScript } from '../../redis/scripts.ts';
 import { createCursor } from '../../subscriptions/cursor.ts';
 import { matchesEvent } from '../../subscriptions/matches-event.ts';
 import type { SubscriptionRecord } from '../../subscriptions/store/stored-subscription.ts';
@@ -11,7 +10,13 @@ import type { ReplayRecord } from '../replay/replay.ts';
 import type { ReplayStore } from '../replay/replay-store.ts';
 import { readLane } from '../store/delivery-records.ts';
 import type { Journal } from '../store/journal.ts';
-import { proofOf, writtenWithinMs } from './event-deliveries.ts';
+import {
+  createAcknowledgementSearch,
+  type Dropped,
+  type Found,
+  type Sought,
+} from './acknowledgement-search.ts';
+import { proofOf } from './event-deliveries.ts';
 
 /** A subscription that has acknowledged what a filing is now. */
 export interface Told {
@@ -45,37 +50,8 @@ export type ReadTold = (filings: ToldFilings) => Promise<ReadonlyMap<string, rea
  */
 export type OpenTold = (account: string, maker: string | null) => Promise<ReadTold>;
 
-/** An event or a snapshot that a subscription may have acknowledged. */
-interface Sought {
-  readonly filingId: string;
-  /** Id of the event, or id of the filing as JSON for its snapshots. */
-  readonly key: string;
-  /** When it was recorded, or begun; milliseconds on Redis's clock. */
-  readonly at: number;
-  /** Whether it was acknowledged, or given up, even if the attempt is no longer found. */
-  readonly isSettled: boolean;
-}
-
-/** When attempts and dead letters last made way to later ones, milliseconds on Redis's clock; 0 for never. */
-interface Dropped {
-  readonly attemptsDroppedAt: number;
-  readonly deadLettersDroppedAt: number;
-}
-
-/** When each key was acknowledged; null where it was at a time that is not known. */
-type Found = Map<string, number | null>;
-
 // Maximum number of subscriptions that are looked at.
 const subscriptionsMax = 100;
-// Number of attempts in which the acknowledgement of an event nearly always is, from a moment before it was
-// recorded on; and maximum number that are searched for all others of a subscription together.
-const nearMax = 75;
-const nearMs = 100;
-const farMax = 5_000;
-// Number of keys that one script seeks near their events, and of attempts that it reads otherwise: it keeps
-// Redis busy for about two milliseconds.
-const soughtAtOnce = 50;
-const readAtOnce = 500;
 
 /** Reads from cursors, lanes, dead letters and attempts; nothing is stored for it. */
 export function createToldReader(
@@ -86,56 +62,7 @@ export function createToldReader(
   replays: Pick<ReplayStore, 'list'>,
   subscriptions: Pick<SubscriptionReads, 'list'>,
 ): OpenTold {
-  const script = loadScript(new URL('find-acknowledged.lua', import.meta.url));
-
-  // Returns the last attempt that was read, '' at the end of all.
-  async function find(
-    attempts: string,
-    asked: readonly (readonly [from: string, readMax: number, key: string])[],
-    found: Found,
-  ): Promise<string> {
-    const reply = await script.run(redis, [attempts], [snapshotType, ...asked.flat()]);
-    const [last = '', ...times] = reply as string[];
-    for (const [i, [, , key]] of asked.entries()) if (times[i]) found.set(key, Number(times[i]));
-    return last;
-  }
-
-  async function findNear(attempts: string, sought: readonly Sought[], found: Found): Promise<void> {
-    for (let i = 0; i < sought.length; i += soughtAtOnce) {
-      const asked = sought
-        .slice(i, i + soughtAtOnce)
-        .map(({ at, key }) => [msId(at - nearMs), nearMax, key] as const);
-      // Redis serves other clients in between.
-      await find(attempts, asked, found);
-    }
-  }
-
-  // Reads on from the first of them, however far behind its event it was acknowledged.
-  async function findFar(attempts: string, sought: readonly Sought[], found: Found): Promise<void> {
-    let from = msId(earliest(sought));
-    for (let read = 0; read < farMax; read += readAtOnce) {
-      const open = sought.filter(({ key }) => !found.has(key)).map(({ key }) => [from, 0, key] as const);
-      if (open.length === 0) return;
-      const last = await find(attempts, [[from, readAtOnce, ''], ...open], found);
-      if (last === '') return;
-      from = `(${last}`;
-    }
-  }
-
-  // Whether the subscription has given an event up; true of all where there are too many to look through.
-  async function readGivenUp(account: string, id: string, from: string): Promise<(event: string) => boolean> {
-    const stretch = { order: 'oldest', from, to: '+', readMax: farMax, wanted: farMax } as const;
-    const { found, next } = await journal.read(account, id, 'dead', stretch);
-    const dead = new Set(found.map(({ eventId }) => eventId));
-    return (event) => next !== null || dead.has(event);
-  }
-
-  // The time before which attempts have made way to later ones; 0 while none has.
-  async function goneBefore(attempts: string, { attemptsDroppedAt }: Dropped): Promise<number> {
-    if (attemptsDroppedAt === 0) return 0;
-    const [oldest] = await redis.xrange(attempts, '-', '+', 'COUNT', 1);
-    return Math.min(attemptsDroppedAt, Number.parseInt(oldest?.[0] ?? '0', 10) - writtenWithinMs);
-  }
+  const search = createAcknowledgementSearch(redis, keys, journal);
 
   // The filings of which a subscription has acknowledged the event or a snapshot.
   async function acknowledged(
@@ -147,10 +74,9 @@ export function createToldReader(
   ): Promise<Found> {
     const { id } = record.subscription;
     const own = keys.account(account).subscription(id);
-    const [lanes, kept, gone] = await Promise.all([
+    const [lanes, kept] = await Promise.all([
       events.size === 0 ? [] : redis.hmget(own.lanes, ...events.keys()),
       replays.list(account, id),
-      goneBefore(own.attempts, dropped),
     ]);
     const cursor = createCursor(record.delivery.cursor, record.delivery.done);
     const passed = [...events.values()].filter(
@@ -161,16 +87,7 @@ export function createToldReader(
       ...passed.flatMap((event) => soughtEvent(record, event, kept, dropped)),
       ...filings.flatMap((filing) => soughtSnapshots(record, filing, events.get(filing.id), kept)),
     ].toSorted((a, b) => a.at - b.at);
-    const found: Found = new Map();
-    const isKept = ({ at, isSettled }: Sought): boolean => !isSettled || at >= gone;
-    await findNear(own.attempts, sought.filter(isKept), found);
-    const others = sought.filter(({ key }) => !found.has(key));
-    if (others.length > 0) {
-      await findFar(own.attempts, others.filter(isKept), found);
-      const isGivenUp = await readGivenUp(account, id, msId(earliest(others)));
-      for (const { key, isSettled } of others)
-        if (isSettled && !found.has(key) && !isGivenUp(key)) found.set(key, null);
-    }
+    const found = await search(account, id, sought, dropped);
     const told: Found = new Map();
     for (const { filingId, key } of sought)
       if (found.has(key)) told.set(filingId, told.get(filingId) ?? found.get(key) ?? null);
@@ -256,14 +173,4 @@ function soughtSnapshots(
     return covers && finished && cancelled !== true && failed === 0 && delivered > 0;
   });
   return [{ filingId, key: JSON.stringify(filingId), at: oldest.replay.createdAt, isSettled }];
-}
-
-// The first record that may be of one of these.
-function earliest(sought: readonly Sought[]): number {
-  return (sought[0]?.at ?? 0) - writtenWithinMs;
-}
-
-// The first id of a stream at this time.
-function msId(ms: number): string {
-  return String(Math.max(0, Math.floor(ms)));
 }
