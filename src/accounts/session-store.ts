@@ -1,6 +1,7 @@
 import { createHmac, hash as digest, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
+import { orNull } from '../json/or-null.ts';
 import { replaceField } from '../redis/hash-fields.ts';
 import { loadScript } from '../redis/scripts.ts';
 import { parseShaped } from '../redis/unreadable-record.ts';
@@ -132,17 +133,9 @@ export function createSessionStore(redis: RedisClient, keys: Keys, operatorToken
 // A record that cannot be read is no session: its holder signs in again. timingSafeEqual takes hashes of one
 // length only.
 function parseStored(text: string): StoredSession | null {
-  try {
-    const stored = parseShaped<StoredSession>(text, {
-      hash: 'string',
-      token: 'string',
-      endsAt: 'number',
-      usedAt: 'number',
-    });
-    return stored?.hash.length === hashLength ? stored : null;
-  } catch {
-    return null;
-  }
+  const shape = { hash: 'string', token: 'string', endsAt: 'number', usedAt: 'number' } as const;
+  const stored = orNull(() => parseShaped<StoredSession>(text, shape));
+  return stored?.hash.length === hashLength ? stored : null;
 }
 
 function toSession(account: string | null, { hash, token, endsAt, usedAt }: StoredSession): Session {

@@ -1,4 +1,5 @@
 import type { Auth } from '../subscriptions/options/auth.ts';
+import { orNull } from '../json/or-null.ts';
 import { jitter } from '../waiting/jitter.ts';
 import type { CallbackClient } from './callback-client.ts';
 import { bodyBytesMax } from './exchange.ts';
@@ -128,11 +129,7 @@ function readGrant({ excerpt }: CallbackResponse): Grant | string {
 }
 
 function membersOf(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    return Object(JSON.parse(text)) as Record<string, unknown>;
-  } catch {
-    return null;
-  }
+  return orNull(() => Object(JSON.parse(text)) as Record<string, unknown>);
 }
 
 // Milliseconds for which a token is used whose lifetime the token endpoint does not tell.

@@ -8,12 +8,13 @@ import { failedBeforehand } from './exchange.ts';
 import { sendAuthorized, type Bearers } from './bearers.ts';
 import { classifyOutcome, outcomeWithoutToken, type CallbackOutcome } from './outcome.ts';
 import type { CallbackResponse, CallbackResult } from './result.ts';
-import { formatBody, type CallbackBody } from './body-formats.ts';
+import { formatBody } from './body-formats.ts';
 import type { Mailer } from './mailer.ts';
 import { sendMail } from './mail-sender.ts';
 import { signedHeaders } from './sign.ts';
 import { identityOf } from '../subscriptions/options/tls.ts';
 import { cutText } from '../json/cut-text.ts';
+import { orNull } from '../json/or-null.ts';
 import { takeTurns } from '../json/turns.ts';
 
 /** Which attempts keep more than their outcome: their request, and the headers of the response. */
@@ -91,7 +92,7 @@ export function createCallbackSender(deps: SendCallbackDeps, subscription: Subsc
     const startedAt = performance.now();
     // A message shows members of the filing. Parsing a heavy one takes milliseconds, so each has a turn.
     if (isMessage && entry.body.length >= heavyBytes) await takeTurns().next();
-    const body = bodyOrNull(subscription, entry);
+    const body = orNull(() => formatBody(subscription, entry));
     if (body === null || bearer === undefined) return failed;
     if (format === 'email') return sendMail({ ...deps, attemptDetails }, subscription, entry, body);
     const traceparent = traceparentOf(entry.id);
@@ -118,17 +119,6 @@ export function createCallbackSender(deps: SendCallbackDeps, subscription: Subsc
     const durationMs = Math.round(performance.now() - startedAt);
     return { ...failed, outcome: outcomeWithoutToken(result), durationMs };
   };
-}
-
-function bodyOrNull(
-  subscription: Parameters<typeof formatBody>[0],
-  entry: Parameters<typeof formatBody>[1],
-): CallbackBody | null {
-  try {
-    return formatBody(subscription, entry);
-  } catch {
-    return null;
-  }
 }
 
 function toSent(

@@ -4,6 +4,7 @@ import type { CallbackOutcome } from '../callbacks/outcome.ts';
 import { createCallbackSender, type SendCallbackDeps } from '../callbacks/send-callback.ts';
 import type { RedisClient } from '../redis/connection/connect.ts';
 import type { Keys } from '../redis/keys.ts';
+import { orNull } from '../json/or-null.ts';
 import { AccountQuotaError } from '../redis/quota/account-quota.ts';
 import { asksForProof, isUnverified, type Proof } from '../subscriptions/options/verification.ts';
 import type { SubscriptionStore } from '../subscriptions/store/subscription-store.ts';
@@ -189,12 +190,8 @@ async function sendChallenge(deps: SendCallbackDeps, subscription: Subscription)
 // The text itself, or a JSON object with it as `challenge`, as receivers of Slack's events answer.
 function answersChallenge(body: string, challenge: string): boolean {
   const text = body.trim();
-  if (text === challenge) return true;
-  try {
-    return (JSON.parse(text) as { readonly challenge?: unknown } | null)?.challenge === challenge;
-  } catch {
-    return false;
-  }
+  const answer = orNull(() => JSON.parse(text) as { readonly challenge?: unknown } | null);
+  return text === challenge || answer?.challenge === challenge;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { orNull } from '../../json/or-null.ts';
 import { Problem } from './problem.ts';
 
 /** Default number of items per page. */
@@ -72,12 +73,8 @@ export function decodeCursor(
 function parse(cursor: string): unknown[] {
   const bytes = Buffer.from(cursor, 'base64url');
   if (bytes.toString('base64url') !== cursor) return [];
-  try {
-    const value: unknown = JSON.parse(bytes.toString());
-    return Array.isArray(value) ? value : [];
-  } catch {
-    return [];
-  }
+  const value = orNull((): unknown => JSON.parse(bytes.toString()));
+  return Array.isArray(value) ? value : [];
 }
 
 function checksum(kind: CursorKind, position: string): string {
