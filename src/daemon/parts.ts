@@ -75,15 +75,15 @@ export async function createParts(
   const { runs, deliverQueue } = delivery;
   const { polls, pollQueue } = polling;
   const queues = [
-    { name: 'poll', role: 'poll', tally: polls, queue: pollQueue.jobs },
-    { name: 'deliver', role: 'deliver', tally: runs, queue: deliverQueue.jobs },
+    { name: 'poll', tally: polls, queue: pollQueue.jobs },
+    { name: 'deliver', tally: runs, queue: deliverQueue.jobs },
   ] as const;
   const work = createWorkWatch({
     ...deps,
     redis: connections.failFast(),
     takenKey: keys.taken,
     queues: queues
-      .filter(({ role }) => config.roles.has(role))
+      .filter(({ name }) => config.roles.has(name))
       .map(({ name, tally, queue }) => ({ name, tally, key: (part: string) => queue.toKey(part) })),
     storeProblem: store.watch.problem,
     isConnected: () => connections.blocking().status === 'ready',

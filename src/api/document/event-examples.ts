@@ -42,6 +42,8 @@ function move(previousStatus: string | null, status: string, sequence: number, m
 }
 
 const stay = { changed: [] };
+const rejected = { ...stay, rejectionReason };
+const notKept = { filing: undefined, omitted: 'not_kept', details };
 
 // Members of `data` that differ from the examples in its schema.
 const dataByType: Readonly<Partial<Record<EventType, object>>> = {
@@ -65,33 +67,22 @@ const dataByType: Readonly<Partial<Record<EventType, object>>> = {
     stalled: { status: 'PENDING', since: '2026-11-11T10:00:02.480Z', after: 'P10D', seen: false },
   }),
   'filing.noted': move('REJECTED', 'REJECTED', 5, {
-    ...stay,
-    rejectionReason,
+    ...rejected,
     note: {
       by: 'Dana Reyes',
       kind: 'seen',
       text: 'Asked the broker for the signed affidavit.',
       assignee: null,
     },
-    filing: undefined,
-    omitted: 'not_kept',
-    details,
+    ...notKept,
   }),
   'filing.due': move('REJECTED', 'REJECTED', 5, {
-    ...stay,
-    rejectionReason,
+    ...rejected,
     dueAt: '2026-11-28T00:00:00.000Z',
     due: { dueAt: '2026-11-28T00:00:00.000Z', threshold: 'P7D', seen: false },
   }),
-  'filing.resubmitted': move('REJECTED', 'REJECTED', 5, {
-    ...stay,
-    rejectionReason,
-    answeredBy: 'f_124',
-    filing: undefined,
-    omitted: 'not_kept',
-    details,
-  }),
-  'filing.snapshot': move(null, 'REJECTED', 4, { ...stay, rejectionReason }),
+  'filing.resubmitted': move('REJECTED', 'REJECTED', 5, { ...rejected, answeredBy: 'f_124', ...notKept }),
+  'filing.snapshot': move(null, 'REJECTED', 4, rejected),
   'filing.restored': move('PENDING', 'PENDING', 5, stay),
   'account.auth_failed': { lastError: 'auth: GET filings answered 401' },
   'account.doubtful': {

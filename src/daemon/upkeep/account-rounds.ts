@@ -69,10 +69,7 @@ export function createAccountRounds(deps: AccountRoundsDeps): () => Promise<void
     found = {
       accounts: found.accounts + slice.accounts.length,
       others: found.others + slice.leaving.length + slice.unreadable,
-      shortestMs: slice.accounts.reduce(
-        (least, { pollIntervalMs }) => Math.min(least, pollIntervalMs),
-        found.shortestMs,
-      ),
+      shortestMs: Math.min(found.shortestMs, ...slice.accounts.map(({ pollIntervalMs }) => pollIntervalMs)),
     };
     place = slice.next;
     if (place !== '0') return repaired;

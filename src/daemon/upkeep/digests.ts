@@ -59,13 +59,9 @@ export function createDigests(deps: DigestsDeps): (account: Account) => Promise<
     if (last >= date) return true;
     if (lastCompletePollAt === 0) return false;
     const found = await collect(deps, settings, digestAt);
+    const facts = { ...found, since: digestAt, asOf: lastCompletePollAt };
     const at = now();
-    const event = buildDigestEvent(
-      account,
-      date,
-      { ...found, since: digestAt, asOf: lastCompletePollAt },
-      at,
-    );
+    const event = buildDigestEvent(account, date, facts, at);
     const marks = { digestDate: date, digestAt: at };
     const position = await polling.replace(account, { generation, digestDate: last }, marks, { event, at });
     if (position === null) return false;
