@@ -109,6 +109,9 @@ export class Steps {
     if (unreadable === null) throw error;
     member.queue?.close();
     member.queue = null;
+    // What was sent of it is sent again.
+    this.#account.results -= member.results.length;
+    member.results = [];
     member.isBroken = true;
     members.touched.delete(member);
     try {
@@ -346,6 +349,7 @@ export class Steps {
     if (sending === null) return false;
     const { name, members, tasks } = this.#account;
     const { shares } = this.#deps;
+    const { queue } = member;
     const end = tasks.started();
     this.#account.inFlight += 1;
     shares.take(name);
@@ -356,10 +360,13 @@ export class Steps {
     };
     sending.then(
       (result) => {
-        if (this.#account.results === 0) this.#account.firstResultAt = performance.now();
-        this.#account.results += 1;
-        member.results.push(result);
-        members.touched.add(member);
+        // A queue that was left out meanwhile takes no result.
+        if (member.queue === queue) {
+          if (this.#account.results === 0) this.#account.firstResultAt = performance.now();
+          this.#account.results += 1;
+          member.results.push(result);
+          members.touched.add(member);
+        }
         ended();
       },
       (error: unknown) => ended({ error }),

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createLatch, startReceiver } from '../../../support/receivers/receiver.ts';
 import { testRedis } from '../../../support/redis/test-redis.ts';
@@ -173,4 +174,50 @@ describe('a subscription that cannot be opened', () => {
     });
     expect(harness.errors).toEqual([]);
   });
+});
+
+test('a subscription whose results cannot be written lets its deliverer rest, and gets them again', async () => {
+  const latches = new Map(['b', 'c'].map((filing) => [filing, createLatch()]));
+  await using receiver = await startReceiver(async ({ filingId }) => {
+    await latches.get(filingId)?.opened;
+    return 200;
+  });
+  let looks = 0;
+  const now = () => {
+    looks += 1;
+    return Date.now();
+  };
+  await using harness = await createHarness(redis, { now });
+  const id = await harness.subscribe(receiver.url);
+  await harness.append('a', 'b', 'c');
+  const { attempts } = harness.keys.subscription(id);
+  const { deliveries } = harness.stores;
+  const { settle } = deliveries;
+  const isSettled = createLatch();
+  // The result of `b` comes while that of `a` is refused.
+  vi.spyOn(deliveries, 'settle').mockImplementation(async (account, fence, settlement, at) => {
+    const isFirst = settlement.subscriptions[0]?.attempts.length === 1 && receiver.accepted.length === 1;
+    if (isFirst) {
+      latches.get('b')?.open();
+      while (receiver.accepted.length < 2) await delay(10);
+      await delay(100);
+      await harness.redis.set(attempts, 'of another type');
+    }
+    const settled = await settle(account, fence, settlement, at);
+    if (isFirst) isSettled.open();
+    return settled;
+  });
+  const drained = harness.drain(id);
+  await isSettled.opened;
+  await delay(100);
+  looks = 0;
+  await delay(500);
+  expect(looks).toBeLessThan(50);
+  latches.get('c')?.open();
+  await drained;
+  await harness.redis.del(attempts);
+  await harness.change(id, {});
+  await harness.drain(id);
+  expect(await harness.state(id)).toMatchObject({ cursor: 3, blocked: null });
+  expect(receiver.accepted).toHaveLength(6);
 });
