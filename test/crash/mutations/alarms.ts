@@ -256,7 +256,7 @@ export const alarms: readonly Mutation[] = [
   },
   {
     name: 'a receiver that gave an event up counts as told',
-    file: 'src/delivery/attempts/told.ts',
+    file: 'src/delivery/attempts/acknowledgement-search.ts',
     find: 'isSettled && !found.has(key) && !isGivenUp(key)',
     replace: 'isSettled && !found.has(key)',
     project: 'integration',
