@@ -85,7 +85,7 @@ export function createAcknowledgementSearch(redis: RedisClient, keys: Keys, jour
   async function goneBefore(attempts: string, { attemptsDroppedAt }: Dropped): Promise<number> {
     if (attemptsDroppedAt === 0) return 0;
     const [oldest] = await redis.xrange(attempts, '-', '+', 'COUNT', 1);
-    return Math.min(attemptsDroppedAt, Number.parseInt(oldest?.[0] ?? '0', 10) - writtenWithinMs);
+    return Math.min(attemptsDroppedAt, Number.parseInt(oldest?.[0] ?? '0', 10) - nearMs);
   }
 
   /** Finds when a subscription acknowledged each of these, which are in the order of their times. */
