@@ -109,7 +109,7 @@ export class Steps {
     if (unreadable === null) throw error;
     member.queue?.close();
     member.queue = null;
-    // What was sent of it is sent again.
+    // Their events are sent again.
     this.#account.results -= member.results.length;
     member.results = [];
     member.isBroken = true;

@@ -82,7 +82,16 @@ export function createCommitWriter(
     const reply = (await script.run(
       redis,
       [
-        ...[filings, details, counts, head, events, bodies, filingEvents, polling, answers, triage],
+        filings,
+        details,
+        counts,
+        head,
+        events,
+        bodies,
+        filingEvents,
+        polling,
+        answers,
+        triage,
         ...indexNames.map((name) => key[name]),
       ],
       [generation, known.position, known.timeline, ...commits],

@@ -103,8 +103,21 @@ export function createSubscriptionStore(
       const first = await createScript.run(
         redis,
         [
-          ...[subscriptions, state, head, remembered, events, incarnation, quota, registrations],
-          ...[tokens, order, replays, changes, certificates, certificateWarnings, delivery],
+          subscriptions,
+          state,
+          head,
+          remembered,
+          events,
+          incarnation,
+          quota,
+          registrations,
+          tokens,
+          order,
+          replays,
+          changes,
+          certificates,
+          certificateWarnings,
+          delivery,
         ],
         [
           id,

@@ -104,8 +104,8 @@ function Board({ list, data: { items, more, first }, subject, isOperator }) {
         checked=${chosen.includes(key)}
         onChange=${choose}
       />`;
-    const [first, ...others] = row.cells;
-    return { ...row, cells: [html`${box} ${first}`, ...others], card: html`${box} ${row.card}` };
+    const [cell, ...others] = row.cells;
+    return { ...row, cells: [html`${box} ${cell}`, ...others], card: html`${box} ${row.card}` };
   });
   const done = useCallback(() => {
     setChosen([]);
