@@ -202,7 +202,9 @@ export class Steps {
 
   #begin(member: Member, found: Pick<QueueStart, 'ready' | 'lanes' | 'replays'>): void {
     const { name: account, members } = this.#account;
-    const { id, delivery, position } = member;
+    const { id, delivery, position, isBroken } = member;
+    // It was left out while it was being opened.
+    if (isBroken) return;
     member.queue = new SubscriptionQueue(this.#deps, { account, id, delivery, position, ...found });
     member.isStale = false;
     members.waits(member, null);
