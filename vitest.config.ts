@@ -10,6 +10,7 @@ const measuring = [
   'test/{crash,unit}/**/*.long.test.ts',
   'test/e2e/{delivery-hostile-receivers,delivery-isolation,delivery-rate,delivery-rotation,delivery-takeover,stop}.long.test.ts',
   'test/integration/{callbacks,daemon,delivery,events,filings,names,redis}/**/*.long.test.ts',
+  'test/integration/partner/{host-budgets,partner-client}.long.test.ts',
   'test/integration/polling/{random-lives,refused-pace,shared-budget,slow-line}.long.test.ts',
   'test/security/{dead-names,first-requests,slow-clients}.long.test.ts',
   'test/security/{fuzz,slow-search}/*.long.test.ts',

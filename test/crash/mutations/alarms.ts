@@ -223,8 +223,8 @@ export const alarms: readonly Mutation[] = [
     file: 'src/api/access/auth.ts',
     find: 'if (!access.changes || access.triages === true) return null;',
     replace: "if (right === 'triage') return null;",
-    project: 'security',
-    test: 'test/security/access.test.ts',
+    project: 'long',
+    test: 'test/security/access.long.test.ts',
     title: '',
   },
   {

@@ -64,8 +64,8 @@ export const guards: readonly Mutation[] = [
     file: 'src/api/access/auth.ts',
     find: 'access.operatorOnly || access.account !== caller.token.account',
     replace: 'access.operatorOnly',
-    project: 'security',
-    test: 'test/security/access.test.ts',
+    project: 'long',
+    test: 'test/security/access.long.test.ts',
     title: '',
   },
   {
@@ -73,8 +73,8 @@ export const guards: readonly Mutation[] = [
     file: 'src/api/access/auth.ts',
     find: "if (access.changes && right === 'read')",
     replace: "if (access.changes && right === 'read' && access.operatorOnly)",
-    project: 'security',
-    test: 'test/security/access.test.ts',
+    project: 'long',
+    test: 'test/security/access.long.test.ts',
     title: '',
   },
   {
@@ -91,8 +91,8 @@ export const guards: readonly Mutation[] = [
     file: 'src/accounts/token-store.ts',
     find: 'token.expiresAt <= now',
     replace: 'token.expiresAt > now + now',
-    project: 'security',
-    test: 'test/security/access.test.ts',
+    project: 'long',
+    test: 'test/security/access.long.test.ts',
     title: '',
   },
   {
@@ -119,8 +119,8 @@ export const guards: readonly Mutation[] = [
     find: 'const refused = refusal(caller, access);',
     replace:
       'const refused = refusal(caller, access);\n    if (access.account !== null && (await deps.accounts.exists(access.account))) await deps.accounts.get(access.account);',
-    project: 'security',
-    test: 'test/security/access.test.ts',
+    project: 'long',
+    test: 'test/security/access.long.test.ts',
     title: 'what belongs to another account',
   },
   {
@@ -182,8 +182,8 @@ export const guards: readonly Mutation[] = [
     file: 'src/subscriptions/store/stored-subscription.ts',
     find: 'const privateSettings = sealer.seal(JSON.stringify(settings), place);',
     replace: 'const privateSettings = JSON.stringify(settings);',
-    project: 'security',
-    test: 'test/security/token-endpoints.test.ts',
+    project: 'long',
+    test: 'test/security/token-endpoints.long.test.ts',
     title: '',
   },
   {
@@ -191,8 +191,8 @@ export const guards: readonly Mutation[] = [
     file: 'src/callbacks/bearers.ts',
     find: 'const masked = text.replaceAll(token, mask);',
     replace: 'const masked = text;',
-    project: 'security',
-    test: 'test/security/token-endpoints.test.ts',
+    project: 'long',
+    test: 'test/security/token-endpoints.long.test.ts',
     title: '',
   },
   {
@@ -200,8 +200,8 @@ export const guards: readonly Mutation[] = [
     file: 'src/api/subscriptions/leave-behind.ts',
     find: 'auth: subscription.auth != null || unreadable !== null,',
     replace: 'auth: false,',
-    project: 'security',
-    test: 'test/security/token-endpoints.test.ts',
+    project: 'long',
+    test: 'test/security/token-endpoints.long.test.ts',
     title: '',
   },
   {

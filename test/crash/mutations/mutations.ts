@@ -96,8 +96,8 @@ export const mutations: readonly Mutation[] = [
     file: 'src/redis/connection/open-client.ts',
     find: 'maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false',
     replace: 'maxRetriesPerRequest: 20, autoResendUnfulfilledCommands: true',
-    project: 'integration',
-    test: 'test/integration/redis/connection/connect.test.ts',
+    project: 'long',
+    test: 'test/integration/redis/connection/connect.long.test.ts',
     title: 'a command whose reply is lost',
   },
   {
@@ -354,8 +354,8 @@ export const mutations: readonly Mutation[] = [
     file: 'src/polling/upkeep.ts',
     find: 'if (isOver) return;',
     replace: 'return;',
-    project: 'integration',
-    test: 'test/integration/polling/long-polls.test.ts',
+    project: 'long',
+    test: 'test/integration/polling/long-polls.long.test.ts',
     title: '',
   },
   {
