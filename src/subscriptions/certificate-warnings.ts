@@ -83,7 +83,7 @@ export function createCertificateWarnings(
       for (const [name, due] of pairsOf(flat)) warnings.push(...(await warnOf(account, name, due)));
       return warnings;
     },
-    /** When the first certificate of an account ends (ms); null where it uses none. */
+    /** When the account's first certificate to expire does so (ms), or null if it uses none. */
     async firstEnd(account: string): Promise<number | null> {
       const [, end] = await redis.zrange(keys.account(account).certificates, '0', '0', 'WITHSCORES');
       return end === undefined ? null : Number(end);
@@ -108,7 +108,7 @@ export function buildExpiryEvent(
     subscription: id,
     endpoint: subscriptionHost(subscription).origin,
     certificate: kind,
-    // Unknown where the settings cannot be opened.
+    // Unknown if the settings cannot be opened.
     subject: tls?.shown[kind]?.subject ?? null,
     notAfter: new Date(notAfter).toISOString(),
     expired,

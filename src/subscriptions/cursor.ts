@@ -9,7 +9,7 @@ interface Range {
   readonly last: number;
 }
 
-/** Takes up a cursor where its stored form left it. */
+/** Restores a cursor from its stored form. */
 export function createCursor(cursor: number, done: string) {
   let contiguous = cursor;
   // Beyond the cursor, in order, neither overlapping nor touching each other.

@@ -62,7 +62,7 @@ function parseTexts(text: string): string[] | null {
 }
 
 /**
- * The block of a subscription from its field in that hash; null where there is none. Throws
+ * The block of a subscription from its field in that hash, or null if there is none. Throws
  * UnreadableRecordError.
  */
 export function parseBlock(text: string | null | undefined, key = ''): Block | null {

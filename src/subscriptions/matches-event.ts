@@ -4,9 +4,9 @@ import type { Subscription } from './subscription.ts';
 /** The properties by which log entries are filtered. */
 export interface Matchable {
   readonly type: string;
-  /** State abbreviation; empty where unknown. */
+  /** State abbreviation; empty if unknown. */
   readonly state: string;
-  /** The filing's status after the event; empty where unknown, and for operational events. */
+  /** The filing's status after the event; empty if unknown, and for operational events. */
   readonly status: string;
 }
 

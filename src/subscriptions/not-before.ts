@@ -22,7 +22,7 @@ export const waitReasonNames = Object.keys(waitReasons) as readonly WaitReason[]
 
 /** Why nothing is sent to a subscription now, and until when. */
 export interface NotBefore {
-  /** Milliseconds on Redis's clock; null where no time ends it. */
+  /** Milliseconds on Redis's clock, or null if it has no set end. */
   readonly at: number | null;
   readonly reason: WaitReason;
 }
@@ -44,9 +44,9 @@ export const notBeforeSchema = nullable(
 );
 
 /**
- * Why nothing is sent to a subscription now; null while nothing keeps callbacks back. `lag` is the number of
- * its undelivered events; `isHeld` is whether the forward proxy is down through which it is called, and
- * `isAsked` whether the endpoint of a disabled one is asked again; pure.
+ * Why nothing is sent to a subscription now, or null if nothing holds callbacks back. `lag` is the number of
+ * its undelivered events, `isHeld` whether the forward proxy that it is called through is down, and `isAsked`
+ * whether the endpoint of a disabled one is asked again; pure.
  */
 export function notBefore(
   delivery: DeliveryState,

@@ -75,8 +75,8 @@ export function createPublishedKeys(
 
   return {
     /**
-     * The keys of a subscription, newest first; empty where there is no such subscription, or none with
-     * public keys. Throws SealError and UnreadableRecordError.
+     * The keys of a subscription, newest first; empty if there is no such subscription or it has no public
+     * keys. Throws SealError and UnreadableRecordError.
      */
     of,
     /** The keys of the `listedMax` oldest subscriptions that have any; unreadable ones are left out. */

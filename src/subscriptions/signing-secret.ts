@@ -33,7 +33,7 @@ export interface SigningSecret {
   readonly since?: number;
 }
 
-/** A public key that verifies callbacks until `until`, in milliseconds; null while it is the current one. */
+/** A public key that verifies callbacks until `until`: milliseconds, or null if it is the current key. */
 export interface PublicKey {
   /** `whpk_` + base64. */
   readonly text: string;
@@ -162,7 +162,7 @@ export function validSecrets(secrets: readonly SigningSecret[], now: number): st
   return secrets.filter(({ expiresAt }) => expiresAt === null || expiresAt > now).map(({ text }) => text);
 }
 
-/** The secret of an algorithm that does not expire; null where there is none; pure. */
+/** The secret of an algorithm that does not expire, or null if there is none; pure. */
 export function currentOf(secrets: readonly SigningSecret[], version: SignatureVersion): string | null {
   const current = secrets.find(({ text, expiresAt }) => expiresAt === null && versionOf(text) === version);
   return current?.text ?? null;
@@ -176,7 +176,7 @@ export interface Renewal {
   readonly secret?: string | undefined;
   /** Signatures that get a new secret although they have one. */
   readonly renewed?: readonly SignatureVersion[];
-  /** Milliseconds for which replaced secrets stay valid; 0 where it is left out. */
+  /** Milliseconds for which replaced secrets stay valid; 0 by default. */
   readonly graceMs?: number;
 }
 

@@ -38,9 +38,9 @@ export interface Subscription extends DeliveryLimits, VerificationSettings {
   readonly payload: CallbackPayload;
   /** How callbacks are signed; the secrets agree with it. Null or absent means `v1` alone. */
   readonly signatures?: Signatures;
-  /** Credentials for tokens of the endpoint; none where absent or null. */
+  /** Credentials for tokens of the endpoint; none if absent or null. */
   readonly auth?: Auth | null;
-  /** The identity and trust of its connections; that of all others where absent or null. */
+  /** The identity and trust of its connections; the defaults if absent or null. */
   readonly tls?: Tls | null;
   /**
    * Start in the log: its head, its oldest event, or its head with a snapshot of each filing before; missing
@@ -54,7 +54,7 @@ export interface Subscription extends DeliveryLimits, VerificationSettings {
   /** Id of the token that made it; null = the operator. */
   readonly createdBy?: string | null;
   /**
-   * True where that token manages only its own subscriptions: events about others are not for it. Missing
+   * True if that token manages only its own subscriptions: events about others are not for it. Missing
    * otherwise.
    */
   readonly confined?: boolean;
@@ -84,7 +84,7 @@ export interface Block {
   readonly times: number;
   /** When the next try is due. */
   readonly nextAt: number;
-  /** True where the endpoint has yet to be verified. */
+  /** True if the endpoint has yet to be verified. */
   readonly unverified?: boolean;
 }
 
@@ -132,7 +132,7 @@ export const neverCalled = {
   endpointVersion: 0,
   /** Every event up to this position is delivered, waiting in a lane, given up or not asked for. */
   cursor: 0,
-  /** The log's timeline at the cursor; empty where it is no longer known. */
+  /** The log's timeline at the cursor; empty if it is no longer known. */
   timeline: '',
   /** Positions beyond the cursor that are done, too, as closed ranges such as `7-9,12`. */
   done: '',
@@ -165,7 +165,7 @@ export const neverCalled = {
   snapshots: 0,
   /** Number of events on which its filter could not decide (`undecidedText`); empty for none. */
   undecided: '',
-  /** When the next event that waits only because of the rate has its turn; in the past where none does. */
+  /** When the rate allows the next event that waits only for it; in the past if none does. */
   throttledUntil: 0,
   /** Null while only the endpoint can keep events from being delivered. */
   blocked: null as Block | null,
@@ -175,8 +175,8 @@ export const neverCalled = {
 export type DeliveryState = Readonly<typeof neverCalled>;
 
 /**
- * Where a subscription is called, without the path and query, in which receivers keep credentials, and
- * without the person of a mailbox.
+ * The host and origin at which a subscription is called, without the path and query, in which receivers keep
+ * credentials, and without the person of a mailbox.
  */
 export function subscriptionHost({ url }: Pick<Subscription, 'url'>): { name: string; origin: string } {
   return placeOf(url);

@@ -29,9 +29,7 @@ const bytesMax = 32 * 1024 * 1024;
 const samplesMax = 5;
 const sampleBytesMax = 1024 * 1024;
 
-/**
- * Judges the latest `last` events of a log (`chooseAmong`), fewer where their bodies have more than 32 MiB.
- */
+/** Judges the latest `last` events of a log (`chooseAmong`), or fewer if their bodies exceed 32 MiB. */
 export async function previewEvents(
   { log, judge }: PreviewDeps,
   account: string,

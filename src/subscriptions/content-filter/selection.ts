@@ -7,7 +7,7 @@ import type { FilterJudge } from './judge.ts';
 /** The fields of a subscription that decide which events it gets. */
 export type Selecting = Pick<Subscription, 'eventTypes' | 'states' | 'statuses' | 'filter' | 'confined'>;
 
-/** An event, with the body that its log holds where that has been read. */
+/** An event, with its body from the log if that has been read. */
 export interface Selectable extends Matchable {
   readonly body?: Buffer;
 }
@@ -70,7 +70,7 @@ export function createSelection(
   return {
     /** Whether the subscription gets the event. */
     wants: (event: Selectable): boolean => choose(judge, inEffect(), event) !== 'unwanted',
-    /** The same for an event that is accepted from the log: it counts where the filter cannot decide. */
+    /** The same for an event accepted from the log. It is counted if the filter cannot decide on it. */
     accepts(event: Selectable): boolean {
       const subscription = inEffect();
       const choice = choose(judge, subscription, event);
@@ -81,8 +81,8 @@ export function createSelection(
       return choice !== 'unwanted';
     },
     /**
-     * Number of events that counted, as it is stored; it begins anew with each other filter. Null without
-     * one.
+     * Number of events that were counted, in its stored form. It restarts at 0 when the filter changes. Null
+     * if there is no filter.
      */
     undecided(): string | null {
       const { filter = null } = inEffect();
@@ -97,8 +97,7 @@ function undecidedText(filter: string, count: number): string {
 }
 
 /**
- * Number of events on which a filter could not decide, from its stored form; 0 for another filter, and where
- * there is none.
+ * Number of events on which a filter could not decide, from its stored form; 0 for another filter or none.
  */
 export function undecidedCount(text: string, filter: string | null | undefined): number {
   const [count, digest] = text.split(' ');

@@ -76,7 +76,7 @@ function partsOf(body: unknown): { readonly tokenUrl?: unknown; readonly clientS
   return Object(given) as object;
 }
 
-/** The token endpoint that a body names; null where there is none. */
+/** The token endpoint that a body names, or null if it names none. */
 export function tokenUrlOf(body: unknown): string | null {
   const { tokenUrl: url } = partsOf(body);
   return typeof url === 'string' ? url : null;

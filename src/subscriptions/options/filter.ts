@@ -14,7 +14,7 @@ export const filterSchema = nullable(Type.String({ minLength: 1, maxLength: filt
   examples: [example],
 });
 
-// What is wrong with a filter of a request. Empty where there is none, and for what the schema refuses.
+// The errors of a filter in a request. Empty if there is no filter, and for anything that the schema refuses.
 function filterErrors({ filter }: { readonly filter?: unknown }): FieldError[] {
   if (typeof filter !== 'string' || filter.length > filterLengthMax) return [];
   const result = compileFilter(filter);

@@ -42,8 +42,8 @@ function textsOf(value: unknown): Readonly<Record<string, string>> | null {
   return isMap ? (value as Record<string, string>) : null;
 }
 
-// The errors of custom headers in a body, one for each header; pure. No message repeats a value. They stand
-// in place of `known`, those of the schema, where the headers are a map of texts.
+// The errors of custom headers in a body, one for each header; pure. No message repeats a value. They replace
+// the schema's errors (`known`) if the headers are a map of texts.
 function headerErrors(
   { headers: value }: { readonly headers?: unknown },
   known: readonly FieldError[],

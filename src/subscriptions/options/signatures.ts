@@ -56,7 +56,7 @@ interface Given {
   readonly signatures?: readonly SignatureVersion[];
 }
 
-// The setting from a checked body; no property where the body does not name it, or for a new plain one.
+// The setting from a checked body; no property if the body does not name it, or for a new plain one.
 function signatureSetting(
   { signatures: versions }: Given,
   former: Subscription | null,
@@ -77,9 +77,8 @@ export function firstSecrets(
 }
 
 /**
- * The secrets after a change: those of the subscription itself where nothing changes them. A given secret
- * replaces the former ones of its kind at once; `renewsKeys` does the same to keys of ed25519. E-mail has
- * none.
+ * The secrets after a change: the subscription's own unless something changes them. A given secret replaces
+ * the former ones of its kind immediately; `renewsKeys` does the same to ed25519 keys. E-mail has none.
  */
 export function changedSecrets(
   subscription: Subscription,
@@ -94,9 +93,7 @@ export function changedSecrets(
   return renewSecrets(subscription.secrets, { versions, secret, renewed: renewsKeys ? ['v1a'] : [] }, now);
 }
 
-/**
- * The secret that a change made by itself, and that is therefore shown once; null where it made none.
- */
+/** The secret that a change generated, and that is therefore shown once, or null if it generated none. */
 export function madeSecret(former: Subscription, changed: Subscription, given?: string): string | null {
   const current = currentOf(changed.secrets, 'v1');
   const isKnown = current === given || former.secrets.some(({ text }) => text === current);

@@ -163,7 +163,7 @@ export function certificatesIn(body: unknown): number {
   );
 }
 
-/** The setting from a checked body; no property where the body does not name it. */
+/** The setting from a checked body; no property if the body does not name it. */
 export function tlsOf({ tls }: { readonly tls?: TlsInput | Tls }): { readonly tls?: Tls | null } {
   if (tls === undefined || tls === null) return tls === undefined ? {} : { tls };
   const own = readCertificates(tls.cert ?? '') ?? [];
@@ -216,7 +216,7 @@ export interface ConnectionIdentity {
   readonly tls: Tls;
 }
 
-/** The identity of a subscription's connections; undefined where its TLS is that of all others. */
+/** The identity of a subscription's connections; undefined if it has no TLS settings of its own. */
 export function identityOf(tls: Tls | null | undefined): ConnectionIdentity | undefined {
   if (tls == null) return undefined;
   const { cert, key, ca } = tls;
@@ -224,9 +224,9 @@ export function identityOf(tls: Tls | null | undefined): ConnectionIdentity | un
 }
 
 /**
- * The certificate, the key and the trusted authorities as OpenSSL holds them; up to two milliseconds of work
- * for a large bundle. A bundle replaces the system's authorities, and an intermediate authority in it needs
- * no root. Throws OpenSSL's error where it does not take them.
+ * The certificate, the key and the trusted authorities in OpenSSL's form; up to two milliseconds of work for
+ * a large bundle. A bundle replaces the system's authorities, and an intermediate authority in it needs no
+ * root. Throws OpenSSL's error if it refuses them.
  */
 export function openContext({ cert, key, ca }: Omit<Tls, 'shown'>): SecureContext {
   return createSecureContext({

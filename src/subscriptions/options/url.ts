@@ -10,7 +10,7 @@ export const hiddenPath = '/…';
 // A mailbox with the mark in place of the person.
 const hiddenMailbox = 'mailto:…@';
 
-/** Where a callback URL leads: the host, and the URL without what only its owner knows; pure. */
+/** The host of a callback URL, and the URL without what only its owner knows; pure. */
 export function placeOf(url: string): { name: string; origin: string } {
   if (isMailUrl(url)) return { name: mailHostOf(url), origin: hiddenMailbox + mailHostOf(url) };
   const { hostname, origin } = new URL(url);
@@ -23,7 +23,7 @@ export function hideUrlPath(url: string): string {
   return isMailUrl(url) ? placeOf(url).origin : placeOf(url).origin + hiddenPath;
 }
 
-/** Whether a URL was copied from where its path is hidden; pure. */
+/** Whether a URL is a copy of one shown with its path hidden; pure. */
 export function isHiddenUrl(url: string): boolean {
   return url.endsWith(hiddenPath) || url.endsWith(encodeURI(hiddenPath)) || url.startsWith(hiddenMailbox);
 }
@@ -33,7 +33,7 @@ const hidden: UrlVerdict = {
   problem: 'it is as a read-only token shows it, without what only its owner knows; give the URL itself',
 };
 
-/** The verdict of the rules on a URL of a request, without a look at where its name leads. */
+/** The verdict of the rules on a URL of a request, without resolving its name. */
 export function judgeUrl(url: string, checkUrl: (url: string) => UrlVerdict): UrlVerdict {
   return isHiddenUrl(url) ? hidden : checkUrl(url);
 }

@@ -19,11 +19,11 @@ interface Remembered {
   readonly createdAt: number;
   /** SHA-256 of the request. */
   readonly request: string;
-  /** The secret of `v1`; null where callbacks have no such signature. */
+  /** The secret of `v1`, or null if callbacks have no such signature. */
   readonly secret: string | null;
-  /** The public key of `v1a`; null where callbacks have no such signature. */
+  /** The public key of `v1a`, or null if callbacks have no such signature. */
   readonly publicKey: string | null;
-  /** Id of the token that made it; null where the operator did. */
+  /** Id of the token that registered it, or null if the operator did. */
   readonly createdBy: string | null;
 }
 
@@ -58,9 +58,9 @@ export function rememberRegistration(
 }
 
 /**
- * The subscription as the earlier registration made it, from that one's text and the one that the repeated
- * request would make, with its public key in place of the private one; null when the two requests differ.
- * Throws SealError and UnreadableRecordError, with `place` as the key.
+ * The subscription as the earlier registration made it, with its public key in place of the private one, or
+ * null if the two requests differ. `text` is the earlier registration as stored, `repeated` the subscription
+ * that the new request would make. Throws SealError and UnreadableRecordError, with `place` as the key.
  */
 export function recallRegistration(
   sealer: Sealer,

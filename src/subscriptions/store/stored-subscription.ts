@@ -17,9 +17,9 @@ export type StoredSubscription = Omit<Subscription, 'account' | keyof PrivateSet
 
 /** A subscription as far as it can be read. */
 export interface ReadSubscription {
-  /** Without private settings where they cannot be opened. */
+  /** Without private settings if they cannot be opened. */
   readonly subscription: Subscription;
-  /** Why they cannot, or nothing can, and what to do; null where all can be read. */
+  /** Why the private settings or the whole record cannot be read, and what to do; null if all can be. */
   readonly unreadable: SealError | UnreadableRecordError | null;
 }
 
@@ -59,14 +59,12 @@ function keepsSeal(
   return unreadable !== null || privateSettingsPlace(account, id, former.url).peer === peer;
 }
 
-/**
- * A stored subscription, unopened; `place` is where it is stored. Throws UnreadableRecordError.
- */
+/** A stored subscription, unopened; `place` is its key and field. Throws UnreadableRecordError. */
 export function parseStored(stored: string, place: StoredPlace): StoredSubscription {
   return decodeRecord(place.key, place.field, stored, toStored);
 }
 
-/** Where a subscription is called, and the fields that decide which events it wants. */
+/** The URL of a subscription, and the fields that decide which events it wants. */
 export type Wanted = Pick<Subscription, 'id' | 'url'> & Wishes;
 
 /** The wishes of a stored subscription. Throws UnreadableRecordError. */
@@ -105,7 +103,7 @@ export function readSubscription(
   place: StoredPlace = { key: 'subscription', field: null },
 ): ReadSubscription {
   const { privateSettings, ...rest } = parseStored(stored, place);
-  // The field is where it is stored; the id within is only what the text says of itself.
+  // The field determines the id; the one in the text may be wrong.
   const plain = { ...rest, id: place.field ?? rest.id, account };
   try {
     const opened = sealer.open(privateSettings, privateSettingsPlace(account, plain.id, plain.url));

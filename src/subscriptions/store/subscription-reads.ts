@@ -20,7 +20,7 @@ export interface SubscriptionPage {
 /** Reads stored subscriptions, and reports those that cannot be read. */
 export type SubscriptionReads = ReturnType<typeof createSubscriptionReads>;
 
-// Number of subscriptions that are read at a time where one is looked for.
+// Number of subscriptions that a search reads at a time.
 const readAtOnce = 100;
 
 /** Reads over one connection. */
@@ -87,7 +87,7 @@ export function createSubscriptionReads(
 
   return {
     /**
-     * With its settings as stored; null when there is no such subscription. Throws UnreadableRecordError.
+     * With its settings as stored, or null if there is no such subscription. Throws UnreadableRecordError.
      */
     async get(account: string, id: string): Promise<(SubscriptionRecord & { readonly text: string }) | null> {
       const { state } = keys.account(account).subscription(id);
@@ -102,9 +102,9 @@ export function createSubscriptionReads(
     },
     /**
      * A page of an account's subscriptions with their delivery states, oldest first; `after` is the `next` of
-     * the page before. Only those of the page are read. Unreadable ones have nothing but their id and the
-     * reason. A page may be shorter than `limit` where some are removed during the call. Throws RangeError
-     * when `after` is no such text. With a `maker` only those of this token, which manages only its own.
+     * the previous page. Only subscriptions of the page are read. Unreadable ones have only their id and the
+     * reason. A page may be shorter than `limit` if some are removed during the call. Throws RangeError if
+     * `after` is no such text. A `maker` limits the list to this token, which manages only its own.
      */
     async list(
       account: string,
@@ -146,8 +146,8 @@ export function createSubscriptionReads(
     /** The ids of all subscriptions of an account, in no order. */
     ids: (account: string): Promise<string[]> => redis.hkeys(keys.account(account).subscriptions),
     /**
-     * The filters of these subscriptions, by their ids; secrets stay sealed. Undefined where one is
-     * unreadable, which is reported; none where it is gone.
+     * The filters of these subscriptions by id; secrets stay sealed. Undefined for an unreadable one, which
+     * is reported; removed ones are missing.
      */
     filtersOf,
     /**
@@ -172,9 +172,9 @@ export function createSubscriptionReads(
 }
 
 /**
- * The members of a subscription in the order of its account, which sort by age and then by id: one among all,
- * and one among those of its token where that manages only its own; empty otherwise. remove-subscription.lua
- * makes them too.
+ * The members of a subscription in its account's order, which sort by age and then by id: one among all, and
+ * one among its token's subscriptions, which is empty unless the token manages only its own.
+ * remove-subscription.lua builds them too.
  */
 export function orderMembers(
   made: Pick<Subscription, 'id' | 'createdAt' | 'createdBy' | 'confined'>,

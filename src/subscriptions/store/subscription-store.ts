@@ -149,11 +149,10 @@ export function createSubscriptionStore(
       return earlier === null ? { kind: 'key_reused' } : { kind: 'replayed', subscription: earlier };
     },
     /**
-     * Applies a change to the stored subscription, again after a concurrent change; null when there is none,
-     * and where `change` is null.
-     * Unreadable private settings stay sealed as they are, until a change sets others. A block ends with any
-     * change; one that has yet to be verified begins a new one. Throws UnreadableRecordError
-     * and AccountQuotaError.
+     * Applies a change to the stored subscription, and repeats that after a concurrent change. Null if there
+     * is no such subscription or `change` returns null. Unreadable private settings stay sealed as they are
+     * until a change sets others. A block ends with any change; a subscription that has yet to be verified
+     * begins a new one. Throws UnreadableRecordError and AccountQuotaError.
      */
     async update(
       account: string,
@@ -214,7 +213,7 @@ export function createSubscriptionStore(
   };
 }
 
-// The block that such settings begin with, as the scripts take it: JSON, empty where there is none.
+// The block that such settings begin with, as the scripts take it: JSON, or empty if there is none.
 function blockText(subscription: Subscription): string {
   const block = firstBlock(subscription);
   return block === null ? '' : JSON.stringify(block);
