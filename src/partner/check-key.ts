@@ -21,7 +21,7 @@ export interface CheckedKey {
 
 export interface KeyCheckDeps {
   readonly lookup: HostLookup;
-  /** The ways through the forward proxy; null without one. */
+  /** The agents of the forward proxy, or null if there is none. */
   readonly agents?: ProxyAgents | null;
   readonly timeoutMs: number;
   readonly now: () => number;

@@ -11,16 +11,16 @@ import { AnswerExcess } from './partner-error.ts';
 export interface PartnerFiling {
   readonly id: string;
   readonly status: string;
-  /** Verbatim; null where the service sent null or nothing. */
+  /** Verbatim; null if the service sent null or nothing. */
   readonly completedAt: string | null;
-  /** Verbatim; null where the service sent null or nothing. */
+  /** Verbatim; null if the service sent null or nothing. */
   readonly rejectionReason: string | null;
-  /** Verbatim; null where the service sent something else than a short text (docs/partner.md#timestamps). */
+  /** Verbatim; null if the service sent anything but a short text (docs/partner.md#timestamps). */
   readonly createdAt: string | null;
   /**
-   * Everything the service returned, unknown fields included. Numbers are kept as they were written, or as
-   * doubles where something on the page is nested too deeply for the exact parser, or the filing has
-   * `heavyBytes`. Parsed when asked for.
+   * Everything the service returned, unknown fields included. Numbers are kept as written, or as doubles if
+   * something on the page is nested too deeply for the exact parser or the filing has `heavyBytes`. Parsed on
+   * demand.
    */
   readonly document: () => Readonly<Record<string, unknown>>;
   /** Bytes of a filing with more than 50 000 values; no event carries it. */
@@ -42,9 +42,9 @@ export interface PartnerPage {
   readonly unreadable: number;
   /** Length of the page as served, quarantined records included: paging advances by it. */
   readonly length: number;
-  /** The service's count of matching filings; null when it sent none that can be read as a count. */
+  /** The service's count of matching filings, or null if it sent no valid count. */
   readonly total: number | null;
-  /** The limit that the service states it applied; null when it states none. */
+  /** The limit that the service states it applied, or null if it states none. */
   readonly limit: number | null;
 }
 
@@ -82,7 +82,7 @@ const unreadableMax = 9;
 // Maximum number of unreadable records of a page that are named; the others are only counted.
 const quarantinedMax = 1_000;
 
-/** The records of a page or of its frame; null where it is none. */
+/** The records of a page or of its frame, or null if the value is neither. */
 function itemsOf(value: unknown): readonly unknown[] | null {
   const { items, total, offset } = Object(value) as Record<string, unknown>;
   if (Array.isArray(items)) return items;
@@ -112,7 +112,7 @@ export function faultOfFiling(value: unknown): string {
  * The filing in an answer, or null when it is not one. An id is refused if it is a dot segment (a path cannot
  * carry it) or has lone surrogates (they cannot be stored) or U+FFFD (it may stand for other bytes). So is a
  * record nested more than 50 levels deep. Throws SyntaxError when the text is not JSON. The text is decoded
- * again where the document is requested, so filings that wait to be compared hold neither text nor documents.
+ * again when the document is requested, so filings waiting to be compared hold neither text nor documents.
  */
 export function parseFiling(text: () => string): PartnerFiling | null {
   return toFiling(JSON.parse(text()), () => parseExactly(text()) as Record<string, unknown>);
@@ -148,9 +148,7 @@ export function parsePage(text: () => string): PartnerPage | null {
   return { filings, quarantined, unreadable, length, total: parseCount(total), limit: parseCount(limit) };
 }
 
-/**
- * Null where something on the page is nested so deeply that the parser, which recurses, cannot go through it.
- */
+/** Null if something on the page is nested too deeply for the recursive parser. */
 function itemsExactly(text: string): readonly unknown[] | null {
   try {
     return (parseExactly(text) as { items: unknown[] }).items;
@@ -198,8 +196,8 @@ function parseCount(value: unknown): number | null {
 }
 
 /**
- * When a filing was created according to itself or to its document (docs/partner.md#timestamps), in
- * milliseconds; NaN where that does not say.
+ * When a filing was created according to itself or its document (docs/partner.md#timestamps), in
+ * milliseconds; NaN if it gives no time.
  */
 export function createdAtOf(said: { readonly createdAt?: unknown } | null): number {
   const createdAt = said?.createdAt;

@@ -19,7 +19,7 @@ export interface FilingStateRules {
 // Maximum characters of a description that are read.
 const htmlLengthMax = 100_000;
 
-/** The filing states in an answer; null where it is no list. Entries without an id are left out. */
+/** The filing states in an answer, or null if it is not a list. Entries without an id are left out. */
 export function parseFilingStates(text: () => string): readonly FilingStateRules[] | null {
   const value: unknown = JSON.parse(text());
   if (!Array.isArray(value)) return null;

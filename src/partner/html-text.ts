@@ -19,13 +19,13 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /**
- * The text of a piece of HTML, a line for each block, numbered where its list is; pure. Tags are dropped, and
- * nothing of it is run. The result is text, not HTML: it may have any characters.
+ * The text of a piece of HTML, one line per block, numbered if its list is; pure. Tags are dropped, and
+ * nothing is executed. The result is text, not HTML: it may have any characters.
  */
 export function htmlText(html: string): string {
   let text = '';
   let hiddenBy: string | null = null;
-  // The next number of each open list; 0 where it has none.
+  // The next number of each open list; 0 for a list without numbers.
   const lists: number[] = [];
   for (const [, tag, plain = ''] of html.matchAll(/<([^<>]*)>|([^<]+|<)/g)) {
     const [, slash = '', named = ''] = /^(\/?)([a-z][a-z0-9]*)/i.exec(tag ?? '') ?? [];

@@ -29,7 +29,7 @@ export interface ListQuery {
   readonly offset: number;
   readonly limit: number;
   readonly status?: string;
-  /** True for a page of a list that takes long: it gives way where accounts share a budget. */
+  /** True for a page of a long list: it yields to other requests if accounts share a budget. */
   readonly isSweep?: boolean;
   /** True: the request is never repeated, and trouble with it does not slow down others. */
   readonly once?: boolean;
@@ -56,7 +56,7 @@ export interface PartnerClient {
    * refusal (429) does.
    */
   searchFilings(query: SearchQuery, signal: AbortSignal): Promise<PartnerPage>;
-  /** The service's count of all filings; null when it gives none. */
+  /** The service's count of all filings, or null if it gives none. */
   countFilings(signal: AbortSignal): Promise<number | null>;
   /** `GET /partner/{id}`; `filing` is null when the service answers 404. */
   getFiling(id: string, signal: AbortSignal): Promise<{ filing: PartnerFiling | null; span: ReadSpan }>;
@@ -66,7 +66,7 @@ export interface PartnerClient {
    */
   filingStates(stateAbbr: string, signal: AbortSignal): Promise<readonly FilingStateRules[]>;
   /**
-   * `GET /partner/me`: a digest of the account's e-mail address, which identifies it; null when the service
+   * `GET /partner/me`: a digest of the account's e-mail address, which identifies it, or null if the service
    * names none.
    */
   checkAccount(signal: AbortSignal): Promise<string | null>;
@@ -77,7 +77,7 @@ export interface PartnerClient {
 export interface PartnerClientDeps extends PartnerHttpDeps {
   readonly budget: RequestBudget;
   readonly random: () => number;
-  /** Room for large answers; one of its own where it is left out. */
+  /** Room for large answers; the client has its own if this is missing. */
   readonly rooms?: AnswerRooms;
   /** Called once per request sent, retries included; `code` is the status or the kind of failure. */
   readonly onRequest: (endpoint: Endpoint, code: string) => void;
@@ -181,7 +181,7 @@ function clientOver(deps: SharedDeps): PartnerClient {
   };
 }
 
-/** Sends a request, again where its fault passes quickly, and reads the answer with `understand`. */
+/** Sends a request, retries it after a transient fault, and reads the answer with `understand`. */
 function createReader({ budget, clock, http, onRequest, random }: SharedDeps) {
   async function read<T>(
     request: Request,

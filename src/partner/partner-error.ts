@@ -42,10 +42,10 @@ export class PartnerError extends Error {
   /** HTTP status, or null when there was no answer. */
   readonly status: number | null;
   /**
-   * Minimum milliseconds that the service asks to wait before the next request; null when it asks for none.
+   * Minimum milliseconds that the service asks to wait before the next request, or null if it asks for none.
    */
   readonly retryAfterMs: number | null;
-  /** The part of the answer that was too large; null where its size was no problem. */
+  /** The part of the answer that was too large, or null if its size was no problem. */
   readonly excess: Excess | null;
 
   constructor(
@@ -89,8 +89,8 @@ export interface Meaning {
   readonly list: 'left_out' | 'poll_ends';
   readonly filing: 'left_out' | 'poll_ends';
   /**
-   * Whether the request is repeated within the poll: `soon` where the fault passes quickly, `after_wait`
-   * where the service asks to slow down.
+   * Whether the request is repeated within the poll: `soon` if the fault is transient, `after_wait` if the
+   * service asks to slow down.
    */
   readonly repeat: 'soon' | 'after_wait' | 'never';
   /** The verdict for the pace of requests; null for none. */

@@ -18,7 +18,7 @@ export interface PartnerAnswer {
   readonly isRateLimited: boolean;
   /** The `Content-Encoding` of the body that could not be undone; undefined for none. */
   readonly unknownCoding: string | undefined;
-  /** From the moment of the answer, milliseconds; null without a `Retry-After` that can be read. */
+  /** Milliseconds from the moment of the answer, or null if it has no readable `Retry-After`. */
   readonly retryAfterMs: number | null;
   /** To be called when the body is not needed any more. */
   readonly release: () => void;
@@ -29,7 +29,7 @@ export interface Asked {
   /** Names the request in errors. */
   readonly endpoint: string;
   readonly path: string;
-  /** Where a large answer takes its room. */
+  /** The room that a large answer takes. */
   readonly room: AnswerRoom;
 }
 

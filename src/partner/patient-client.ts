@@ -16,9 +16,9 @@ export interface PatientClientDeps {
 
 /**
  * An account's client for one poll. A request that the service refuses (429) is sent again after a wait,
- * during which the account sends no request, so a list goes on where it was refused. When the waits would get
- * too long (`refusalWaitMs`), this and all later refusals of the poll reject as those of the client do. A
- * wait ends at once when the signal aborts.
+ * during which the account sends no request, so a list resumes at the refused page. If the waits would get
+ * too long (`refusalWaitMs`), this and all later refusals of the poll reject as with the plain client. A wait
+ * ends immediately when the signal aborts.
  */
 export function createPatientClient({
   client,
@@ -45,7 +45,7 @@ export function createPatientClient({
     }
   }
 
-  // The milliseconds of the rest; null where the poll is to end instead.
+  // Milliseconds to rest, or null if the poll should end instead.
   function rest(refusal: PartnerError): number | null {
     const now = performance.now();
     const { refusedInARow } = budget.pace();

@@ -10,9 +10,9 @@ export interface ReadSpan {
 }
 
 /**
- * The span of a read that took `tookMs` milliseconds. Where Redis's clock was found to have stepped
- * meanwhile, all of the span is on the clock as it is now: compared with other reads, a start on the former
- * clock would look newer, or older, than it is.
+ * The span of a read that took `tookMs` milliseconds. If Redis's clock stepped during the read, the whole
+ * span is on the clock as it is now: compared with other reads, a start on the former clock would look newer,
+ * or older, than it is.
  */
 export function spanOf(start: number, end: number, tookMs: number): ReadSpan {
   const hasStepped = Math.abs(end - start - tookMs) >= clockStepMsMin;

@@ -4,7 +4,7 @@ import type { Urgency } from './host-budgets.ts';
 import { nextPace, rpsOf, untriedPace, type Pace, type Verdict } from './pace.ts';
 
 /**
- * Ceiling on requests to the partner service of one account; lower where the service refuses it, or is in
+ * Ceiling on one account's requests to the partner service; lowered while the service refuses them or is in
  * trouble.
  */
 export type RequestBudget = ReturnType<typeof createRequestBudget>;

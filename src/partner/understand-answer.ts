@@ -13,7 +13,7 @@ import { AnswerExcess, kindOfStatus, PartnerError } from './partner-error.ts';
 import type { PartnerAnswer } from './partner-http.ts';
 
 /**
- * The page in an answer to `GET filings`. Rejects with PartnerError where the answer is not a page, and with
+ * The page in an answer to `GET filings`. Rejects with PartnerError if the answer is not a page, and with
  * AnswerExcess.
  */
 export async function toPage(answer: PartnerAnswer): Promise<PartnerPage> {
@@ -37,8 +37,8 @@ export async function toFilingStates(answer: PartnerAnswer): Promise<readonly Fi
 }
 
 /**
- * A digest of the address in an answer to `GET me`, null where it has none. Rejects with PartnerError where
- * the answer is no account: a proxy may answer in place of the service.
+ * A digest of the address in an answer to `GET me`, or null if it has none. Rejects with PartnerError if the
+ * answer is not an account: a proxy may answer in place of the service.
  */
 export async function toIdentity(answer: PartnerAnswer): Promise<string | null> {
   expectOk(answer, 'me');
@@ -101,7 +101,7 @@ export function released<T>(read: (answer: PartnerAnswer) => Promise<T>): typeof
   };
 }
 
-/** Reads an answer that is released later, or now where it cannot be read. */
+/** Reads an answer that the caller releases, or releases it now if it cannot be read. */
 export function kept<T>(read: (answer: PartnerAnswer) => Promise<T>): typeof read {
   return async (answer) => {
     try {
