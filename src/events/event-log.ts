@@ -69,7 +69,7 @@ export function createEventLog(redis: RedisClient, keys: Keys, onUnreadable: OnU
     while (entries.length < count) {
       const wanted = Math.min(outlinedAtOnce, count - entries.length);
       const from = entries.at(-1)?.position ?? position;
-      // Each begins where the one before ended.
+      // Each read continues after the last entry of the previous one.
       const some = await readOutline(account, [`(${from}-0`, '+'], wanted, 'oldest first');
       entries.push(...some);
       if (some.length < wanted) break;
@@ -160,8 +160,8 @@ export function createEventLog(redis: RedisClient, keys: Keys, onUnreadable: OnU
     },
     /**
      * The newest position that the log shares with the one a checkpoint was taken from: the checkpoint's own
-     * unless Redis was set back since. Then it is at most 31, 1 023 or 32 767 entries before the place where
-     * the two part: the longer ago that is, the further. Trimmed entries count as shared.
+     * unless Redis was set back since. Then it is at most 31, 1 023 or 32 767 entries before the point of
+     * divergence: the longer ago that is, the further before it. Trimmed entries count as shared.
      */
     async commonWith(account: string, { position, timeline }: Checkpoint): Promise<Checkpoint> {
       const { head, events } = keys.account(account);
@@ -170,14 +170,14 @@ export function createEventLog(redis: RedisClient, keys: Keys, onUnreadable: OnU
       return { position: common, timeline: itsTimeline };
     },
     /**
-     * The next entries after a checkpoint, oldest first: up to `count`, and fewer where their bodies exceed a
+     * The next entries after a checkpoint, oldest first: up to `count`, or fewer if their bodies exceed a
      * megabyte.
      */
     readAfter: (account: string, after: Checkpoint, count: number): Promise<LogRead> =>
       read(account, after.position, count),
     /**
-     * The entries at these positions that are still in the log: fewer, with `more`, where their bodies exceed
-     * a megabyte.
+     * The entries at these positions that are still in the log: fewer, with `more`, if their bodies exceed a
+     * megabyte.
      */
     readAt: async (account: string, positions: readonly number[]): Promise<LogRead> => {
       const outline = await outlineAt(account, positions);
@@ -199,8 +199,8 @@ export function createEventLog(redis: RedisClient, keys: Keys, onUnreadable: OnU
     positionsOf: async (account: string, filingId: string): Promise<number[]> =>
       (await positionsOfAll(account, [filingId])).get(filingId) ?? [],
     /**
-     * The newest event of each of these filings whose type is wanted; null where the log has none. `kept` is
-     * the number of all its events still in the log. Filings without events are missing.
+     * The newest event of a wanted type for each of these filings, or null if the log has none. `kept` is the
+     * number of all events of the filing still in the log. Filings without events are missing.
      */
     async newestOf(
       account: string,
@@ -259,7 +259,7 @@ export function lostBody(key: string, position: number): UnreadableRecordError {
   return new UnreadableRecordError(key, String(position), reason);
 }
 
-/** Reads the stored head: a position, and behind it the timeline. Null where the text is anything else. */
+/** Reads the stored head: a position followed by the timeline. Null if the text is anything else. */
 export function toCheckpoint(text: string): Checkpoint | null {
   const [, position, timeline = ''] = /^(\d{1,16}) ?([0-9a-f]*)$/i.exec(text) ?? [];
   return position === undefined ? null : { position: Number(position), timeline };

@@ -9,12 +9,12 @@ export interface NewEvent {
   readonly type: string;
   /** The filing that it is about; empty for operational events, which share one lane of their own. */
   readonly filingId: string;
-  /** State abbreviation for the `states` filter; empty where unknown. */
+  /** State abbreviation for the `states` filter; empty if unknown. */
   readonly state: string;
   /** The filing's status after the event, for the `statuses` filter; empty for operational events. */
   readonly status: string;
   readonly body: string;
-  /** Bytes of the filing, only where it was too large to be part of the body. */
+  /** Bytes of the filing, set only if it was too large for the body. */
   readonly omittedBytes?: number;
 }
 
@@ -58,25 +58,23 @@ export interface FilingChange {
   readonly inferred: boolean;
   readonly notBefore: number;
   readonly notAfter: number;
-  /** The filing as the partner service returned it; null when it is removed or not kept. */
+  /** The filing as the partner service returned it, or null if it is removed or not kept. */
   readonly document: Readonly<Record<string, unknown>> | null;
-  /** Stands for a document that is not kept; missing where the service was read. */
+  /** Replaces a document that is not kept; missing if the service was read. */
   readonly details?: KeptDetails | null;
   /**
-   * Since when (ms) it has been in its status, the limit that this exceeds, and whether a person has seen it,
-   * where that is the report.
+   * When (ms) it entered its status, the limit that this exceeds, and whether a person has seen it. Set only
+   * if the event reports that.
    */
   readonly stalled?: { readonly since: number; readonly after: string; readonly seen: boolean };
-  /**
-   * When (ms) the filing is due; null where no date says that, missing where the account has no such rules.
-   */
+  /** When (ms) the filing is due; null if it has no due date, missing if the account has no such rules. */
   readonly dueAt?: number | null;
   /**
-   * The due date (ms), how long before it this is said, and whether a person has seen the filing, where that
-   * is the report.
+   * The due date (ms), how long before it the event is sent, and whether a person has seen the filing. Set
+   * only if the event reports that.
    */
   readonly due?: { readonly dueAt: number; readonly threshold: string; readonly seen: boolean };
-  /** Missing where no person's note is the report. */
+  /** Missing unless the event reports a person's note. */
   readonly note?: EventNote;
   /** Bytes of a filing that was too large to be read as a whole, so that `document` is a part of it. */
   readonly heavyBytes?: number;
@@ -91,8 +89,8 @@ const cutTextMax = 1_000;
 /**
  * Builds the event of a filing's change (docs/webhooks.md#event-types). The same change gives the same id. A
  * filing of more than `filingBytesMax` bytes, or with `heavyBytes`, is left out of the body, and `omitted` is
- * set. So it is where the rest of the body would have more than 128 KiB, whose long texts are cut then:
- * whatever was read, the event can be stored and sent.
+ * set. The same happens if the rest of the body would exceed 128 KiB; its long texts are cut as well. So the
+ * event can be stored and sent, whatever was read.
  */
 export function buildFilingEvent(change: FilingChange, filingBytesMax = Infinity): NewEvent {
   const { after, before, document, details, heavyBytes, stalled, due, note } = change;
@@ -143,7 +141,7 @@ function membersOf(change: FilingChange): object {
   };
 }
 
-// A heavy filing is written once. It stands last, where formats find it without parsing.
+// A heavy filing is written once. It comes last, so that formats find it without parsing.
 function eventOf(change: FilingChange, id: string, data: string, filing: string): NewEvent {
   const { type, filingId, document, details, after, notAfter: at } = change;
   return {
@@ -156,13 +154,12 @@ function eventOf(change: FilingChange, id: string, data: string, filing: string)
   };
 }
 
-// The members of `data` in place of a filing of which only details are kept; null without any.
+// The members of `data` that replace a filing of which only details are kept; `details` is null without any.
 function notKept(details: KeptDetails | null): string {
   return `"omitted":"not_kept","details":${JSON.stringify(details)}`;
 }
 
-// The members of `data` besides the filing, without the last brace; where they are too large, long texts are
-// cut.
+// The members of `data` besides the filing, without the last brace. Long texts are cut if they are too large.
 function dataText(members: object): { text: string; isCut: boolean } {
   const whole = JSON.stringify(members);
   const isCut = Buffer.byteLength(whole) > otherBytesMax;
@@ -193,17 +190,17 @@ export interface FilingSnapshot {
     readonly readFrom: number;
     readonly readAt: number;
   };
-  /** The fields of the filing that are kept, by which people recognise it; null where none are. */
+  /** The kept fields of the filing, by which people recognise it, or null if none are kept. */
   readonly details: KeptDetails | null;
-  /** The filing as its last event carried it; null where it is not kept. */
+  /** The filing as its last event carried it, or null if it is not kept. */
   readonly document: Readonly<Record<string, unknown>> | null;
   /** As in `FilingChange`. */
   readonly dueAt?: number | null;
 }
 
 /**
- * Builds the `filing.snapshot` of a filing for one subscription. The same state gives the same id. Where the
- * document is not kept, the body has `omitted` in its place, and `details` where there are any.
+ * Builds the `filing.snapshot` of a filing for one subscription. The same state gives the same id. If the
+ * document is not kept, the body has `omitted` in its place, and `details` if there are any.
  */
 export function buildSnapshotEvent(
   { subscription, state, ...snapshot }: FilingSnapshot,

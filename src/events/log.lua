@@ -26,7 +26,7 @@ local function oldest_position(events)
   return oldest and tonumber(string.match(oldest[1], '^%d+'))
 end
 
--- The timeline of a position; '' where its entry was trimmed, nil beyond the head.
+-- The timeline of a position; '' if its entry was trimmed, nil beyond the head.
 local function timeline_at(head, events, position)
   if position == 0 then return empty_timeline end
   local newest, timeline = read_head(head)

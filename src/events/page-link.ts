@@ -1,6 +1,6 @@
 import type { NewEvent } from './event.ts';
 
-/** Adds to an event's body where the dashboard shows what the event is about: `data.url`. Pure. */
+/** Adds the address of the dashboard page on the event's subject to its body, as `data.url`. Pure. */
 export type AddPageLink = <E extends Pick<NewEvent, 'body' | 'filingId'>>(account: string, event: E) => E;
 
 /** For bodies without links. */
@@ -8,7 +8,7 @@ export const withoutPageLinks: AddPageLink = (_, event) => event;
 
 const dataMember = ',"data":{';
 
-/** Links to pages at this address (`PUBLIC_URL`); none where it is not known. */
+/** Links to pages at this address (`PUBLIC_URL`); none if it is null. */
 export function createPageLinks(publicUrl: string | null): AddPageLink {
   if (publicUrl === null) return withoutPageLinks;
   return (account, event) => {

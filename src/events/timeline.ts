@@ -23,8 +23,8 @@ export function isSameCheckpoint(a: Checkpoint, b: Checkpoint): boolean {
 
 /**
  * Whether an entry may come next after a checkpoint. False is certain: Redis was set back between the two
- * reads. Where entries between them were trimmed, or one has no timeline, true only means that there is no
- * sign of that.
+ * reads. If entries between them were trimmed, or one has no timeline, true only means that there is no sign
+ * of that.
  */
 export function mayFollow(checkpoint: Checkpoint, entry: Checkpoint & { readonly id: string }): boolean {
   if (entry.position !== checkpoint.position + 1) return entry.position > checkpoint.position;
@@ -43,9 +43,9 @@ export interface OutlinedEntry extends Checkpoint {
   readonly type: string;
   /** Empty for operational events. */
   readonly filingId: string;
-  /** State abbreviation; empty where unknown. */
+  /** State abbreviation; empty if unknown. */
   readonly state: string;
-  /** The filing's status after the event; empty where unknown, and for operational events. */
+  /** The filing's status after the event; empty if unknown, and for operational events. */
   readonly status: string;
   /** When it was written, milliseconds on Redis's clock. */
   readonly recordedAt: number;
@@ -91,8 +91,8 @@ export function toOutline([streamId, fields]: StreamEntry): OutlinedEntry {
 }
 
 /**
- * The entry with its body; null when the body was trimmed meanwhile, or has another length than the one that
- * was written.
+ * The entry with its body, or null if the body has since been trimmed or its length is not the one that was
+ * written.
  */
 export function withBody(entry: OutlinedEntry, body: Buffer | null): LogEntry | null {
   const { position, timeline, id, type, filingId, state, status, recordedAt, bytes } = entry;

@@ -14,10 +14,10 @@ export interface FoundEvents {
 }
 
 /**
- * Finds events of an account's log by their ids, the newest first. `filingId` names the filing whose events
- * they are, so that no others are read; null where that is not known. Otherwise the log is read section by
- * section, at most half a million events; sections that were searched before are remembered. Events of types
- * for which `isSeen` is false are not found, and the search takes as long as for ids that no event has.
+ * Finds events of an account's log by their ids, newest first. `filingId` is the filing that they belong to,
+ * so that only its events are read. If it is null (unknown), the log is read section by section, at most half
+ * a million events; sections that were searched before are remembered. Events of types for which `isSeen` is
+ * false are not found, and the search takes as long as for ids that no event has.
  */
 export type FindEvents = (
   account: string,

@@ -5,9 +5,9 @@ import { logBeginning, type Checkpoint } from '../timeline.ts';
 const probesAtOnce = 15;
 
 /**
- * The position of the last event that was recorded before `time` (ms, Redis's clock); before the first event
- * where all are newer. It is found by a search among positions: five steps in a million events. Where the
- * clock was set back meanwhile, it is one of the places at which the time is passed.
+ * The position of the last event recorded before `time` (ms, Redis's clock), or the position before the first
+ * event if none is older. Found by a search among positions: five steps in a million events. If the clock was
+ * set back in between, it is one of the positions at which the time is passed.
  */
 export async function positionBefore(
   log: Pick<EventLog, 'head' | 'outlineAfter' | 'outlineAt'>,
