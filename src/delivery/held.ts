@@ -57,12 +57,12 @@ export function createOutageStore(redis: RedisClient, { proxyOutage }: Pick<Keys
   let last: Promise<string | null> = Promise.resolve(null);
   let readAt = -Infinity;
   return {
-    /** Says why callbacks wait; null when they do not any more. A reason holds for two minutes. */
+    /** Stores why callbacks wait, or null if they no longer do. A reason holds for two minutes. */
     async write(detail: string | null): Promise<void> {
       if (detail === null) await redis.del(proxyOutage);
       else await redis.set(proxyOutage, detail, 'PX', heldMs);
     },
-    /** Why callbacks wait, null when they do not; at most a second old. */
+    /** Why callbacks wait, or null if they do not. At most a second old. */
     read(): Promise<string | null> {
       if (performance.now() - readAt < keptMs) return last;
       readAt = performance.now();

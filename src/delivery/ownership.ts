@@ -69,7 +69,7 @@ export function createVerifier(deps: VerifierDeps) {
     return (await blocks.set(account, id, settings, block)) ? block.nextAt : now();
   }
 
-  // False where the subscription is no longer the one that was asked.
+  // False if the subscription is no longer the one that was asked.
   async function writeProof(asked: Subscription): Promise<boolean> {
     const verified: Proof = { method: 'challenge', at: now() };
     const isSame = ({ url, ...settings }: Subscription) => asksForProof(settings) && url === asked.url;
@@ -132,7 +132,7 @@ export function createVerifier(deps: VerifierDeps) {
       try {
         const result = await ask(subscription);
         if (result.kind === 'too_many') return await wait(tooMany, result.inMs);
-        // Another process asks where this one ends.
+        // If this process ends, another one asks.
         if (result.kind === 'changed' || result.asked.outcome.kind === 'aborted') return now();
         if (result.asked.refusal === null) return now();
         if (result.asked.outcome.kind === 'gone')

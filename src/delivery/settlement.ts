@@ -32,7 +32,7 @@ export interface AttemptReport {
   readonly attempt: Attempt;
   readonly sent: Sent;
   readonly deadLetter: boolean;
-  /** The next retry, in milliseconds on Redis's clock; null when there is none. */
+  /** The next retry, in milliseconds on Redis's clock. Null if there is none. */
   readonly nextAttemptAt: number | null;
 }
 
@@ -69,7 +69,7 @@ export interface BatchState {
   readonly rules: VerdictRules;
   /** The lane of an event in flight; undefined on its first attempt. */
   readonly laneOf: (work: Work) => Lane | undefined;
-  /** Id of the replay that is worked on; null when there is none. */
+  /** Id of the current replay. Null if there is none. */
   readonly replay: string | null;
   /** Milliseconds without any success after which a failure disables the subscription. */
   readonly disableAfterMs: number;

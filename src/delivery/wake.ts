@@ -11,7 +11,7 @@ export interface WakerDeps {
   readonly keys: Keys;
   readonly store: Pick<AccountStore, 'isDue'>;
   readonly queue: Pick<DeliverQueue, 'wake'>;
-  /** Lets a deliverer of this process read on; false where none is at work for the account. */
+  /** Lets a deliverer of this process read on. False if none is at work for the account. */
   readonly readOn: (account: string) => boolean;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;

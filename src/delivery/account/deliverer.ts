@@ -59,7 +59,7 @@ export class Deliverer {
   #lookMs = firstLookMs;
   // When due times were last compared, milliseconds on Redis's clock.
   #lookedAt = 0;
-  // Since when the window has no room for new entries, monotonic ms; null while it has.
+  // When the window ran out of room for new entries, monotonic ms. Null if it has room.
   #fullSince: number | null = null;
 
   constructor(deps: DelivererDeps, name: string) {
@@ -161,7 +161,7 @@ export class Deliverer {
     return this.#account.mustRead || this.#account.window.hasMore();
   }
 
-  // Opens the account, or goes on with what is known of it; false where there is nothing to deliver to.
+  // Opens the account, or continues with what is known of it. False if there is nothing to deliver to.
   async #open(): Promise<boolean> {
     const account = this.#account;
     account.tasks.reset();
@@ -189,7 +189,7 @@ export class Deliverer {
     account.begin(opened);
     const { level, ids, head } = opened;
     await this.#refresh(ids, opened.isBroughtBack ? level.position : null);
-    // Where all are further than the level, nothing before them is read again.
+    // If all are past the level, nothing before them is read again.
     let first = head.position;
     for (const { lags, isBroken, position } of members.all.values())
       if (!lags && !isBroken) first = Math.min(first, position);
@@ -199,8 +199,8 @@ export class Deliverer {
     return true;
   }
 
-  // At the level if nothing has to be done for it now. Where there are few, each is opened once, so that
-  // settings which cannot be used show before an event comes.
+  // Puts a member at the level if it needs nothing done now. If there are few, each is opened once, so that
+  // unusable settings show before an event comes.
   #place(member: Member): void {
     const { members, window } = this.#account;
     const { delivery, position } = member;
@@ -273,8 +273,8 @@ export class Deliverer {
     window.trim(from);
   }
 
-  // Slow subscriptions must not keep the others from getting what is new. Where many events wait for all,
-  // some are ahead of others for a while.
+  // Slow subscriptions must not keep new events from the others. If many events wait for all of them, some
+  // are ahead of others for a while.
   #giveWay(): void {
     const { window } = this.#account;
     const at = performance.now();

@@ -25,7 +25,7 @@ export class LogWindow {
   #from = 0;
   #bytes = 0;
 
-  /** The newest position read, with its timeline where that is known. */
+  /** The newest position read, with its timeline if that is known. */
   known(): Checkpoint {
     return this.#known;
   }
@@ -53,7 +53,7 @@ export class LogWindow {
     this.#bytes = 0;
   }
 
-  /** Takes the next stretch; null when it has nothing new. */
+  /** Takes the next stretch. Null if it has nothing new. */
   add(read: LogRead): NewEntries | null {
     const { more } = read;
     const found = allOf(read);

@@ -35,7 +35,7 @@ export interface Member {
   reads: boolean;
   /** Whether its cursor is stored as one that counts although the level is beyond it. */
   lags: boolean;
-  /** Since when it holds the level, monotonic ms; null while it does not. */
+  /** When it began to hold the level back, monotonic ms. Null if it does not. */
   holdsSince: number | null;
   queue: SubscriptionQueue | null;
   results: SendResult[];
@@ -49,16 +49,16 @@ export interface Member {
   mayReplay: boolean;
   /** Whether its record could not be read: its position is not known, and the level stays as it is. */
   isBroken: boolean;
-  /** Null where it waits for no time. */
+  /** Null if it is not waiting for a time. */
   notBefore: NotBefore | null;
 }
 
 /** Subscriptions that want the same events. */
 export interface Group {
-  /** Null where they cannot be read: every event is for them. */
+  /** Null if they cannot be read: every event is then wanted. */
   readonly wishes: Wishes | null;
   readonly key: string;
-  /** Those of them that are at the level. */
+  /** The members at the level. */
   readonly level: Set<Member>;
 }
 
@@ -167,8 +167,8 @@ export class Members {
   }
 
   /**
-   * Those at the level that may want some of these entries leave it; all of them where positions have no
-   * entry. `known` is the newest position with them.
+   * Moves the members that may want some of these entries off the level; all of them if positions have no
+   * entry. `known` is the newest position, these included.
    */
   wake({ entries, hasGap, former }: NewEntries, known: number): void {
     for (const group of this.#groups.values()) {
@@ -180,7 +180,7 @@ export class Members {
     for (const member of this.own) if (!member.reads) this.look(member);
   }
 
-  /** It is to be looked at. */
+  /** Lists a member to be looked at, unless it is at the level. */
   look(member: Member): void {
     if (member.isListed || member.isLevel || this.all.get(member.id) !== member) return;
     member.isListed = true;
@@ -191,7 +191,7 @@ export class Members {
     return this.#taken < this.#listed.length;
   }
 
-  /** Removes and returns the next that is to be looked at; null when there is none. */
+  /** Removes and returns the next listed member. Null if there is none. */
   next(): Member | null {
     const { [this.#taken]: member } = this.#listed;
     if (member === undefined) return null;
@@ -275,7 +275,7 @@ export function positionOf({ queue, position }: Member): number {
   return queue?.position() ?? position;
 }
 
-// Null where they cannot be read.
+// Null if the settings cannot be read.
 function wishesOf(settings: string, id: string): Wishes | null {
   try {
     return wantedOf(settings, { key: '', field: id });

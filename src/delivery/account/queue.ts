@@ -210,7 +210,7 @@ export class SubscriptionQueue {
     return hasRead;
   }
 
-  /** Starts the next attempt that may start now; null when there is none. */
+  /** Starts the next attempt that may start now. Null if there is none. */
   start(): Promise<SendResult> | null {
     const work = this.#mayCall() ? this.#scheduler.startNext(this.#deps.now()) : null;
     if (work === null) return null;
@@ -219,7 +219,7 @@ export class SubscriptionQueue {
     return work.entry !== null && work.replay === null ? this.#send(work, work.entry) : this.#prepare(work);
   }
 
-  /** Sends a `ping` where a disabled endpoint is to be asked and no event waits; null otherwise. */
+  /** Sends a `ping` if a disabled endpoint is to be asked and no event waits. Null otherwise. */
   ask(): Promise<SendResult> | null {
     const at = this.#deps.now();
     if (this.#state.enabled || !this.#mayCall() || this.notBefore() !== null) return null;
@@ -234,7 +234,7 @@ export class SubscriptionQueue {
     return this.#mayCall() && this.#limiter.rate.inMs(at) === 0 && this.#scheduler.mayStart(at);
   }
 
-  /** When an attempt may start next, and why not before; null when nothing waits for a time. */
+  /** When the next attempt may start, and why not sooner. Null if nothing waits for a time. */
   notBefore(): NotBefore | null {
     const at = this.#deps.now();
     if (!this.#state.enabled && !this.#isAsked()) return null;

@@ -28,8 +28,8 @@ interface Chosen {
 }
 
 /**
- * Writes the results of some subscriptions, and how far all others are. `isLast` marks all as lagging that
- * are behind, so that the next run begins where this one ended.
+ * Writes the results of some subscriptions, and how far all others are. `isLast` marks all that are behind
+ * as lagging, so that the next run continues from this one.
  */
 export async function settle(deps: SettleDeps, account: OpenAccount, isLast: boolean): Promise<void> {
   const { fence, window, version, members } = account;
@@ -148,7 +148,7 @@ function nextAtOf({ members }: OpenAccount, at: number, { parts, lagsOf }: Chose
   return Number.isFinite(next) ? next : null;
 }
 
-// The part of a member without a queue: where it stands.
+// The settlement of a member without a queue: its progress alone.
 function standing({ id, position, delivery: { done, endpointVersion } }: Member): SubscriptionSettlement {
   return {
     id,

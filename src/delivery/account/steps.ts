@@ -183,7 +183,7 @@ export class Steps {
     });
   }
 
-  // When to look again, where callbacks have to wait for the proxy; null if not.
+  // When to look again if callbacks have to wait for the proxy. Null if they do not.
   #held({ url }: Subscription): NotBefore | null {
     const at = this.#deps.heldUntil(this.#account.name, url);
     return at === null ? null : { at, reason: 'proxy' };

@@ -22,7 +22,7 @@ export interface Dropped {
   readonly deadLettersDroppedAt: number;
 }
 
-/** When each key was acknowledged; null where it was at a time that is not known. */
+/** When each key was acknowledged. Null if it was, but the time is not known. */
 export type Found = Map<string, number | null>;
 
 // Number of attempts in which the acknowledgement of an event nearly always is, from a moment before it was
@@ -73,7 +73,7 @@ export function createAcknowledgementSearch(redis: RedisClient, keys: Keys, jour
     }
   }
 
-  // Whether the subscription has given an event up; true of all where there are too many to look through.
+  // Whether the subscription has given up an event. True of every event if there are too many to search.
   async function readGivenUp(account: string, id: string, from: string): Promise<(event: string) => boolean> {
     const stretch = { order: 'oldest', from, to: '+', readMax: farMax, wanted: farMax } as const;
     const { found, next } = await journal.read(account, id, 'dead', stretch);

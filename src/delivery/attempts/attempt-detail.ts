@@ -29,7 +29,7 @@ export interface AttemptDetail {
   readonly later: readonly ListedAttempt[];
 }
 
-/** Reads an attempt in full; null when there is none, or no longer, or it cannot be read. */
+/** Reads an attempt in full. Null if there is none, it is no longer kept, or it cannot be read. */
 export type ReadAttempt = (
   account: string,
   subscription: string,

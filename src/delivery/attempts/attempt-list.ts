@@ -7,7 +7,7 @@ import { readAtOnce, type Journal, type Listed } from '../store/journal.ts';
 /** A filter on attempts; null = all. Times are milliseconds on Redis's clock. */
 export interface AttemptFilter {
   readonly subscription: string | null;
-  /** The ids of the subscriptions to look at where `subscription` names none; missing or null = all. */
+  /** Ids of the subscriptions to search if `subscription` is null; missing or null = all. */
   readonly among?: readonly string[] | null;
   readonly eventId: string | null;
   readonly filingId: string | null;
@@ -33,7 +33,7 @@ type Place = string;
 /** The attempts of one subscription while a page is put together. */
 interface Source {
   readonly subscription: string;
-  /** The attempts that are not found yet come behind this place; null when there are no more. */
+  /** The attempts not found yet come after this place. Null if there are no more. */
   unread: Place | null;
   found: AttemptOf[];
 }
@@ -47,8 +47,8 @@ const writtenWithinMs = 10_000;
 const newestMs = 10 ** 15 - 1;
 
 // KEYS   streams of attempts
-// ARGV   for each where to begin, newest first
-// Reply  for each the id of its newest entry from there on, '' where there is none, or the key cannot be read
+// ARGV   for each the newest id to consider
+// Reply  for each the id of its newest entry up to there; '' if there is none or the key cannot be read
 const newestScript = defineScript(`
 local ids = {}
 for i, key in ipairs(KEYS) do

@@ -16,15 +16,15 @@ export type DeliveryWord = 'delivered' | 'waiting' | 'given_up' | 'not_selected'
 /** Delivery of an event to one subscription; times are milliseconds on Redis's clock. */
 export interface EventDelivery {
   readonly state: DeliveryWord;
-  /** Number of attempts; null where they are no longer known. */
+  /** Number of attempts. Null if no longer known. */
   readonly attempts: number | null;
-  /** The last attempt, as far as it is kept and was found; null where there was none. */
+  /** The last attempt. Null if there was none, or it is no longer kept or was not found. */
   readonly lastAttempt: ListedAttempt | null;
-  /** Outcome code of the last attempt; null where there was none, and where it is not known. */
+  /** Outcome code of the last attempt. Null if there was none, or it is not known. */
   readonly lastOutcome: string | null;
-  /** Null while it is not delivered, and where the time is no longer known. */
+  /** Null if it is not delivered, or the time is no longer known. */
   readonly deliveredAt: number | null;
-  /** When it is tried next; null where nothing is planned. */
+  /** When it is tried next. Null if no attempt is planned. */
   readonly nextAttemptAt: number | null;
 }
 
@@ -41,8 +41,8 @@ export type ReadDelivery = (
   event: OutlinedEntry,
 ) => Promise<EventDelivery>;
 
-// Maximum number of attempts that are searched for those of the event; and where they alone can tell whether
-// it was delivered.
+// Maximum number of attempts searched for those of the event; the second applies if only they can show
+// whether it was delivered.
 const searchedMax = 5_000;
 const provingMax = 20_000;
 /**

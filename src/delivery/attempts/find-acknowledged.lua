@@ -1,9 +1,9 @@
 -- Finds when a subscription acknowledged some events, and snapshots of filings.
 --
 -- KEYS   1 the stream of attempts
--- ARGV   1 the type of snapshots  then for each, in the order of their times: where to begin, as XRANGE
---        takes it, maximum number of attempts read from there on, and the id of the event, or the id of the
---        filing of a snapshot as JSON
+-- ARGV   1 the type of snapshots  then for each, in the order of their times: the start, as XRANGE takes
+--        it, maximum number of attempts read from there on, and the id of the event, or the id of the filing
+--        of a snapshot as JSON
 -- Reply  { id of the last attempt read ('' = there are no others), for each when it was acknowledged ('' =
 --        not found) }
 --

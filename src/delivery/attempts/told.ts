@@ -22,7 +22,7 @@ import { proofOf } from './event-deliveries.ts';
 export interface Told {
   readonly subscription: string;
   readonly description: string | null;
-  /** Milliseconds on Redis's clock; null where that attempt is no longer kept, or was not found. */
+  /** Milliseconds on Redis's clock. Null if that attempt is no longer kept, or was not found. */
   readonly at: number | null;
 }
 
@@ -38,8 +38,8 @@ export type ToldFilings = readonly {
 }[];
 
 /**
- * Reads which subscriptions were notified of these filings, by their ids: those that have acknowledged the
- * filing's newest event that reports what it is, or a later snapshot. Null where that is no longer known,
+ * Reads which subscriptions were notified of these filings, by filing id: the subscriptions that acknowledged
+ * the newest event to report the filing's state, or a later snapshot. Null if that is no longer known,
  * because the log has lost the event.
  */
 export type ReadTold = (filings: ToldFilings) => Promise<ReadonlyMap<string, readonly Told[] | null>>;
@@ -131,7 +131,7 @@ export function createToldReader(
   };
 }
 
-// An event that a subscription is through with; nothing where it cannot have been sent.
+// An event that a subscription is done with; nothing if it cannot have been sent.
 function soughtEvent(
   { subscription }: SubscriptionRecord,
   event: OutlinedEntry,

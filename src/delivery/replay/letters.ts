@@ -21,7 +21,7 @@ export async function* eachPageOfLetters(
 ): AsyncGenerator<readonly ListedDeadLetter[], void, undefined> {
   let before: string | null = null;
   do {
-    // Each page begins where the one before ended.
+    // Each page continues from the previous one.
     const page: Listed<ListedDeadLetter> = await journal.list(
       account,
       subscription,

@@ -48,9 +48,9 @@ export function createReplayStore(redis: RedisClient, keys: Keys) {
 
   return {
     /**
-     * Adds a replay behind those that are unfinished; atomic. Returns its id, or that of an unfinished replay
-     * of the same request, which takes its place. Its events were chosen from the log up to `cursor`; null
-     * and nothing is added where the log is another one now. Throws ReplayRefusedError and AccountQuotaError.
+     * Adds a replay after the unfinished ones; atomic. Returns its id, or the id of an unfinished replay of
+     * the same request, which is used instead. Its events were chosen from the log up to `cursor`: if the log
+     * is a different one now, adds nothing and returns null. Throws ReplayRefusedError and AccountQuotaError.
      */
     async add(account: string, subscription: string, replay: Replay, cursor: Checkpoint) {
       const key = keys.account(account);

@@ -29,7 +29,7 @@ export const requestOfAll: ReplayRequest = {
 /** A replay as it was requested; written once. */
 export interface Replay {
   readonly id: string;
-  /** Filings as they are (a snapshot); left out where it sends events of the log. */
+  /** Filings as they are (a snapshot); missing if it sends events of the log. */
   readonly source?: 'filings';
   readonly request: ReplayRequest;
   /** Milliseconds on Redis's clock. */
@@ -73,7 +73,7 @@ export interface SnapshotProgress {
   readonly ids: readonly string[];
 }
 
-/** Where a replay stands before its first event. */
+/** The state of a replay before its first event. */
 export function newReplayState(replay: Pick<Replay, 'source' | 'first' | 'last'>): ReplayState {
   const { source, first, last } = replay;
   const isEmpty = source !== 'filings' && last < first;

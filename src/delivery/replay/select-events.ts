@@ -34,7 +34,7 @@ const lettersMax = 10_000;
 
 /**
  * Selects the settled events that a request asks for and the subscription gets. An event that the request
- * names is unknown where `isSeen` is false of its type. Throws ReplayRefusedError.
+ * names is unknown if `isSeen` is false for its type. Throws ReplayRefusedError.
  */
 export async function selectEvents(
   deps: SelectionDeps,

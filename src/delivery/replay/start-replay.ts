@@ -43,11 +43,11 @@ export function createReplayer(deps: ReplayerDeps) {
   }
 
   /**
-   * Begins to deliver the selected events again, under the same webhook-ids and with the same bodies,
-   * whenever nothing else is to be sent. Only events that the subscription asks for match, and only once they
-   * are done; the others are still on their way to it. An event that the request names is unknown where
-   * `isSeen` is false of its type. A repeated request returns the running replay. Throws ReplayRefusedError.
-   * A crash leaves the replay either added or not begun at all.
+   * Begins to deliver the selected events again, with the same webhook-ids and bodies, whenever there is
+   * nothing else to send. Only events that the subscription asks for match, and only once they are done; the
+   * others are still on their way to it. An event that the request names is unknown if `isSeen` is false for
+   * its type. A repeated request returns the running replay. Throws ReplayRefusedError. A crash leaves the
+   * replay either added or not begun at all.
    */
   async function start(...asked: Asked): Promise<{ id: string; matched: number }> {
     const [account, id, request] = asked;

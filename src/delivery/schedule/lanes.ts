@@ -49,7 +49,7 @@ export function laneAfterFailure(
   return eventAtFault ? { ...next, proven: true } : next;
 }
 
-/** The lane without its first position, due at once; null when that was the last position. */
+/** The lane without its first position, due at once. Null if no position is left. */
 export function laneAfterHead(lane: Lane, now: number): Lane | null {
   return lane.positions.length > 1 ? newLane(lane.positions.slice(1), now) : null;
 }
@@ -139,10 +139,7 @@ export class Lanes {
     this.#queue.splice(indexAfter(this.#queue, dueAt), 0, { dueAt, filingId });
   }
 
-  /**
-   * Starts the lane that was due first, among lanes due at `now` that are not blocked; null when there is
-   * none.
-   */
+  /** Starts the lane due first among those due at `now` and not blocked. Null if there is none. */
   start(now: number, isBlocked: (filingId: string) => boolean): DueLane | null {
     for (const [i, { dueAt, filingId }] of this.#queue.entries()) {
       if (dueAt > now) return null;
@@ -185,15 +182,12 @@ export class Lanes {
     this.#queue.sort((a, b) => a.dueAt - b.dueAt);
   }
 
-  /**
-   * When the first lane not in flight is due, in milliseconds; null when there is none. Blocked ones do not
-   * count.
-   */
+  /** When the first unblocked lane not in flight is due, in milliseconds. Null if there is none. */
   nextDueAt(isBlocked: (filingId: string) => boolean = () => false): number | null {
     return this.#queue.find(({ filingId }) => !isBlocked(filingId))?.dueAt ?? null;
   }
 
-  /** Removes and returns the changes since the last call; null where a lane is empty now. */
+  /** Removes and returns the lanes changed since the last call; null = the lane is now empty. */
   removeChanges(): ReadonlyMap<string, Lane | null> {
     const removed = this.#changed;
     this.#changed = new Map();

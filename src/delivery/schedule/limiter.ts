@@ -69,7 +69,7 @@ export class Limiter {
   #paid = 0;
   #beyond = 0;
 
-  /** A limiter that goes on where the one before it ended; its rate by `throttledUntil`, as stored. */
+  /** Continues from the previous limiter; its rate continues by the stored `throttledUntil`. */
   constructor(shared: SharedLimits, key: string, throttledUntil: number, now: number) {
     const { url = '', max = shared.maxInFlight, window, answeredAt = now } = shared.known.get(key) ?? {};
     this.#shared = shared;

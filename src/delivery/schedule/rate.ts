@@ -10,7 +10,7 @@ export class Rate {
   #spacingMs = 0;
   #next: number;
 
-  /** A rate that goes on where the one before it ended, by `storedNextAt`. */
+  /** Continues the previous rate, by `storedNextAt`. */
   constructor(storedNextAt: number) {
     this.#next = storedNextAt;
   }

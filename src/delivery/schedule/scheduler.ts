@@ -63,7 +63,7 @@ export class SendScheduler {
     this.#tracks = [this.live];
   }
 
-  /** Starts the next event that may be sent now; null when there is none. */
+  /** Starts the next event that may be sent now. Null if there is none. */
   startNext(now: number): Work | null {
     const probe = isDown(this.#health);
     if (this.#limiter.rate.inMs(now) > 0 || !this.#isOpen(now)) return null;
@@ -78,7 +78,7 @@ export class SendScheduler {
     return null;
   }
 
-  /** Starts a `ping`, with which a down endpoint is asked where no event waits. */
+  /** Starts a `ping`, which asks a down endpoint if no event waits. */
   startPing(entry: LogEntry, now: number): Work {
     const { position, filingId } = entry;
     return this.#begin({ position, entry, filingId, attempt: 1 }, null, true, now);
@@ -155,7 +155,7 @@ export class SendScheduler {
     return this.#releasedAt;
   }
 
-  /** When the next probe or retry is due, in milliseconds; null when there is none. */
+  /** When the next probe or retry is due, in milliseconds. Null if there is none. */
   nextDueAt(now: number): number | null {
     const { pausedUntil } = this.#health;
     if (now < pausedUntil) return pausedUntil;
@@ -188,7 +188,7 @@ export class SendScheduler {
     return hasPlace ? (this.#tracks[1] ?? null) : null;
   }
 
-  // Undefined where its replay has ended.
+  // Undefined if its replay has ended.
   #trackOf({ replay }: Work): Track | undefined {
     return this.#tracks.find((track) => track.replay === replay);
   }

@@ -104,7 +104,7 @@ export class Track {
     return free.length >= this.#places();
   }
 
-  /** Starts the oldest ready event whose filing is not busy; null when there is none. */
+  /** Starts the oldest ready event whose filing is not busy. Null if there is none. */
   startFirst(): Turn | null {
     const index = this.#ready.findIndex(({ filingId }) => !this.#limiter.isBusy(filingId));
     const [first] = index < 0 ? [] : this.#ready.splice(index, 1);
@@ -172,7 +172,7 @@ export class Track {
     return (this.lanes.get(filingId)?.positions[0] ?? first?.position ?? Infinity) < before;
   }
 
-  /** When the first lane not in flight and not blocked is due, in milliseconds; null when there is none. */
+  /** When the first unblocked lane not in flight is due, in milliseconds. Null if there is none. */
   nextDueAt(): number | null {
     return this.lanes.nextDueAt(this.#isBlocked);
   }

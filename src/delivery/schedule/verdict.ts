@@ -82,7 +82,7 @@ function verdictOnHeld(retryAfterMs: number, health: EndpointHealth, now: number
 }
 
 /**
- * The event's next retry as decided now, in milliseconds; null when there is none. A probe may come earlier,
+ * The event's next retry as decided now, in milliseconds. Null if there is none. A probe may come earlier,
  * and so may a retry once the endpoint works.
  */
 export function nextAttemptAfter(
@@ -96,7 +96,7 @@ export function nextAttemptAfter(
   return dueAt === null ? null : Math.max(dueAt, health.pausedUntil);
 }
 
-// The wait for the next retry, and whether it costs one of the event's retries; null when none is left.
+// The wait for the next retry, and whether it uses up one of the event's retries. Null if none is left.
 function waitAfter(
   outcome: CallbackOutcome,
   endpointAtFault: boolean,
@@ -114,9 +114,9 @@ function waitAfter(
 }
 
 /**
- * Milliseconds to wait after a failed attempt; null when the schedule is exhausted and the callback is given
- * up. `attempt` counts the failures so far, this one included, from 1. `random` gives a number in [0, 1) and
- * spreads each delay evenly over ±20 %.
+ * Milliseconds to wait after a failed attempt. Null if the schedule is exhausted and the callback is given
+ * up. `attempt` counts the failures so far, including this one, from 1. `random` returns a number in [0, 1)
+ * and spreads each delay evenly over ±20 %.
  */
 export function nextAttemptMs(
   scheduleMs: readonly number[],

@@ -36,7 +36,7 @@ export interface Window {
   /** Whether a callback had to wait for a place during the round. */
   readonly limited: boolean;
   /**
-   * The lowest latency of a round in this period and in the one before, in milliseconds; null without one.
+   * Lowest latency of a round in this period and in the previous one, in milliseconds. Null if there is none.
    */
   readonly lowest: readonly [number | null, number | null];
   /** When the period began, in milliseconds on Redis's clock. */
@@ -98,11 +98,11 @@ export function windowAfterRest(window: Window, answeredAt: number, now: number,
 }
 
 /**
- * The window after answers. It falls at once with a failure, and at the end of a round when most of the
- * answers were slow; the failures of callbacks that were sent before a fall are no reason for another. A
- * round is as many answers as callbacks may be in flight. It grows after a round of quick ones during which
- * callbacks had to wait for a place, by half until it has fallen once, and then by one; not where they would
- * wait for this process instead.
+ * The window after answers. It falls at once after a failure, and at the end of a round if most of the
+ * answers were slow; failures of callbacks sent before a fall do not cause another. A round is as many
+ * answers as callbacks may be in flight. The window grows after a round of quick answers if callbacks had to
+ * wait for it: by half until it has fallen once, then by one. It stays if they would only wait for this
+ * process instead.
  */
 export function windowAfter(
   former: Window,

@@ -82,7 +82,7 @@ export function createLogSource(deps: LogSourceDeps, position: number) {
   };
 }
 
-/** Makes events that are in the log: as they were read, or read again where no body was kept. */
+/** Makes events of the log: as they were read, or read again if no body was kept. */
 export function makeFromLog(log: Pick<EventLog, 'readAt'>, account: string): Source['make'] {
   return async ({ entry, position }) => {
     const found = entry ?? (await log.readAt(account, [position])).entries[0];

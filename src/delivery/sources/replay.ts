@@ -69,7 +69,7 @@ export function readReplay(deps: ReplaysDeps, { replay, state, lanes, cursor }: 
   };
 }
 
-// The last position that was read; 0 where all of them were trimmed meanwhile.
+// The last position read; 0 if all of them have been trimmed since.
 function lastOf({ entries, lost = [] }: LogRead): number {
   return Math.max(entries.at(-1)?.position ?? 0, lost.at(-1)?.position ?? 0);
 }

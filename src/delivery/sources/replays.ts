@@ -104,9 +104,9 @@ export function createReplays(deps: ReplaysDeps) {
       current ??= await open(next);
       return current === null ? false : current.source.read();
     },
-    /** The replay that is worked on; null when there is none. */
+    /** The current replay. Null if there is none. */
     current: (): { readonly id: string; readonly source: ReplayedSource } | null => current,
-    /** Number of filings that the current replay still has to send; null unless it is a snapshot. */
+    /** Number of filings that the current replay still has to send. Null unless it is a snapshot. */
     snapshotsLeft: () => current?.source.left?.() ?? null,
     /** The changes of the current replay since the last call, with these counts, to be written. */
     removeChanges(ended: ReplayCounts): ReplayChanges | null {

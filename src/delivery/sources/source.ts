@@ -9,7 +9,7 @@ interface MadeEvent {
   readonly entry: LogEntry;
   /** Id of the dead letter that its delivery makes up for; missing without one. */
   readonly letter?: string | undefined;
-  /** True where a person chose the subscription for it, which gets it whatever it asks for. */
+  /** True if a person chose the subscription for it: it is sent whatever the subscription asks for. */
   readonly isChosen?: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface Source {
 export interface ReplayedSource extends Source {
   /** Reads on while there is room; true when it took any event. */
   read(): Promise<boolean>;
-  /** Number of filings still to be sent; missing where it sends events of the log. */
+  /** Number of filings still to be sent; missing if it sends events of the log. */
   readonly left?: () => number;
   /** What is kept of its reading beside the cursor, and whether all events behind the lanes are done. */
   progress(): Pick<ReplayState, 'snapshot'> & { readonly isRead: boolean };

@@ -44,7 +44,7 @@ export interface LoadedSubscription {
 export interface AccountRead {
   readonly head: Checkpoint;
   readonly version: string;
-  /** Ids of the subscriptions changed since the version that was known; null where that is not known. */
+  /** Ids of the subscriptions changed since the known version. Null if they are not known. */
   readonly changed: readonly string[] | null;
   readonly stretch: LogRead;
 }
@@ -101,7 +101,7 @@ export function createAccountDeliveryStore(
   const dueScript = script('is-due.lua');
 
   return {
-    /** Begins to deliver; null where the account has no subscriptions. */
+    /** Begins to deliver. Null if the account has no subscriptions. */
     async open(account: string): Promise<OpenedAccount | null> {
       const { delivery, head, events, changes, subscriptions, nothing } = keys.account(account);
       const epoch = randomUUID();

@@ -16,7 +16,7 @@ export type BlockStore = ReturnType<typeof createBlockStore>;
 export function createBlockStore(redis: RedisClient, keys: Keys) {
   const script = loadScript(new URL('set-block.lua', import.meta.url));
   return {
-    /** The subscription's block; null when it has none that can be read. */
+    /** The subscription's block. Null if it has none that can be read. */
     async read(account: string, id: string): Promise<Block | null> {
       const { state } = keys.account(account).subscription(id);
       const text = await redis.hget(state, 'blocked');
@@ -27,7 +27,7 @@ export function createBlockStore(redis: RedisClient, keys: Keys) {
         return null;
       }
     },
-    /** The subscription's settings as stored; null when it is gone. */
+    /** The subscription's settings as stored. Null if it is gone. */
     settings: (account: string, id: string) => redis.hget(keys.account(account).subscriptions, id),
     /**
      * Writes a block, or ends it with null; atomic. `settings` are the stored settings that the block is

@@ -17,17 +17,17 @@ export interface Attempt {
   readonly outcome: string;
   readonly statusCode: number | null;
   readonly durationMs: number;
-  /** The first 1 KiB of the response, as text; null when there was none. */
+  /** The first 1 KiB of the response, as text. Null if there was none. */
   readonly response: string | null;
   /** When it ended, milliseconds on Redis's clock. */
   readonly at: number;
   /** The replay that the attempt belongs to; null outside replays. */
   readonly replay: string | null;
-  /** Missing where no details are kept, and where nothing could be written. */
+  /** Missing if no details are kept, or nothing could be written. */
   readonly request?: KeptRequest | undefined;
-  /** Why it failed, where code and status do not say it (`keptReason`); missing otherwise. */
+  /** Why it failed, if code and status do not show it (`keptReason`); missing otherwise. */
   readonly reason?: string | undefined;
-  /** The first headers of the response; missing where they are not kept. */
+  /** The first headers of the response; missing if they are not kept. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 

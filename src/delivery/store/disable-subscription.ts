@@ -6,8 +6,8 @@ import { committing, loadScript } from '../../redis/scripts.ts';
 import type { OperationalNotice } from './settlement-text.ts';
 
 /**
- * Disables a subscription and appends the notice about it, atomically. False and nothing is written where
- * the stored settings are others than `settings`, or where it is disabled or gone.
+ * Disables a subscription and appends the notice about it, atomically. Returns false and writes nothing if
+ * the stored settings differ from `settings`, or the subscription is disabled or gone.
  */
 export type DisableSubscription = (
   account: string,

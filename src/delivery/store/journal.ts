@@ -13,7 +13,7 @@ interface Lists {
 /** A stretch of a list; records are named by their ids. */
 export interface Stretch<T> {
   readonly order: 'oldest' | 'newest';
-  /** Where to begin and where to end, as XRANGE takes them: `(` in front leaves the record itself out. */
+  /** The first and the last id, as XRANGE takes them: a leading `(` leaves the record itself out. */
   readonly from: string;
   readonly to: string;
   /** Members with these values, which the records must have; missing for all records. */
@@ -28,7 +28,7 @@ export interface Stretch<T> {
 /** The records found in a stretch, in its order. One that cannot be read is reported and left out. */
 export interface Found<T> {
   readonly found: readonly T[];
-  /** Where to read on, as XRANGE takes it; null at the end of the stretch. */
+  /** The start of the rest, as XRANGE takes it. Null at the end of the stretch. */
   readonly next: string | null;
   /** Number of records read. */
   readonly read: number;
@@ -77,7 +77,7 @@ export function createJournal(
       const missing = wanted - found.length;
       const most = Math.min(readAtOnce, readMax - count, members.length === 0 ? missing : Infinity);
       const args = [order === 'oldest' ? '1' : '', next, to, most, Math.min(most, missing)];
-      // Each step begins where the one before ended.
+      // Each step continues from the previous one.
       const reply = await script.run(redis, [key], [...args, ...texts]);
       const [some, last, ...flat] = reply as [number, string, ...string[]];
       count += some;
@@ -99,8 +99,8 @@ export function createJournal(
 
   return {
     /**
-     * Adds the attempt of a test call, which changes nothing else; not where the subscription is gone. `now`
-     * is in milliseconds on Redis's clock.
+     * Adds the attempt of a test call and changes nothing else. Adds nothing if the subscription is gone.
+     * `now` is in milliseconds on Redis's clock.
      */
     async addTest(account: string, subscription: string, attempt: Attempt, now: number): Promise<void> {
       const key = keys.account(account);

@@ -1,11 +1,11 @@
 -- Reads the settings and states of some subscriptions, under the epoch of a deliverer. A cursor that is not
--- of the log's timeline, or beyond its head, is brought back to the position where the two part.
+-- of the log's timeline, or beyond its head, is brought back to the last position that they share.
 --
 -- KEYS  1 delivery  2 head  3 events  4 subscriptions  5 nothing
 -- ARGV  1 epoch  2 the keys' common beginning of delivery states
 --       3 a position beyond which every cursor is brought back ('' = none)  then ids of subscriptions
--- Reply nil when another deliverer has begun; else for each id { settings, state as a JSON object },
---       0 when it is gone, or the error with which its state could not be read
+-- Reply nil if another deliverer has begun; else for each id { settings, state as a JSON object },
+--       0 if it is gone, or the error with which its state could not be read
 --
 -- The delivery states and lanes share the account's hash tag with the keys that are named.
 -- @include ../../events/log.lua

@@ -1,12 +1,11 @@
 -- Begins to deliver for an account: from now on only the writes of this deliverer are accepted. A level
--- that is not of the log's timeline, or beyond its head, is brought back to the position where the two
--- part.
+-- that is not of the log's timeline, or beyond its head, is brought back to the last position that they
+-- share.
 --
 -- KEYS  1 delivery  2 head  3 events  4 changes  5 subscriptions  6 nothing
 -- ARGV  1 epoch of the new deliverer
--- Reply { level, its timeline, '1' when it was brought back, head, its timeline, version of the settings,
--- ids of
---       all subscriptions }; nil when there are none
+-- Reply { level, its timeline, '1' if it was brought back, head, its timeline, version of the settings,
+--       ids of all subscriptions }; nil if there are none
 -- @include ../../events/log.lua
 -- @include changes.lua
 local ids = redis.call('HKEYS', KEYS[5])

@@ -1,13 +1,13 @@
--- Reads a stretch of a stream of attempts or dead letters, and replies those entries that hold some texts.
+-- Reads a stretch of a stream of attempts or dead letters, and replies with the entries that hold some texts.
 --
 -- KEYS   1 the stream
--- ARGV   1 '1' = oldest first, '' = newest first  2 where to begin and 3 where to end, as XRANGE takes them
+-- ARGV   1 '1' = oldest first, '' = newest first  2 start and 3 end, as XRANGE takes them
 --        4 maximum number of entries read  5 maximum number of entries in the reply  then texts
--- Reply  { number of entries read, id of the last one ('' = the stretch ends there), ids and JSON of those
---         that hold all of the texts in turn }
+-- Reply  { number of entries read, id of the last one ('' = the stretch ends there), alternately id and JSON
+--         of each entry that holds all of the texts }
 --
--- The JSON of an entry escapes the quotation marks of its values. So a text such as "outcome":"timeout" is
--- found only where the daemon wrote that member.
+-- The JSON of an entry escapes the quotation marks of its values. So a text such as "outcome":"timeout"
+-- matches only a member that the daemon wrote.
 local command = ARGV[1] == '1' and 'XRANGE' or 'XREVRANGE'
 local most, wanted = tonumber(ARGV[4]), tonumber(ARGV[5])
 local entries = redis.call(command, KEYS[1], ARGV[2], ARGV[3], 'COUNT', most)

@@ -6,9 +6,9 @@ import type { Attempt, DeadLetter } from './delivery-records.ts';
 
 /** The part of the delivery state that holds the progress of delivery. */
 export type ProgressFields = Pick<DeliveryState, 'cursor' | 'done' | 'parked'> & {
-  /** Number of filings that the current snapshot still has to send; null where none is worked on. */
+  /** Number of filings that the current snapshot still has to send. Null if there is none. */
   readonly snapshots: number | null;
-  /** Number of events on which the filter could not decide (`undecidedText`); null without a filter. */
+  /** Number of events on which the filter could not decide (`undecidedText`). Null without a filter. */
   readonly undecided: string | null;
 };
 
@@ -33,9 +33,9 @@ export interface Disabling extends OperationalNotice {
 /** The part of a settlement that is about a replay. */
 export interface ReplayChanges {
   readonly id: string;
-  /** Its state as JSON; null when it is as before. */
+  /** Its state as JSON. Null if unchanged. */
   readonly state: string | null;
-  /** Those of its lanes that changed; null where a lane is empty now. */
+  /** Its lanes that changed; null = the lane is now empty. */
   readonly lanes: ReadonlyMap<string, Lane | null>;
   readonly finished: boolean;
 }
@@ -51,7 +51,7 @@ export interface SubscriptionSettlement {
   readonly progress: Partial<ProgressFields>;
   /** Fields that changed; left out if the endpoint is no longer of that version. */
   readonly endpoint: Partial<EndpointFields>;
-  /** Lanes that changed; null where a lane is empty now. */
+  /** Lanes that changed; null = the lane is now empty. */
   readonly lanes: ReadonlyMap<string, Lane | null>;
   readonly attempts: readonly Attempt[];
   readonly deadLetters: readonly DeadLetter[];
