@@ -18,7 +18,7 @@ export interface StoredFiling {
   readonly id: string;
   readonly stored: StoredState;
   readonly details: FilingDetails | null;
-  /** When it is due (ms), null for never; missing where the account has no rules. */
+  /** When it is due (ms), or null for never; missing if the account has no rules. */
   readonly dueAt?: number | null;
 }
 
@@ -76,9 +76,9 @@ export function createAnswers(
     /** The rejections that these filings answer, in their order; null for none. */
     answeredBy,
     /**
-     * Joins to the commit of each filing that appears that of the newest open rejection that looks like it
-     * and is not younger, and to the commit of each filing that is removed that of the rejection that it
-     * answered. No two filings answer one rejection. Reads nothing where no filing appears or is removed.
+     * For each filing that appears, joins the commit of the newest open rejection that looks like it and is
+     * not younger; for each removed filing, the commit of the rejection that it answered. Two filings never
+     * answer one rejection. Reads nothing if no filing appears or is removed.
      */
     async join(place: SnapshotPlace, commits: readonly FilingCommit[], at: number): Promise<FilingCommit[]> {
       const { account } = place;

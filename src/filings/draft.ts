@@ -3,9 +3,9 @@ import type { FilingStateRules } from '../partner/filing-states.ts';
 /** A filing to be filed once more, with what the rules of its state ask for. */
 export interface Draft {
   readonly filingType: string | null;
-  /** The requirements as plain text; null where the state or the type of the filing is not known. */
+  /** The requirements as plain text; null if the state or the type of the filing is unknown. */
   readonly requirements: string | null;
-  /** The documents that the rules name, each with its file of the filing; null where it is missing. */
+  /** The documents that the rules name, each with the filing's file for it, or null if that is missing. */
   readonly documents: readonly { readonly name: string; readonly fileName: string | null }[];
   /** Names of the other files of the filing. */
   readonly otherFiles: readonly string[];
@@ -41,9 +41,9 @@ const optional = [
 ] as const;
 
 /**
- * The draft of a filing, as the service returns it now, and of the rules of its state; pure. Each required
- * document is in the body, with a path that an upload gives. Fields that the service does not return are null
- * where they are required, and else left out.
+ * The draft of a filing, from its document as the service returns it now and the rules of its state; pure.
+ * Each required document is in the body, with a path that an upload gives. Fields that the service does not
+ * return are null if they are required, and left out otherwise.
  */
 export function draftOf(filing: Document, states: readonly FilingStateRules[]): Draft {
   // Numbers as they were written are no numbers yet.

@@ -1,10 +1,10 @@
--- Makes room for what people note of further filings of an account.
+-- Makes room for the notes on further filings of an account.
 --
 -- KEYS   1 triage  2 filings  3 quota  4 subscriptions  5 registrations  6 tokens  7 incarnation
 -- ARGV   1 number of further filings  2 maximum number of records  3 maximum bytes of an account
 -- Reply  number of further filings that there is room for. A removed account has
---        room, because the commit is refused. Records of filings that are COMPLETED, removed or
---        unknown go where there is not enough, a thousand at most.
+--        room, because the commit is refused. If there is not enough, records of filings that
+--        are COMPLETED, removed or unknown are deleted, a thousand at most.
 -- @include ../redis/quota/quota.lua
 if string.match(redis.call('GET', KEYS[7]) or '', '^closed ') then return tonumber(ARGV[1]) end
 local triage, filings, wanted = KEYS[1], KEYS[2], tonumber(ARGV[1])

@@ -21,7 +21,7 @@ export interface ScanPlace {
 
 /** The next filings of a scan. */
 export interface ScannedFilings {
-  /** Without removed ones; the status is empty where the state cannot be read. */
+  /** Without removed ones; the status is empty if the state cannot be read. */
   readonly filings: readonly { readonly id: string; readonly status: string }[];
   /** Number of filings read, removed ones included. */
   readonly read: number;
@@ -35,7 +35,7 @@ export interface ScannedFilings {
 export interface PresentFiling {
   /** Its snapshot as an event, which is in no log. */
   readonly event: NewEvent;
-  /** Position of its last event in the log; 0 where there is none. All of the two is of one moment. */
+  /** Position of its last event in the log, 0 if there is none; as of the same moment as `event`. */
   readonly position: number;
 }
 
@@ -65,14 +65,13 @@ return {
   redis.call('HGET', KEYS[1], 'generation') or '', state, redis.call('HGET', KEYS[3], ARGV[1]) or '', last or '0',
   body }`);
 
-// Reads the next filings of an account, in no order. A place in a scan means something only to the server
-// that named it: another server, and the same one after a start, order the filings otherwise. The scan then
-// begins anew.
+// Reads the next filings of an account, in no order. A cursor is valid only on the server that returned it:
+// another server, or the same one after a restart, orders the filings differently. The scan then starts over.
 //
 // KEYS   1 filings
-// ARGV   1 where the scan stands ('0' = at its beginning)  2 the server on which it came there ('' = none)
+// ARGV   1 cursor of the scan ('0' = its beginning)  2 the server that returned it ('' = none)
 //        3 approximate number of filings
-// Reply  { where the scan stands now ('0' = at its end), the server, id and state in turn }
+// Reply  { the next cursor ('0' = the end), the server, then ids and states alternately }
 const scanScript = defineScript(`
 local server = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or ''
 local from = ARGV[2] == server and ARGV[1] or '0'
@@ -108,8 +107,8 @@ export function createPresentFilings(
       };
     },
     /**
-     * Null where the filing is removed or was never seen, and where its state cannot be read: the next poll
-     * of it leads to an event.
+     * Null if the filing is removed or was never seen, and if its state cannot be read: the next poll of it
+     * then leads to an event.
      */
     async read(account: string, subscription: string, filingId: string): Promise<PresentFiling | null> {
       const { polling, filings, details, filingEvents, bodies } = keys.account(account);
@@ -140,7 +139,7 @@ export function createPresentFilings(
   };
 }
 
-// Null where it cannot be read; the next poll sets it aside.
+// Null if it cannot be read; the next poll sets it aside.
 function stateOf(text: string): FilingState | null {
   return orNull(() => decodeState(text));
 }
@@ -149,7 +148,7 @@ function detailsOf(text: string): FilingDetails | null {
   return orNull(() => JSON.parse(text) as FilingDetails);
 }
 
-// The filing as an event carried it; null where that event shows another state.
+// The filing as an event carried it, or null if that event shows another state.
 function documentOf(
   body: string,
   { status, completedAt, rejectionReason }: FilingState,

@@ -100,7 +100,7 @@ export function createStateReader(redis: RedisClient, keys: Keys, onUnreadable: 
   }
 
   return {
-    /** As `read`, with the texts of the hash that were read already; null where it has none. */
+    /** Like `read`, but from texts of the hash that were already read, each null if the hash has none. */
     decode,
     /**
      * States of filings in the order of their ids; null for filings never seen. Takes a round trip per

@@ -25,7 +25,7 @@ return 1`);
 
 // KEYS   1 rejecting
 // ARGV   1 account  2 time (ms) of its announcement as it was read
-// Reply  1, or 0 with nothing removed where it was announced again
+// Reply  1, or 0 with nothing removed if it was announced again
 const forgetScript = defineScript(`
 return redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] and redis.call('ZREM', KEYS[1], ARGV[1]) or 0`);
 
@@ -35,8 +35,8 @@ export function createRejectingAccounts(redis: RedisClient, keys: Keys) {
   const note = async (account: string) => noteScript.run(redis, [keys.accounts, rejecting], [account]);
   return {
     /**
-     * To be called before a batch is written; one command where it has rejections. Notes nothing of an
-     * account that is gone.
+     * Must be called before a batch is written. Sends one command if the batch has rejections. Notes nothing
+     * for an account that is gone.
      */
     async announce(account: string, batch: readonly FilingCommit[]) {
       if (batch.some(isNewRejection)) await note(account);
@@ -44,8 +44,8 @@ export function createRejectingAccounts(redis: RedisClient, keys: Keys) {
     /** All of them, by the time of their last announcement. */
     all: (): Promise<string[]> => redis.zrange(rejecting, '0', '-1'),
     /**
-     * Notes whether an account has any now, in milliseconds on Redis's clock. Two commands where nothing is
-     * to be done; what was announced in the last ten minutes stays.
+     * Notes whether an account has any rejections at `now`, in milliseconds on Redis's clock. Sends two
+     * commands if there is nothing to do. Accounts announced in the last ten minutes stay.
      */
     async mend(account: string, now: number) {
       const [notedAt, count] = await Promise.all([

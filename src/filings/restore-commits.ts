@@ -29,12 +29,12 @@ export interface RestoreDeps {
 const commitsMax = 200;
 
 /**
- * Finds out whether Redis was set back since the commits that this or another process has made, and restores
- * the lost ones; null when none were lost. Commits that this process remembers are made again, recorded at
+ * Checks whether Redis was set back since the commits that this or another process has made, and restores the
+ * lost ones; returns null if none were lost. Commits that this process remembers are made again, recorded at
  * `at` (ms, Redis's clock). The sequence of every other filing is raised to one that may have been delivered,
- * so that its next event has a greater one. So is that of a commit that was announced and not noted, which a
- * crash leaves: it may have been made, delivered and lost. After a crash in the middle, other processes
- * restore the commits that they know.
+ * so that its next event has a greater one. So is the sequence of a commit that a crash left announced but
+ * not noted: it may have been made, delivered and lost. After a crash in the middle, other processes restore
+ * the commits that they know.
  */
 export async function restoreCommits(
   deps: RestoreDeps,
@@ -65,7 +65,7 @@ export async function restoreCommits(
 }
 
 /**
- * The newest position that the log shares with the known commits, null where it has all of them; and the
+ * The newest position that the log shares with the known commits, or null if it has all of them, and the
  * events of commits that were announced and perhaps not made.
  */
 async function compareWithKnown(

@@ -111,9 +111,9 @@ export function createSnapshotStore(
     },
     /**
      * Restores commits that were lost because Redis was set back; see `restoreCommits`. Restored events are
-     * recorded at `at`, milliseconds on Redis's clock. Returns whether there were any. With the `head` of the
-     * log as stored, nothing is compared again where it is the one that was compared last. Rejects with
-     * SnapshotLostError as `commit` does.
+     * recorded at `at`, milliseconds on Redis's clock. Returns whether there were any. If `head`, the head of
+     * the log as stored, is the one compared last, nothing is compared again. Rejects with SnapshotLostError
+     * as `commit` does.
      */
     catchUp,
     /**

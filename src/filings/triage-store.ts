@@ -13,13 +13,13 @@ const notedMax = 4_000;
 export function createTriageStore(redis: RedisClient, keys: Keys) {
   const roomScript = loadScript(new URL('make-room.lua', import.meta.url));
   return {
-    /** The records of filings as stored, in their order; null where there are no notes. */
+    /** The records of filings as stored, in the order of their ids, each null if there are no notes. */
     read: async (account: string, ids: readonly string[]): Promise<(string | null)[]> =>
       ids.length === 0 ? [] : redis.hmget(keys.account(account).triage, ...ids),
     /**
-     * The number of filings, `count` at most, of which an account may note something for the first time.
-     * Where there is no room for all, records of filings that are COMPLETED or removed make way. Processes
-     * that ask at the same time may get the same room.
+     * The number of filings, at most `count`, for which an account may store notes for the first time. If
+     * there is not enough room, records of filings that are COMPLETED or removed are deleted. Processes that
+     * ask at the same time may get the same room.
      */
     async room(account: string, count: number): Promise<number> {
       if (count === 0) return 0;

@@ -29,7 +29,7 @@ local filings, details, counts, head, events, bodies, of_filing, polling, answer
 local indexes = { unpack(KEYS, 11) }
 if redis.call('HGET', polling, 'generation') ~= ARGV[1] then return nil end
 if not is_same_log(head, events, tonumber(ARGV[2]), ARGV[3]) then return 0 end
--- Fails here, with nothing written, where one of these keys is of another type than it should be.
+-- Fails here, with nothing written, if one of these keys has the wrong type.
 for _, hash in ipairs({ filings, details, counts, bodies, of_filing, answers, triage }) do
   redis.call('HLEN', hash)
 end
@@ -43,7 +43,7 @@ local function counts_as_hidden(i)
   return ARGV[i + 1] == '' and ARGV[i + 6] == '' and ARGV[i + 4] ~= '' and baselined
 end
 
--- Why a filing is not written; nil where it is.
+-- The reason not to write a filing, or nil if it is written.
 local function refusal(i)
   if (redis.call('HGET', filings, ARGV[i]) or '') ~= ARGV[i + 1] then return -1 end
   if counts_as_hidden(i) and hidden < 1 then return -2 end
@@ -67,7 +67,7 @@ for i = 4, #ARGV, width do
     if counts_as_hidden(i) then
       hidden = redis.call('HINCRBY', polling, 'hidden', -1)
     end
-    -- Runs before anything is written, because it fails where a count is not a number.
+    -- Runs before anything is written, because it fails if a count is not a number.
     if before ~= after then
       if before ~= '' then redis.call('HINCRBY', counts, before, -1) end
       if after ~= '' then redis.call('HINCRBY', counts, after, 1) end

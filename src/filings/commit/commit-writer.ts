@@ -36,7 +36,7 @@ export class SnapshotLostError extends Error {
   }
 }
 
-/** The result of a write; null where the snapshot was lost. */
+/** The result of a write, or null if the snapshot was lost. */
 export async function unlessLost<T>(result: Promise<T>): Promise<T | null> {
   try {
     return await result;
@@ -101,7 +101,7 @@ export function createCommitWriter(
     const [positions, position, timeline] = reply;
     const recorded = parts.filter((_, i) => (positions[i] ?? 0) > 0);
     const noted = { account, generation, head: { position, timeline }, at, commits: recorded };
-    // Even where nothing was written: what was announced is decided now.
+    // Even if nothing was written: the announced commits are decided now.
     if (eventful.length > 0) await journal.note(noted);
     return batch.map((commit) => toResult(commit, positions.splice(0, partsOf(commit).length)));
   }

@@ -107,8 +107,8 @@ export function createKeptCommits(redis: RedisClient, keys: Keys, onUnreadable: 
 
   return {
     /**
-     * Keeps a batch that is about to be written. Does nothing where Redis is one server: that would be set
-     * back together with the log.
+     * Keeps a batch that is about to be written. Does nothing on a single Redis server: the batch would be
+     * set back together with the log.
      */
     async announce(account: string, outline: () => string) {
       if (redis.isCluster) await add(account, keptFields.announcement, outline());

@@ -80,9 +80,9 @@ export function isInIndex({ status, removed }: Pick<FilingState, 'status' | 'rem
 }
 
 /**
- * The sorted indexes of an account's filings, by the names of their keys: the member of a filing in this
- * state, without the id; '' where it has none. A commit keeps all of them in one step with the states
- * (commit-changes.lua), so a member must follow from the state alone.
+ * The sorted indexes of an account's filings, by the names of their keys. Each gives the member of a filing
+ * in this state, without the id, or '' if it has none. A commit updates all of them in one step with the
+ * states (commit-changes.lua), so a member must follow from the state alone.
  */
 export const filingIndexes = {
   /** By the time at which they came into their status. */

@@ -17,7 +17,7 @@ import { isShownBy, type EffectiveDate, type FilingState, type StoredState } fro
 import { lookAlikeKey } from './look-alike.ts';
 import { maySee, type TriageRecord } from './triage.ts';
 
-/** The document of a filing as the partner service returned it; null where it returned none. */
+/** The document of a filing as the partner service returned it, or null if it returned none. */
 export type FilingDocument = Readonly<Record<string, unknown>> | null;
 
 /** One filing as read, or the fact that the partner service does not know the id (`filing` null). */
@@ -67,9 +67,9 @@ export interface FilingCommit {
   readonly event: NewEvent | null;
   /** The notes to be kept from now on. Null removes the stored notes; left out, they stay as they are. */
   readonly triage?: TriageRecord | null;
-  /** True where `completedAt` is another and the status is not; missing otherwise. */
+  /** True if `completedAt` changed and the status did not; missing otherwise. */
   readonly movesTime?: true;
-  /** Missing where the filing does not appear with an event, or looks like no other. */
+  /** Missing if the filing does not appear with an event, or looks like no other. */
   readonly appearance?: Appearance;
   /** Written in one step with this commit, or neither is. */
   readonly joined?: FilingCommit;
@@ -79,7 +79,7 @@ export interface FilingCommit {
 export interface Appearance {
   /** See `lookAlikeKey`. */
   readonly lookAlike: string;
-  /** When it was created according to itself, milliseconds; NaN where it does not say. */
+  /** The filing's own `createdAt` in milliseconds; NaN if its document gives none. */
   readonly createdAt: number;
 }
 

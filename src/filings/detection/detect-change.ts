@@ -37,12 +37,12 @@ export type Detection =
       readonly type: FilingEventType;
       readonly changed: readonly string[];
       /**
-       * True where the read proves a round trip that no read has shown, for example COMPLETED with another
+       * True if the read proves a round trip that no read has shown, for example COMPLETED with another
        * `completedAt`.
        */
       readonly inferred: boolean;
       readonly next: FilingState;
-      /** The deadline that the filing has passed, where that is what is reported. */
+      /** The deadline that the filing has passed, if that is what is reported. */
       readonly passed?: PassedDeadline;
     };
 
@@ -169,10 +169,10 @@ export function comparedSpan({ start, end }: ComparedSpan, compared: Compared): 
 }
 
 /**
- * Whether the read gives way to the known state. The order of the two is unknown within one millisecond, and
- * where Redis's clock was set between them; then the next read decides. A state from the future was written
- * while that clock was ahead. Every read that began since the clock was set right is newer, so the filing
- * need not wait until the clock reaches that time.
+ * Whether the read gives way to the known state. Their order is unknown within one millisecond, and if
+ * Redis's clock was set between them; then the next read decides. A state from the future was written while
+ * that clock was ahead. Every read that began after the clock was corrected is newer, so the filing need not
+ * wait until the clock reaches that time.
  */
 function isOutdated({ readAt }: FilingState, { start, compared }: ComparedSpan): boolean {
   if (compared === undefined) return start <= readAt;

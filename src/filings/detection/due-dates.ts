@@ -18,7 +18,7 @@ export interface DueRules {
   readonly warnings: readonly StayLimit[];
 }
 
-/** Reads the rules of an account; null where it has none, or they cannot be read. */
+/** Reads the rules of an account; null if it has none, or they cannot be read. */
 export type ReadDueRules = (account: string) => Promise<DueRules | null>;
 
 /** No account has rules. */
@@ -27,17 +27,17 @@ export const noDueRules: ReadDueRules = async () => null;
 /** The name of the rule for all states without one of their own. */
 export const anyState = '*';
 
-/** How long before the due date `filing.due` is sent, where the account does not say. */
+/** How long before the due date `filing.due` is sent, unless the account sets its own times. */
 export const defaultDueWarnings: readonly string[] = ['P7D', 'P0D'];
 
-/** The rules of an account; null where it has none. */
+/** The rules of an account, or null if it has none. */
 export function toDueRules({ due, dueWarnings }: DueSettings): DueRules | null {
   if (due === null) return null;
   const warnings = dueWarnings ?? defaultDueWarnings;
   return { after: toStayLimits(due), warnings: warnings.flatMap((text) => toStayLimit(text) ?? []) };
 }
 
-/** Milliseconds after its effective date when a filing is due; null where no rule says that. */
+/** Milliseconds from its effective date until a filing is due, or null if no rule says so. */
 export function dueAfter(rules: DueRules | null, effective: EffectiveDate | undefined): number | null {
   if (rules === null || effective === undefined) return null;
   return (rules.after.get(effective.stateAbbr) ?? rules.after.get(anyState))?.ms ?? null;
@@ -49,7 +49,7 @@ export function dueDate(rules: DueRules | null, effective: EffectiveDate | undef
   return after === null || effective === undefined ? null : effective.at + after;
 }
 
-/** The due date as events show it: missing where the account has no rules. */
+/** The due date as events show it; missing if the account has no rules. */
 export function shownDueDate(
   rules: DueRules | null,
   effective: EffectiveDate | undefined,
@@ -57,7 +57,7 @@ export function shownDueDate(
   return rules === null ? {} : { dueAt: dueDate(rules, effective) };
 }
 
-/** The warning before this due date that was passed last at a time (ms); null where none was. */
+/** The last warning before this due date that has passed by `now` (ms), or null if none has. */
 export function passedWarning({ warnings }: DueRules, dueAt: number, now: number): StayLimit | null {
   const passed = warnings.filter(({ ms }) => dueAt - ms <= now);
   return passed.toSorted((a, b) => a.ms - b.ms)[0] ?? null;

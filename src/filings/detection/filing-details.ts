@@ -14,7 +14,7 @@ export interface FilingDetails {
   /** Timestamps as the partner service wrote them, and so below. */
   readonly createdAt: string | null;
   readonly policyEffectiveDate: string | null;
-  /** Only of endorsements, and only where the service returns it. */
+  /** Only for endorsements, and only if the service returns it. */
   readonly endorsementEffectiveDate: string | null;
   readonly endorsementNumber: string | null;
 }
@@ -22,8 +22,8 @@ export interface FilingDetails {
 const textLengthMax = 200;
 
 /**
- * The details in a filing's document (docs/partner.md#single-filing); null without a document. Texts are cut
- * after 200 characters.
+ * The details in a filing's document (docs/partner.md#single-filing), or null without a document. Texts are
+ * cut to 200 characters.
  */
 export function toDetails(document: Readonly<Record<string, unknown>> | null): FilingDetails | null {
   if (document === null) return null;
@@ -58,8 +58,8 @@ const firstMs = Date.UTC(1971);
 const lastMs = Date.UTC(9999);
 
 /**
- * The date from which the deadline of a filing counts: of an endorsement its own where the service returns
- * it, else that of the policy, in UTC. Null where it is not readable.
+ * The date from which a filing's deadline counts, in UTC: an endorsement's own if the service returns it,
+ * otherwise the policy's. Null if it is not readable.
  */
 export function effectiveDate(details: FilingDetails): EffectiveDate | null {
   const { filingType, policyEffectiveDate, endorsementEffectiveDate, stateAbbr } = details;

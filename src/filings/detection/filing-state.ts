@@ -20,29 +20,27 @@ export interface FilingState {
   /** True once the partner service did not know the filing on two polls. */
   readonly removed: boolean;
   /**
-   * True where receivers may have got another state than this one. The next read then leads to an event even
-   * without a change.
+   * True if receivers may have received another state than this one. The next read then leads to an event
+   * even without a change.
    */
   readonly restate?: boolean;
   /**
    * The limits (ms) for the filing's stay in the present status whose `filing.stalled` was appended; missing
-   * where none was.
+   * if none was.
    */
   readonly stalled?: readonly number[];
   /**
-   * True where the filing was in this status at its first read already, and has had an event since; see
+   * True if the filing already had this status at its first read, and has had an event since; see
    * `isSinceFirstRead`.
    */
   readonly firstRead?: boolean;
-  /**
-   * The date from which deadlines count; missing where it is not known, and of filings that are in no index.
-   */
+  /** The date from which deadlines count; missing if unknown, and for filings that are in no index. */
   readonly effective?: EffectiveDate;
   /** The key that a filing that answers it has too (`lookAlikeKey`); only while it is REJECTED. */
   readonly lookAlike?: string;
-  /** The filing that answers the rejection; missing where none does. */
+  /** The filing that answers the rejection; missing if none does. */
   readonly answeredBy?: string;
-  /** The last warning before a due date whose `filing.due` was appended; missing where none was. */
+  /** The last warning before a due date whose `filing.due` was appended; missing if none was. */
   readonly warned?: Warned;
 }
 
@@ -56,7 +54,7 @@ export interface Warned {
 
 /** The effective date of a filing, and the state in which it is filed. */
 export interface EffectiveDate {
-  /** Two capital letters; empty where it is none. */
+  /** Two capital letters; empty if the document has anything else. */
   readonly stateAbbr: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -213,7 +211,7 @@ function wordsOf(marks: readonly unknown[], beginning: string): readonly string[
   return markedWith(marks, beginning)?.split(' ') ?? null;
 }
 
-// The rest of the mark that begins so; null without it.
+// The rest of the mark with this beginning, or null if there is none.
 function markedWith(marks: readonly unknown[], beginning: string): string | null {
   const text = marks.find((mark) => typeof mark === 'string' && mark.startsWith(beginning));
   return typeof text === 'string' ? text.slice(beginning.length) : null;

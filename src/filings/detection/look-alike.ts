@@ -6,10 +6,10 @@ import { folded } from '../../words/folded.ts';
 const keyLength = 22;
 
 /**
- * The key that a filing has in common with the corrected filing that answers it: policy number, state, type
- * and, where the service returns it, endorsement number. Case, spaces and dashes of the policy number make no
- * difference. Null where one of the first three is missing, or the policy number has no digit but 0, as a
- * placeholder like TBD. Pure.
+ * The key that a filing shares with the corrected filing that answers it: policy number, state, type and, if
+ * the service returns it, endorsement number. Case, spaces and dashes of the policy number make no
+ * difference. Null if one of the first three is missing, or if the policy number has no digit but 0, like the
+ * placeholder TBD. Pure.
  */
 export function lookAlikeKey(document: Readonly<Record<string, unknown>> | null): string | null {
   const { policyNumber, filingType, endorsementNumber = null } = document ?? {};

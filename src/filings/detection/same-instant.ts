@@ -2,8 +2,8 @@ import { readTime, type WrittenTime } from '../../json/iso-time.ts';
 
 /**
  * Whether two timestamps name the same moment, however they are written (docs/partner.md#timestamps). They do
- * where one is the other, cut or rounded to its own precision. Empty texts and zero dates are no timestamps,
- * as null is none. Texts that `readTime` does not read are compared as they are.
+ * if one is the other, cut or rounded to its own precision. Empty texts and zero dates are no timestamps,
+ * just like null. Texts that `readTime` cannot read are compared as they are.
  */
 export function isSameInstant(a: string | null, b: string | null): boolean {
   if (a === b) return true;
@@ -15,7 +15,7 @@ export function isSameInstant(a: string | null, b: string | null): boolean {
   return difference >= -coarse.unitMs / 2 && difference < coarse.unitMs;
 }
 
-// Nearly every timestamp, of which no more has to be known where it is enough that it is one.
+// Matches nearly every timestamp, for a caller that needs to know only that it is one.
 const plainly = /^(?:197[2-9]|19[89]\d|2\d{3})-\d\d-\d\dT/;
 
 /** Whether a text is no timestamp: the same as null; see `isSameInstant`. */

@@ -7,7 +7,7 @@ export interface StayLimit {
   readonly ms: number;
   /** The same as the operator wrote it, an ISO 8601 duration. */
   readonly after: string;
-  /** True where a filing that a person has seen may stay for longer; missing otherwise. */
+  /** True if a filing that a person has seen may stay longer; missing otherwise. */
   readonly unlessSeen?: true;
 }
 
@@ -53,7 +53,7 @@ export function toStayLimits(stalledAfter: Readonly<Record<string, StayRule>> | 
   );
 }
 
-/** A limit as the operator wrote it; null where it cannot be read. */
+/** A limit as the operator wrote it, or null if it cannot be read. */
 export function toStayLimit(after: string): StayLimit | null {
   const duration = orNull(() => parse(after));
   return duration === null ? null : { ms: lengthOf(duration), after };

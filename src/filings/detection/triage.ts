@@ -22,7 +22,7 @@ export interface WrittenNote {
 
 /** The notes of people on a filing, as they are now. */
 export interface Triage {
-  /** Null where no person has seen the present rejection, and in other statuses. */
+  /** Null if no person has seen the present rejection, and in other statuses. */
   readonly seen: SeenMark | null;
   /** The person to whom the filing is assigned; null for none. */
   readonly assignee: string | null;

@@ -89,7 +89,7 @@ export function createFilingListStore(
     };
   }
 
-  // Up to `room` filings of the list in one chunk of the hash, and where to go on.
+  // Up to `room` filings of the list from one chunk of the hash, and the place of the next part.
   async function readPart(account: string, scanned: Scanned, { cursor, shownTo }: ScanPlace, room: number) {
     const { next, known, read } = await readChunk(account, scanned.glob, cursor);
     const { status } = scanned;
@@ -134,7 +134,7 @@ export function createFilingListStore(
   }
 
   return {
-    /** A filing, removed or not; null when it was never seen. */
+    /** A filing, removed or not, or null if it was never seen. */
     get: async (account: string, id: string): Promise<ListedFiling | null> =>
       (await getAll(account, [id]))[0] ?? null,
     /** Filings by their ids, in their order; those that were never seen are left out. */
@@ -156,7 +156,7 @@ export function createFilingListStore(
      * answered rejections left out; statuses without filings are missing.
      */
     oldest: (account: string): Promise<ReadonlyMap<string, number>> => index.oldest(account, shownStatuses),
-    /** Number of filings in a status, where that of rejections has the open ones; not for COMPLETED. */
+    /** Number of filings in a status, for rejections only the open ones; not for COMPLETED. */
     count: index.count,
   };
 }

@@ -62,8 +62,8 @@ export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable:
 
   return {
     /**
-     * The states of filings, in their order, from their `texts` where these were read. Filings that were
-     * never seen are left out.
+     * The states of filings in the order of their ids, decoded from `texts` if these were already read.
+     * Filings that were never seen are left out.
      */
     async states(account: string, ids: readonly string[], texts?: readonly string[]): Promise<KnownFiling[]> {
       const states = await (texts === undefined
@@ -75,7 +75,7 @@ export function createFilingReader(redis: RedisClient, keys: Keys, onUnreadable:
       });
     },
     detailTexts,
-    /** Adds the notes and answers of filings, and their details where these were not read. */
+    /** Adds the notes and answers of filings, and reads their details unless they are given. */
     async listed(
       account: string,
       known: readonly KnownFiling[],

@@ -86,7 +86,7 @@ interface Stretch {
   isLast: boolean;
   /** Number of filings of the next stretch. */
   size: number;
-  /** Those of the members that are wanted; null while they are not read. */
+  /** The wanted members; null until they are read. */
   wanted: ReadonlyMap<string, SourcedFiling> | null;
 }
 
