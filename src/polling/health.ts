@@ -38,8 +38,8 @@ export function healthState(
 }
 
 /**
- * Until when an account is `ok` if it is not polled again, milliseconds on Redis's clock; 0 where it is not;
- * pure.
+ * Time until which an account stays `ok` without another poll, milliseconds on Redis's clock; 0 if it is not
+ * `ok`; pure.
  */
 export function soundUntil(
   marks: PollingMarks,
@@ -75,8 +75,9 @@ function isFarBehind({ baselined, budgetWaitMs }: PollingMarks, pollIntervalMs: 
 }
 
 /**
- * Why polls are late although nothing fails: the last one waited longer than a poll interval for its turns at
- * the host, which all accounts share. The cause and the remedy, for the operator; null when it did not. Pure.
+ * Why polls are late although nothing fails: the last one waited longer than a poll interval for the host's
+ * request budget, which all accounts share. Gives the cause and the remedy, for the operator, or null if it
+ * did not wait that long. Pure.
  */
 export function latePolls(
   { budgetWaitMs: waitedMs }: Pick<PollingMarks, 'budgetWaitMs'>,
@@ -160,9 +161,9 @@ function shownOf({ identity: _identity, ...shown }: Doubt) {
 }
 
 /**
- * Appends the operational event for a poll's outcome, once, and notes how the account is; `marks` are those
- * after the poll. The event and its flags are written in one atomic step. Returns the event; null when there
- * is none to append, another process has appended it, or the account was removed or created again.
+ * Appends the operational event for a poll's outcome, once, and notes the account's health; `marks` are the
+ * marks after the poll. The event and its flags are written in one atomic step. Returns the event, or null if
+ * there is none to append, another process has appended it, or the account was removed or created again.
  */
 export async function reportHealth(
   { polling, unsound, clock: { now } }: Pick<PollReportsDeps, 'polling' | 'unsound' | 'clock'>,

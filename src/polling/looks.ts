@@ -44,7 +44,7 @@ export interface LooksDeps {
   readonly onError: (error: Error) => void;
 }
 
-// Minimum milliseconds between two looks where the interval is not set.
+// Minimum milliseconds between two looks if the interval is not set.
 const lookMsMin = 1_000;
 // Milliseconds for each account that is looked at: a process makes fifty looks a second at most.
 const shareMs = 20;
@@ -186,7 +186,7 @@ async function sightAfter(
   return { of: 'rejected', total: counts[lookedFor] ?? 0, rows: null };
 }
 
-/** The same client, which reports the whole list where one page shows it. */
+/** The same client, which also reports the whole list if one page shows it. */
 function watching(client: PartnerClient, onSight: (sight: Sight) => void): PartnerClient {
   return {
     ...client,

@@ -34,7 +34,7 @@ export interface PartnerConnectionsDeps {
   readonly partner: RequestLimits & { readonly timeoutMs: number };
   /** Finds the addresses of a partner service's host. */
   readonly lookup: HostLookup;
-  /** The ways through the forward proxy; null without one. */
+  /** The agents of the forward proxy, or null if there is none. */
   readonly agents?: ProxyAgents | null;
   /** The budget of each host, which all accounts share; null for none. */
   readonly hostBudgets: HostBudgets | null;
@@ -69,7 +69,7 @@ export function createPartnerConnections(deps: PartnerConnectionsDeps) {
   }
 
   return {
-    /** The client of an account; a new one where its address or key has changed. */
+    /** The client of an account, a new one if its address or key has changed. */
     of(account: KeyedAccount): PartnerConnection {
       const known = connections.get(account.account);
       if (

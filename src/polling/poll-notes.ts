@@ -26,7 +26,7 @@ const notedRestMs = 5_000;
  * overwrite them. A note for an account that was removed, or begun anew, is lost; all reject when Redis does.
  */
 export function createPollNotes({ polling, clock, upkeepMs, onError, reportHealth }: PollNotesDeps) {
-  // The notes that `update` decides on from the marks; then reports the health where that is asked for.
+  // Writes the notes that `update` decides on from the marks, then reports the health if asked to.
   async function note(
     account: PolledAccount,
     update: (marks: PollingMarks) => MarksUpdate | null,
@@ -44,7 +44,7 @@ export function createPollNotes({ polling, clock, upkeepMs, onError, reportHealt
     }
   }
 
-  // Why a poll that goes on is late; null where its account is not stale for that.
+  // Why an unfinished poll is late, or null if its account is not stale because of it.
   function lateness(
     { pollIntervalMs, createdAt }: PolledAccount,
     marks: PollingMarks,

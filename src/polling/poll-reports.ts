@@ -15,7 +15,7 @@ export interface PollReport extends MeasuredPoll {
 
 export interface PollReportsDeps {
   readonly polling: Pick<PollingStore, 'replace' | 'notePolled'>;
-  /** Where the accounts are noted whose polling is not as it should be. */
+  /** Keeps the accounts whose polling is not as it should be. */
   readonly unsound: Pick<UnsoundAccounts, 'noteAgain'>;
   readonly clock: Pick<Clock, 'now'>;
   /** Called when events are in the log. */

@@ -39,7 +39,7 @@ export interface PollRequest {
   readonly client: PollInput['client'];
   /** Requests sent by this client so far, retries included. */
   readonly requestsSent: () => number;
-  /** Taken where the poll begins, and ended with its marks; left out: the poll needs none. */
+  /** Taken when the poll begins, and ended with its marks. If left out, the poll needs none. */
   readonly lease?: PollLease;
 }
 

@@ -39,7 +39,7 @@ export interface AccountPollerDeps
   readonly upkeep: (account: string) => Promise<void>;
   /** Called when a record cannot be read without which the account is not polled. */
   readonly reportStanding: ReportStanding;
-  /** Looks at accounts between their polls; null where that is switched off. */
+  /** Looks at accounts between their polls; null if that is switched off. */
   readonly looks: Looks | null;
   /** Called when the account of a job is gone; nothing more is to be scheduled for it. */
   readonly onUnknownAccount: (account: string) => Promise<void>;

@@ -12,7 +12,7 @@ export interface FreshDraft extends Draft {
 
 /**
  * Reads a filing and the rules of its state from the service, and writes nothing, there or here. The answer
- * is null where the service does not know the filing.
+ * is null if the service does not know the filing.
  */
 export type ReadDraft = (account: string, filingId: string) => Promise<Answered<FreshDraft | null>>;
 

@@ -10,9 +10,9 @@ export type Outlook =
 /** The answer to a request as far as looks compare it. */
 export interface Sight {
   readonly of: Outlook;
-  /** The service's count of that list; null where it gave none. */
+  /** The service's count of that list, or null if it gave none. */
   readonly total: number | null;
-  /** Digest of the filings, in whatever order; null where only the count is known. */
+  /** Order-independent digest of the filings, or null if only the count is known. */
   readonly rows: string | null;
 }
 

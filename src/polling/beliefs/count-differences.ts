@@ -23,7 +23,7 @@ const noDifference: CountDifference = { explained: 0, polls: 0, needed: neededMi
 
 /**
  * Whether to search a list now for the difference that one poll found, the service's count less ours;
- * `atOnce` where a search is cheap. A null difference (the service's count is not reliable) changes nothing.
+ * `atOnce` if a search is cheap. A null difference (the service's count is not reliable) changes nothing.
  */
 export function isSearchDue(
   differences: CountDifferences,

@@ -15,7 +15,7 @@ export interface Doubt {
   readonly unknown: number;
   readonly gone: number;
   readonly moved: number;
-  /** Digest of the account that `GET /partner/me` named; empty where that is not the reason. */
+  /** Digest of the account that `GET /partner/me` named; empty if that is not the reason. */
   readonly identity: string;
 }
 
@@ -27,7 +27,7 @@ export interface StandingDoubt extends Doubt {
   readonly accepted: boolean;
 }
 
-/** The doubt in an account's marks; null when there is none. */
+/** The doubt in an account's marks, or null if there is none. */
 export function standingDoubt({ doubt }: { readonly doubt: string }): StandingDoubt | null {
   return doubt === '' ? null : orNull(() => JSON.parse(doubt) as StandingDoubt);
 }
@@ -60,8 +60,8 @@ export function describeDoubt({ reason, known, shown, unknown, gone, moved }: Do
 }
 
 /**
- * Digest of the account that `GET /partner/me` names; null when it names none, or is not answered. Rejects
- * only when the signal aborts.
+ * Digest of the account that `GET /partner/me` names, or null if it names none or is not answered. Rejects
+ * only if the signal aborts.
  */
 export async function readIdentity(
   client: Pick<PartnerClient, 'checkAccount'>,

@@ -7,11 +7,10 @@ export interface BaselineGap {
 }
 
 /**
- * Of filings never seen before, the ids of those that existed before the baseline ended, to be added without
- * an event. A filing is new when its own `createdAt` (ms, NaN where its document does not say) is later than
- * that. Of the others, the latest are new, up to the number by which
- * the count has grown. Without a count or a `createdAt` no filing is new: a mended list must not announce the
- * filings that it hid.
+ * Finds, among filings never seen before, the ids of those that existed before the baseline ended, to be
+ * added without an event. A filing is new if its own `createdAt` (ms, NaN if its document gives none) is
+ * later than that. Of the others, the latest are new, up to the number by which the count has grown. Without
+ * a count or a `createdAt` no filing is new: a mended list must not announce the filings that it hid.
  */
 export function hiddenFilings(
   unknown: readonly { readonly id: string; readonly createdAt: number }[],

@@ -76,7 +76,7 @@ export function encodeMissedRead({ gone, since, lastAt, notBefore, failures, ret
   return JSON.stringify([gone, since, lastAt, notBefore, failures, retryAt]);
 }
 
-/** Reads what `encodeMissedRead` wrote; null where it is anything else. */
+/** Reads what `encodeMissedRead` wrote; null for anything else. */
 export function decodeMissedRead(text: string): MissedRead | null {
   const [gone, ...numbers] = orNull(() => [...(JSON.parse(text) as [boolean, ...number[]])]) ?? [];
   const [since, lastAt, notBefore, failures, retryAt] = numbers as [number, number, number, number, number];

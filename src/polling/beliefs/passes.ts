@@ -3,7 +3,7 @@ import type { ScanEnd } from '../list/scan-position.ts';
 /** The result of one pass over the whole list. */
 export interface Pass {
   readonly end: ScanEnd;
-  /** The service's count less the known filings; null when its count is not reliable. */
+  /** The service's count less the known filings, or null if its count is not reliable. */
   readonly difference: number | null;
   /** The lowest count of the service less the known filings; 0 when no count is reliable. */
   readonly unlistedCount: number;

@@ -17,7 +17,7 @@ export type DoubtReason =
 export interface Evidence {
   /** Known filings before the poll, removed ones left out. */
   readonly known: number;
-  /** Number of these that the account's own lists would have shown at least; 0 where that is not known. */
+  /** Minimum number of these that the account's own lists would have shown; 0 if unknown. */
   readonly expected: number;
   /** Different known filings on the lists. */
   readonly shown: number;
@@ -39,7 +39,7 @@ export interface Evidence {
 
 /** What is doubted of a poll's findings, and therefore held back. */
 export interface Verdict {
-  /** The first reason to doubt; null without one. */
+  /** The first reason to doubt, or null if there is none. */
   readonly reason: DoubtReason | null;
   /** The lists are not believed: filings never seen before wait, as do removals and moved times. */
   readonly list: boolean;

@@ -12,7 +12,7 @@ export interface ScanResult extends Readonly<Pick<ScanProgress, 'position' | 'qu
   /** Number of records that could not be read as filings. */
   readonly unreadable: number;
   readonly end: ScanEnd;
-  /** Why pages are missing; null when none are. */
+  /** Why pages are missing, or null if none are. */
   readonly failure: PartnerError | null;
 }
 
@@ -29,7 +29,7 @@ export interface ScanDeps {
 export interface ScanRequest {
   /** Undefined: the whole list. */
   readonly status?: string;
-  /** True when reading the list takes long: its pages give way where accounts share a budget. */
+  /** True if reading the list takes long: its pages give way if accounts share a budget. */
   readonly isSweep?: boolean;
 }
 

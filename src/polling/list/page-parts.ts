@@ -42,7 +42,7 @@ export function createPageParts(requests: ListRequests, progress: ScanProgress) 
       return seen.length > 0 || (offset === 0 && !isRefusal(error) && looks.some(isRefusal));
     },
 
-    /** Reads a page in halves, down to the records in the way. Stops where many in a row are. */
+    /** Reads a page in halves, down to the records that block it. Stops if many in a row do. */
     async *read(error: PartnerError): AsyncGenerator<ShownPage, void> {
       const { offset: from, total } = progress.position;
       const to = from + (error.excess?.limit === 1 ? 1 : pageSize);

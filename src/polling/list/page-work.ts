@@ -1,5 +1,5 @@
-// Maximum number of pages, and of their bytes, that are compared at once. A changed page takes two round
-// trips to Redis: where these take half a second each, that is sixteen pages a second.
+// Maximum number of pages, and of their bytes, that are compared concurrently. A changed page takes two round
+// trips to Redis: at half a second each, that is sixteen pages a second.
 const pagesMax = 16;
 const bytesMax = 2 * 1024 * 1024;
 

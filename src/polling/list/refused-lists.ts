@@ -10,7 +10,7 @@ export async function unlessRefused<T, const R>(reading: Promise<T>, refused: R)
   }
 }
 
-/** The result of a read that the poll can do without; null when the service fails or refuses it. */
+/** The result of a read that the poll can do without, or null if the service fails or refuses it. */
 export async function unlessFailed<T>(reading: Promise<T>): Promise<T | null> {
   try {
     return await reading;

@@ -48,9 +48,9 @@ export function startPosition() {
     lastLength: 0,
     /** Length of a full page as far as it is known: the service may lower the limit without stating it. */
     fullLength: pageSize,
-    /** The last total the service gave; null when it gave none. */
+    /** The last total that the service gave, or null if it gave none. */
     total: null as number | null,
-    /** The total on the first page; null when it gave none there. */
+    /** The total on the first page, or null if it gave none there. */
     firstTotal: null as number | null,
     /** The highest total that the service gave. */
     totalMax: null as number | null,
@@ -90,7 +90,7 @@ function fullLengthAfter({ pages, fullLength, lastLength }: ScanPosition, page: 
   return pages === 1 ? lastLength : Math.max(fullLength, lastLength);
 }
 
-/** The position after a page that is left out. The next one begins where a full page would have ended. */
+/** The position after a page that is left out. The next page begins where a full one would have ended. */
 export function skipPage(position: ScanPosition): ScanPosition {
   const length = Math.max(1, position.pages > 1 ? position.fullLength : position.firstLength);
   return {
@@ -126,8 +126,8 @@ export function nextStep(position: ScanPosition): ScanStep {
 }
 
 /**
- * Whether a list may end at the offset that the service refuses: at its total or behind it, or, where it
- * gives none, behind a page that was not full.
+ * Whether a list may end at the offset that the service refuses: at or after its total or, if it gives none,
+ * after a page that was not full.
  */
 export function mayEndHere({ offset, total, lastLength, fullLength }: ScanPosition): boolean {
   if (offset === 0) return false;

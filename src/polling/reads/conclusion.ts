@@ -83,7 +83,7 @@ export function createConclusion(
   }
 
   return {
-    /** What is to be believed of the findings. Asks for the account's identity where the lists are odd. */
+    /** Decides which findings to believe. Asks for the account's identity if the lists are odd. */
     weigh: weighAll,
     /** Commits what waits, as far as it is believed; returns the verdict on all that the poll has found. */
     async conclude(): Promise<Verdict> {
@@ -97,10 +97,10 @@ export function createConclusion(
      * next poll finds the rest.
      */
     async concludeEarly() {
-      // Where nothing could be doubted, or the list shows itself to be the account's own.
+      // Only if nothing can be doubted, or the list shows itself to be the account's own.
       if (isPlain(evidence.present())) await commitBelieved({ ...(await weighAll()), times: true });
     },
-    /** The doubt of a verdict; null when there is none. */
+    /** The doubt of a verdict, or null if there is none. */
     doubtOf({ reason }: Verdict): Doubt | null {
       if (reason === null) return null;
       const { known, shown, unknown, gone, moved, isOther } = evidence.present();

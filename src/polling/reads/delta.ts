@@ -15,8 +15,8 @@ const countedStatus = 'REJECTED';
 
 /**
  * Reads the parts that may have changed since the last poll: the unsettled lists, the filings that left them,
- * and the counts that show whether a settled filing moved. Null when only a sweep can decide, as where the
- * service refuses one of these lists.
+ * and the counts that show whether a settled filing moved. Null if only a sweep can decide, for example
+ * because the service refuses one of these lists.
  */
 export async function readDelta(reads: PollReads, deps: ReadDeps): Promise<ReadOutcome | null> {
   const { account, tally } = reads;
@@ -74,7 +74,7 @@ const readSinglyMax = 3;
 // Minimum number of such filings on a page of a settled list for the page to be worth its request.
 const foundPerPageMin = 2;
 const pagesMax = 50;
-// Maximum number of filings that are read one by one, or one percent of the known filings where that is more.
+// Maximum number of filings that are read one by one, or one percent of the known filings if that is more.
 const sweepReadsMin = 200;
 
 /**
@@ -170,8 +170,8 @@ const sampledMax = 20;
 /**
  * Reads the filings in unknown statuses (docs/partner.md#statuses). It is also unknown whether such a status
  * is final, whether the service lists by it, and how many filings gather in it. A poll therefore spends
- * little: it reads the list of each status, or some of the filings where there is no list or a long one.
- * Returns the filings that left their list; they are to be read by themselves.
+ * little: it reads the list of each status, or some of the filings if there is no list or a long one. Returns
+ * the filings that left their list, which must be read one by one.
  */
 async function readUnknownStatuses(
   reads: PollReads,

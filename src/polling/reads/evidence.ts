@@ -59,9 +59,9 @@ export function gatherEvidence(
     endBirths: () => void (births = 0),
     /** The account's own lists would have shown at least this number of the known filings. */
     expect: (shown: number) => void (expected = Math.min(known, shown)),
-    /** Takes note of the account that `GET /partner/me` names; null where it names none. */
+    /** Records the account that `GET /partner/me` names, or null if it names none. */
     noteAccount: (digest: string | null) => void (seen = digest),
-    /** Digest of the account named last, null where none was named; undefined until the service was asked. */
+    /** Digest of the account named last, null if none was named; undefined until the service was asked. */
     seenAccount: (): string | null | undefined => seen,
     /** Whether another account answers. */
     isOther,

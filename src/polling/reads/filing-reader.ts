@@ -90,8 +90,8 @@ export function createFilingReader(
     /**
      * Requests each filing that is due. A filing that cannot be read is counted, and the others go on.
      * Several such failures in a row reject with the last PartnerError, as does a refusal of the whole
-     * account. With `isDoubtful`, where filings may no longer be the account's, a few are requested, and the
-     * others only when one of these exists.
+     * account. With `isDoubtful`, when filings may no longer be the account's, only a few are requested, and
+     * the others only if one of these exists.
      */
     async read(ids: readonly string[], isDoubtful: boolean = false) {
       if (findings.isOther()) return;

@@ -43,14 +43,14 @@ function startTally() {
      * nothing about its time.
      */
     overtaken: false,
-    /** The last failures that did not end the poll; null when there was none. */
+    /** The last failures that did not end the poll, or null if there were none. */
     listFailure: null as PartnerError | null,
     filingFailure: null as PartnerError | null,
     /** Records of lists that the service could not write, not even alone. */
     leftOut: 0,
     /** Records that lists cannot show although they were read, in words, by status; '' is the whole list. */
     gaps: new Map<string, string>(),
-    /** The filing that a list has shown last; null when no list has shown a filing. */
+    /** The filing that a list showed last, or null if no list has shown one. */
     listedFiling: null as string | null,
   };
 }
@@ -137,7 +137,7 @@ export function createFindings(
     },
     /** The account's own lists would have shown at least this number of the known filings. */
     expect: evidence.expect,
-    /** Takes note of the account that `GET /partner/me` names; null where it names none. */
+    /** Records the account that `GET /partner/me` names, or null if it names none. */
     noteAccount: evidence.noteAccount,
     /** Whether another account answers; then no finding of the poll counts. */
     isOther: evidence.isOther,
@@ -175,7 +175,7 @@ function idsOf(filings: readonly PartnerFiling[]): string[] {
   return [...new Set(filings.map(({ id }) => id))];
 }
 
-/** The last failure that did not end the poll; null when there was none. */
+/** The last failure that did not end the poll, or null if there was none. */
 export function failureOf({ filingFailure, listFailure }: Readonly<Tally>): PartnerError | null {
   return filingFailure ?? listFailure;
 }

@@ -28,7 +28,7 @@ export interface ReadOutcome {
   readonly whole: boolean;
 }
 
-// Maximum number of unlisted filings that are read one by one, or twice the list's pages where that is more.
+// Maximum number of unlisted filings that are read one by one, or twice the list's pages if that is more.
 const unlistedReadsMin = 700;
 // Maximum number of unreadable records that are looked up in the snapshot.
 const namesMax = 1000;

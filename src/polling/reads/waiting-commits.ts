@@ -5,7 +5,7 @@ import { createdAtOf } from '../../partner/filing-schema.ts';
 /** A commit that waits. */
 export interface WaitingCommit {
   readonly commit: FilingCommit;
-  /** When the filing was created according to itself, milliseconds; NaN where it does not say. */
+  /** The filing's own `createdAt` in milliseconds; NaN if its document gives none. */
   readonly createdAt: number;
 }
 

@@ -58,9 +58,9 @@ export function createPollQueue(connection: RedisClient, prefix: string, onError
   async function schedule(account: string, everyMs: number): Promise<void> {
     const data = { account, mode: 'delta' as const, asked: false, everyMs };
     for (;;) {
-      // Where it is there already, this changes nothing.
+      // Changes nothing if the job already exists.
       const job = await queue.add('poll', data, { jobId: jobId(account) });
-      // Gone where another process reschedules the account.
+      // The job is gone if another process reschedules the account.
       if (!(await isDone(job.updateData(data)))) continue;
       const [nextAt = null] = await nextTimes([{ account, pollIntervalMs: everyMs }]);
       if (nextAt === null) return;

@@ -68,8 +68,8 @@ const replaceMarks = committing(loadScript(new URL('replace-marks.lua', import.m
 // KEYS 1 the marks  2 incarnation  3 head  4 log  5 counts  6 missed reads  7 the poll's lease. ARGV
 // incarnation, generation, holder of the lease ('' = none), its milliseconds. Replies what `take_lease`
 // returns, the head ('' = none), the id of the log's newest entry ('' = none), and the marks, the counts and
-// the missed reads as fields and values; nil when the incarnation is another, the incarnation where that is
-// garbage, or 0 when another poll has the lease.
+// the missed reads as fields and values; nil if the incarnation is another, the incarnation if it is
+// garbage, or 0 if another poll has the lease.
 const beginScript = defineScript(`${takeLease}
 local incarnation = redis.call('GET', KEYS[2])
 if incarnation and not string.match(incarnation, '^%l+ ') then return incarnation end
@@ -137,7 +137,7 @@ export function createMarksStore(
     const key = keys.account(account);
     const held = leaseKey(key, lease?.mode ?? 'delta');
     const opened = [key.polling, key.incarnation, key.head, key.events, key.counts, key.missing, held];
-    // Also where the reply is lost.
+    // Counts as held even if the reply is lost.
     if (lease !== undefined) lease.isHeld = true;
     const args = [incarnation, randomUUID(), lease?.holder ?? '', lease?.ms ?? 0];
     const reply = await beginScript.run(redis, opened, args);

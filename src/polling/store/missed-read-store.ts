@@ -40,9 +40,7 @@ export function createMissedReadStore(redis: RedisClient, keys: Keys, onUnreadab
   }
 
   return {
-    /**
-     * All missed reads of an account, by the filing's id; from `fields` where these have been read already.
-     */
+    /** All missed reads of an account, by filing id, from `fields` if these were already read. */
     async missedReads(
       account: string,
       fields?: Readonly<Record<string, string>>,

@@ -42,8 +42,8 @@ export function createPollTimes(redis: RedisClient, keys: Pick<Keys, 'polled' | 
       await redis.zrem(keys.polled, account);
     },
     /**
-     * The account whose last poll is the oldest; null when none is noted. Forgets the accounts that are gone
-     * on its way, at most a few hundred.
+     * The account whose last poll is the oldest, or null if none is noted. On the way it forgets accounts
+     * that are gone, a few hundred at most.
      */
     async oldestPolled(): Promise<PolledAt | null> {
       for (let look = 0; look < looksMax; look += 1) {
