@@ -31,7 +31,7 @@ export const synchroniseEveryMs = 10_000;
 
 /**
  * A clock that starts on the machine's wall clock and is right after its first `synchronise`. `onStep` is
- * called for each step after that, with its milliseconds: negative where Redis's clock was set back.
+ * called with the milliseconds of each later step, negative if Redis's clock was set back.
  */
 export function createRedisClock(
   redis: Pick<RedisClient, 'time'>,

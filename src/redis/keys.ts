@@ -114,7 +114,7 @@ export function createKeys(prefix: string, database: number = 0) {
      * server, so its name ends in the number of the database, other than 0.
      */
     commits: database === 0 ? `${prefix}:commits` : `${prefix}:commits:${database}`,
-    /** The latest commits to an account's log, where Redis is one server. */
+    /** The latest commits to an account's log, on a single Redis server. */
     publishedCommits: (account: string) => `${prefix}:witness:${account}`,
     account(account: string): AccountKeys {
       if (account !== last) [last, lastKeys] = [account, accountKeys(`${prefix}:{${account}}`)];

@@ -7,10 +7,10 @@ const tagsMax = 128;
 const tags = Array.from({ length: tagsMax }, (_, tag) => ({ tag: String(tag), slot: keySlot(String(tag)) }));
 
 /**
- * Two hash tags whose slots are about a third and two thirds of all slots beyond that of an account; pure.
- * The same account has the same tags in every process and version. Where each primary of a cluster has an
- * equal range of slots, at least one of the tags is on another primary than the account's keys. Where one
- * slot has moved to another primary, this still holds for three primaries or more.
+ * Two hash tags whose slots are about a third and two thirds of all slots beyond that of an account; pure. An
+ * account has the same tags in every process and version. If each primary of a cluster has an equal range of
+ * slots, at least one of the tags is on another primary than the account's keys. After one slot has moved to
+ * another primary, this still holds for three primaries or more.
  */
 export function tagsApart(account: string): readonly string[] {
   const slot = keySlot(`{${account}}`);

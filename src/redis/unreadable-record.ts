@@ -9,9 +9,9 @@ import { isStoreFailure } from './store-failure.ts';
  */
 export class UnreadableRecordError extends Error {
   override readonly name = 'UnreadableRecordError';
-  /** Several keys, separated by commas, where Redis does not say which of them it was. */
+  /** Several keys, separated by commas, if Redis does not say which of them it was. */
   readonly key: string;
-  /** Null where it is the key as a whole. */
+  /** Null if the key as a whole cannot be read. */
   readonly field: string | null;
   readonly reason: string;
 
@@ -86,7 +86,7 @@ function isShaped<T extends object>(value: T, shape: Shape<T>): boolean {
   return true;
 }
 
-// Errors of Redis and its scripts where a command does not suit the value of a key.
+// Errors of Redis and its scripts when a command does not suit the value of a key.
 const misfits = /WRONGTYPE|is not an integer|is not a float|equal or smaller than the target|user_script/;
 
 /**
@@ -99,8 +99,8 @@ export function replyError(message: string, ...keys: readonly string[]): Error {
 }
 
 /**
- * The error as an UnreadableRecordError where it is one, or where Redis reports that the value of a key
- * does not suit a command; otherwise null.
+ * The error as an UnreadableRecordError if it is one, or if Redis reports that the value of a key does not
+ * suit a command; otherwise null.
  */
 export function toUnreadable(error: unknown): UnreadableRecordError | null {
   if (isUnreadable(error)) return error;
@@ -112,7 +112,7 @@ export function toUnreadable(error: unknown): UnreadableRecordError | null {
   return new UnreadableRecordError(keysOf(error).join(', ') || 'unknown', null, reason);
 }
 
-/** The result of `work`; null when it meets a record that cannot be read. Rejects with other failures. */
+/** The result of `work`, or null if it meets a record that cannot be read. Rejects with other failures. */
 export async function unlessUnreadable<T>(work: () => Promise<T>): Promise<T | null> {
   try {
     return await work();
@@ -144,7 +144,7 @@ const types: readonly (readonly [string, RegExp])[] = [
  */
 export type ReportStanding = (account: string, error: unknown) => Promise<UnreadableRecordError | null>;
 
-/** Reports records to `onUnreadable`; where a script has failed, the types of its keys show which it was. */
+/** Reports records to `onUnreadable`. After a script has failed, the types of its keys show which it was. */
 export function createReportStanding(
   redis: Pick<RedisClient, 'type'>,
   onUnreadable: OnUnreadable,
@@ -192,9 +192,9 @@ if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1]) else redis.call('HSET
 return 1`);
 
 /**
- * Moves a field that cannot be read to `P:{a}:unreadable`, where it is kept for a week, and writes another
- * value in its place, none with null. False, with nothing done, when the field has another value by now.
- * Atomic. `held` is the value as bytes: as a text it may not be the same.
+ * Moves an unreadable field to `P:{a}:unreadable`, where it is kept for a week, and replaces it with `value`,
+ * or removes it if that is null. False, with nothing done, if the field no longer has the value `held`.
+ * Atomic. `held` is in bytes, because as text it may differ.
  */
 export async function setAside(
   redis: RedisClient,

@@ -100,7 +100,7 @@ export function createRedisConnections(url: string, options: RedisConnectionsOpt
       const isMute = needed.some(({ status }) => status === 'connect');
       throw new MissingRedisError(describeRedis(address), isMute ? connectedOnly : outage.reason());
     },
-    /** Why Redis is away for one of the clients now, for `explainMissing`; null while it is for none. */
+    /** Why Redis is away for one of the clients, for `explainMissing`, or null if it is away for none. */
     whyAway: outage.present,
     /** Resolves when Redis does not answer a regular ping any more, or when `signal` aborts. */
     untilAway: (signal: AbortSignal) => untilAway(client('failFast'), signal),
@@ -176,7 +176,7 @@ function createOutage(onStateChange: (change: RedisStateChange) => void) {
     },
     /** Why Redis was last away; never contains a password. */
     reason: () => reason,
-    /** Why Redis is away for a client now; null while it is for none. Never contains a password. */
+    /** Why Redis is away for a client, or null if it is away for none. Never contains a password. */
     present: () => (down.size === 0 ? null : reason),
   };
 }

@@ -1,4 +1,4 @@
-/** The reason where Redis accepts connections and nothing else. */
+/** The reason if Redis accepts connections but does not answer. */
 export const connectedOnly = 'connected, but there is no answer yet';
 
 /** Redis could not be reached in time. `reason` is the clients' last error; it holds no password. */
@@ -12,7 +12,7 @@ export class MissingRedisError extends Error {
   }
 }
 
-// Errors of clients and servers where no connection is made; the first that matches counts.
+// Errors of clients and servers when connecting fails; the first match counts.
 const meanings: readonly (readonly [said: RegExp, meaning: string])[] = [
   [
     /No such master with that name/,
@@ -82,7 +82,7 @@ export function explainMissing(reason: string): string {
   return meaningOf(reason) ?? `It does not answer: ${check}`;
 }
 
-/** The same of a Redis that a running daemon has lost; `reason` is null where it is not known. */
+/** Explains the same for a Redis that a running daemon has lost; `reason` is null if unknown. */
 export function explainLost(reason: string | null): string {
   const meaning = meaningOf(reason ?? '');
   return meaning === null ? `Redis does not answer: ${check}` : `Redis does not answer. ${meaning}`;

@@ -9,7 +9,7 @@ import type { TlsMaterial } from './tls-files.ts';
 /** A client, of one server or of a cluster. */
 export type RedisClient = Redis | Cluster;
 
-/** An address with the contents of its files; null without TLS. */
+/** An address with the contents of its TLS files, which are null without TLS. */
 export type RedisServers = Omit<RedisAddress, 'tls'> & { readonly tls: TlsMaterial | null };
 
 /** The uses of a client; `RedisConnections` describes them. */
@@ -59,9 +59,9 @@ export function openClient(servers: RedisServers, use: ClientUse, connectionName
 }
 
 /**
- * A client of the server that holds a key, with the options of another client and a name of its own; for
- * blocking reads shorter than five seconds. Its errors are swallowed. Where that server is another one later,
- * commands are refused. Throws when a cluster does not know the server at present.
+ * Opens a client of the server that holds a key, with the options of another client and its own name, for
+ * blocking reads shorter than five seconds. Its errors are swallowed. If the key moves to another server,
+ * commands are refused. Throws if a cluster does not know the server at present.
  */
 export function openNode(client: RedisClient, key: string, connectionName: string): Redis {
   const node = client instanceof Cluster ? ownerOf(client, key) : client;
@@ -70,8 +70,8 @@ export function openNode(client: RedisClient, key: string, connectionName: strin
 }
 
 /**
- * The master that has the slot of a key, as far as the client knows; null where none has. The client notes
- * the target of a redirection before the reply comes.
+ * The master that has the slot of a key, as far as the client knows, or null if none has. The client records
+ * the target of a redirection before the reply arrives.
  */
 export function ownerOf(cluster: Cluster, key: string): Redis | null {
   const [owner] = cluster.slots[keySlot(key)] ?? [];

@@ -42,8 +42,8 @@ export const waitsForReplicas = (client: RedisClient): boolean => waiters.has(cl
 
 /**
  * Resolves when enough replicas have the latest write of this client to the server of `key`, or when that
- * takes too long; at once where no replicas are waited for. To be called right after the reply to the write.
- * Never rejects, because the write stands.
+ * takes too long; immediately if the client does not wait for replicas. Call it right after the reply to the
+ * write. Never rejects, because the write stands.
  */
 export async function untilReplicated(client: RedisClient, key: string): Promise<void> {
   await waiters.get(client)?.(key);

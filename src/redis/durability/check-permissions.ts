@@ -60,10 +60,9 @@ const shapes: Readonly<Record<string, (key: string, channel: string) => readonly
 };
 
 /**
- * The problem with what Redis (in a cluster: every master) has, and allows its user; null while both suffice
- * for the work. Names commands, keys and channels as the rules of an ACL that are missing, and the commands
- * that the server itself lacks. WAIT is only needed by a client that waits for replicas. Rejects when Redis
- * does not answer.
+ * Describes what the daemon needs and Redis (in a cluster: any master) lacks or denies its user, or null if
+ * nothing is missing. Names commands, keys and channels as the missing ACL rules, and the commands that the
+ * server itself lacks. Only a client that waits for replicas needs WAIT. Rejects if Redis does not answer.
  */
 export async function checkPermissions(redis: RedisClient, keys: Keys): Promise<string | null> {
   const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];

@@ -47,14 +47,14 @@ export function createStoreWatch(redis: RedisClient, keys: Keys) {
       id = mark;
       return { fresh };
     },
-    /** Looks again, unless that was done within the last `ageMs` milliseconds; rejects when Redis does. */
+    /** Checks again, unless it did so within the last `ageMs` milliseconds. Rejects if Redis does. */
     async check(ageMs = 0): Promise<void> {
       const now = performance.now();
       if (lost || id === null || now - checkedAt < ageMs) return;
       lost = (await redis.get(keys.store)) !== id;
       checkedAt = now;
     },
-    /** The problem that the last look found and what to do about it; null without one. */
+    /** The problem that the last check found and what to do about it, or null if there is none. */
     problem: () => (lost ? emptied : null),
   };
 }

@@ -36,8 +36,9 @@ const fewJobs = 3;
 
 /**
  * Starts a worker that takes jobs one by one and begins each as soon as it has it. BullMQ's own loop first
- * takes all that it finds; where that takes long, their locks expire before they begin. It goes on within
- * seconds after any connection has failed or fallen silent. Jobs may be taken up again as often as need be.
+ * takes all jobs that it finds; if that takes long, their locks expire before they begin. The worker resumes
+ * within seconds after any connection has failed or fallen silent. Jobs may be taken up again as often as
+ * necessary.
  */
 export function createJobWorker<Data>(options: JobWorkerOptions<Data>) {
   const { connection, concurrency, lockMs, onError } = options;
@@ -87,7 +88,7 @@ export function createJobWorker<Data>(options: JobWorkerOptions<Data>) {
       if (job !== undefined) begin(job);
       // With each job, BullMQ leaves a marker as if there were more. One look is enough for both.
       if (found === 1 && hasPlace()) await takeMarker(2);
-      // Two wait now and then; where several do, there may be many.
+      // Two jobs wait now and then; if more do, there may be many.
       if (found > fewJobs) look();
     }
   }

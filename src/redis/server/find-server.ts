@@ -14,12 +14,12 @@ export const packagesWithServer: readonly string[] = [
   '  Alpine             apk add valkey                 (as root)',
 ];
 
-/** The first redis-server or valkey-server in `PATH`; null when there is none. */
+/** The first redis-server or valkey-server in `PATH`, or null if there is none. */
 export function findServer(env: Environment): string | null {
   return findExecutable(['redis-server', 'valkey-server'], env['PATH'] ?? '');
 }
 
-/** The first of `names` found executable in `path` (a PATH variable's value); null when there is none. */
+/** The first executable of `names` in `path` (a PATH variable's value), or null if there is none. */
 export function findExecutable(names: readonly string[], path: string): string | null {
   const folders = path.split(delimiter).filter((folder) => folder !== '');
   const candidates = names.flatMap((name) => folders.map((folder) => join(folder, name)));
@@ -34,8 +34,8 @@ export async function installServer(env: Environment, onInstall: () => void): Pr
   if (process.getuid?.() !== 0 || !exists('/etc/debian_version')) return false;
   if (findExecutable(['apt-get'], env['PATH'] ?? '') === null) return false;
   onInstall();
-  // RUNLEVEL=1 keeps the package from starting its service where init scripts are used, the last two commands
-  // where systemd is.
+  // RUNLEVEL=1 keeps the package from starting its service with init scripts, the last two commands with
+  // systemd.
   await runQuietly('apt-get', ['update', '-qq'], env);
   const install = ['install', '-y', '-qq', '--no-install-recommends', 'redis-server'];
   await runQuietly('apt-get', install, { ...env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' });
