@@ -5,11 +5,11 @@ import type { CallbackResult } from './result.ts';
 
 /** The tokens for the callbacks of one subscription. */
 export interface Bearer {
-  /** A token to send; at once while one is held. Rejects when the client is closed. */
+  /** A token to send, returned synchronously while one is cached. Rejects when the client is closed. */
   current(): TokenAnswer | Promise<TokenAnswer>;
   /**
-   * A token in place of one that the endpoint has refused; null where one was replaced just before, so that
-   * the refusal stands.
+   * Replaces a token that the endpoint has refused. Null if one was replaced just before: the refusal then
+   * stands.
    */
   replace(refused: AccessToken): Promise<TokenAnswer | null>;
 }
@@ -29,7 +29,7 @@ export interface BearersDeps {
 export interface TokenRequestReport {
   readonly account: string;
   readonly subscription: string;
-  /** Null where a token was granted. */
+  /** Null if a token was granted. */
   readonly failure: TokenFailure | null;
 }
 
@@ -112,8 +112,8 @@ export function createBearers({ requestToken, now, onTokenRequest }: BearersDeps
 }
 
 /**
- * Sends a callback with a token. A 401 replaces the token and sends once more, as the same attempt; the
- * second response stands. The result does not contain the token, even where the receiver repeats it.
+ * Sends a callback with a token. A 401 replaces the token and sends once more within the same attempt; the
+ * second response counts. The result never contains the token, even if the receiver echoes it.
  */
 export async function sendAuthorized(
   bearer: Bearer,
@@ -130,7 +130,7 @@ export async function sendAuthorized(
 }
 
 const mask = '***';
-// Minimum characters of a token that are masked where the excerpt ends within it.
+// Minimum length of a partial token that is masked at the end of an excerpt.
 const partLengthMin = 8;
 
 function withoutToken(result: CallbackResult, token: string): CallbackResult {
@@ -143,7 +143,7 @@ function withoutToken(result: CallbackResult, token: string): CallbackResult {
   return { ...result, excerpt: hide(result.excerpt, token), headers: Object.fromEntries(headers) };
 }
 
-/** The text with a mask in place of the token, and of its beginning where the text ends within it. */
+/** Masks the token in a text, and also its beginning if the text ends within it. */
 function hide(text: string, token: string): string {
   const masked = text.replaceAll(token, mask);
   for (let length = Math.min(token.length - 1, masked.length); length >= partLengthMin; length -= 1)

@@ -27,11 +27,11 @@ interface CallbackRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** Milliseconds for the whole callback; the client's own bound where it is null or missing. */
+  /** Milliseconds for the whole callback; the client's limit if null or missing. */
   readonly timeoutMs?: number | null;
-  /** The account among whose lookups the host name counts; none for the daemon's own. */
+  /** The account that the lookup of the host counts towards; none for the daemon's own. */
   readonly account?: string;
-  /** Maximum milliseconds where they are fewer than those of the client. */
+  /** Maximum milliseconds, applied only if lower than the client's limit. */
   readonly timeoutMsMax?: number;
   /** Maximum bytes of the response body that are kept: 1 KiB without it. */
   readonly excerptBytesMax?: number;
@@ -180,9 +180,9 @@ function headerList(userAgent: string, headers: CallbackRequest['headers']): str
 }
 
 /**
- * The result of a callback as it is to be understood where the proxy may be at fault for it. Without a
- * connection at the deadline it was the proxy that had none yet. A connection that broke before a response is
- * the proxy's failure if the proxy is gone: its end must not cost an attempt.
+ * Attributes the failure of a callback to the proxy if the proxy caused it. If there was no connection by the
+ * deadline, the proxy had not opened it. A connection that broke before a response is the proxy's failure if
+ * the proxy is gone: its end must not cost an attempt.
  */
 async function blameProxy(tunnels: Tunnels, url: string, result: CallbackResult): Promise<CallbackResult> {
   if (result.kind === 'response' || !tunnels.takesUrl(url)) return result;
@@ -192,7 +192,7 @@ async function blameProxy(tunnels: Tunnels, url: string, result: CallbackResult)
   return error === null ? result : { kind: 'failure', ...failureOf(error, false), durationMs };
 }
 
-/** The destination of a URL; null when it may not be called. */
+/** The destination of a URL, or null if calling it is not permitted. */
 type Target = { readonly origin: string; readonly path: string; readonly isTls: boolean } | null;
 
 const targetsMax = 20_000;

@@ -23,9 +23,9 @@ export interface Mail {
 /** The result of one attempt to send an e-mail. */
 export interface MailResult {
   readonly outcome: CallbackOutcome;
-  /** The code of the reply that decided; null without one. */
+  /** The code of the deciding reply, or null if there was none. */
   readonly statusCode: number | null;
-  /** The first 1 KiB of that reply; null without one. */
+  /** The first 1 KiB of that reply, or null if there was none. */
   readonly response: string | null;
   readonly durationMs: number;
 }

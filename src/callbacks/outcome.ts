@@ -140,8 +140,8 @@ const generalReasons: ReadonlySet<string> = new Set(Object.values(failureDetails
 const keptReasonMax = 200;
 
 /**
- * The reason that an attempt keeps, at most 200 characters; null where the code and the status say as much,
- * and always for `delivered`.
+ * The reason stored with an attempt, at most 200 characters. Null if the code and the status say as much, and
+ * always for `delivered`.
  */
 export function keptReason(outcome: CallbackOutcome): string | null {
   if (outcome.kind === 'delivered') return null;

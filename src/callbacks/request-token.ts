@@ -20,7 +20,7 @@ export interface TokenFailure {
   readonly kind: 'failed';
   /** Names the token endpoint by its origin, and includes the remedy; contains no secret. */
   readonly reason: string;
-  /** Milliseconds for which the token endpoint has asked to wait; null where it has not. */
+  /** Milliseconds that the token endpoint has asked to wait, or null if it has not. */
   readonly retryAfterMs: number | null;
 }
 
@@ -108,7 +108,7 @@ function isComplete(result: CallbackResult): result is CallbackResponse {
 
 interface Grant {
   readonly value: string;
-  /** Undefined where the token endpoint does not say. */
+  /** Undefined if the token endpoint does not say. */
   readonly lifeSeconds: number | undefined;
 }
 

@@ -34,13 +34,13 @@ export interface Sent {
   /** Null when there was no response. */
   readonly statusCode: number | null;
   readonly durationMs: number;
-  /** The first 1 KiB of the response as text; null when there was none. */
+  /** The first 1 KiB of the response as text, or null if there was none. */
   readonly response: string | null;
-  /** Null when nothing could be written, and where no details are kept. */
+  /** Null if nothing could be written or no details are kept. */
   readonly request: SentRequest | null;
-  /** The first headers of the response; null when there was none, and where they are not kept. */
+  /** The first headers of the response, or null if there was none or they are not kept. */
   readonly responseHeaders: Readonly<Record<string, string>> | null;
-  /** The `traceparent` that was sent; null for none. */
+  /** The `traceparent` that was sent, or null if none was. */
   readonly traceparent: string | null;
 }
 
@@ -74,9 +74,9 @@ export interface SendCallbackDeps {
 }
 
 /**
- * A sender for a subscription with its present settings. Every failure is an outcome, also that of an event
- * which cannot be written in the subscription's format. Rejects only once the client is closed, which is no
- * attempt, and where Redis fails.
+ * A sender for a subscription with its present settings. Every failure is an outcome, even if an event cannot
+ * be written in the subscription's format. Rejects only once the client is closed, which is no attempt, or if
+ * Redis fails.
  */
 export function createCallbackSender(deps: SendCallbackDeps, subscription: Subscription): CallbackSender {
   const { client, bearers, wallClock, now, attemptDetails = 'failures' } = deps;

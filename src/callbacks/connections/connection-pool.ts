@@ -9,7 +9,7 @@ import { leaveOutInterim } from './response-heads.ts';
 export type PooledRequest = Dispatcher.DispatchOptions &
   Opening & {
     readonly origin: string;
-    /** Called once, when its connection is open or cannot be opened; at once where one was free. */
+    /** Called once, when its connection is open or cannot be opened; synchronously if one was free. */
     readonly onConnected?: (() => void) | undefined;
     /** Set by `dispatch`: whether it was sent on a kept connection. */
     isReused: boolean;

@@ -43,9 +43,9 @@ const identitiesMax = 1_000;
 
 /**
  * Opens connections to permitted addresses only, for http and https alike. A host name is refused if any of
- * its addresses is refused. The dialled address is judged once more. Hosts that `tunnels` takes are judged
+ * its addresses is refused. The dialled address is checked again. Hosts that `tunnels` takes are checked
  * before the proxy hears of them, and reached through it by CONNECT. TLS asks for and verifies the host name.
- * Where OpenSSL does not take the identity, each connection fails with its error.
+ * If OpenSSL rejects the identity, each connection fails with its error.
  */
 export function createCallbackConnector(deps: ConnectorDeps): CallbackConnector {
   const { policy, timeoutMs, tunnels } = deps;
@@ -98,9 +98,9 @@ export function createCallbackConnector(deps: ConnectorDeps): CallbackConnector 
 }
 
 /**
- * The hosts that the proxy is asked for: vetted addresses, so that a name which changes its address meanwhile
- * leads nowhere else (ADR 25). Where the proxy resolves names, this machine may have no name servers; a name
- * that it can resolve is judged all the same.
+ * The hosts that the proxy is asked for: vetted addresses, so that a name whose address changes in between
+ * leads nowhere else (ADR 25). If the proxy resolves names, this machine may have no name servers; a name
+ * that it can resolve is still checked.
  */
 async function hostsFor(
   host: string,

@@ -53,7 +53,7 @@ function withoutInterim(text: string): string {
   }
 }
 
-// Completed by an example where it may still become the beginning of one.
+// A partial text is completed with an example, as it may still grow into an interim response.
 function mayBeInterim(text: string): boolean {
   return interim.test(text.slice(0, example.length) + example.slice(text.length));
 }

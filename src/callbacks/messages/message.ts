@@ -23,16 +23,16 @@ export interface Message {
   readonly facts: readonly string[];
   /** ISO 8601. */
   readonly at: string;
-  /** Address of the page about it; null where it is not known. */
+  /** Address of its page, or null if unknown. */
   readonly link: string | null;
-  /** Address of the page on which a person takes a rejection; null where there is none to take. */
+  /** Address of the page for taking the rejection, or null if there is none to take. */
   readonly take: string | null;
 }
 
 /** A line of a message. */
 export interface MessageItem {
   readonly text: readonly string[];
-  /** Address of the page about it; null where it is not known. */
+  /** Address of its page, or null if unknown. */
   readonly link: string | null;
 }
 

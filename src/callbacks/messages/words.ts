@@ -39,7 +39,7 @@ export function premiumText(value: unknown): string {
   return Number.isFinite(number) ? dollars.format(number) : '';
 }
 
-/** A time in UTC to the minute; the text itself where it is no time. */
+/** A time in UTC to the minute, or the text itself if it is not a time. */
 export function timeText(iso: string): string {
   const at = Date.parse(iso);
   return Number.isFinite(at) ? `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC` : iso;
