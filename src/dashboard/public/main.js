@@ -9,7 +9,7 @@ import { sleep } from './data/daemon.js';
 /** @import { Session } from '../api-types.ts' */
 
 /**
- * `unknown`: the daemon has not said yet who is signed in; `wait` is the reason, where there is one.
+ * `unknown`: the daemon has not said yet who is signed in; `wait` is the reason, if there is one.
  * @typedef {{ is: 'unknown', wait: string | null } | { is: 'out', notice: string | null } |
  * { is: 'in', session: Session } | { is: 'asked', session: Session, link: string }} State
  */

@@ -10,7 +10,7 @@ const path = 'v1/session';
 const client = createApiClient(() => {});
 
 /**
- * The present session, or null. Rejects with ApiError where the daemon cannot say.
+ * The present session, or null. Rejects with ApiError if the daemon cannot say.
  * @returns {Promise<Session | null>}
  */
 export async function readSession() {
@@ -48,7 +48,7 @@ export async function openLink(secret) {
   return enter(secret.startsWith('fwl_') ? { link: secret } : { token: secret });
 }
 
-/** Ends the session in all tabs. Rejects with ApiError where the daemon did not do it. */
+/** Ends the session in all tabs. Rejects with ApiError if the daemon did not. */
 export async function signOut() {
   try {
     await client.send('DELETE', path);
@@ -72,7 +72,7 @@ export function keepWanted() {
 /** Forgets it. */
 export const dropWanted = () => inStorage((storage) => storage.removeItem(wantedKey));
 
-// The page that was wanted of what a link opens; the start where there is none.
+// The page that was wanted before, if the link opens it, or else the start page.
 /** @type {(secret: string) => string} */
 function wantedPage(secret) {
   const account = encodeURIComponent(accountOf(secret) ?? '');
@@ -83,8 +83,8 @@ function wantedPage(secret) {
 }
 
 /**
- * The result of a use of the browser's storage; null where there is none, or where anything but the page has
- * written to it.
+ * The result of using the browser's storage, or null if that throws: it may be missing, or another script may
+ * have written to it.
  * @template T
  * @param {(storage: Storage) => T} use
  * @returns {T | null}
@@ -111,7 +111,7 @@ export function takeLink() {
 }
 
 /**
- * The use of a link where a session may be open; pure. `stay`: the session already shows as much;
+ * Decides how to use a link, given the open session, if any; pure. `stay`: the session already shows as much;
  * `ask`: it shows something else, which would end.
  * @param {string} secret
  * @param {Session | null} session

@@ -35,8 +35,8 @@ const mode = globalThis.self === globalThis.top ? 'page' : 'frame';
  */
 
 /**
- * Calls with the session's cookie, which the browser adds. It counts only with the header that says where the
- * page runs, because no page of another origin can send that.
+ * Calls with the session's cookie, which the browser adds. It counts only with the header that says whether
+ * the page is framed, because no page of another origin can send that.
  * @param {() => void} onRefused called for every answer 401
  * @returns {ApiClient}
  */

@@ -3,7 +3,7 @@ import { roundedDuration } from '../parts/format.js';
 /** @import { FilingEvent, FilingWithEvents } from '../../api-types.ts' */
 
 /**
- * The facts of an event, for a line of text; null where the event has none.
+ * The facts of an event, for a line of text. A fact that the event does not have is null.
  * @typedef {object} EventFacts
  * @property {string | null} filingId null for operational events
  * @property {string | null} insured
@@ -13,7 +13,7 @@ import { roundedDuration } from '../parts/format.js';
  * @property {string | null} to
  * @property {string | null} reason why it was rejected or disabled, or why the last poll failed; or a note
  * @property {string | null} answeredBy the filing that answers the rejection
- * @property {string | null} happened in words; null where a status was reached, and `from` and `to` say which
+ * @property {string | null} happened in words, or null if `from` and `to` name the status that was reached
  * @property {boolean} inferred
  * @property {boolean} tooLarge whether the filing was too large to be part of the event
  */

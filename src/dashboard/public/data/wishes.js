@@ -90,7 +90,7 @@ const hosts = /** @type {const} */ ([
 ]);
 
 /**
- * The format that a URL takes by its host, or as a mailbox; null where it may be any.
+ * The format that a URL requires, by its host or as a mailbox; null if any format will do.
  * @param {string} url
  */
 export function formatOfUrl(url) {

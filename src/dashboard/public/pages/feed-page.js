@@ -114,7 +114,7 @@ function Announcement({ count }) {
 }
 
 /**
- * Which events are wanted; null where it does not matter. `after` and `before` are times of the API.
+ * Which events to show; null means any. `after` and `before` are times as the API takes them.
  * @typedef {{ types: string | null, filingId: string | null, after: string | null, before: string | null }}
  * FeedFilter
  */

@@ -28,7 +28,7 @@ const filterNames = ['account', 'state', 'reason', 'seen', 'assignee', 'due', 'o
 const columns = ['Age', 'Insured', 'Policy', 'State', 'Premium', 'Reason', 'Told'];
 const troubledShown = 10;
 const groupsShown = 6;
-// Where the board has one column (style.css).
+// The width up to which the board has one column (style.css).
 const isAboveList = matchMedia('(max-width: 60rem)');
 
 const orders = /** @type {const} */ ([
@@ -175,7 +175,7 @@ function BoardHealth({ page: { accounts, accountsTotal } }) {
   >`;
 }
 
-// The accounts without a subscription that covers REJECTED; nothing where there are none.
+// Lists the accounts without a subscription that covers REJECTED, if there are any.
 /** @param {{ page: RejectionPage }} props */
 function BoardCover({ page: { accounts } }) {
   const uncovered = accounts.filter(({ rejectionsCovered }) => rejectionsCovered === false);

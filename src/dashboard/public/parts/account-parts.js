@@ -41,8 +41,8 @@ export function byTrouble(one, other) {
 }
 
 /**
- * The number of filings in a status, of the rejected ones those that no other filing answers; null while it
- * is not known. Pure.
+ * The number of filings in a status, or null if not known yet. Rejected filings count only if no other filing
+ * answers them. Pure.
  * @param {Pick<Account, 'counts' | 'open'>} account
  * @param {string} status
  */
@@ -101,7 +101,7 @@ export function AccountHeading({ account, at, title, below, children }) {
     </nav>`;
 }
 
-// Where the tabs have no room side by side, they scroll.
+// The tabs scroll if there is no room for them side by side.
 /** @type {(tabs: HTMLElement | null) => void} */
 const showCurrent = (tabs) =>
   tabs?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
@@ -126,8 +126,8 @@ export const AsOf = ({ at }) =>
   >`;
 
 /**
- * The number of filings in each status, each a link to them; those that are rejected first. A dash where it
- * is not known yet, grey where it is that of an earlier time.
+ * The number of filings in each status, each a link to them, rejected ones first. A dash if not known yet,
+ * grey if out of date.
  * @param {{ account: Account }} props
  */
 export function Counts({ account }) {

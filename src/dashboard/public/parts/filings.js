@@ -210,7 +210,7 @@ function FilingsList({ account, path, isCounted = false, ...table }) {
 }
 
 /**
- * The sentence about the places that a search looked through, where it is needed.
+ * States which places a search covered, if that needs saying.
  * @param {{ page: FilingPage }} props
  */
 export function Searched({ page: { searched } }) {

@@ -60,7 +60,7 @@ function Time({ at, show, kind }) {
 }
 
 /**
- * A time as its distance from now; the clock's time stands beside it where nothing hovers.
+ * A time as its distance from now, with the clock's time beside it on devices that cannot hover.
  * @param {{ at: string | null, never?: string }} props
  */
 export function When({ at, never = 'never' }) {

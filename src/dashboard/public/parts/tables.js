@@ -28,7 +28,7 @@ const pxOfColumn = 112;
 const widthMin = 640;
 
 /**
- * A table. Where it has no room it becomes a list of the rows' cards, or of their cells with their names.
+ * A table. If it is too narrow, it becomes a list of the rows' cards, or of their cells with their names.
  * @param {TableProps} props
  */
 export function Table({ caption, columns, rows, empty, numbers = [], more = false, onMore }) {

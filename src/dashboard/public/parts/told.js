@@ -104,7 +104,8 @@ function Receivers({ account }) {
 export const newForRejections = (account) => href('accounts', account, 'subscriptions', 'new');
 
 /**
- * The warning that no receiver hears of an account's rejections; nothing where one does, or it is not known.
+ * Warns that no receiver hears of an account's rejections. Renders nothing if one does, or if that is not
+ * known.
  * @param {{ account: Pick<Account, 'account' | 'rejectionsCovered'> }} props
  */
 export function Uncovered({ account: { account, rejectionsCovered } }) {

@@ -85,7 +85,7 @@ function Standing({ filing: { assignee, note } }) {
 }
 
 /**
- * Marks several rejections as seen in one dialog; nothing where all are.
+ * A dialog that marks several rejections as seen; renders nothing if all of them are.
  * @param {{ rejections: readonly Rejection[], isChosen: boolean, onDone: () => void }} props `isChosen`: the
  * user has picked these
  */
@@ -236,7 +236,7 @@ function signed(form) {
  */
 export const nameOf = ({ filingId, insuredsName }) => (insuredsName?.trim() ? insuredsName : filingId);
 
-// The button that had the focus goes: the next one of its kind gets it, or the heading where there is none.
+// The focused button disappears, so the next of its kind gets the focus, or the heading if there is none.
 function focusNext() {
   const buttons = [...document.querySelectorAll('button.mark')];
   const at = buttons.findIndex((button) => button === document.activeElement);

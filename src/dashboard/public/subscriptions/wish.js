@@ -58,7 +58,7 @@ function PresentOnes({ account }) {
   />`;
 }
 
-/** The sentence about what the subscription gets; red where rejections are left out. */
+/** States what the subscription gets, in red if rejections are left out. */
 export function WishSentence() {
   /** @type {Form<SubscriptionValues>} */
   const { values } = useForm();
