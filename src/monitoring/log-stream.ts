@@ -5,7 +5,7 @@ import { cutText } from '../json/cut-text.ts';
 export interface LogOutput {
   /** Bytes that its reader has yet to take. */
   readonly writableLength: number;
-  /** Calls back with the error where the text could not be written. */
+  /** Calls back, with an error if the text could not be written. */
   write(text: string, onWritten: (error?: Error | null) => void): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
@@ -15,12 +15,12 @@ const endsMs = 2_000;
 const heldMax = 16 * 1024 * 1024;
 
 /**
- * Where pino writes its lines. It writes all lines of one turn of the event loop at once: at thousands of
- * callbacks a second, a write for each line cost a tenth of the processor time. A line that is too long is
- * cut. Lines that cannot be written (a full disk, a reader that is gone or takes nothing) are dropped and
- * counted: the work goes on, and lines that wait for their reader take 16 MiB. `onLost` is called once lines
- * can be written again, with the number of those lost until then and why they were. A crash of Node itself
- * loses the lines of its last turn.
+ * The destination of pino's lines. It writes all lines of one turn of the event loop together: at thousands
+ * of callbacks a second, a write per line cost a tenth of the processor time. A line that is too long is cut.
+ * Lines that cannot be written (a full disk, a reader that is gone or takes nothing) are dropped and counted:
+ * the work goes on, and lines waiting for their reader take up to 16 MiB. `onLost` is called once lines can
+ * be written again, with the number of lost lines and the reason. A crash of Node itself loses the lines of
+ * its last turn.
  */
 export function createLogStream(
   out: LogOutput,

@@ -13,7 +13,7 @@ export interface StoreObserver
     Pick<ReplicaWait, 'onUnreplicated' | 'onChange'>,
     Pick<AofRewriterDeps, 'onRewritten' | 'onNotRewritten' | 'onLook'> {
   onStateChange(change: RedisStateChange): void;
-  /** Redis's clock has stepped by `ms` milliseconds; negative where it was set back. */
+  /** Redis's clock has stepped by `ms` milliseconds, negative if it was set back. */
   onStep(ms: number): void;
   /** Commits that Redis had lost were restored. */
   onRestored(restoration: Restoration): void;

@@ -58,7 +58,7 @@ function nameOf(key: string): string {
 
 /**
  * The kinds of records, as logs and metrics name them: the keys of an account without their prefix, account
- * and ids, two that belong to no account, and `other` where Redis does not say which key it was.
+ * and ids, two that belong to no account, and `other` if Redis does not say which key it was.
  */
 export const recordKinds: readonly string[] = [
   'accounts',

@@ -19,11 +19,11 @@ export interface QueueLook {
 export interface Wait {
   readonly at: number;
   readonly taken: number;
-  /** Maximum time between two jobs; null when work is expected only while the queue holds some. */
+  /** Maximum time between two jobs, or null if work is expected only while the queue holds some. */
   readonly everyMs: number | null;
   /** The time since which nothing was taken. */
   readonly idleSince: number;
-  /** The time since which work is due and none was taken; null when none is due. */
+  /** The time since which work has been due and none was taken, or null if none is due. */
   readonly dueSince: number | null;
 }
 
@@ -33,7 +33,7 @@ const gapMsMax = 10_000;
 // Milliseconds that due work may wait in any case: the jobs of a killed process are taken up after 9 s, polls
 // that stopped after 13 s.
 const marginMs = 30_000;
-// Maximum milliseconds added for the interval; also used where there is no interval.
+// Maximum milliseconds added for the interval, and the value used if there is no interval.
 const intervalMsMax = 30_000;
 // Further milliseconds of waiting, after the daemon is not ready, before the process needs a restart.
 const restartAfterMs = 5 * 60_000;

@@ -1,7 +1,7 @@
 export interface WorkTallyOptions {
   /**
-   * Number of jobs in progress from which on no others have to be taken. It is 1 where a due job may find the
-   * same work in progress, else the number of places.
+   * Number of jobs in progress at which the process need not take more. It is 1 if a due job may find the
+   * same work in progress, else the concurrency.
    */
   readonly busyFrom: number;
   /** Deadline of one request, in milliseconds. */

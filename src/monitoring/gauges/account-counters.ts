@@ -58,7 +58,7 @@ export function createAccountCounters(registry: Registry) {
       records.inc({ account }, count);
     },
     /**
-     * The accounts that a round has met. Series of others end: at once where an earlier round met them, else
+     * Takes the accounts of a round. Series of other accounts end: now if an earlier round had them, else
      * with the next round, because they may be new.
      */
     show(accounts: ReadonlySet<string>, named: Named): void {

@@ -33,7 +33,7 @@ export interface AccountFacts {
    */
   readonly oldest: ReadonlyMap<string, number>;
   readonly subscriptions: SubscriptionFacts;
-  /** When the first certificate of its subscriptions ends; null without certificates. */
+  /** When the first of its subscriptions' certificates expires, or null if there are none. */
   readonly certificateEnd: number | null;
 }
 
@@ -56,7 +56,7 @@ export interface SubscriptionFactsDeps {
   readonly reads: Pick<SubscriptionReads, 'ids' | 'deliveries' | 'filtersOf'>;
   readonly log: Pick<EventLog, 'head'>;
   readonly lags: ReadLags;
-  /** Why callbacks to a URL wait for the forward proxy now; null while none do. */
+  /** Why callbacks to a URL are waiting for the forward proxy, or null if none are. */
   readonly waitsFor: () => Promise<((url: string) => string | null) | null>;
   /** Milliseconds on Redis's clock. */
   readonly now: () => number;
@@ -77,8 +77,8 @@ const sliceSize = 100;
 const otherStatusesMax = 20;
 
 /**
- * Reads the facts of an account; null where a record of its polling or filings cannot be read. One of another
- * kind leaves out only the series that come from it.
+ * Reads the facts of an account, or null if a record of its polling or filings cannot be read. An unreadable
+ * record of another kind omits only the series that come from it.
  */
 export async function readAccountFacts(
   deps: AccountFactsDeps,

@@ -14,7 +14,7 @@ export type PerAccount = 'auto' | 'true' | 'false';
 // Maximum numbers of accounts, and of subscriptions over all accounts, that all have series under `auto`.
 const accountsNamedMax = 100;
 const subscriptionsNamedMax = 1_000;
-// Maximum number of subscriptions of an account that a gauge names where all are named.
+// Maximum number of subscriptions that a gauge names per account if all are named.
 const namedOfAccountMax = 1_000;
 // Maximum number of series of each gauge beside the totals.
 const worstMax = 100;
@@ -48,9 +48,9 @@ interface PerAccountGauge {
     | 'openRejections'
     | 'rejectionsUncovered'
     | 'subscriptionFailing';
-  /** Maximum number of series where only the worst are named. */
+  /** Maximum number of series if only the worst are named. */
   readonly max: number;
-  /** Only the worst are named, also where all accounts are. */
+  /** Only the worst are named, even if all accounts are. */
   readonly isOfWorst?: true;
   /** `now` is in milliseconds on Redis's clock. */
   samples(facts: AccountFacts, now: number): readonly Sample[];
@@ -119,8 +119,8 @@ const perAccount: readonly PerAccountGauge[] = [
 ];
 
 /**
- * Whether all accounts and all subscriptions have series of their own, by their numbers; pure. Subscriptions
- * have them only where accounts have.
+ * Whether all accounts and all subscriptions have series of their own, given their numbers; pure.
+ * Subscriptions have them only if accounts do.
  */
 export function whoIsNamed(
   setting: PerAccount,
@@ -223,7 +223,7 @@ function merged(
   return found;
 }
 
-// The largest lags: of each account where all are named, else of all. The rest of a named account is `other`.
+// Shows the largest lags, per account if all are named, else overall. The rest of a named account is `other`.
 function showLags(
   { subscriptionLag }: Metrics,
   accounts: readonly AccountFacts[],
