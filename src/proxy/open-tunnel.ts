@@ -17,8 +17,8 @@ export interface TunnelRules {
   readonly ca?: string;
 }
 
-// Maximum milliseconds of a connection to the proxy itself, which is near; half of the time where that is
-// less, so that a proxy which does not answer is not taken for an endpoint.
+// Maximum milliseconds to connect to the proxy itself, which is near, or half of the timeout if that is less,
+// so that an unresponsive proxy is not mistaken for an unresponsive endpoint.
 const proxyConnectMs = 5_000;
 
 /** Host and port as a request for a tunnel names them (RFC 9110 §7.2); the host has no brackets. */
@@ -28,8 +28,8 @@ export function authorityOf(host: string, port: number): string {
 
 /**
  * A socket to `authority` ("host:port") through the proxy, by CONNECT (RFC 9110 §9.3.6), or with null a
- * connection to the proxy itself on which nothing was sent. Resolves to the error where there is none, and
- * never rejects. A socket that does not become a tunnel is destroyed.
+ * connection to the proxy itself on which nothing was sent. Resolves to the error on failure, and never
+ * rejects. A socket that does not become a tunnel is destroyed.
  */
 export function openTunnel(rules: TunnelRules, authority: string | null): Promise<Socket | ProxyError> {
   const { proxy, lookup, timeoutMs, ca } = rules;

@@ -7,7 +7,7 @@ export interface ProxyAddress {
   /** A name or an address, without brackets. */
   readonly host: string;
   readonly port: number;
-  /** The value of `Proxy-Authorization` (RFC 7617); null without credentials. It is a secret. */
+  /** The value of `Proxy-Authorization` (RFC 7617), a secret; null if there are no credentials. */
   readonly authorization: string | null;
 }
 
@@ -18,8 +18,8 @@ export type ProxyAddressResult =
 const expected = 'must be http:// or https:// with a host and, where it has one, a port; no path';
 
 /**
- * Reads `http://user:password@host:port` or the same with `https://`. The port is 80 or 443 where none is
- * given, as the scheme says. User and password are percent-decoded (RFC 3986 §2.1) and sent as UTF-8.
+ * Reads `http://user:password@host:port` or the same with `https://`. The port defaults to 80 or 443, by
+ * scheme. User and password are percent-decoded (RFC 3986 §2.1) and sent as UTF-8.
  */
 export function parseProxyAddress(text: string): ProxyAddressResult {
   const url = /^https?:\/\//i.test(text) && !/[\s\p{Cc}]/u.test(text) ? URL.parse(text) : null;
@@ -45,7 +45,7 @@ export function maskedProxy({ isSecure, host, port, authorization }: ProxyAddres
   return `${isSecure ? 'https' : 'http'}://${authorization === null ? '' : '***@'}${named}:${port}`;
 }
 
-// Empty without credentials; null when they cannot be sent.
+// Empty if there are no credentials, null if they cannot be sent.
 function credentialsOf({ username, password }: URL): string | null {
   if (username === '' && password === '') return '';
   try {

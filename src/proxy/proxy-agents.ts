@@ -61,7 +61,7 @@ function connecting<Agent extends HttpAgent>(
   });
 }
 
-// Null where the host is dialled directly.
+// Null if the host is dialled directly.
 function tunnelTo(tunnels: Tunnels | null, { host, port }: ClientRequestArgs, standard: number) {
   const name = (host ?? '').replace(/^\[(.*)\]$/, '$1');
   const number = Number(port) || standard;

@@ -33,9 +33,9 @@ export class ProxyError extends Error {
   readonly code = 'ERR_PROXY';
   readonly reason: ProxyReason;
   readonly fault: 'proxy' | 'endpoint';
-  /** The status of the answer to CONNECT; null when there was none. */
+  /** The status of the answer to CONNECT, or null if there was none. */
   readonly status: number | null;
-  /** Milliseconds after which another try is worth it; 0 where the fault is the endpoint's. */
+  /** Milliseconds after which to try again; 0 if the endpoint is at fault. */
   readonly retryAfterMs: number;
 
   constructor(reason: ProxyReason, status: number | null = null, retryAfterMs = 0) {

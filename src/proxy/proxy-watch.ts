@@ -108,7 +108,7 @@ export function createProxyWatch({ random, probe, onOutage }: ProxyWatchDeps) {
       troubled.add(authority);
       return troubled.size < endpointsMin ? wait(error, troubleWaitMs) : goDown(authority, error);
     },
-    /** The outage in which everything waits; null while there is none. */
+    /** The outage for which everything waits, or null if there is none. */
     outage,
     /** Ends the probes. */
     close(): void {

@@ -76,8 +76,8 @@ export function createTunnels(deps: TunnelsDeps) {
     takesUrl: (url: string) => isUrlTaken(noProxy, url),
     /**
      * A socket to the first of `hosts` that the proxy connects to, paused. `hosts` are the vetted addresses
-     * of an endpoint, or its name where the proxy resolves names; at least one. Rejects with ProxyError, at
-     * once while the proxy is down.
+     * of an endpoint, or its name if the proxy resolves names; at least one. Rejects with ProxyError, without
+     * trying while the proxy is down.
      */
     async open(port: number, hosts: readonly string[]): Promise<Socket> {
       const authorities = hosts.slice(0, addressesMax).map((host) => authorityOf(host, port));
@@ -97,7 +97,7 @@ export function createTunnels(deps: TunnelsDeps) {
      * Simultaneous callers share one connection.
      */
     check: onceForAll(reach, 0),
-    /** The outage of the proxy, in which nothing is sent to it but probes; null while there is none. */
+    /** The outage of the proxy, during which it is only probed, or null if there is none. */
     outage: watch.outage,
     /** Ends the probes. Sockets stay with those that use them. */
     close: async () => watch.close(),
