@@ -1,6 +1,6 @@
 /**
- * The first `max` characters (code units of UTF-16) of a text; one fewer where the cut would leave half of a
- * pair of surrogates; pure.
+ * The first `max` characters (code units of UTF-16) of a text, or one fewer if the cut would split a
+ * surrogate pair; pure.
  */
 export function cutText(text: string, max: number): string {
   const isHalved = text.length > max && (text.charCodeAt(max - 1) & 0xfc00) === 0xd800;

@@ -13,8 +13,8 @@ export function isInstant(text: string): boolean {
 }
 
 /**
- * Milliseconds since the epoch of a text that `isInstant`; null without one; pure. A leap second is the first
- * second of the next minute, as in POSIX.
+ * Milliseconds since the epoch of a text that `isInstant`, or null if there is none; pure. A leap second is
+ * the first second of the next minute, as in POSIX.
  */
 export function instantMs(text: string | null | undefined): number | null {
   return text === null || text === undefined ? null : toMs(text);

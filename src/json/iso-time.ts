@@ -5,7 +5,7 @@ export function isoOrNull(ms: number): string | null {
 
 /** A moment as it is written somewhere. */
 export interface WrittenTime {
-  /** Milliseconds since the epoch; with a fraction where the text has one of milliseconds. */
+  /** Milliseconds since the epoch, with a fraction if the text is more precise than that. */
   readonly ms: number;
   /** Milliseconds of the last digit that is not zero: 1000 for whole seconds, 60 000 without seconds. */
   readonly unitMs: number;

@@ -1,7 +1,7 @@
 /**
- * Number of values in a parsed JSON value, itself included; Infinity where objects and arrays are nested more
+ * Number of values in a parsed JSON value, itself included; Infinity if objects and arrays are nested more
  * than `levels` deep. Never recurses deeper than that itself. Every filing of every page goes through it, so
- * it makes no lists of its own: `Object.values` took six times as long.
+ * it builds no lists: `Object.values` took six times as long.
  */
 export function weightOf(value: unknown, levels: number): number {
   if (typeof value !== 'object' || value === null) return 1;

@@ -43,7 +43,7 @@ function markNumbers(text: string): string {
       if (at === from) continue;
       const number = text.slice(from, at + 1);
       if (String(Number(number)) === number) continue;
-      // As a text it would be right where it is not as a number; the parser says what is wrong.
+      // Quoting it would make invalid JSON valid; unquoted, it is reported by the parser.
       colon.lastIndex = at + 1;
       if (!jsonNumber.test(number) || colon.test(text)) return text;
       marked += `${text.slice(end, from)}"${mark}${number}"`;
