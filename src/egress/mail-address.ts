@@ -38,12 +38,12 @@ export function parseMailAddress(text: string): MailAddress | null {
   return at > 0 && fits && local.test(before) && host.test(behind) ? { address: text, host: behind } : null;
 }
 
-/** The host of a mailto URL; empty where it names no address; pure. */
+/** The host of a mailto URL, or empty if it names no address; pure. */
 export function mailHostOf(url: string): string {
   return parseMailAddress(url.replace(scheme, ''))?.host ?? '';
 }
 
-/** Judges a mailto URL by the operator's rules; `rules` are null where there is no mail server. Pure. */
+/** Checks a mailto URL against the operator's rules, which are null if there is no mail server. Pure. */
 export function checkMailUrl(url: string, rules: MailRules | null): MailUrlCheck {
   if (rules === null)
     return { ok: false, problem: 'e-mail is not set up; the operator sets SMTP_URL and SMTP_FROM' };

@@ -8,7 +8,7 @@ export interface SmtpServer {
    * `always` from the first byte, `upgraded` by STARTTLS before anything else is sent, or not at all.
    */
   readonly tls: 'always' | 'upgraded' | 'none';
-  /** Null where the server asks for none. */
+  /** Null if the server needs none. */
   readonly auth: { readonly user: string; readonly pass: string } | null;
 }
 
