@@ -147,7 +147,7 @@ function requestAttributes(url: string, { attempt, statusCode }: Attempt): Attri
   };
 }
 
-// The status where it says that the request failed, or else the outcome.
+// The status if it means that the request failed, else the outcome.
 function errorType({ statusCode, outcome }: Attempt): string {
   return statusCode !== null && statusCode >= 400 ? String(statusCode) : outcome;
 }

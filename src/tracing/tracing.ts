@@ -28,7 +28,7 @@ export interface Tracing {
   run<T>(account: string, run: () => Promise<T>): Promise<T>;
   /**
    * The `traceparent` of one attempt to deliver an event (W3C Trace Context): the event's trace and the id of
-   * the attempt's span. Null where callbacks carry none.
+   * the attempt's span. Null if callbacks carry none.
    */
   traceparent(eventId: string): string | null;
   /** The run in progress has settled this attempt. */
@@ -37,7 +37,7 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
-/** Used where no tracing is configured; does nothing. */
+/** Used if no tracing is configured; does nothing. */
 export const noTracing: Tracing = {
   poll: (_account, run) => run(),
   eventsRecorded() {},
