@@ -23,13 +23,13 @@ export function createBoundedMap<K, V>(max: number, weigh: (value: V) => number 
   }
 
   return {
-    /** Counts as a use; undefined where the entry is not there, or not any more. */
+    /** Counts as a use. Undefined if the entry is missing or was removed. */
     get(key: K): V | undefined {
       const entry = take(key);
       if (entry !== undefined) put(key, entry);
       return entry?.value;
     },
-    /** Counts as a use. Where there are too many entries then, those whose use lies back longest go. */
+    /** Counts as a use. If there are then too many entries, the least recently used ones are evicted. */
     set(key: K, value: V): void {
       take(key);
       put(key, { value });
