@@ -11,7 +11,7 @@ export interface SealPlace {
   readonly peer: string;
 }
 
-/** The place of an account's partner key; `baseUrl` is where it is sent. */
+/** The place of an account's partner key, which is sent to `baseUrl`. */
 export function partnerKeyPlace(account: string, baseUrl: string): SealPlace {
   return { account, subscription: '', field: 'partnerKey', peer: originOf(baseUrl) };
 }

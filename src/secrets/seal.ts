@@ -79,7 +79,7 @@ export function createSealer(keys: readonly EncryptionKey[]) {
   };
 }
 
-/** The id of the key that a sealed text names; empty where it names none. */
+/** The id of the key that a sealed text names, or empty if it names none. */
 export function keyIdOf(sealed: string): string {
   return sealed.split('.', 2)[1] ?? '';
 }
