@@ -7,8 +7,8 @@ import { followFile, fullNames, parseHosts, parseSearchRules } from './name-file
 
 /**
  * Finds every address of a host name, for an owner: one account's callbacks, its polls, or its checks.
- * Rejects with the code `ENOTFOUND` where it has none, and `EAI_AGAIN` where no name server gave an answer
- * for some seconds.
+ * Rejects with the code `ENOTFOUND` if it has none, and `EAI_AGAIN` if no name server answered for some
+ * seconds.
  */
 export type HostLookup = (hostname: string, owner?: string) => Promise<readonly LookupAddress[]>;
 
