@@ -52,7 +52,7 @@ export function suggestion(text: string, known: readonly string[]): string {
   return `${hint === '' ? '.' : hint} Known: ${known.join(', ')}`;
 }
 
-/** `; did you mean …?`, empty where no known name is likely meant. */
+/** `; did you mean …?`, or empty if no known name is likely meant. */
 export function meant(text: string, known: readonly string[]): string {
   const likely = likelyName(text, known);
   return likely === null ? '' : `; did you mean ${likely}?`;
