@@ -147,8 +147,7 @@ async function addGuardedRoutes(app: Api, deps: ApiDeps, routes: RouteTable): Pr
   refuseOtherMethods(app, routes, '/v1');
 }
 
-// A route without a body would silently ignore one, such as `{"mode":"sweep"}` where the mode belongs in the
-// query.
+// A route without a body would silently ignore one, such as `{"mode":"sweep"}` that belongs in the query.
 function refuseBody(body: unknown): void {
   if (body === undefined) return;
   if (typeof body !== 'object' || body === null || Array.isArray(body))

@@ -45,10 +45,10 @@ export interface ApiDeps extends Stores {
   readonly checkUrl: (url: string) => UrlVerdict;
   /** The same for a `mailto:` URL. */
   readonly checkMail: (url: string) => UrlVerdict;
-  /** The same after a look at where the name in the URL leads, for a URL that `checkUrl` permits. */
+  /** The same after resolving the host name in the URL, for a URL that `checkUrl` permits. */
   readonly checkHost: (url: string, account: string) => Promise<UrlVerdict>;
   /**
-   * Why callbacks to a URL wait for the forward proxy now, null for one that passes by it; null while none
+   * Why callbacks to a URL now wait for the forward proxy, null for a URL that bypasses it; null if none
    * wait.
    */
   readonly waitsFor: () => Promise<((url: string) => string | null) | null>;
@@ -74,7 +74,7 @@ export interface ApiDeps extends Stores {
    * `X-Forwarded-For` that is in none.
    */
   readonly trustedProxies?: readonly string[];
-  /** Address of the page as others open it, without a slash at its end; null where it is not known. */
+  /** Public address of the page, without a trailing slash; null if it is not known. */
   readonly publicUrl?: string | null;
   /** Whether endpoints must be verified, and which hosts need not (`createVerificationRule`). */
   readonly verificationRule: VerificationRule;

@@ -70,9 +70,7 @@ export function addTokenRoutes(app: Api, { tokens, now, publicUrl = null }: ApiD
   });
 }
 
-/**
- * The token that was made; throws the Problem where none was.
- */
+/** The created token. Throws the Problem if there is none. */
 function orRefusal(made: MadeToken): Extract<MadeToken, { kind: 'made' }> {
   if (made.kind === 'gone') throw notFound('account_not_found');
   if (made.kind === 'revoked') throw tokenGone();

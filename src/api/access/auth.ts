@@ -49,7 +49,7 @@ export type SignIn = (request: FastifyRequest, text: string, kind: 'token' | 'li
 
 /** The facts of a request on which permission depends. */
 export interface Access extends Pick<FastifyContextConfig, 'operatorOnly' | 'anyToken' | 'triages'> {
-  /** The account in the path; null where there is none. */
+  /** The account in the path; null if there is none. */
   readonly account: string | null;
   readonly changes: boolean;
   /** Whether it is about subscriptions, of which a token may manage its own. */
@@ -102,8 +102,8 @@ const signInRequests = 10;
 const workedMax = 10_000;
 
 /**
- * Passes only requests whose token or session permits them, before the body is read. Where a request has
- * both, the token counts.
+ * Passes only requests that a token or session permits, before the body is read. If a request has both, the
+ * token counts.
  */
 export function addAuth(app: Api, deps: ApiDeps): SignIn {
   const operatorDigest = digest(deps.apiToken);
@@ -221,7 +221,7 @@ function changesSomething(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
 }
 
-/** The caller; null where no token was needed, or none was valid. */
+/** The caller; null if no token was needed, or none was valid. */
 export function callerOf(request: FastifyRequest): Caller | null {
   return request.getDecorator<Caller | null>('caller');
 }
@@ -241,7 +241,7 @@ export function seesReceivers(request: FastifyRequest): boolean {
   return caller?.kind === 'operator' || caller?.token.right === 'manage';
 }
 
-/** The caller as the log shows it; `none` where no token was needed. */
+/** The caller as the log shows it; `none` if no token was needed. */
 export function callerLabel(request: FastifyRequest): string {
   const caller = callerOf(request);
   if (caller === null) return 'none';

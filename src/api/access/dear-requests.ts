@@ -17,8 +17,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /**
      * Only a few such requests of an account run at once; the operator's have no limit. A function is called
-     * after validation, and returns null for requests that are not dear; the body may be invalid where the
-     * route attaches validation.
+     * after validation and returns null for requests that are not dear; the body may be invalid if the route
+     * attaches validation.
      */
     dear?: Dear | ((request: FastifyRequest) => Dear | null);
   }

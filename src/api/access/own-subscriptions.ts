@@ -28,7 +28,7 @@ export function addOwnCheck(app: Api, { subscriptions }: Pick<ApiDeps, 'subscrip
   });
 }
 
-/** Refuses a subscription that the caller may not see, where a query names it. */
+/** Refuses a query that names a subscription the caller may not see. */
 export async function requireOwn(
   { subscriptions }: Pick<ApiDeps, 'subscriptions'>,
   request: FastifyRequest,

@@ -40,9 +40,7 @@ export function isOfSubscriptions(route: string): boolean {
   return /^\/v1\/accounts\/:account\/(?:subscriptions|replays)(?:\/|$)/.test(route);
 }
 
-/**
- * The id of the subscription that a path speaks of, from its form alone; null where it speaks of none; pure.
- */
+/** The id of the subscription that a path names, judged by its form alone; null if it names none; pure. */
 export function subscriptionIn(route: string, { id, replay, attempt }: PathIds): string | null {
   if (id !== undefined) return isOfSubscriptions(route) ? id : null;
   return (replay ?? attempt)?.split('.', 2)[1] ?? null;

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, shorten } from '../shared/problem.ts';
 
-/** Where the page runs: in a tab of its own, or in a frame of a configured origin. */
+/** Where the page runs: in its own tab, or in a frame of a configured origin. */
 export type PageMode = 'page' | 'frame';
 
 // Maximum characters of a header that a refusal repeats.
@@ -10,9 +10,9 @@ const shownMax = 200;
 const pageHeader = 'x-filing-webhooks';
 
 /**
- * The mode of the page that sent a request, or null where its cookie does not count. A browser lets no other
- * origin send the header without a preflight, which the API refuses; `Sec-Fetch-Site` (W3C Fetch Metadata)
- * has to fit where the browser sends it.
+ * The mode of the page that sent a request, or null if its cookie does not count. A browser lets no other
+ * origin send the header without a preflight, which the API refuses. `Sec-Fetch-Site` (W3C Fetch Metadata)
+ * must be `same-origin` if the browser sends it.
  */
 export function modeOfRequest({ headers }: FastifyRequest): PageMode | null {
   const { [pageHeader]: mode, 'sec-fetch-site': site } = headers;
@@ -37,7 +37,7 @@ export function refuseForeignOrigin({ headers, host }: FastifyRequest, publicUrl
 }
 
 /**
- * The text of the session in a request's cookie; null where there is none. A cookie that was set over https
+ * The text of the session in a request's cookie; null if there is none. A cookie that was set over https
  * comes first.
  */
 export function sessionText(request: FastifyRequest, mode: PageMode): string | null {

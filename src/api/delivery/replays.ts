@@ -80,10 +80,10 @@ function toRequest(body: Static<typeof replayInputSchema>): ReplayRequest {
   return { ...span, eventTypes, filingId, deadLettersOnly, ...named };
 }
 
-// With `id` where the path has a subscription, which has to be that of the replay.
+// `id` is the subscription in the path, if there is one; it must be that of the replay.
 type ReplayParams = Static<typeof replayParams> & { readonly id?: string };
 
-// The parts of a replay's id; throws the problem 404 where there is no such subscription.
+// The parts of a replay's id. Throws the problem 404 if there is no such subscription.
 async function splitReplay({ subscriptions }: ApiDeps, { account, id: expected, replay }: ReplayParams) {
   const [id = '', subscription = ''] = replay.split('.', 2);
   if (expected !== undefined && expected !== subscription) throw notFound('replay_not_found');
@@ -120,8 +120,8 @@ export function replayId(id: string, subscription: string): string {
 export const replaySearchMs = 60_000;
 
 /**
- * The result of a replayer. Throws the Problem where it refuses the request; without one in the arguments, it
- * has no conditions.
+ * The result of a replayer. Throws the Problem if it refuses the request; the default request has no
+ * conditions.
  */
 export async function orProblem<T>(result: Promise<T>, request = requestOfAll): Promise<T> {
   try {

@@ -132,7 +132,7 @@ function refTo(name: string): JsonSchema {
   return { $ref: `${base}${name}` };
 }
 
-/** The name that a reference leads to; null where the schema is no reference; pure. */
+/** The name that a reference points to; null if the schema is no reference; pure. */
 function refName({ $ref }: JsonSchema): string | null {
   return $ref?.startsWith(base) === true ? $ref.slice(base.length) : null;
 }

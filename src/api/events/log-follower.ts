@@ -115,9 +115,9 @@ export function createLogFollower(log: EventLog, followMs: number, max: Listener
 
   return {
     /**
-     * Null if too many listen already: with this token, to this account, or in all. The operator has no
-     * token, null, and listens beside those of the account. Where all places are taken, the newest listener
-     * of the account with the most ends instead, unless this account would have as many.
+     * Null if there are too many listeners: with this token, to this account, or in all. The operator's token
+     * is null and does not count towards the limits of the account's tokens. If all places are taken, the
+     * newest listener of the account with the most is ended instead, unless this account would have as many.
      */
     follow(account: string, token: string | null): FollowedLog | null {
       const own = [...(tails.get(account)?.followers ?? [])];
@@ -172,8 +172,8 @@ function keyOf({ position, timeline }: Checkpoint): string {
 }
 
 /**
- * The entries after a checkpoint of a log whose newest one is `head`; none, and the place where the two logs
- * part, if Redis was set back since the checkpoint was taken.
+ * The entries after a checkpoint of a log whose newest entry is `head`. If Redis was set back since the
+ * checkpoint was taken, there are none, and the position is the last one that the two logs share.
  */
 async function readStep(
   log: EventLog,

@@ -28,7 +28,7 @@ const wholeLog: LogStretch = { after: logBeginning, upTo: null };
 /** Events of the log, and the position up to which it was searched. */
 export interface EventScan {
   readonly entries: readonly LogEntry[];
-  /** The last entry that was examined, or where the scan began. */
+  /** The last entry that was examined, or the start of the scan. */
   readonly position: Checkpoint;
   /** Whether the log continues after `position`, in the direction of the scan. */
   readonly more: boolean;
@@ -40,7 +40,7 @@ export interface ScannedLog {
   readonly sections: SearchLog<SectionTypes>;
 }
 
-/** The positions that a scan looks at: between the two, the newest first where `before` is given. */
+/** The positions to scan, between the two; newest first if `before` is given. */
 interface ScannedRange {
   readonly after: Checkpoint;
   readonly before: Checkpoint | null;
@@ -65,7 +65,7 @@ export function matchesFilter(
 /**
  * Up to `limit` events after a checkpoint, oldest first; null starts with the oldest of all. It returns at
  * most 8 MiB, and a search by type is bounded (`scanTypes`), so it may return fewer events, or none, before
- * the end of the log. After Redis was set back it starts where the two logs diverge.
+ * the end of the log. If Redis was set back, it starts where the two logs diverge.
  */
 export async function scanEvents(
   searched: ScannedLog,
@@ -141,7 +141,7 @@ async function newestBefore(log: EventLog, account: string, cursor: Checkpoint |
   return newest.position === cursor?.position ? cursor : { position: newest.position + 1, timeline: '' };
 }
 
-// The events of one page; where some are left over, the next page begins behind them.
+// The events of one page; if some are left over, the next page starts with them.
 function fitPage({ found, position, more }: OutlineScan, limit: number): OutlineScan {
   const page = fitting(found.slice(0, limit), pageBytesMax);
   return page.length < found.length

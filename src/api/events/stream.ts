@@ -66,7 +66,7 @@ async function* streamText(
   // resumes there.
   yield Buffer.from(`retry: 3000\nid: ${checkpointCursor(start)}\n\n`);
   for (let after = start; ;) {
-    // Each step begins where the one before ended.
+    // Each step continues from the end of the previous one.
     const step = await followed.next(after, heartbeatMs, signal);
     if (step === null || signal.aborted) return;
     const wanted = step.entries.filter((entry) => matchesFilter(filter, entry));

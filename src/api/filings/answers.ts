@@ -31,7 +31,7 @@ export function addAnswerRoutes(app: Api, deps: ApiDeps): void {
   });
 }
 
-// Why nothing is written; null where it is so now.
+// Why nothing was written; null if the filing is now as requested.
 function refusalOf(result: Linked): Problem | null {
   switch (result) {
     case 'linked':

@@ -50,9 +50,9 @@ const shownMax = 200;
 const accountsAtOnce = 100;
 
 /**
- * The accounts of the board: one, or all with null. Of all accounts those are read that may be other than
- * `ok`, and then by name as many as are shown; an account whose records cannot be read is not `ok`. Throws
- * the problem 404 where the one does not exist.
+ * The accounts of the board: one, or all with null. For all, it reads those that may be other than
+ * `ok`, then others by name, up to the number shown. An account whose records cannot be read is not `ok`.
+ * Throws the problem 404 if the one account does not exist.
  */
 export async function coveredAccounts(deps: ApiDeps, only: string | null): Promise<Coverage> {
   if (only !== null) {

@@ -69,7 +69,7 @@ function kindOfList({ headers, query }: FastifyRequest): Dear | null {
   return isFiltered(query as ListQuery) || isOfLog ? 'scans' : null;
 }
 
-// The statuses that the account has had, where the request depends on them.
+// The statuses that the account has had; empty if the request does not depend on them.
 async function statusesShown(
   { snapshot }: ApiDeps,
   account: string,
@@ -88,15 +88,15 @@ function tableLacks(why: string | null): Problem {
 
 type Document = Readonly<Record<string, unknown>>;
 
-/** The owner of a filing and the names of its documents; null where that is not known. */
+/** The owner of a filing and the names of its documents; null if unknown. */
 export interface FiledWith {
   readonly userId: string | null;
   readonly documents: readonly string[] | null;
 }
 
 /**
- * The owner and the documents by the first of these events that has the filing; null where none of them has
- * it, or it does not say so; pure. The daemon keeps neither.
+ * The owner and the documents of the filing, from the first of these events that contains it; null if none
+ * does or it does not name them; pure. The daemon keeps neither.
  */
 function filedWith(newestFirst: readonly Pick<LogEntry, 'body'>[]): FiledWith {
   for (const { body } of newestFirst) {

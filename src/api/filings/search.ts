@@ -34,15 +34,15 @@ function filterIn(query: ListQuery) {
 /** A list in the order of age, which is chosen by statuses, words or a state. */
 interface FilingSearch {
   readonly kind: 'search';
-  /** As it was typed; null where nothing is searched for. */
+  /** The text as it was typed; null if there is no search. */
   readonly q: string | null;
   readonly words: SearchWords;
   /** Folded; null = any. */
   readonly state: string | null;
   readonly noted: NotedFilter;
-  /** Those statuses whose filings stand in an index. */
+  /** The statuses whose filings are in an index. */
   readonly indexed: readonly string[];
-  /** The status whose filings the service has to be asked for; null where it is not wanted. */
+  /** The status without an index, for which the service is asked; null if it is not wanted. */
   readonly unindexed: string | null;
   readonly order: NonNullable<ListQuery['order']>;
 }
@@ -58,7 +58,7 @@ export type ListChoice =
 
 /**
  * The list that a query asks for; pure. `shown` are the statuses that the account has ever had. Throws the
- * problem 422 for a status that is none of these, and where filter, order and status do not go together.
+ * problem 422 for an unknown status, or if filter, order and status do not go together.
  */
 export function chooseList(query: ListQuery, shown: readonly string[]): ListChoice {
   const { q, state, order } = query;
@@ -102,7 +102,7 @@ export function cursorKindOf(choice: ListChoice): CursorKind {
 /** Whether the partner service was asked for filings whose details are not kept. */
 type Searched = NonNullable<Static<typeof filingListSchema>['searched']>;
 
-/** A page of a list; `searched` is missing where nothing is searched for. */
+/** A page of a list; `searched` is missing if there is no search. */
 interface FoundPage extends FilingPage {
   readonly searched?: Searched;
 }
@@ -129,9 +129,9 @@ export async function listPage(
 }
 
 /**
- * A page of the filings that were searched for: those whose details are kept in the order of their age, then
- * COMPLETED ones by their id, then those that the service finds. It ends after a second, with fewer filings
- * or none, and says where to go on.
+ * A page of the filings that were searched for: those with kept details in the order of their age, then
+ * COMPLETED ones by id, then those that the service finds. It ends after a second, possibly with fewer
+ * filings or none, and has a cursor to continue from.
  */
 async function searchFilings(
   deps: ApiDeps,
@@ -257,8 +257,8 @@ function askedDetail(unseen: number, isCut: boolean): string | null {
 }
 
 /**
- * The statuses in a text, with commas between and in any case. A status that contains a comma is found where
- * it is the whole text.
+ * The statuses in a text, separated by commas and in any case. A status that contains a comma is found only
+ * if it is the whole text.
  */
 function toStatuses(text: string, shown: readonly string[]): readonly string[] {
   const known = [...new Set([...knownStatuses, ...shown])];

@@ -55,8 +55,8 @@ interface CsvPage {
 }
 
 /**
- * Answers a list of filings as a table for a spreadsheet, where the client prefers that; null where it does
- * not: CSV, header first, read page by page as fast as the client takes it. HEAD gets the headers.
+ * Sends a list of filings as a table for a spreadsheet if the client prefers that; null if it does not. The
+ * table is CSV, header first, read page by page as fast as the client takes it. HEAD gets the headers.
  */
 export function sendTable(
   { method, headers }: Pick<FastifyRequest, 'method' | 'headers'>,
@@ -81,7 +81,7 @@ async function* filingsCsv(
   let head = csvLine(columns);
   let after: string | null = null;
   do {
-    // Each page begins where the one before ended.
+    // Each page continues from the end of the previous one.
     const page: CsvPage = await read(after);
     yield head + page.filings.map((filing) => line(filing, columns)).join('');
     head = '';

@@ -9,8 +9,8 @@ import { notFound } from '../shared/problem.ts';
 import { filingView } from './view.ts';
 
 /**
- * A filing with the subscriptions that were notified of it; null in other statuses than REJECTED, and where
- * it is not known.
+ * A filing with the subscriptions that were notified of it; null if its status is not REJECTED, or if they
+ * are not known.
  */
 export type WithTold<F extends ListedFiling> = F & { readonly told: readonly Told[] | null };
 
@@ -44,7 +44,7 @@ export async function addToldOfAll<F extends ListedFiling & { readonly account: 
   return filings.flatMap(({ account, id }) => told.get(`${account}\0${id}`) ?? []);
 }
 
-/** A filing as the API shows it. Throws the problem 404 where there is none. */
+/** A filing as the API shows it. Throws the problem 404 if there is none. */
 export async function showFiling(
   deps: Pick<ApiDeps, 'accounts' | 'filings' | 'openTold'>,
   request: FastifyRequest,

@@ -77,7 +77,7 @@ function seenStep({ by, note }: Pick<Static<typeof seenInputSchema>, 'by' | 'not
   return { kind: 'seen', by: by.trim(), text: note?.trim() ?? null };
 }
 
-// Why nothing is noted; null where it is so now.
+// Why nothing was noted; null if the filing is now as requested.
 function refusalOf(result: Noted | undefined): Problem | null {
   switch (result) {
     case 'noted':

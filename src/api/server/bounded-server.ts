@@ -7,7 +7,7 @@ import { answerExpectation } from './http-rules.ts';
 
 // Maximum number of requests of a connection without a response: one is at work, the others wait.
 const unansweredMax = 8;
-// Maximum number of pieces of a body without a length: its chunks, those cut where a part ends counted twice.
+// Maximum number of pieces of a body without a length: its chunks; one cut at the end of a part counts twice.
 const piecesMax = 500;
 // Bytes that are parsed before the connection is looked at again. A read of 64 KiB holds thousands of small
 // requests or chunks, and Node parses all of them in one turn of the event loop.

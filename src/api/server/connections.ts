@@ -96,9 +96,9 @@ export function careForConnections(
 }
 
 /**
- * The connection that makes way for the newest: that of the client which has been waited for longest to send
- * a whole request, else of one that does not take its answer, else an idle one of the operator; null where
- * there is none. Requests that are worked on and streams stay.
+ * The connection to close for the newest one: the one whose client has taken longest to send a whole request,
+ * else one that does not take its answer, else an idle one of the operator; null if there is none. Requests
+ * being handled and streams stay.
  */
 export function longestWaiting(connections: OpenConnections, newest: Socket): Socket | null {
   let looks = looksMax;

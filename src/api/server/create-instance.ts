@@ -41,8 +41,8 @@ export function createInstance(deps: InstanceDeps): Api {
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     bodyLimit: bodyBytesMax,
     handlerTimeout: handlerMs,
-    // A plugin takes long only where the process is kept busy, by a backlog for example. A start that fails
-    // for it would begin anew, and be no quicker.
+    // A plugin takes long only if the process is busy, with a backlog for example. Failing the start for that
+    // would only repeat it, no faster.
     pluginTimeout: 0,
     serverFactory: (handler: RequestListener) => door.enter(handler),
     onProtoPoisoning: 'error',

@@ -62,7 +62,7 @@ export function toProblem(error: unknown, ofRead = false): Problem {
 /** Responds to a failure, also to one that the framework finds before it knows the route. */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const { method, raw } = request;
-  // Where the client went away or timed out in the middle of the body, nothing failed in the daemon, and the
+  // If the client disconnected or timed out while it sent the body, nothing failed in the daemon, and the
   // response is not read.
   const problem =
     error === raw.errored

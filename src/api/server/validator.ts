@@ -94,8 +94,8 @@ const typeWords: Readonly<Record<string, string>> = {
 };
 
 /**
- * A finding of TypeBox in words that say what to write, undefined where its own message does. `at` is the
- * place of the value; `name` is that of an unknown field.
+ * A finding of TypeBox in words that say what to write; undefined if its own message does. `at` is the path
+ * of the value; `name` is that of an unknown field.
  */
 function explain(
   checked: Checked,
@@ -171,7 +171,7 @@ function valueAt(value: unknown, at: readonly string[]): unknown {
   );
 }
 
-// The schema at a JSON pointer into another (RFC 6901); empty where there is none.
+// The schema at a JSON pointer into another (RFC 6901); empty if there is none.
 function resolve(schema: TSchema, pointer: string): object {
   const found = valueAt(schema, pointer.split('/').slice(1));
   return typeof found === 'object' && found !== null ? found : {};

@@ -50,7 +50,7 @@ const eachType = String.raw`\s*(?:${oneType.join('|')})\s*`;
 /** Event types in a query, with commas between. */
 export const typesPattern = `^${eachType}(?:,${eachType})*$`;
 
-/** The patterns of a `types` filter in a query; null without one. */
+/** The patterns of a `types` filter in a query; null if there is none. */
 export function parseTypes(types: string | undefined): string[] | null {
   return types === undefined ? null : types.split(',').map((type) => type.trim());
 }

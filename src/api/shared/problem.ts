@@ -58,8 +58,8 @@ export const problemType = 'application/problem+json; charset=utf-8';
 export type ProblemCode = keyof typeof problemCodes;
 
 /**
- * An error response: thrown where the fault is found, written by the error handler. `detail` says what to do
- * and holds no secret.
+ * An error response: thrown by the code that finds the fault, written by the error handler. `detail` says
+ * what to do and contains no secret.
  */
 export class Problem extends Error {
   override readonly name = 'Problem';
@@ -100,7 +100,7 @@ export function invalidValue(path: string, message: string): Problem {
   return invalidRequest([{ path, message }]);
 }
 
-/** Throws that problem with these errors; nothing where there are none. */
+/** Throws that problem with these errors if there are any. */
 export function refuseAny(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw invalidRequest(errors);
 }

@@ -16,7 +16,7 @@ export const rightInput = {
   }),
 };
 
-/** The right that a request gives; `otherwise` without any. Throws the problem 422 where it gives two. */
+/** The right that a request gives, else `otherwise`. Throws the problem 422 if it gives two. */
 export function rightIn(
   { right, readOnly }: { readonly right?: Right; readonly readOnly?: boolean },
   otherwise: Right,

@@ -189,8 +189,8 @@ type Shown<T> = T extends string
       : T;
 
 /**
- * An object as a schema shows it: only the fields that the schema names, with times in ISO 8601; 0 is null
- * where the schema takes null. Pure.
+ * An object as a schema shows it: only the fields that the schema names, with times in ISO 8601; a time of 0
+ * is null if the schema permits null. Pure.
  */
 export function show<T extends TObject>(schema: T, values: Shown<Static<T>>): Static<T> {
   return shown(schema, values) as Static<T>;

@@ -12,10 +12,10 @@ export type LeftBehind = (typeof leftBehind)[number];
 
 /**
  * Completes a change that moves a subscription to another origin (scheme, host and port); pure. Header values
- * were given for the former place, often as credentials, and are never shown again; a client that may change
- * the URL would otherwise read them at a place of its own. Credentials and identities were given for it, too.
- * A setting of these that the body does not give anew is therefore dropped. `newSecret` then replaces the
- * signing secret in the same way, and new keys the public ones; null where the caller may move them.
+ * were given for the former origin, often as credentials, and are never shown again; a client that may change
+ * the URL could otherwise have them sent to a server of its own. Credentials and identities were given for
+ * it, too. Any of these settings that the body does not give again is therefore dropped. `newSecret` likewise
+ * replaces the signing secret, and new keys replace the public ones; null if the caller may move them.
  * `dropped` are the settings that the change drops although its body does not name them.
  */
 export function leaveBehind(
