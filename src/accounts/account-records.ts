@@ -5,9 +5,9 @@ import { tryParseAccount, type StoredAccount, type Vacancy } from './account.ts'
 
 /** The record of an account as it was read. */
 export interface HeldRecord {
-  /** Null where there is none. Bytes, because those that are not text can only be compared so. */
+  /** Null if there is none. Bytes, because a record that is not valid text can only be compared that way. */
   readonly bytes: Buffer | null;
-  /** Null where there is none, and for a vacancy. */
+  /** Null if there is none, and for a vacancy. */
   readonly found: ReturnType<typeof tryParseAccount>;
 }
 
@@ -33,7 +33,7 @@ redis.call('ZADD', names, 0, account)
 redis.call('ZADD', unsound, 0, account)
 return 1`);
 
-/** The records of accounts in their hash, each replaced only where it is still the one that was read. */
+/** The records of accounts in their hash. Each is replaced only if it is still the one that was read. */
 export function createAccountRecords(redis: RedisClient, keys: Keys) {
   const { names, unsound, rejecting } = keys.accountLists;
   return {

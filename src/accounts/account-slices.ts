@@ -9,7 +9,7 @@ export interface AccountSlice {
   readonly leaving: readonly { readonly account: string; readonly vacancy: string }[];
   /** Number of records that cannot be read. */
   readonly unreadable: number;
-  /** Where the next part begins; '0' after the last one. */
+  /** Start of the next part; '0' after the last one. */
   readonly next: string;
 }
 

@@ -136,9 +136,9 @@ export function createAccountStore(deps: AccountReadsDeps) {
   };
 }
 
-// The record to write in place of a former one; null where the account has to be created: a removal was
-// under way, or the keys are another incarnation's. Then a part of the cluster was set back, and what it
-// holds is of neither.
+// The record that replaces a former one; null if the account must be created: a removal was under way, or the
+// keys belong to another incarnation. In that case part of the cluster was set back, and its data belongs to
+// neither.
 function successor(former: HeldRecord['found'], owner: string | null, settings: PutAccount) {
   if (former === null || owner === null) return null;
   // In place of a record that cannot be read: the keys themselves name their incarnation.

@@ -12,7 +12,7 @@ export interface Account {
   readonly account: string;
   /**
    * A random id, drawn when the account was created. An account that was removed and created again has
-   * another one. Empty where the record was written again while the keys named none.
+   * another one. Empty if the record was rewritten while the keys named none.
    */
   readonly incarnation: string;
   readonly baseUrl: string;
@@ -72,7 +72,7 @@ export interface Vacancy {
   readonly next: string;
 }
 
-/** Null where there is a vacancy. Throws UnreadableRecordError. */
+/** Null for a vacancy. Throws UnreadableRecordError. */
 export function parseAccount(key: string, account: string, text: string): StoredAccount | null {
   const stored = tryParseAccount(key, account, text);
   if (stored instanceof Error) throw stored;

@@ -1,13 +1,10 @@
--- Adds a session. Sessions that have ended are dropped first; then the oldest one of the same token goes
--- where
--- that has as many as it may have, or else the oldest of all.
+-- Adds a session. Sessions that have ended are dropped first; then the oldest session of the same token if
+-- that has its maximum number, or else the oldest of all.
 --
 -- KEYS   1 sessions; for a session of an account also 2 tokens  3 incarnation
--- ARGV   1 id  2 session (JSON)  3 id of its token ('' = the operator's)  4 now  5 milliseconds without use
---       after
---        which a session ends  6 maximum number of one token  7 maximum number of all  8 milliseconds after
---        which
---        the newest session ends
+-- ARGV   1 id  2 session (JSON)  3 id of its token ('' = the operator's)  4 now
+--        5 milliseconds without use after which a session ends  6 maximum number of one token
+--        7 maximum number of all  8 milliseconds after which the newest session ends
 -- Reply  'added', or 'revoked' when the account or the token is gone; then nothing was written
 local sessions, token, now = KEYS[1], ARGV[3], tonumber(ARGV[4])
 if token ~= '' then

@@ -40,7 +40,7 @@ return is_clean and 2 or 1`);
  * `open <former>` to `closed <next>`, in one step with the removal of all keys that writers check before they
  * write. Then the other keys are removed, while no process can add to them, and `open <next>` lets the next
  * incarnation begin. Each step is taken only from the value that was read, and no value occurs twice. Any
- * number of processes may therefore do this at once, or continue where another one stopped. One string per
+ * number of processes may therefore do this at once, or continue after one that stopped. One string per
  * account.
  */
 export function createIncarnations(redis: RedisClient, keys: Keys) {
@@ -79,10 +79,9 @@ export function createIncarnations(redis: RedisClient, keys: Keys) {
 
   return {
     /**
-     * Empties the account's keys for the incarnation `next`, or finds that done. `isCurrent` says whether
-     * `next` is still the one to come. False when it is not, or the keys belong to another incarnation by
-     * now: those are left alone. All keys in Redis are scanned only where a former account may have left
-     * some.
+     * Empties the account's keys for the incarnation `next`, unless that is done. `isCurrent` says whether
+     * `next` is still the one to come. False if it is not, or if the keys now belong to another incarnation:
+     * those are left alone. Scans all keys in Redis only if a former account may have left some.
      */
     async empty(account: string, next: string, isCurrent: () => Promise<boolean>): Promise<boolean> {
       for (;;) {
@@ -101,7 +100,7 @@ export function createIncarnations(redis: RedisClient, keys: Keys) {
     async open(account: string, next: string): Promise<void> {
       await step(account, closed(next), opened(next));
     },
-    /** The incarnation that may write to the keys, '' where they do not say; null while they are closed. */
+    /** The incarnation that may write to the keys; '' if they do not name one, null if they are closed. */
     async current(account: string): Promise<string | null> {
       const found = await read(account);
       if (found.startsWith('closed ')) return null;

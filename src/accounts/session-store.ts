@@ -105,8 +105,8 @@ export function createSessionStore(redis: RedisClient, keys: Keys, operatorToken
       return added === 'added' ? { text, session: toSession(place.account, stored) } : null;
     },
     /**
-     * The session with this text; null when it is unknown or has ended. It says nothing of its token, which
-     * may be revoked.
+     * The session with this text; null if it is unknown or has ended. Its token is not checked and may be
+     * revoked.
      */
     async find(text: string, now: number): Promise<Session | null> {
       const found = await read(text);
@@ -123,7 +123,7 @@ export function createSessionStore(redis: RedisClient, keys: Keys, operatorToken
       const value = JSON.stringify({ ...found.stored, usedAt: now });
       await replaceField(redis, found.key, idOf(found.stored.hash), { expected: found.found, value });
     },
-    /** Ends a session at once; nothing happens where it has ended. */
+    /** Ends a session immediately; does nothing if it has ended. */
     async remove({ id, opens }: Session): Promise<void> {
       await redis.hdel(opens === null ? keys.sessions : keys.account(opens.account).sessions, id);
     },

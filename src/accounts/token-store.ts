@@ -146,7 +146,7 @@ export function createTokenStore(
      */
     remove: async (account: string, id: string, children: 'revoke' | 'keep') =>
       (await removeScript.run(redis, [tokensOf(account)], [id, children === 'keep' ? '1' : ''])) !== 0,
-    /** The token with this text, of any account; null when it is unknown, revoked or expired. */
+    /** The token with this text, of any account; null if it is unknown, revoked or expired. */
     async find(text: string, now: number): Promise<AccountToken | null> {
       const account = textPattern.exec(text)?.[1];
       if (account === undefined) return null;

@@ -39,8 +39,8 @@ export function createUnsoundAccounts(redis: RedisClient, keys: Keys) {
   const noted = createBoundedMap<string, number>(rememberedMax);
 
   /**
-   * Notes the time in ms until which an account is sound, 0 where it is not; with `former` only where it is
-   * still noted as it was found. Forgets an account that is gone.
+   * Notes the time in ms until which an account is sound, 0 if it is not; with `former`, only if the note is
+   * still as it was found. Forgets an account that is gone.
    */
   async function note(account: string, soundUntil: number, former?: MaybeUnsound): Promise<void> {
     const values = [account, Math.round(soundUntil), former?.soundUntil ?? ''];
