@@ -76,7 +76,7 @@ export function createApiClient(input: Input, { env, signal }: Context) {
     account,
     url,
     get: <T>(path: string) => send<T>('GET', path),
-    /** The parsed response; null where it is empty. */
+    /** The parsed response; null if it is empty. */
     send,
     /** The response itself, 2xx, its body unread. */
     open: (path: string, headers: Readonly<Record<string, string>>) => request(path, { headers, signal }),

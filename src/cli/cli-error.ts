@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/**
- * Exit codes of the process: those of sysexits.h where they fit, 1 for a negative result, 130 after a Ctrl-C.
- */
+/** Exit codes of the process: those of sysexits.h if one fits, 1 for a negative result, 130 after Ctrl-C. */
 export const exitCodes = {
   ok: 0,
   no: 1,
@@ -27,7 +25,7 @@ export class CliError extends Error {
   }
 }
 
-/** The bytes of a file that an option names. Throws a CliError where it cannot be read. */
+/** The bytes of a file that an option names. Throws a CliError if it cannot be read. */
 export async function readNamed(file: string): Promise<Buffer> {
   try {
     return await readFile(file);

@@ -32,7 +32,7 @@ export interface Context {
   progress(text: string): void;
   /** Standard input to its end. */
   readInput(): Promise<Buffer>;
-  /** The answer of the user to a question with yes or no; null where no terminal is there to ask at. */
+  /** The user's answer to a yes-or-no question; null if there is no terminal to ask at. */
   confirm(question: string): Promise<boolean | null>;
 }
 
@@ -85,8 +85,8 @@ export function spanOf(input: Input, option: string): number | null {
 }
 
 /**
- * Resolves where the user agrees, or has said so beforehand with `--yes`. Throws CliError where they do not,
- * and where no terminal is there to ask at.
+ * Resolves if the user agrees, or has agreed beforehand with `--yes`. Throws CliError if they do not, or if
+ * there is no terminal to ask at.
  */
 export async function agree(input: Input, context: Context, question: string): Promise<void> {
   if (input.flag('yes')) return;

@@ -44,7 +44,7 @@ function withToken(env: Environment): Environment {
   return token === null ? env : complete(env, { API_TOKEN: token });
 }
 
-// Null where there is none, or this user may not read it.
+// Null if there is none, or this user may not read it.
 function tokenIn(folder: string): string | null {
   try {
     return textOf(readEnvFile(join(folder, 'secrets.env')), 'API_TOKEN');

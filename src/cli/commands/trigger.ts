@@ -129,9 +129,9 @@ interface SandboxFiling {
 }
 
 /**
- * Calls the control interface of a sandbox (docs/sandbox.md) and resolves to the filings in the answer; none
- * after DELETE, and where there is no such filing. Paths begin behind `/_sandbox/filings`. Rejects with a
- * CliError, also where something else than a sandbox answers.
+ * Calls the control interface of a sandbox (docs/sandbox.md) and resolves to the filings in the answer: none
+ * after DELETE, or if there is no such filing. Paths are relative to `/_sandbox/filings`. Rejects with a
+ * CliError, also if something other than a sandbox answers.
  */
 type CallSandbox = (method: string, path: string, body?: unknown) => Promise<readonly SandboxFiling[]>;
 

@@ -21,8 +21,8 @@ export function readKey(kind: 'secret' | 'public key', text: string): KeyObject 
 }
 
 /**
- * Reads the ed25519 keys of a JWK Set (RFC 7517, RFC 8037) from a file or an address; keys of other kinds are
- * left out. Throws a CliError where there is none.
+ * Reads the ed25519 keys of a JWK Set (RFC 7517, RFC 8037) from a file or an address; other keys are left
+ * out. Throws a CliError if there is none.
  */
 export async function readKeySet(source: string, signal: AbortSignal): Promise<KeyObject[]> {
   const text = /^https?:\/\//i.test(source)

@@ -12,7 +12,7 @@ export interface FollowedEvent {
   readonly json: string;
 }
 
-/** The events to follow, and where to begin: behind a cursor, or at one of the ends of the log. */
+/** The events to follow, and where to begin: after a cursor, or at either end of the log. */
 export interface Following {
   readonly types: string | null;
   readonly filingId: string | null;
@@ -31,9 +31,9 @@ interface StreamNews {
 const retryMs = { first: 500, most: 15_000 };
 
 /**
- * The events of an account as they arrive, until `signal` aborts. After a break the next stream begins where
- * the former one ended, however long the break; `news` reports both. Rejects with a CliError when the first
- * stream cannot be opened, or when a later one is refused for good.
+ * The events of an account as they arrive, until `signal` aborts. After a break, however long, the next
+ * stream continues from the end of the previous one; `news` reports both. Rejects with a CliError if the
+ * first stream cannot be opened, or if a later one is refused for good.
  */
 export async function* followEvents(
   client: ApiClient,
@@ -45,7 +45,7 @@ export async function* followEvents(
   let waitMs = 0;
   let opened = false;
   while (!signal.aborted) {
-    // Each stream begins where the one before ended.
+    // Each stream continues from the end of the previous one.
     // oxlint-disable no-await-in-loop
     try {
       const stream = await openStream(client, following, cursor);

@@ -56,7 +56,7 @@ export function parseHeaders(lines: readonly string[]): Map<string, string> {
   return new Map(pairs);
 }
 
-// Null where a signature of the kind that the keys verify is there.
+// The problem if there are only signatures of the kind that the keys cannot verify; null otherwise.
 function missingVersion(keys: readonly KeyObject[], signatures: string): string | null {
   const [wanted, other] = isPublic(keys) ? ['v1a', 'v1'] : ['v1', 'v1a'];
   const has = (version: string) => signatures.split(' ').some((text) => text.startsWith(`${version},`));
