@@ -111,7 +111,7 @@ function arrange(values: Values, env: Environment) {
     metricsPerAccount: values.METRICS_PER_ACCOUNT,
     /** Networks of the proxies whose `X-Forwarded-For` is trusted. */
     trustedProxies: values.TRUSTED_PROXIES ?? [],
-    /** Address of the page as others open it, without a slash at its end; null where it is not known. */
+    /** Public address of the page, without a trailing slash; null if it is not known. */
     publicUrl: values.PUBLIC_URL,
     /** Origins whose pages may show the page in a frame. */
     frameAncestors: values.FRAME_ANCESTORS ?? [],
@@ -119,8 +119,7 @@ function arrange(values: Values, env: Environment) {
     /** Newest first, at least one, ids unique. */
     encryptionKeys: values.ENCRYPTION_KEY,
     /**
-     * The account `default`; null when the environment does not describe one. `baseUrl` has no slash at its
-     * end.
+     * The account `default`; null if the environment does not describe one. `baseUrl` has no trailing slash.
      */
     defaultAccount: baseUrl === null || partnerKey === null ? null : { baseUrl, partnerKey },
     polling: {
@@ -154,7 +153,7 @@ function arrange(values: Values, env: Environment) {
       partner: values.PARTNER_PROXY,
       noProxy: values.NO_PROXY ?? [],
     },
-    /** The mail server, the sender, and the hosts to which mail may go; null without a server. */
+    /** The mail server, the sender, and the hosts to which mail may go; null if there is no server. */
     mail: server === null || from === null ? null : { server, from, allowDomains },
     /** Whether endpoints must be verified before anything is sent, and the hosts that need not be. */
     verification: {

@@ -14,14 +14,14 @@ export class UnreadableFileError extends Error {
 }
 
 /**
- * `process.env`, completed from `file` (a `.env`) where that exists; `process.env` takes precedence. Throws
+ * `process.env`, completed from `file` (a `.env`) if that exists; `process.env` takes precedence. Throws
  * UnreadableFileError.
  */
 export function readEnvironment(file: string): Environment {
   return existsSync(file) ? { ...readEnvFile(file), ...process.env } : process.env;
 }
 
-/** The values of a `.env`. Throws UnreadableFileError, also where there is no such file. */
+/** The values of a `.env`. Throws UnreadableFileError, also if there is no such file. */
 export function readEnvFile(file: string): Environment {
   const { values, problems } = parseEnvFile(readText(file));
   if (problems.length === 0) return values;
@@ -32,9 +32,9 @@ export function readEnvFile(file: string): Environment {
 const assignment = /^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=(?:[ \t]*('[^']*'|"[^"]*"))?(.*)$/gm;
 
 /**
- * The values of a `.env`, where a shell reads the same or reports an error; pure. Every other value of a
+ * The values of a `.env` that a shell reads the same way or reports as errors; pure. Every other value of a
  * variable of this product is a problem that names line, variable and one sign. Lines without `NAME=` are
- * passed over.
+ * skipped.
  */
 export function parseEnvFile(text: string): { values: Record<string, string>; problems: string[] } {
   const values: Record<string, string> = {};
@@ -80,7 +80,7 @@ function readText(file: string): string {
   }
 }
 
-/** A variable without space around it; null where it is not set, or empty. */
+/** A variable without surrounding space; null if it is unset or empty. */
 export function textOf(env: Environment, name: string): string | null {
   const text = env[name]?.trim();
   return text === undefined || text === '' ? null : text;
@@ -92,7 +92,7 @@ export function complete(env: Environment, values: Environment): Environment {
   return { ...env, ...Object.fromEntries(missing) };
 }
 
-/** The problem of a value with quotes around it, which completes "NAME …"; null without them. */
+/** The problem of a value in quotes, which completes "NAME …"; null for one without quotes. */
 export function quotesProblem(text: string): string | null {
   return /^(["'`]).*\1$/s.test(text)
     ? 'has quotes around its value that are part of it, as docker run --env-file leaves them: remove them'
@@ -100,8 +100,8 @@ export function quotesProblem(text: string): string | null {
 }
 
 /**
- * A variable that the daemon does not read, and the one that is probably meant: a misspelt one, or the proxy
- * of other programs where the daemon has none.
+ * A variable that the daemon does not read, and the one probably meant: a misspelt one, or the proxy of other
+ * programs if the daemon has none.
  */
 export interface MisspeltVariable {
   readonly name: string;
@@ -116,8 +116,8 @@ const differingMax = 2;
 const shortestCompared = 5;
 
 /**
- * The variables that differ from a known one by a few characters, and the proxy of other programs where this
- * one has none; pure.
+ * The variables that differ from a known one by a few characters, and the proxy of other programs if the
+ * daemon has none; pure.
  */
 export function findMisspelt(env: Environment): MisspeltVariable[] {
   return [...findNear(env), ...findOtherProxy(env)];
