@@ -16,7 +16,7 @@ import type { Part } from './stop-parts.ts';
  * A running daemon. Disposing of it stops taking work, finishes work in flight and closes every connection.
  */
 export interface Daemon extends AsyncDisposable {
-  /** Where the API listens; null without the role `api`. */
+  /** Address of the API, or null if the process lacks the role `api`. */
   readonly url: string | null;
 }
 

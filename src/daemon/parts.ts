@@ -163,7 +163,7 @@ function outageNote(variable: string, tunnels: Tunnels | null): string | null {
   return `${outage.detail} Requests wait for it, since ${seconds} s; see ${variable}.`;
 }
 
-// Loads the tracing libraries only where tracing is configured.
+// Loads the tracing libraries only if tracing is configured.
 async function startTracing(
   { tracing }: Config,
   version: string,

@@ -7,7 +7,7 @@ import { createApi, createMonitoring } from '../api/api.ts';
 import { createApiDeps, createProbes } from './parts/api-deps.ts';
 import { createDashboard } from '../dashboard/dashboard.ts';
 
-/** The ports of a process; null where it has none, and `monitoring` also where the API serves that port. */
+/** The ports of a process; null for one that it does not open, such as `monitoring` if the API serves it. */
 export type Doors = Awaited<ReturnType<typeof openDoors>>;
 
 /**
@@ -95,8 +95,7 @@ async function serve(app: Api, name: string, door: Door, workers: Part[]): Promi
 }
 
 /**
- * Maximum number of files and sockets that this process may have open; Infinity where the system sets no
- * limit.
+ * Maximum number of files and sockets that this process may have open; Infinity if the system sets no limit.
  */
 export function openFilesMax(): number {
   // Looking up the names of this machine's addresses could take seconds.

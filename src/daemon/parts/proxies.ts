@@ -13,9 +13,9 @@ export interface ProxiesDeps {
 }
 
 /**
- * Tunnels through a forward proxy, `EGRESS_PROXY` for all that this process sends to receivers or
- * `PARTNER_PROXY` for polls; null without one. `onOutage` is called when an outage begins, with each failed
- * probe, and with null when it is over.
+ * Tunnels through a forward proxy: `EGRESS_PROXY` for all that this process sends to receivers, or
+ * `PARTNER_PROXY` for polls. Null if there is none. `onOutage` is called when an outage begins, with each
+ * failed probe, and with null when it is over.
  */
 export function createProxyTunnels(
   name: 'egress' | 'partner',

@@ -36,7 +36,7 @@ export async function putDefaultAccount(
   if (stored !== null) await pollQueue.pollNow(name, 'delta');
 }
 
-/** An account with its key, or the error where its record or its key cannot be read. */
+/** An account with its key, or the error if its record or its key cannot be read. */
 export async function keyedOrError({ getKeyed }: Pick<AccountStore, 'getKeyed'>, account: string) {
   try {
     return await getKeyed(account);

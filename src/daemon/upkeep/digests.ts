@@ -45,9 +45,9 @@ const reasonMax = 300;
 const knownMax = 20_000;
 
 /**
- * Appends the digest of an account where one is due, as often as it is called: one a local day, however many
- * processes call it, and none for a day that has passed. A crash in between repeats none and loses none. An
- * account that was never read completely has none.
+ * Appends the digest of an account if one is due: one per local day, however often and by however many
+ * processes it is called, and none for a day that has passed. A crash in between repeats none and loses none.
+ * An account that was never read completely has none.
  */
 export function createDigests(deps: DigestsDeps): (account: Account) => Promise<void> {
   const { polling, waker, metrics, logger, isClockRight, now } = deps;

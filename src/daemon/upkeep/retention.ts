@@ -20,9 +20,9 @@ export function clocksContradict({ now, wallNow }: Pick<RetentionInput, 'now' | 
 }
 
 /**
- * The time before which events, attempts and dead letters have been kept long enough, null while it is
- * unknown; pure. Deletions cannot be undone, so a clock that went ahead is not believed. The two clocks must
- * agree, and Redis's must have run without a step for an hour, or for the retention where that is shorter.
+ * The time before which events, attempts and dead letters have been kept long enough; null if it is unknown;
+ * pure. Deletions cannot be undone, so a clock that went ahead is not believed. The two clocks must agree,
+ * and Redis's must have run without a step for an hour, or for the retention if that is shorter.
  */
 export function oldestKept(input: RetentionInput): number | null {
   const { now, steadySince, retentionMs } = input;

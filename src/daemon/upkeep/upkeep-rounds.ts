@@ -109,7 +109,7 @@ function watchClock({ clock, retentionAt, logger }: Parts): () => Promise<void> 
   };
 }
 
-// Restores own commits that Redis has lost, also where another process polls the account.
+// Restores own commits that Redis has lost, even if another process polls the account.
 async function restoreLost({ stores: { snapshot, polling }, clock }: Parts): Promise<void> {
   for (const account of snapshot.committedSince(clock.now() - caughtUpMs)) {
     await unlessUnreadable(async () => {
