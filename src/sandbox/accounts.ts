@@ -34,7 +34,7 @@ export function createAccounts(keys: readonly PartnerKey[]) {
     byKey: (key: string) => byKey.get(key),
     /** The account of an owner; an owner without a key has the same rights as one with a key. */
     byOwner: accountOf,
-    /** The owner where a request names none: the one of the first key. */
+    /** The owner if a request names none: that of the first key. */
     defaultOwner: first.owner,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Decisions of this sandbox where the real service is not documented;
+ * Decisions of this sandbox on points that the real service does not document;
  * docs/sandbox.md#decisions-of-the-sandbox explains each. A client should not depend on any of them.
  */
 

@@ -25,7 +25,7 @@ export class SandboxError extends Error {
   }
 }
 
-/** The body of a failure; `details` is left out where there are none. */
+/** The body of a failure; `details` is left out if there are none. */
 export function errorBody(code: ErrorCode, message: string, details: readonly Problem[] = []) {
   return details.length === 0 ? { code, message } : { code, message, details };
 }

@@ -31,7 +31,7 @@ export function pairOf(filingType: FilingType): 'nb' | 'ed' {
 }
 
 /**
- * The new filing, UNPAID, as it is returned and listed from then on. Optional input is echoed, `null` where
+ * The new filing, UNPAID, as it is returned and listed from then on. Optional input is echoed, or `null` if
  * it was not given; a calendar date `YYYY-MM-DD` becomes midnight UTC.
  */
 export function newFiling(

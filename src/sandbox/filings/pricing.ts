@@ -59,8 +59,8 @@ function flatFee(name: string, amount: number | undefined): QuoteLine {
   return { name, kind: 'fee', mode: null, value: null, base: null, amount: toMoney(new Big(amount ?? 0)) };
 }
 
-// The configuration has no flags for the inspection fee: it always applies, and it is taxed where the policy
-// fee is.
+// The configuration has no flags for the inspection fee: it always applies, and it is taxed if the policy fee
+// is.
 function taxableFees(rates: RateConfiguration, input: CalculateInput): Big {
   const { carriersFee = 0, policyFee = 0, inspectionFee = 0 } = input;
   return new Big(0)

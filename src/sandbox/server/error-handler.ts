@@ -109,7 +109,7 @@ function explain(
   return keyword === 'format' ? 'must be a calendar date, YYYY-MM-DD' : undefined;
 }
 
-/** Lists the known fields where the schema of the body names them. */
+/** Lists the known fields if the schema of the body names them. */
 function notKnown(schema: unknown, at: readonly string[]): string {
   const object = at.reduce<unknown>((part, name) => propertiesOf(part)[name], schema);
   const known = Object.keys(propertiesOf(object));

@@ -65,7 +65,7 @@ export function planTick(
   return steps;
 }
 
-/** The status after this one in the life of a filing, or undefined where it ends. */
+/** The next status of a filing, or undefined if it has none. */
 export function nextChange(status: string, rejectRate: number, random: Random): StatusChange | undefined {
   if (status === 'UNPAID') return { status: 'PAID' };
   if (status === 'PAID') return { status: 'PENDING' };
