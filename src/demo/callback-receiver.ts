@@ -5,7 +5,7 @@ import { formatCallback, printable } from './callback-line.ts';
 
 /** A listening receiver; disposing it closes its connections. */
 export interface CallbackReceiver extends AsyncDisposable {
-  /** Where it listens, e.g. `http://127.0.0.1:40123/`. */
+  /** Its address, e.g. `http://127.0.0.1:40123/`. */
   readonly url: string;
 }
 

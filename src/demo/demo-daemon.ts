@@ -77,7 +77,7 @@ function createLogger(file: string) {
   return pino({}, pino.multistream([{ stream: toFile }, { level: 'error', stream: process.stderr }]));
 }
 
-// The default port, so that the addresses in the documentation work; any free port where it is taken.
+// The default port, so that the addresses in the documentation work, or any free port if it is taken.
 async function choosePort(): Promise<string> {
   return (await isFree(preferredPort)) ? String(preferredPort) : '0';
 }

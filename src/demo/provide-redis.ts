@@ -37,8 +37,8 @@ const containerImage = 'valkey/valkey:8-alpine';
 
 /**
  * Finds or starts a Redis: the address given, else redis-server or valkey-server from PATH, else a container,
- * else (root on Debian) the package redis-server, else, where allowed, an emulation. A step that fails is
- * logged and the next is tried; when none is left the error says how to get a Redis.
+ * else (root on Debian) the package redis-server, else, if allowed, an emulation. A step that fails is logged
+ * and the next is tried; if none is left, the error says how to get a Redis.
  */
 export async function provideRedis(options: ProvideRedisOptions): Promise<ProvidedRedis> {
   for (const step of [useGiven, startFromPath, startContainer, installOnDebian, startEmulation]) {
