@@ -13,7 +13,7 @@ export interface OwnStore {
   readonly environment: Environment;
   /** Starts the server; disposing of the result ends it in order. Rejects with StandaloneError. */
   start(logger: Logger, signal: AbortSignal): Promise<AsyncDisposable>;
-  /** Shows people at the terminal where the page is, and after the first start how to go on. */
+  /** Shows the address of the page at the terminal, and after the first start the next steps. */
   started(url: string | null): void;
 }
 
