@@ -40,13 +40,12 @@ export function createConclusion(
   async function commitBelieved({ list, times }: Verdict): Promise<void> {
     const believed = waiting.take((commit) => (isBirth(commit) ? !list : !times));
     // In the order in which they were filed: one may answer another.
-    const commits = believed
-      .toSorted((a, b) => (a.createdAt || 0) - (b.createdAt || 0))
-      .map(({ commit }) => commit);
+    const inOrder = believed.toSorted((a, b) => (a.createdAt || 0) - (b.createdAt || 0));
     const births = believed.filter(({ commit }) => isBirth(commit));
     births.forEach(evidence.endBirth);
-    if (commits.length === 0) return;
+    if (inOrder.length === 0) return;
     await deps.clock.synchronise();
+    const commits = inOrder.map(({ commit }) => knownFrom(deps.clock.now(), commit));
     const hidden = await findHidden(births);
     const refused = await write(commits.map((one) => (hidden.has(one.id) ? withoutEvent(one) : one)));
     // The baseline leaves out no more filings: these are announced.
@@ -108,6 +107,12 @@ export function createConclusion(
       return { reason, known, shown, unknown, gone, moved, identity };
     },
   };
+}
+
+// A poll that began before a birth was committed did not know the filing: its marks say nothing of it.
+function knownFrom(at: number, commit: FilingCommit): FilingCommit {
+  if (!isBirth(commit)) return commit;
+  return { ...commit, next: { ...commit.next, readAt: Math.max(commit.next.readAt, at) } };
 }
 
 // The lists have shown enough known filings, or too few are known to doubt anything.
