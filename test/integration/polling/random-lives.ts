@@ -106,6 +106,31 @@ const world = fc.record({
 type World = typeof world extends fc.Arbitrary<infer T> ? T : never;
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
+// It was born, read by a poll and removed before the sweep that overtook that poll, which did not know it.
+const bornDuringASweep: [World, Step[]] = [
+  {
+    filings: [],
+    clamp: 2,
+    silentClamp: false,
+    order: 'newest first',
+    total: 0,
+    shortAt: null,
+    largeFrom: 0,
+    seed: 0,
+  },
+  [
+    { move: { text: 'birth UNPAID', make: (h) => h.birth('UNPAID') } },
+    {
+      poll: {
+        mode: 'delta',
+        incidents: [{ at: 2, what: { text: 'remove 0', make: (h: PartnerHistory) => h.remove(0) } }],
+        overtakenAt: 4,
+      },
+    },
+    { poll: { mode: 'delta', incidents: [], overtakenAt: null } },
+  ],
+];
+
 /** Which lives: PROPERTY_SEED and PROPERTY_PATH repeat those of a run that failed. */
 const seed = Number(process.env['PROPERTY_SEED'] ?? Date.now() % 2 ** 31);
 const path = process.env['PROPERTY_PATH'] ?? '';
@@ -123,7 +148,7 @@ export async function expectTruthThrough(usualRuns: number, least: number): Prom
   const property = fc.asyncProperty(world, steps, async (given, taken) => {
     if (performance.now() < lastStart) await live(given, taken);
   });
-  await fc.assert(property, { seed, path, numRuns });
+  await fc.assert(property, { seed, path, numRuns, examples: path === '' ? [bornDuringASweep] : [] });
   process.stderr.write(`random lives: ${lives} in all\n`);
   expect(lives).toBeGreaterThanOrEqual(path === '' ? Math.min(least, numRuns) : 1);
 }
