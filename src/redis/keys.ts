@@ -28,6 +28,7 @@ import { tagsApart } from './slots-apart.ts';
  * | `P:{a}:filings`               | hash   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:index`                 | zset   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:effective`             | zset   | with the account              | commit-changes.lua            | polling, API       |
+ * | `P:{a}:created`               | zset   | with the account              | commit-changes.lua            | API                |
  * | `P:{a}:look-alikes`           | zset   | with the account              | commit-changes.lua            | polling, API       |
  * | `P:{a}:details`               | hash   | while not COMPLETED           | commit-changes.lua            | API                |
  * | `P:{a}:triage`                | hash   | until room is needed          | commit-changes.lua            | API, polling       |
@@ -159,6 +160,8 @@ function accountKeys(base: string) {
     index: `${base}:index`,
     /** The same filings, ranked by their effective date. */
     effective: `${base}:effective`,
+    /** The rejections that were so at their first read, ranked by the filings' own `createdAt`. */
+    created: `${base}:created`,
     /** The open rejections, with `<key>\0<rank> <id>` for each, by what they look like and by age. */
     lookAlikes: `${base}:look-alikes`,
     details: `${base}:details`,

@@ -145,7 +145,7 @@ export const filingsQuerySchema = s.record(
     }),
     order: s.oneOf(['newest', 'oldest', 'due'], {
       description:
-        '`newest`: the filings that reached their status last come first; `oldest`: those that are in it for longest; `due`: those that are due first, and last those without a due date. Only with a `status`, ' +
+        '`newest`: the filings that reached their status last come first; `oldest`: those that are in it for longest, where rejections with `sinceIsFirstRead` count since their `createdAt`; `due`: those that are due first, and last those without a due date. Only with a `status`, ' +
         'with `state`, `seen`, `assignee` or with `q`, where `newest` is the default; other lists have no order. COMPLETED alone goes with `newest` alone: ' +
         'those that were completed since the log begins (EVENT_RETENTION_MS), with their details.',
     }),

@@ -4,7 +4,7 @@ import { accountNamePattern } from '../../accounts/account.ts';
 import { answeredGroup } from '../../filings/detection/age-rank.ts';
 import { dueDate, type DueRules } from '../../filings/detection/due-dates.ts';
 import { seenStatus } from '../../filings/detection/triage.ts';
-import { dueSources } from '../../filings/lists/due-sources.ts';
+import { agedSources, dueSources } from '../../filings/lists/walk-sources.ts';
 import type { SourcedFiling } from '../../filings/lists/ordered-walk.ts';
 import { cutText } from '../../json/cut-text.ts';
 import { createCostlyResults } from '../../memory/costly-results.ts';
@@ -116,9 +116,11 @@ async function walk(
     filter.due === null ||
     isDueWithin(filter.due, dueDate(rules.get(account) ?? null, state.effective), deps.now());
   return deps.filings.walk(
-    order === 'due'
-      ? rejecting.flatMap((account) => dueSources(account, rules.get(account) ?? null, [group]))
-      : rejecting.map((account) => ({ account, status: group })),
+    rejecting.flatMap((account) =>
+      order === 'due'
+        ? dueSources(account, rules.get(account) ?? null, [group])
+        : agedSources(account, [group]),
+    ),
     {
       ...page,
       order: order === 'due' ? 'oldest' : order,
@@ -271,7 +273,7 @@ const rejectionsQuerySchema = s.record(
     order: s.oneOf(['oldest', 'newest', 'due'], {
       default: 'oldest',
       description:
-        '`oldest`: those that are rejected for longest come first; `due`: those that are due first, and last those without a due date.',
+        '`oldest`: those that are rejected for longest come first, where those with `sinceIsFirstRead` count since their `createdAt`; `due`: those that are due first, and last those without a due date.',
     }),
   }),
 );

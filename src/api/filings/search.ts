@@ -3,7 +3,7 @@ import { dueRulesOf, isNotedAs, notedFilter, type NotedFilter } from './choices.
 import { groupsOfStatus } from '../../filings/detection/age-rank.ts';
 import type { FilingDetails } from '../../filings/detection/filing-details.ts';
 import type { FilingPage, ListedFiling } from '../../filings/lists/filing-list-store.ts';
-import { dueSources } from '../../filings/lists/due-sources.ts';
+import { agedSources, dueSources } from '../../filings/lists/walk-sources.ts';
 import { searchWords, type SearchWords } from '../../filings/lists/search-words.ts';
 import { isIndexed, knownStatuses } from '../../partner/filing-statuses.ts';
 import type { ServiceAnswer } from '../../polling/service-search.ts';
@@ -192,7 +192,7 @@ async function walkKept(
   const groups = indexed.flatMap(groupsOfStatus);
   const byDue = async () =>
     dueSources(account, (await dueRulesOf(deps, [account])).get(account) ?? null, groups);
-  return deps.filings.walk(order === 'due' ? await byDue() : groups.map((status) => ({ account, status })), {
+  return deps.filings.walk(order === 'due' ? await byDue() : agedSources(account, groups), {
     order: order === 'due' ? 'oldest' : order,
     after,
     limit,

@@ -7,7 +7,7 @@ import { buildOperationalEvent, type NewEvent } from '../../events/event.ts';
 import { answeredGroup } from '../../filings/detection/age-rank.ts';
 import { dueDate, toDueRules } from '../../filings/detection/due-dates.ts';
 import { seenStatus } from '../../filings/detection/triage.ts';
-import { dueSources } from '../../filings/lists/due-sources.ts';
+import { dueSources } from '../../filings/lists/walk-sources.ts';
 import type { FilingListStore, ListedFiling } from '../../filings/lists/filing-list-store.ts';
 import { cutText } from '../../json/cut-text.ts';
 import { isoOrNull } from '../../json/iso-time.ts';

@@ -1,6 +1,6 @@
 import { isIndexed } from '../../partner/filing-statuses.ts';
 import type { FilingState } from './filing-state.ts';
-import { isOpenRejection, seenStatus } from './triage.ts';
+import { isOpenRejection, maySee, seenStatus } from './triage.ts';
 
 /**
  * The filings of an account in one status that the indexes have: COMPLETED ones and removed ones are in none,
@@ -18,6 +18,11 @@ export interface IndexedFilings {
  * Stands in the indexes for the status of rejections that are answered. No status contains such a character.
  */
 export const answeredGroup = `${seenStatus}\u0001`;
+
+/** Stands in the index `created` for a status, or for `answeredGroup`. No status ends so. */
+export function createdGroup(group: string): string {
+  return `${group}\u0002`;
+}
 
 /** The groups in the indexes that together have all filings in a status. */
 export function groupsOfStatus(status: string): string[] {
@@ -90,6 +95,11 @@ export const filingIndexes = {
   /** By their effective date; those without one are the newest. */
   effective: (state) =>
     isInIndex(state) ? `${groupOf(state)}\0${rankOf(state.effective?.at ?? lastTime)}` : '',
+  /** The rejections whose filing's own time is the best bound of their age, by that time. */
+  created: (state) =>
+    maySee(state) && state.created !== undefined
+      ? `${createdGroup(groupOf(state))}\0${rankOf(state.created)}`
+      : '',
   /** The open rejections that have a key (`lookAlikeKey`), by the time at which they were rejected. */
   lookAlikes: (state) =>
     isOpenRejection(state) && state.lookAlike !== undefined

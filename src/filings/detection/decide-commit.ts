@@ -13,7 +13,13 @@ import {
 import type { Deadlines, PassedDeadline } from './deadlines.ts';
 import { shownDueDate } from './due-dates.ts';
 import { effectiveDate, toDetails, type FilingDetails } from './filing-details.ts';
-import { isShownBy, type EffectiveDate, type FilingState, type StoredState } from './filing-state.ts';
+import {
+  isShownBy,
+  isSinceFirstRead,
+  type EffectiveDate,
+  type FilingState,
+  type StoredState,
+} from './filing-state.ts';
 import { lookAlikeKey } from './look-alike.ts';
 import { maySee, type TriageRecord } from './triage.ts';
 
@@ -120,7 +126,7 @@ export function decideCommit(
   let parsed: FilingDocument | undefined;
   const document = () => (parsed ??= filing?.document() ?? null);
   const details = isInIndex(detection.next) ? toDetails(document()) : null;
-  const next = withLookAlike(withDetails(detection.next, details), document);
+  const next = withRejection(withDetails(detection.next, details), document);
   const event =
     detection.kind === 'silent' ? null : eventOf(context, observation, known, detection, span, document());
   const moves = movesTime(detection) ? { movesTime: true as const } : {};
@@ -129,13 +135,19 @@ export function decideCommit(
   return { kind: 'commit', commit: { id, previous, next, details, event, ...moves, ...appears } };
 }
 
-// Rejections have the key by which others find them.
-function withLookAlike(
-  { lookAlike: _former, ...next }: FilingState,
+// Rejections have the key by which others find them, and the best bound of their age.
+function withRejection(
+  { lookAlike: _key, created: _bound, ...next }: FilingState,
   document: () => FilingDocument,
 ): FilingState {
-  const key = maySee(next) ? lookAlikeKey(document()) : null;
-  return key === null ? next : { ...next, lookAlike: key };
+  if (!maySee(next)) return next;
+  const key = lookAlikeKey(document());
+  const created = isSinceFirstRead(next) ? createdAtOf(document()) : Number.NaN;
+  return {
+    ...next,
+    ...(key === null ? {} : { lookAlike: key }),
+    ...(created > 0 && created < next.since ? { created: Math.trunc(created) } : {}),
+  };
 }
 
 function appearanceOf(document: FilingDocument): Pick<FilingCommit, 'appearance'> {

@@ -36,6 +36,11 @@ export interface FilingState {
   readonly firstRead?: boolean;
   /** The date from which deadlines count; missing if unknown, and for filings that are in no index. */
   readonly effective?: EffectiveDate;
+  /**
+   * The filing's own `createdAt` (ms), for a rejection that was so at its first read: it cannot be older.
+   * Missing if unknown or later than that read.
+   */
+  readonly created?: number;
   /** The key that a filing that answers it has too (`lookAlikeKey`); only while it is REJECTED. */
   readonly lookAlike?: string;
   /** The filing that answers the rejection; missing if none does. */
@@ -97,6 +102,7 @@ const restateMark = 'restate';
 const stalledMark = 'stalled ';
 const firstReadMark = 'first-read';
 const effectiveMark = 'effective ';
+const createdMark = 'created ';
 const lookAlikeMark = 'looks ';
 const answeredMark = 'answered ';
 const warnedMark = 'warned ';
@@ -125,13 +131,14 @@ function startOf({ status, completedAt, rejectionReason }: ShownState): string {
 
 function marksOf(state: FilingState): readonly unknown[] {
   const { removed, restate, stalled = [], firstRead, sequence } = state;
-  const { effective, lookAlike, answeredBy, warned } = state;
+  const { effective, created, lookAlike, answeredBy, warned } = state;
   const marks = [
     ...(restate === true ? [restateMark] : []),
     ...(stalled.length > 0 ? [`${stalledMark}${stalled.join(' ')}`] : []),
     // Without an event it goes without saying.
     ...(firstRead === true && sequence > 0 ? [firstReadMark] : []),
     ...(effective === undefined ? [] : [`${effectiveMark}${effective.at} ${effective.stateAbbr}`]),
+    ...(created === undefined ? [] : [`${createdMark}${created}`]),
     ...(lookAlike === undefined ? [] : [`${lookAlikeMark}${lookAlike}`]),
     ...(answeredBy === undefined ? [] : [`${answeredMark}${answeredBy}`]),
     ...(warned === undefined ? [] : [`${warnedMark}${warned.dueAt} ${warned.ms}`]),
@@ -181,6 +188,7 @@ export function decodeState(text: string): FilingState {
     ...stalledOf(marks),
     ...(marks.includes(firstReadMark) ? { firstRead: true } : {}),
     ...effectiveOf(marks),
+    ...createdOf(marks),
     ...textOf('lookAlike', marks, lookAlikeMark),
     ...textOf('answeredBy', marks, answeredMark),
     ...warnedOf(marks),
@@ -195,6 +203,11 @@ function stalledOf(marks: readonly unknown[]): Pick<FilingState, 'stalled'> {
 function effectiveOf(marks: readonly unknown[]): Pick<FilingState, 'effective'> {
   const [at, stateAbbr = ''] = wordsOf(marks, effectiveMark) ?? [];
   return at === undefined ? {} : { effective: { at: Number(at), stateAbbr } };
+}
+
+function createdOf(marks: readonly unknown[]): Pick<FilingState, 'created'> {
+  const text = markedWith(marks, createdMark);
+  return text === null ? {} : { created: Number(text) };
 }
 
 function warnedOf(marks: readonly unknown[]): Pick<FilingState, 'warned'> {

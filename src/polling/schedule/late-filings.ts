@@ -2,7 +2,7 @@ import { isIndexed } from '../../partner/filing-statuses.ts';
 import { answeredGroup, readPlace, writePlace } from '../../filings/detection/age-rank.ts';
 import { passedDeadline, type Deadlines } from '../../filings/detection/deadlines.ts';
 import type { LateFiling, LateFilings } from '../../filings/detection/decide-commit.ts';
-import { datedSources } from '../../filings/lists/due-sources.ts';
+import { datedSources } from '../../filings/lists/walk-sources.ts';
 import type { FilingListStore, ListedFiling } from '../../filings/lists/filing-list-store.ts';
 import type { WalkSource } from '../../filings/lists/ordered-walk.ts';
 

@@ -40,7 +40,7 @@ export const alarms: readonly Mutation[] = [
   },
   {
     name: 'filings without a due date come first',
-    file: 'src/filings/lists/due-sources.ts',
+    file: 'src/filings/lists/walk-sources.ts',
     find: 'shiftMs: after ?? neverMs',
     replace: 'shiftMs: after ?? 0',
     project: 'integration',

@@ -4,6 +4,7 @@ import { createFilingListStore } from '../../../src/filings/lists/filing-list-st
 import type { FilingState } from '../../../src/filings/detection/filing-state.ts';
 import { lastTime, type AgeOrder, type FilingIndexName } from '../../../src/filings/detection/age-rank.ts';
 import type { WalkedFilings } from '../../../src/filings/lists/ordered-walk.ts';
+import { agedSources } from '../../../src/filings/lists/walk-sources.ts';
 import { createSnapshotStore } from '../../../src/filings/snapshot-store.ts';
 import { createPollingStore } from '../../../src/polling/store/polling-store.ts';
 import { createKeys } from '../../../src/redis/keys.ts';
@@ -20,6 +21,8 @@ interface Known {
   readonly removed?: boolean;
   /** Effective date, ms; left out: not known. */
   readonly from?: number;
+  /** The filing's own time, ms; left out: not known. */
+  readonly created?: number;
 }
 
 /** An account whose snapshot is written as polls write it, and what it should show. */
@@ -57,10 +60,11 @@ async function openBook(client: Redis, prefix: string, account: string) {
   };
 }
 
-function stateOf({ status, since, removed = false, from }: Known): FilingState {
+function stateOf({ status, since, removed = false, from, created }: Known): FilingState {
   const unchanged = { completedAt: null, rejectionReason: null, sequence: 0 };
   const effective = from === undefined ? {} : { effective: { stateAbbr: 'TX', at: from } };
-  return { ...unchanged, status, since, readFrom: since, readAt: since, removed, ...effective };
+  const bound = created === undefined ? {} : { created };
+  return { ...unchanged, status, since, readFrom: since, readAt: since, removed, ...effective, ...bound };
 }
 
 const dateOf = ({ from }: Known) => from ?? lastTime;
@@ -119,6 +123,40 @@ test.each([1, 2, 3])('the order stays right through random commits (%i)', async 
   const { shown, expected } = await liveRandomly(seed);
   expect(shown).toEqual(expected);
 });
+
+test.each(['newest', 'oldest'] as const)(
+  'rejections with a time of their own stand at it among the others, the %s first',
+  async (order) => {
+    const random = createRandom(7);
+    const book = await openBook(redis.connect(), redis.prefix, order);
+    const ids = Array.from({ length: 40 }, (_, i) => `f_${i}`);
+    await book.put(
+      ids.map((id) => {
+        const since = 5 + Math.floor(random() * 5);
+        const own = random() < 0.5 ? { created: Math.floor(random() * since) } : {};
+        return [id, { status: 'REJECTED', since, ...own }];
+      }),
+    );
+    const found: string[] = [];
+    let after: string | null = null;
+    do {
+      // Each page begins where the one before ended.
+      const page: WalkedFilings = await book.lists.walk(agedSources(order, ['REJECTED']), {
+        order,
+        after,
+        limit: 3,
+      });
+      found.push(...page.filings.map(({ id }) => id));
+      after = page.next;
+    } while (after !== null);
+    expect(found.toSorted()).toEqual(ids.toSorted());
+    const times = found
+      .map((id) => book.expected.get(id))
+      .map((known) => known?.created ?? known?.since ?? 0);
+    const sorted = times.toSorted((a, b) => a - b);
+    expect(times).toEqual(order === 'oldest' ? sorted : sorted.toReversed());
+  },
+);
 
 test('filings of several statuses are merged by their shifted dates, and pages go on behind each', async () => {
   const book = await openBook(redis.connect(), redis.prefix, 'shifted');

@@ -53,6 +53,7 @@ export const accountCases: Record<Exclude<keyof AccountKeys, 'base' | 'nothing' 
   filings: { garbage: spoilFields, waits: { wrongType: 'all', garbage: 'nobody' } },
   index: { garbage: addMember, waits: { wrongType: 'all', garbage: 'nobody' }, silent: ['garbage'] },
   effective: { garbage: addMember, waits: { wrongType: 'all', garbage: 'nobody' }, silent: ['garbage'] },
+  created: { garbage: addMember, waits: { wrongType: 'all', garbage: 'nobody' }, silent: ['garbage'] },
   lookAlikes: { garbage: addMember, waits: { wrongType: 'all', garbage: 'nobody' }, silent: ['garbage'] },
   answers: { garbage: addField, waits: { wrongType: 'all', garbage: 'nobody' }, silent: ['garbage'] },
   details: { garbage: spoilFields, waits: { wrongType: 'all', garbage: 'nobody' }, silent: ['garbage'] },

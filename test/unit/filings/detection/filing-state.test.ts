@@ -87,6 +87,7 @@ describe('a stored filing state', () => {
     ['its date counts in a state', { effective: { stateAbbr: 'TX', at: 1_767_225_600_000 } }, true],
     ['its date counts in no known state', { stalled: [1], effective: { stateAbbr: '', at: 5 } }, true],
     ['it looks like another and is answered', { lookAlike: 'a_b-', answeredBy: 'f_2 restate' }, true],
+    ['its own time is known', { created: 1_700_000_000_000, firstRead: true }, true],
     // Only decoding shows that it is so.
     ['an id of other signs answers it', { answeredBy: 'f"\\,"restate' }, false],
     ['it is to be restated', { firstRead: true, restate: true }, false],

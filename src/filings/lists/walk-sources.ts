@@ -1,9 +1,26 @@
-import { lastTime } from '../detection/age-rank.ts';
+import { createdGroup, groupsOfStatus, lastTime } from '../detection/age-rank.ts';
 import { dueAfter, type DueRules } from '../detection/due-dates.ts';
+import { seenStatus } from '../detection/triage.ts';
 import type { WalkSource } from './ordered-walk.ts';
 
 // Milliseconds that put filings without a due date behind all others.
 const neverMs = 2 * lastTime;
+
+/**
+ * The filings of an account in these statuses as the sources of a walk in the order of their age. For a
+ * rejection that was so at its first read, that is the age of the filing, if it is known.
+ */
+export function agedSources(account: string, statuses: readonly string[]): WalkSource[] {
+  const rejected = groupsOfStatus(seenStatus);
+  return statuses.flatMap((status): WalkSource[] =>
+    rejected.includes(status)
+      ? [
+          { account, status, takes: ({ created }) => created === undefined },
+          { account, status: createdGroup(status), by: 'created' },
+        ]
+      : [{ account, status }],
+  );
+}
 
 /**
  * The filings of an account in these statuses as the sources of a walk in the order of their due dates. With
