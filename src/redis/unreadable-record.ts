@@ -134,7 +134,7 @@ function keysOf(error: Error): string[] {
 const types: readonly (readonly [string, RegExp])[] = [
   ['string', /:(incarnation|head|lease|sweep-lease|quota|idempotency:[^:]+)$/],
   ['list', /:changes$/],
-  ['zset', /:(index|effective|created|order|certificates|certificate-warnings|registrations)$/],
+  ['zset', /:(index|effective|created|look-alikes|order|certificates|certificate-warnings|registrations)$/],
   ['stream', /:(log|count-history|unreadable|attempts|dead)$/],
 ];
 
