@@ -33,7 +33,7 @@ export interface AccountToken {
   readonly expiresAt: number | null;
   /** To within five minutes; null = not yet. */
   readonly lastUsedAt: number | null;
-  /** The id of the token that made it; null = the operator, or a version that did not note it. */
+  /** The id of the token that made it; null = the operator. */
   readonly parent: string | null;
 }
 

@@ -28,7 +28,7 @@ export const eventTypes = {
     tone: 'good',
   },
   'filing.rejected': {
-    when: 'The status became REJECTED; or `rejectionReason` moved while it was.',
+    when: 'The status became REJECTED; or `rejectionReason` moved while it was, or `completedAt`, which proves an unseen round trip (`inferred`).',
     data: 'filing',
     tone: 'bad',
   },
@@ -109,7 +109,7 @@ export const eventTypes = {
     tone: 'bad',
   },
   'subscription.disabled': {
-    when: 'A subscription was disabled: its endpoint answered 410 or failed for too long, or it has expired.',
+    when: 'A subscription was disabled: its endpoint answered 410, failed for too long or could not be verified, or it has expired.',
     data: 'disabled',
     tone: 'bad',
   },
@@ -119,7 +119,7 @@ export const eventTypes = {
     tone: 'good',
   },
   'subscription.fell_behind': {
-    when: 'Events were trimmed from the log for their age before a subscription got them.',
+    when: 'Events left the log, for their age or for room, before a subscription got them.',
     data: 'fellBehind',
     tone: 'bad',
   },

@@ -176,7 +176,7 @@ const shown = {
   ),
   previousSecretExpiresAt: s.timeOrNull('Until then callbacks carry a second signature after a rotation.'),
   createdBy: s.stringOrNull(
-    'Id of the token or link with which it was made; null = the operator token, or a version that did not note it.',
+    'Id of the token or link with which it was made; null = the operator token.',
     { examples: ['tok_9f86d081884c7d65'] },
   ),
   createdAt: s.time('When it was registered.'),
