@@ -517,7 +517,9 @@ class FilingPendingEvent(TypedDict):
 
 
 class FilingRejectedEvent(TypedDict):
-    """The status became REJECTED; or `rejectionReason` moved while it was."""
+    """The status became REJECTED; or `rejectionReason` moved while it was, or `completedAt`, which proves an
+    unseen round trip (`inferred`).
+    """
 
     # Id of the event: the `webhook-id` of its callbacks.
     id: str
@@ -711,7 +713,9 @@ class SubscriptionDisabledData(_SubscriptionDisabledData, total=False):
 
 
 class SubscriptionDisabledEvent(TypedDict):
-    """A subscription was disabled: its endpoint answered 410 or failed for too long, or it has expired."""
+    """A subscription was disabled: its endpoint answered 410, failed for too long or could not be verified, or
+    it has expired.
+    """
 
     # Id of the event: the `webhook-id` of its callbacks.
     id: str
@@ -736,7 +740,7 @@ class SubscriptionFellBehindData(_SubscriptionFellBehindData, total=False):
 
 
 class SubscriptionFellBehindEvent(TypedDict):
-    """Events were trimmed from the log for their age before a subscription got them."""
+    """Events left the log, for their age or for room, before a subscription got them."""
 
     # Id of the event: the `webhook-id` of its callbacks.
     id: str

@@ -421,7 +421,7 @@ export interface FilingPendingEvent {
   readonly data: FilingEventData;
 }
 
-/** The status became REJECTED; or `rejectionReason` moved while it was. */
+/** The status became REJECTED; or `rejectionReason` moved while it was, or `completedAt`, which proves an unseen round trip (`inferred`). */
 export interface FilingRejectedEvent {
   /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
   readonly id: string;
@@ -584,7 +584,7 @@ export interface SubscriptionDisabledData extends SubscriptionEventData {
   readonly reason: string;
 }
 
-/** A subscription was disabled: its endpoint answered 410 or failed for too long, or it has expired. */
+/** A subscription was disabled: its endpoint answered 410, failed for too long or could not be verified, or it has expired. */
 export interface SubscriptionDisabledEvent {
   /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
   readonly id: string;
@@ -600,7 +600,7 @@ export interface SubscriptionFellBehindData extends SubscriptionEventData {
   readonly events: number;
 }
 
-/** Events were trimmed from the log for their age before a subscription got them. */
+/** Events left the log, for their age or for room, before a subscription got them. */
 export interface SubscriptionFellBehindEvent {
   /** Id of the event: the `webhook-id` of its callbacks. For example `evt_5f2b3c9d0a1e4f6788990a1b2c3d4e5f`. */
   readonly id: string;
