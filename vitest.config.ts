@@ -36,8 +36,8 @@ function kind(name: string, testTimeout: number, needs: Partial<typeof withRedis
 export default defineConfig({
   test: {
     reporters: ['default', './test/support/summary-reporter.ts'],
-    // A test waits most of the time: two files at once, also on a machine of two cores.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // A test waits for half of its time: three files at once, also on a machine of two cores.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     // Where others share the machine, a test that fails is run once more; the summary names it.
     retry: process.env['CI'] === undefined ? 0 : 1,
     projects: [
@@ -46,7 +46,7 @@ export default defineConfig({
       kind('security', 60_000),
       kind('e2e', 60_000),
       kind('browser', 60_000),
-      // They wait most of the time, for browsers, compilers, daemons: two files at once.
+      // They wait most of the time, for browsers, compilers, daemons.
       {
         test: {
           name: 'long-parallel',
