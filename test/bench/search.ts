@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import { createFilingListStore } from '../../src/filings/lists/filing-list-store.ts';
+import { agedSources } from '../../src/filings/lists/walk-sources.ts';
 import { searchWords } from '../../src/filings/lists/search-words.ts';
 import { createSnapshotStore } from '../../src/filings/snapshot-store.ts';
 import { createPollingStore } from '../../src/polling/store/polling-store.ts';
@@ -34,23 +35,20 @@ export async function run(): Promise<void> {
 
     async function search(account: string, q: string) {
       const words = searchWords(q);
-      return lists.walk(
-        ['REJECTED', 'PENDING', 'UNPAID', 'PAID'].map((status) => ({ account, status })),
-        {
-          order: 'newest',
-          after: null,
-          limit: 50,
-          mayWant: words.mayMatch,
-          wants: ({ id, details }) => words.matches(id, details),
-        },
-      );
+      return lists.walk(agedSources(account, ['REJECTED', 'PENDING', 'UNPAID', 'PAID']), {
+        order: 'newest',
+        after: null,
+        limit: 50,
+        mayWant: words.mayMatch,
+        wants: ({ id, details }) => words.matches(id, details),
+      });
     }
 
     const accounts = Array.from({ length: 1_000 }, (_, i) => `board-${i}`);
     for (const account of accounts) await put(account, 100, () => 'REJECTED');
     const board = (limit: number) =>
       lists.walk(
-        accounts.map((account) => ({ account, status: 'REJECTED' })),
+        accounts.flatMap((account) => agedSources(account, ['REJECTED'])),
         { order: 'oldest', after: null, limit, readMax: 20_000 },
       );
     await measure('the first board of a thousand accounts', 1, () => board(50));
@@ -104,6 +102,8 @@ function commitOf(i: number, status: string) {
   const since = 1_700_000_000_000 + i;
   const read = { sequence: 0, since, readFrom: since, readAt: since, removed: false };
   const isRejected = status === 'REJECTED';
+  // Half of the rejections count from their filing's own time.
+  const own = isRejected && i % 4 < 2 ? { created: since - 86_400_000 } : {};
   const rejectionReason = isRejected ? 'The affidavit is not signed by the producing broker' : null;
   const details = detailsOf({
     policyNumber: `POLICY-${i}`,
@@ -115,7 +115,7 @@ function commitOf(i: number, status: string) {
   return {
     id: `f_${i}`,
     previous: null,
-    next: { status, completedAt: null, rejectionReason, ...read },
+    next: { status, completedAt: null, rejectionReason, ...read, ...own },
     details: status === 'COMPLETED' ? null : details,
     event: null,
   };
