@@ -40,7 +40,7 @@ export function addTriageRoutes(app: Api, deps: ApiDeps): void {
 
   app.put('/filings/seen', markFilingsSeen, async (request) => {
     const { ids } = request.body;
-    const results = await note(request, request.params.account, ids, seenStep(request.body));
+    const results = await note(request, request.params.account, ids, seenStep(request));
     const marked: string[] = [];
     const refused: Static<typeof refusedSchema>[] = [];
     for (const [filingId, result] of results) {
@@ -52,29 +52,34 @@ export function addTriageRoutes(app: Api, deps: ApiDeps): void {
   });
 
   app.put('/filings/:filingId/seen', markFilingSeen, async (request) =>
-    noteOne(request, request.params, seenStep(request.body)),
+    noteOne(request, request.params, seenStep(request)),
   );
 
   app.delete('/filings/:filingId/seen', unmarkFilingSeen, async (request, reply) => {
-    const by = request.query.by?.trim() ?? tokenOf(request)?.name ?? 'the operator';
-    await noteOne(request, request.params, { kind: 'undone', by });
+    await noteOne(request, request.params, { kind: 'undone', by: personOf(request, request.query) });
     return reply.code(204).send(null);
   });
 
   app.post('/filings/:filingId/notes', writeNote, async (request) => {
-    const { by, text } = request.body;
-    return noteOne(request, request.params, { kind: 'note', by: by.trim(), text: text.trim() });
+    const [by, text] = [personOf(request, request.body), request.body.text.trim()];
+    return noteOne(request, request.params, { kind: 'note', by, text });
   });
 
   app.put('/filings/:filingId/assignee', assignFiling, async (request) => {
-    const { by, assignee } = request.body;
-    const to = assignee?.trim() ?? null;
-    return noteOne(request, request.params, { kind: 'assigned', by: by.trim(), assignee: to });
+    const [by, assignee] = [personOf(request, request.body), request.body.assignee?.trim() ?? null];
+    return noteOne(request, request.params, { kind: 'assigned', by, assignee });
   });
 }
 
-function seenStep({ by, note }: Pick<Static<typeof seenInputSchema>, 'by' | 'note'>): TriageStep {
-  return { kind: 'seen', by: by.trim(), text: note?.trim() ?? null };
+type SeenRequest = FastifyRequest & { readonly body: Static<typeof seenInputSchema> };
+
+function seenStep(request: SeenRequest): TriageStep {
+  return { kind: 'seen', by: personOf(request, request.body), text: request.body.note?.trim() ?? null };
+}
+
+/** The person that a request names, or the holder of its token. */
+function personOf(request: FastifyRequest, { by }: { readonly by?: string }): string {
+  return by?.trim() ?? tokenOf(request)?.name ?? 'the operator';
 }
 
 // Why nothing was noted; null if the filing is now as requested.
@@ -114,6 +119,10 @@ const name = (description: string) =>
     examples: ['Dana Reyes'],
   });
 
+/** A `by` of a request. */
+const person = (description: string) =>
+  Type.Optional(name(`${description} By default the name of the token.`));
+
 const noteText = Type.String({
   minLength: 1,
   maxLength: noteMax,
@@ -123,7 +132,7 @@ const noteText = Type.String({
 });
 
 const seenFields = {
-  by: name('Who has seen it.'),
+  by: person('Who has seen it.'),
   note: Type.Optional(s.nullable(noteText)),
 };
 
@@ -141,7 +150,7 @@ const refusedSchema = s.record({
 const repeated = 'What is so already is not noted again: a repeated request appends nothing.';
 
 const markFilingSeen = s.operation({
-  config: { triages: true },
+  config: { triages: true, bodyOptional: true },
   operationId: 'markFilingSeen',
   summary: 'Note that somebody has seen a rejection',
   description: `The mark belongs to the present rejection: another status or reason makes the filing unseen. A mark that is there is replaced. Appends filing.noted. ${repeated}`,
@@ -182,7 +191,7 @@ const unmarkFilingSeen = s.operation({
   description:
     'The filing counts as not seen again; its notes stay. Appends filing.noted; without a mark nothing happens.',
   params: filingParams,
-  querystring: s.record(s.optional({ by: name('Who takes it back; by default the name of the token.') })),
+  querystring: s.record({ by: person('Who takes it back.') }),
   response: { 204: { type: 'null', description: 'It counts as unseen.' }, 409: s.conflict },
 });
 
@@ -192,7 +201,7 @@ const writeNote = s.operation({
   summary: 'Write a note on a filing',
   description: `Every note is appended to the log as filing.noted; the filing shows the latest one. A note that is the latest already, word for word by the same person, is not written again, so that a request may be repeated.`,
   params: filingParams,
-  body: s.shared('NoteInput', { by: name('Who writes it.'), text: noteText }),
+  body: s.shared('NoteInput', { by: person('Who writes it.'), text: noteText }),
   response: { 200: s.answer(filingSchema, 'The filing.'), 409: s.conflict },
 });
 
@@ -203,7 +212,7 @@ const assignFiling = s.operation({
   description: `It stays assigned whatever becomes of the filing. Appends filing.noted. ${repeated}`,
   params: filingParams,
   body: s.shared('AssigneeInput', {
-    by: name('Who assigns it.'),
+    by: person('Who assigns it.'),
     assignee: Type.Refine(
       s.nullable(name('To whom it is assigned; null = to nobody.')),
       (value) => value?.trim().toLowerCase() !== unassigned,

@@ -79,6 +79,29 @@ test('each thing that is noted is one event of the filing, which wakes the deliv
   expect(api.calls).toEqual(Array.from({ length: 4 }, () => ['wake', account]));
 });
 
+test('a request that names no person is by the holder of its token', async () => {
+  await reject('f_1', 'f_2');
+  const { token } = await api.ok('POST', `${path}/tokens`, { name: 'Kim', right: 'triage' });
+  const asKim = { token: String(token) };
+  const requests = [
+    ['PUT', 'f_1/seen', undefined],
+    ['PUT', 'seen', { ids: ['f_2'] }],
+    ['POST', 'f_1/notes', { text: 'called' }],
+    ['PUT', 'f_1/assignee', { assignee: 'Lee' }],
+  ] as const;
+  for (const [method, at, body] of requests)
+    expect((await api.call(method, `${path}/filings/${at}`, body, asKim)).status).toBe(200);
+  expect((await notesOf('f_1')).map(({ kind, by }) => [kind, by])).toEqual([
+    ['seen', 'Kim'],
+    ['note', 'Kim'],
+    ['assigned', 'Kim'],
+  ]);
+  expect(await notesOf('f_2')).toMatchObject([{ kind: 'seen', by: 'Kim' }]);
+  expect(await api.ok('POST', `${path}/filings/f_2/notes`, { text: 'ours' })).toMatchObject({
+    note: { by: 'the operator' },
+  });
+});
+
 test('what is so already is not noted again, so a request may be repeated', async () => {
   await reject('f_1');
   const requests = [
