@@ -75,8 +75,8 @@ async function statusesShown(
   account: string,
   query: ListQuery,
 ): Promise<readonly string[]> {
-  const { status } = query;
-  const isPlain = !isFiltered(query) && (status === undefined || isKnownStatus(status));
+  const { status, order } = query;
+  const isPlain = !isFiltered(query) && (status === undefined ? order === undefined : isKnownStatus(status));
   return isPlain ? [] : Object.keys(await snapshot.counts(account));
 }
 
@@ -145,8 +145,8 @@ export const filingsQuerySchema = s.record(
     }),
     order: s.oneOf(['newest', 'oldest', 'due'], {
       description:
-        '`newest`: the filings that reached their status last come first; `oldest`: those that are in it for longest, where rejections with `sinceIsFirstRead` count since their `createdAt`; `due`: those that are due first, and last those without a due date. Only with a `status`, ' +
-        'with `state`, `seen`, `assignee` or with `q`, where `newest` is the default; other lists have no order. COMPLETED alone goes with `newest` alone: ' +
+        '`newest`: the filings that reached their status last come first; `oldest`: those that are in it for longest, where rejections with `sinceIsFirstRead` count since their `createdAt`; `due`: those that are due first, and last those without a due date. COMPLETED filings follow behind the others, in no order. ' +
+        'The default is `newest` with several statuses, `state`, `seen`, `assignee` or `q`; other lists have no order. COMPLETED alone goes with `newest` alone: ' +
         'those that were completed since the log begins (EVENT_RETENTION_MS), with their details.',
     }),
     columns: s.checked(

@@ -42,7 +42,7 @@ interface FilingSearch {
   readonly noted: NotedFilter;
   /** The statuses whose filings are in an index. */
   readonly indexed: readonly string[];
-  /** The status without an index, for which the service is asked; null if it is not wanted. */
+  /** The status without an index, listed last; in a search the service is asked for it. Null if it is not wanted. */
   readonly unindexed: string | null;
   readonly order: NonNullable<ListQuery['order']>;
 }
@@ -68,17 +68,18 @@ export function chooseList(query: ListQuery, shown: readonly string[]): ListChoi
   const isPlain = only === null || (others.length === 0 && !isIndexed(only));
   if (isPlain && !isFiltered(query)) {
     if (order === undefined) return { kind: 'plain', status: only };
-    if (only !== null && order === 'newest') return { kind: 'completions' };
+    if (only !== null && order !== 'newest')
+      throw invalidValue('order', `${order} does not go with ${only} alone, of which the age is not kept`);
+    if (only !== null) return { kind: 'completions' };
   }
   const wanted = statuses ?? [...new Set([...knownStatuses, ...shown])];
   const unindexed = wanted.find((status) => !isIndexed(status)) ?? null;
-  if (q === undefined && unindexed !== null && (statuses !== null || filter === undefined))
-    throw filter === undefined
-      ? invalidValue(order === undefined ? 'status' : 'order', sortedOnly(order))
-      : invalidValue(
-          filter,
-          `${filter === 'state' ? 'is not known of' : 'does not select among'} ${unindexed} filings: add q, or leave ${unindexed} out`,
-        );
+  const isLeftOut = q === undefined && filter !== undefined;
+  if (isLeftOut && unindexed !== null && statuses !== null)
+    throw invalidValue(
+      filter,
+      `${filter === 'state' ? 'is not known of' : 'does not select among'} ${unindexed} filings: add q, or leave ${unindexed} out`,
+    );
   return {
     kind: 'search',
     q: q ?? null,
@@ -86,7 +87,7 @@ export function chooseList(query: ListQuery, shown: readonly string[]): ListChoi
     state: state === undefined ? null : folded(state),
     noted: notedFilter(query),
     indexed: wanted.filter(isIndexed),
-    unindexed: q === undefined ? null : unindexed,
+    unindexed: isLeftOut ? null : unindexed,
     order: order ?? 'newest',
   };
 }
@@ -130,8 +131,8 @@ export async function listPage(
 
 /**
  * A page of the filings that were searched for: those with kept details in the order of their age, then
- * COMPLETED ones by id, then those that the service finds. It ends after a second, possibly with fewer
- * filings or none, and has a cursor to continue from.
+ * COMPLETED ones by id (without a text all of them), then those that the service finds. It ends after a
+ * second, possibly with fewer filings or none, and has a cursor to continue from.
  */
 async function searchFilings(
   deps: ApiDeps,
@@ -153,8 +154,8 @@ async function searchFilings(
     read += walked.read / (search.q === null ? 1 : sievedForOne);
     if (walked.next !== null) return page(`k ${walked.next}`, notNeeded(later(search)));
   }
-  if (search.q === null || search.unindexed === null) return page(null, notNeeded(null));
-  const byId = idPart(search);
+  if (search.unindexed === null) return page(null, notNeeded(null));
+  const byId = search.q === null ? '' : idPart(search);
   if (phase !== 's' && byId !== null) {
     if (found.length >= limit) return page('i', notNeeded(later(search)));
     const from = { after: phase === 'i' ? place : null, limit: limit - found.length };
@@ -165,6 +166,7 @@ async function searchFilings(
     if (listed.next !== null) return page(`i ${listed.next}`, notNeeded(later(search)));
     if (ofId.some(({ id }) => folded(id) === byId)) return page(null, notNeeded(null));
   }
+  if (search.q === null) return page(null, notNeeded(null));
   const offset = phase === 's' ? Number(place) : 0;
   if (found.length >= limit) return page(`s ${offset}`, notNeeded(later(search)));
   const query = {
@@ -273,10 +275,4 @@ function toStatuses(text: string, shown: readonly string[]): readonly string[] {
     if (problem !== null) throw invalidValue('status', problem);
   }
   return [...new Set(words.flatMap((word) => find(word) ?? []))];
-}
-
-function sortedOnly(order: string | undefined): string {
-  return order === undefined
-    ? 'COMPLETED goes with no other status: ask for it alone, or add q'
-    : `${order} goes with a status${order === 'newest' ? '' : ' other than COMPLETED'}, or with q or state`;
 }

@@ -267,7 +267,23 @@ test('the latest completions come first with their names, each once, as long as 
   expect(all).toHaveLength(4);
 });
 
-test.each(['order=newest', 'order=oldest&status=COMPLETED'])('%s is refused', async (query) => {
+test('an order without a status lists all filings, and those that are COMPLETED last', async () => {
+  const ids = await fill('ordered', 30, (i) => ['COMPLETED', 'REJECTED', 'ON_HOLD'][i % 3] ?? '');
+  const path = '/v1/accounts/ordered/filings';
+  for (const query of [
+    { order: 'newest' },
+    { order: 'oldest' },
+    { order: 'due' },
+    { status: 'completed,rejected,on_hold' },
+  ]) {
+    // oxlint-disable-next-line no-await-in-loop
+    const { items } = await api.listAll<{ filingId: string; status: string }>(path, { ...query, limit: '7' });
+    expect(items.map(({ filingId }) => filingId).toSorted()).toEqual(ids);
+    expect(items.findIndex(({ status: each }) => each === 'COMPLETED')).toBe(20);
+  }
+});
+
+test.each(['order=due&status=COMPLETED', 'order=oldest&status=COMPLETED'])('%s is refused', async (query) => {
   await api.createAccount('unordered');
   const { status: answered, body } = await api.call('GET', `/v1/accounts/unordered/filings?${query}`);
   expect(answered).toBe(422);
