@@ -5,9 +5,10 @@ export interface SmtpServer {
   readonly host: string;
   readonly port: number;
   /**
-   * `always` from the first byte, `upgraded` by STARTTLS before anything else is sent, or not at all.
+   * `always` from the first byte, `upgraded` by STARTTLS before anything else is sent, by STARTTLS if it is
+   * `offered`, or not at all.
    */
-  readonly tls: 'always' | 'upgraded' | 'none';
+  readonly tls: 'always' | 'upgraded' | 'offered' | 'none';
   /** Null if the server needs none. */
   readonly auth: { readonly user: string; readonly pass: string } | null;
 }
@@ -18,6 +19,9 @@ export interface MailSender extends MailAddress {
   readonly name: string;
 }
 
+// A server on the same machine: nothing can be read or changed on the way to it.
+const sameMachine = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i;
+
 type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
 
 const expected =
@@ -25,7 +29,7 @@ const expected =
 
 /**
  * Reads `smtps://user:password@host:port`, with TLS from the first byte, or the same with `smtp://`, with
- * STARTTLS; `smtp://…?tls=none` means no TLS. The port is 465 or 587 if none is given. User and password are
+ * STARTTLS, which a server on the same machine need not offer; `smtp://…?tls=none` means no TLS. The port is 465 or 587 if none is given. User and password are
  * percent-decoded. A problem completes "NAME …" and never repeats the text.
  */
 export function parseSmtpServer(text: string): Parsed<SmtpServer> {
@@ -39,13 +43,14 @@ export function parseSmtpServer(text: string): Parsed<SmtpServer> {
   const auth = credentialsOf(url);
   if (auth === 'wrong')
     return { ok: false, problem: 'needs both user and password, or neither, each percent-encoded' };
-  const value = {
-    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: Number(url.port) || (isSecure ? 465 : 587),
-    tls: isSecure ? 'always' : url.search === '' ? 'upgraded' : 'none',
-    auth,
-  } as const;
-  return { ok: true, value };
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const port = Number(url.port) || (isSecure ? 465 : 587);
+  const tls = isSecure ? 'always' : url.search === '' ? startTlsOf(host) : 'none';
+  return { ok: true, value: { host, port, tls, auth } };
+}
+
+function startTlsOf(host: string): SmtpServer['tls'] {
+  return sameMachine.test(host) ? 'offered' : 'upgraded';
 }
 
 /** Reads `alerts@agency.example` or `Filing alerts <alerts@agency.example>`. */

@@ -168,7 +168,8 @@ test('a server that never greets, refuses or does not exist has been told nothin
 });
 
 test.each([
-  ['STARTTLS is missing', {}, 'smtp://127.0.0.1'],
+  // An address that the connection takes to this machine, and the rule for such servers does not.
+  ['STARTTLS is missing', {}, 'smtp://[::ffff:127.0.0.1]'],
   [
     'the certificate of STARTTLS is not trusted',
     { secure: false, disabledCommands: ['AUTH'] },
@@ -180,6 +181,13 @@ test.each([
   const result = await mailerFor(server.port, { smtp: `${smtp}:${server.port}` }).send(mail, null);
   expect(result.outcome).toMatchObject({ kind: 'retry', code: 'tls_error', sent: false });
   expect([server.asked, server.arrived]).toEqual([[], []]);
+});
+
+test('a server on the same machine need not offer STARTTLS', async () => {
+  await using server = await startMailServer();
+  const result = await mailerFor(server.port, { smtp: `smtp://127.0.0.1:${server.port}` }).send(mail, null);
+  expect(result.outcome).toMatchObject({ kind: 'delivered' });
+  expect(server.arrived).toHaveLength(1);
 });
 
 test('a login that is refused gives no event up, and its reply is not kept', async () => {

@@ -110,7 +110,17 @@ describe('right values', () => {
       { SMTP_URL: 'smtp://[::1]/', SMTP_FROM: 'a@b.example' },
       {
         mail: {
-          server: { host: '::1', port: 587, tls: 'upgraded', auth: null },
+          server: { host: '::1', port: 587, tls: 'offered', auth: null },
+          from: { name: '', address: 'a@b.example', host: 'b.example' },
+          allowDomains: null,
+        },
+      },
+    ],
+    [
+      { SMTP_URL: 'smtp://localhost.example', SMTP_FROM: 'a@b.example' },
+      {
+        mail: {
+          server: { host: 'localhost.example', port: 587, tls: 'upgraded', auth: null },
           from: { name: '', address: 'a@b.example', host: 'b.example' },
           allowDomains: null,
         },
