@@ -6,6 +6,8 @@ import { roundedDuration } from '../parts/format.js';
  * The facts of an event, for a line of text. A fact that the event does not have is null.
  * @typedef {object} EventFacts
  * @property {string | null} filingId null for operational events
+ * @property {string | null} subscription
+ * @property {string | null} endpoint of the subscription, without its path
  * @property {string | null} insured
  * @property {string | null} policy
  * @property {string | null} state
@@ -31,6 +33,8 @@ export function eventFacts(event) {
   const note = data['note'] === undefined ? null : asObject(data['note']);
   return {
     filingId: text(data['filingId']),
+    subscription: text(data['subscription']),
+    endpoint: text(data['endpoint']),
     insured: text(filing['insuredsName']),
     policy: text(filing['policyNumber']),
     state: text(asObject(filing['filingState'] ?? filing)['stateAbbr']),
@@ -130,9 +134,12 @@ export function withKnownDetails(filing) {
  * @param {string} search
  */
 export function matchesSearch(event, search) {
-  const { filingId, insured, policy, state, from, to, happened, reason, answeredBy } = eventFacts(event);
+  const { filingId, endpoint, insured, policy, state, from, to, happened, reason, answeredBy } =
+    eventFacts(event);
   const shown = folded(
-    [event.type, filingId, insured, policy, state, from, to, happened, reason, answeredBy].join('\n'),
+    [event.type, filingId, endpoint, insured, policy, state, from, to, happened, reason, answeredBy].join(
+      '\n',
+    ),
   );
   return folded(search)
     .split(/\s+/)

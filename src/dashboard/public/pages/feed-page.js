@@ -6,7 +6,7 @@ import { ActionButton, useAction } from '../parts/forms.js';
 import { ChoiceFilter, ClearFilters, Filters, TextFilter, TimeFilter } from '../parts/filters.js';
 import { number } from '../parts/format.js';
 import { At, Badge, Failure, FilingLink, Text, whenRead } from '../parts/parts.js';
-import { useQuery, withQuery } from '../router.js';
+import { href, useQuery, withQuery } from '../router.js';
 import { apiPath, useClient, useReading } from '../data/api.js';
 
 /** @import { EventPage, FilingEvent } from '../../api-types.ts' */
@@ -80,11 +80,19 @@ function Found({ events, account, isFiltered }) {
 
 /** @param {{ event: FilingEvent, account: string }} props */
 function FeedEntry({ event, account }) {
-  const { filingId, insured, policy, state, from, to, happened, reason, answeredBy } = eventFacts(event);
+  const { filingId, insured, policy, state, from, to, happened, reason, answeredBy, ...facts } =
+    eventFacts(event);
+  const { subscription, endpoint } = facts;
   return html`<li>
     <span class="quiet"><${At} at=${event.timestamp} /></span>
     <span><${Badge} word=${event.type} /></span>
     ${filingId !== null && html`<${FilingLink} account=${account} filingId=${filingId} name=${insured} />`}
+    ${
+      subscription !== null &&
+      html`<a href=${href('accounts', account, 'subscriptions', subscription)}
+        ><${Text} value=${endpoint ?? subscription}
+      /></a>`
+    }
     ${policy !== null && html`<span class="quiet"><${Text} value=${policy} /></span>`}
     ${state !== null && html`<span class="quiet"><${Text} value=${state} /></span>`}
     ${to !== null && html`<span><${Text} value=${from ?? 'new'} /> → <${Text} value=${to} /></span>`}
