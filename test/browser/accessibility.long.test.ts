@@ -19,9 +19,12 @@ beforeAll(async () => {
     status: 'REJECTED',
     rejectionReason: 'Not signed',
     insuredsName: 'Seen Inc.',
+    filingState: { stateAbbr: 'ZZ' },
   });
   await stage.settle('f_odd', { status: 'AWAITING_DOCUMENTS_FROM_THE_CARRIER_AND_THE_AGENT' });
-  await api.ok('POST', '/v1/accounts/default/tokens', { name: 'The claims desk of the agency in Dallas' });
+  const token = { name: 'The claims desk of the agency in Dallas', expiresAt: '2031-12-26T20:58:15.000Z' };
+  await api.ok('POST', '/v1/accounts/default/tokens', token);
+  await api.ok('PATCH', '/v1/accounts/default', { due: { ZZ: 'P45D' } });
   pages = [
     ['accounts', '#/', '[aria-label="Accounts"] .notice'],
     ['account', '#/accounts/default', '.trend'],
@@ -31,7 +34,9 @@ beforeAll(async () => {
     ['search', '#/search/seen', '[aria-label="Filings of default"] a'],
     ['unknown', '#/accounts/refused', '.counts.unknown'],
     ['rejections', '#/rejections', '[aria-label="Rejected filings"] .age'],
+    ['board', '#/rejections?account=default', '[aria-label="Rejected filings"] .age'],
     ['filing', '#/accounts/default/filing/f_seen', '.timeline li'],
+    ['odd', '#/accounts/default/filing/f_odd', '.timeline li'],
     ['tokens', '#/accounts/default/tokens', '[aria-label="Tokens"] time'],
     ['subscriptions', '#/accounts/default/subscriptions', '[aria-label="Subscriptions"] a'],
     ['subscription', `#/accounts/default/subscriptions/${id}`, '[aria-label^="Dead letters"]'],

@@ -63,14 +63,16 @@ function FilingFacts({ account, filing, onChanged }) {
             Rejected:
             ${filing.rejectionReason ? html`<${Text} value=${filing.rejectionReason} />` : html`<span class="none">none given</span>`}
           </p>
-          <${SeenBy}
-            account=${account}
-            filing=${{ ...filing, assignee: null, note: null }}
-            onChanged=${onChanged}
-            take=${query.has('take')}
-            onClose=${() => setQuery({ take: null })}
-          />
-          <${AnsweredBy} account=${account} filing=${filing} onChanged=${onChanged} />
+          <div class="buttons">
+            <${SeenBy}
+              account=${account}
+              filing=${{ ...filing, assignee: null, note: null }}
+              onChanged=${onChanged}
+              take=${query.has('take')}
+              onClose=${() => setQuery({ take: null })}
+            />
+            <${AnsweredBy} account=${account} filing=${filing} onChanged=${onChanged} />
+          </div>
         </div>
         <${ToldOfFiling} account=${account} filing=${filing} onChanged=${onChanged} />
         <${WhatToFix} account=${account} filingId=${filingId} />`
@@ -85,7 +87,7 @@ function FilingFacts({ account, filing, onChanged }) {
         ['Premium', html`<${Text} value=${dollars(filing.premium)} />`],
         ['Filed', html`<${Text} value=${filing.createdAt?.slice(0, 10) ?? null} />`],
         userId !== null && ['Filed by', html`<${Text} value=${userId} />`],
-        [`${filing.status} since`, html`<${At} at=${filing.since} />`],
+        [`${spaced(filing.status)} since`, html`<${At} at=${filing.since} />`],
         ['Completed', html`<${When} at=${filing.completedAt} never="not yet" />`],
         filing.answers !== null && [
           'Answers',

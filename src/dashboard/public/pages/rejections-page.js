@@ -105,7 +105,12 @@ function Board({ list, data: { items, more, first }, subject, isOperator }) {
         onChange=${choose}
       />`;
     const [cell, ...others] = row.cells;
-    return { ...row, cells: [html`${box} ${cell}`, ...others], card: html`${box} ${row.card}` };
+    const beside = (/** @type {unknown} */ content) =>
+      html`<div class="chosen">
+        ${box}
+        <div>${content}</div>
+      </div>`;
+    return { ...row, cells: [beside(cell), ...others], card: beside(row.card) };
   });
   const done = useCallback(() => {
     setChosen([]);

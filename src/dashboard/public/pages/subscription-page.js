@@ -1,6 +1,6 @@
 import { html, useState } from '../html.js';
 import { CopyButton, SecretField, ShownOnce } from '../parts/copying.js';
-import { Badge, Facts, Failure, Section, Text, When, whenRead } from '../parts/parts.js';
+import { At, Badge, Facts, Failure, Section, Text, When, whenRead } from '../parts/parts.js';
 import { ReplayButton, Replays } from '../deliveries/replay.js';
 import { ActionButton, DialogButton, Select, useAction, WorkButton } from '../parts/forms.js';
 import { apiPath, useClient, useResource } from '../data/api.js';
@@ -76,7 +76,7 @@ function Settings({ subscription, onResumed }) {
       ['Pending deliveries', number(subscription.lag) + (subscription.throttled ? ', throttled' : '')],
       notBefore !== null && [
         'Nothing is sent',
-        html`${notBefore.reason}${notBefore.at && html`, until <${When} at=${notBefore.at} />`}`,
+        html`${notBefore.reason}${notBefore.at && html`, until <${At} at=${notBefore.at} />`}`,
       ],
       ['Failures in a row', number(subscription.consecutiveFailures)],
       ['Next retry', html`<${When} at=${nextAttemptAt} never="none" /> ${tryNow}`],

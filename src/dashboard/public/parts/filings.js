@@ -53,12 +53,14 @@ const cells = {
  */
 export function FilingAge({ filing: { since, sinceIsFirstRead, createdAt } }) {
   const filed = createdAt === null || Number.isNaN(Date.parse(createdAt)) ? null : createdAt;
-  return html`<${Age} since=${since} atLeast=${sinceIsFirstRead} />${
+  return html`<span
+    ><${Age} since=${since} atLeast=${sinceIsFirstRead} />${
       sinceIsFirstRead &&
       html`<span class="quiet"
-        >, already so at the first read${filed !== null && html`; filed <${When} at=${filed} />`}</span
+        >, so when first read${filed !== null && html`; filed <${When} at=${filed} />`}</span
       >`
-    }`;
+    }</span
+  >`;
 }
 
 /**
@@ -70,7 +72,7 @@ export function Due({ at }) {
   if (at === null) return html`<span class="none">–</span>`;
   return Date.parse(at) > now
     ? html`<span>due <${When} at=${at} /></span>`
-    : html`<span class="age bad">overdue since <${When} at=${at} /></span>`;
+    : html`<span class="age bad">overdue by <${Age} since=${at} tone="bad" /></span>`;
 }
 
 /**

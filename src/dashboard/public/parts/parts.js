@@ -80,14 +80,14 @@ export function At({ at }) {
 }
 
 /**
- * How long something has lasted, with a colour from a day on.
- * @param {{ since: string, atLeast?: boolean }} props `atLeast`: its beginning was not seen
+ * How long something has lasted, with a colour from a day on unless one is given.
+ * @param {{ since: string, atLeast?: boolean, tone?: Tone }} props `atLeast`: its beginning was not seen
  */
-export function Age({ since, atLeast = false }) {
+export function Age({ since, atLeast = false, tone }) {
   const now = useNow();
   const age = Math.max(1000, now - Date.parse(since));
   const show = (/** @type {number} */ ms) => html`${atLeast && '≥ '}${duration(age)}${clockBeside(ms, now)}`;
-  return html`<${Time} at=${since} kind=${`age ${toneOfAge(age)}`} show=${show} />`;
+  return html`<${Time} at=${since} kind=${`age ${tone ?? toneOfAge(age)}`} show=${show} />`;
 }
 
 /** @type {(ms: number, now: number) => ComponentChildren} */
