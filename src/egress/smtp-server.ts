@@ -29,8 +29,9 @@ const expected =
 
 /**
  * Reads `smtps://user:password@host:port`, with TLS from the first byte, or the same with `smtp://`, with
- * STARTTLS, which a server on the same machine need not offer; `smtp://…?tls=none` means no TLS. The port is 465 or 587 if none is given. User and password are
- * percent-decoded. A problem completes "NAME …" and never repeats the text.
+ * STARTTLS, which a server on the same machine need not offer; `smtp://…?tls=none` means no TLS. The port is
+ * 465 or 587 if none is given. User and password are percent-decoded. A problem completes "NAME …" and never
+ * repeats the text.
  */
 export function parseSmtpServer(text: string): Parsed<SmtpServer> {
   const url = /^smtps?:\/\//i.test(text) && !/[\s\p{Cc}]/u.test(text) ? URL.parse(text) : null;

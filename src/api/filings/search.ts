@@ -42,7 +42,10 @@ interface FilingSearch {
   readonly noted: NotedFilter;
   /** The statuses whose filings are in an index. */
   readonly indexed: readonly string[];
-  /** The status without an index, listed last; in a search the service is asked for it. Null if it is not wanted. */
+  /**
+   * The status without an index, listed last; in a search the service is asked for it. Null if it is not
+   * wanted.
+   */
   readonly unindexed: string | null;
   readonly order: NonNullable<ListQuery['order']>;
 }
