@@ -49,6 +49,7 @@ describe('a clerk with a link to triage', () => {
     await tab.page.keyboard.type('Asked the broker');
     await tab.page.keyboard.press('Enter');
     await tab.page.getByText('Assigned to Dana Reyes').waitFor();
+    await expect.poll(() => tab.page.evaluate('document.activeElement.tagName')).toBe('H1');
     const timeline = tab.page.getByRole('listitem').filter({ hasText: 'filing.noted' });
     await timeline.getByText('Dana Reyes has seen it').waitFor();
     expect(await filing('f_first')).toMatchObject({
@@ -67,6 +68,8 @@ describe('a clerk with a link to triage', () => {
     await dialog.getByLabel('Assign to').fill('Lee');
     await dialog.getByRole('button', { name: 'Assign', exact: true }).click();
     await tab.page.getByText('Assigned to Lee').waitFor();
+    await tab.page.getByText('What to fix').click();
+    await tab.page.getByRole('heading', { name: 'Body of create-filing' }).waitFor();
     await tab.picture('filing-noted');
     await expectAccessible(tab);
     await tab.show('#/accounts/default/subscriptions');
@@ -85,6 +88,9 @@ describe('a clerk with a link to triage', () => {
     await tab.page.keyboard.type('Dana Reyes');
     await tab.page.keyboard.press('Enter');
     await expect.poll(() => focused(tab)).toBe('Mark as seen: Insured of f_third');
+    await tab.page.getByRole('button', { name: 'Undo: Insured of f_fourth' }).focus();
+    await tab.page.keyboard.press('Enter');
+    await expect.poll(() => focused(tab)).toBe('Mark as seen: Insured of f_fourth');
     await tab.page.reload();
     await tab.page.getByRole('button', { name: 'Unassigned' }).click();
     await tab.page.getByRole('link', { name: 'Insured of f_fourth' }).waitFor();

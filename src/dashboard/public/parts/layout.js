@@ -22,6 +22,8 @@ export function Layout({ session, onSignOut, children }) {
     void watchDaemon(leave.signal);
     return () => leave.abort();
   }, []);
+  const main = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => keepFocus(/** @type {HTMLElement} */ (main.current)), []);
   const faults = useFaults();
   const [area] = parseHash(useHash());
   const [keys, setKeys] = useState(() => inStorage((storage) => storage.getItem(keysKey)) !== 'off');
@@ -43,7 +45,7 @@ export function Layout({ session, onSignOut, children }) {
       <button type="button" onClick=${onSignOut}>Sign out</button>
     </header>
     ${faults.length > 0 && html`<${Banner} faults=${session.account === null ? faults : []} />`}
-    <main id="main" tabindex="-1" class=${faults.length > 0 ? 'gone' : ''}>${children}</main>
+    <main id="main" ref=${main} tabindex="-1" class=${faults.length > 0 ? 'gone' : ''}>${children}</main>
     <footer>
       <nav aria-label="More"><a href="docs/">API reference</a></nav>
       <label class="tick keys"
@@ -54,6 +56,34 @@ export function Layout({ session, onSignOut, children }) {
         ></label
       >
     </footer>`;
+}
+
+/**
+ * Gives the focus of an element that goes away to the nearest one that can take it: a button that has done
+ * its work is often replaced by another.
+ * @param {HTMLElement} main
+ * @returns {() => void} ends that
+ */
+function keepFocus(main) {
+  /** @type {EventTarget[]} */
+  let around = [];
+  const note = (/** @type {FocusEvent} */ event) => void (around = event.composedPath());
+  const move = () => {
+    const [held] = around;
+    if (!(held instanceof Element) || held.isConnected || document.activeElement !== document.body) return;
+    const box = around.find((one) => one instanceof Element && one.isConnected && main.contains(one));
+    const within =
+      box instanceof Element && box !== main ? box.querySelector('a[href], button, input') : null;
+    const next = within ?? main.querySelector('h1');
+    if (next instanceof HTMLElement) next.focus();
+  };
+  const observer = new MutationObserver(move);
+  observer.observe(main, { childList: true, subtree: true });
+  main.addEventListener('focusin', note);
+  return () => {
+    observer.disconnect();
+    main.removeEventListener('focusin', note);
+  };
 }
 
 // The causes are for the operator alone: others cannot do anything about them.

@@ -182,12 +182,14 @@ export function AnsweredBy({ account, filing: { filingId, answeredBy }, onChange
       />${' '}${mayTriage && html`<${Undo} work=${() => send(['DELETE', 'answer'])} name="not answered after all" />`}</span
     >`;
   if (!mayTriage) return null;
-  return html`<${DialogButton} label="Answered by …" verb="Save" what="save that" kind="small" work=${link}>
-    <label
-      >Id of the corrected filing <input name="answeredBy" required maxlength="256" autocomplete="off"
-    /></label>
-    <p class="quiet">A filing with the same policy number, state and type is linked by itself.</p>
-  <//>`;
+  return html`<span
+    ><${DialogButton} label="Answered by …" verb="Save" what="save that" kind="small" work=${link}>
+      <label
+        >Id of the corrected filing <input name="answeredBy" required maxlength="256" autocomplete="off"
+      /></label>
+      <p class="quiet">A filing with the same policy number, state and type is linked by itself.</p>
+    <//></span
+  >`;
 }
 
 /** @typedef {[method: string, part: string, body?: unknown]} Change of a part of a filing */
@@ -240,6 +242,6 @@ export const nameOf = ({ filingId, insuredsName }) => (insuredsName?.trim() ? in
 function focusNext() {
   const buttons = [...document.querySelectorAll('button.mark')];
   const at = buttons.findIndex((button) => button === document.activeElement);
-  const next = buttons[at + 1] ?? (at > 0 ? buttons[at - 1] : document.querySelector('h1'));
+  const next = (at >= 0 && (buttons[at + 1] ?? buttons[at - 1])) || document.querySelector('h1');
   if (next instanceof HTMLElement) next.focus();
 }
