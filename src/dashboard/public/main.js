@@ -36,7 +36,15 @@ function App() {
     [session],
   );
 
-  if (state.is === 'unknown') return html`<p class="banner" role="status">${state.wait ?? 'Loading …'}</p>`;
+  if (state.is === 'unknown' && state.wait === null)
+    return html`<p class="banner" role="status">Loading …</p>`;
+  if (state.is === 'unknown')
+    return html`<main>
+      <h1>filing-webhooks</h1>
+      <p class="notice bad" role="status">
+        <strong>Not available yet; this page asks again by itself.</strong> ${state.wait}
+      </p>
+    </main>`;
   if (state.is === 'out')
     return html`<${SignIn} key=${state.notice} notice=${state.notice} onSignedIn=${enter} />`;
   if (state.is === 'asked') {

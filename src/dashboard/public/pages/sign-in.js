@@ -37,6 +37,7 @@ export function SignIn({ notice, onSignedIn }) {
     <//>`;
   return html`<${Question} name="Sign in" title="filing-webhooks" onSubmit=${submit}>
     <p>Sign in to see accounts, changes and deliveries.</p>
+    ${alert}
     <label for="token">Token</label>
     <div class="pair">
       <input
@@ -47,7 +48,7 @@ export function SignIn({ notice, onSignedIn }) {
         required
         autocomplete="current-password"
         spellcheck="false"
-        aria-invalid=${problem !== null}
+        aria-invalid=${error !== null}
         aria-describedby="token-help token-problem"
       />
       <button type="button" aria-pressed=${isShown} aria-controls="token" onClick=${() => setShown(!isShown)}>
@@ -69,7 +70,6 @@ export function SignIn({ notice, onSignedIn }) {
       aria-describedby="user-help"
     />
     <p id="user-help" class="quiet">Optional: only your password manager uses it.</p>
-    ${alert}
     <button type="submit" class="primary" aria-disabled=${busy}>${busy ? 'Signing in …' : 'Sign in'}</button>
   <//>`;
 }
