@@ -87,7 +87,10 @@ function FilingFacts({ account, filing, onChanged }) {
         ['Premium', html`<${Text} value=${dollars(filing.premium)} />`],
         ['Filed', html`<${Text} value=${filing.createdAt?.slice(0, 10) ?? null} />`],
         userId !== null && ['Filed by', html`<${Text} value=${userId} />`],
-        [`${spaced(filing.status)} since`, html`<${At} at=${filing.since} />`],
+        [
+          `${spaced(filing.status)} since`,
+          html`<${At} at=${filing.since} />${filing.sinceIsFirstRead && ' or before'}`,
+        ],
         ['Completed', html`<${When} at=${filing.completedAt} never="not yet" />`],
         filing.answers !== null && [
           'Answers',
