@@ -270,7 +270,7 @@ function problemOf(error, name) {
   if (found.length === 0) return null;
   return found
     .map(({ path, message }) =>
-      `${path.slice(name.length + 1)} ${message.replace(/^is refused: /, '')}`.trim(),
+      `${path.slice(name.length + 1).replace(/^\d+$/, '')} ${message.replace(/^is refused: /, '')}`.trim(),
     )
     .join('; ');
 }
