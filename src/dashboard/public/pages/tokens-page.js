@@ -4,7 +4,7 @@ import { AccountHeading } from '../parts/account-parts.js';
 import { Choice, DialogButton, Select, textOf } from '../parts/forms.js';
 import { fullTime } from '../parts/format.js';
 import { ShownOnce } from '../parts/copying.js';
-import { Badge, Text, When } from '../parts/parts.js';
+import { Badge, Text, useNow, When } from '../parts/parts.js';
 import { ListTable } from '../parts/tables.js';
 import { useMayWrite } from '../session.js';
 
@@ -50,6 +50,7 @@ const fates = [
 export function TokensPage({ account }) {
   const path = apiPath('accounts', account, 'tokens');
   const mayWrite = useMayWrite();
+  const now = useNow();
   /** @type {List<Token>} */
   const list = useList(`${path}?limit=100`, refreshMs);
   const rowsOf = (/** @type {Token[]} */ tokens) =>
@@ -60,7 +61,7 @@ export function TokensPage({ account }) {
         tokens=${tokens}
         onDone=${list.reload}
       />`;
-      return { key: token.id, cells: [...cellsOf(token, tokens), revoke] };
+      return { key: token.id, cells: [...cellsOf(token, tokens, now), revoke] };
     });
   const columns = ['Name', 'Kind', 'Rights', 'Made by', 'Created', 'Last used', 'Expires'];
   return html`<${AccountHeading} account=${account} at="tokens" title="Tokens" />
@@ -85,8 +86,12 @@ export function TokensPage({ account }) {
     />`;
 }
 
-/** @type {(token: Token, tokens: readonly Token[]) => unknown[]} */
-function cellsOf({ name, right, link, subscriptions, parent, createdAt, lastUsedAt, expiresAt }, tokens) {
+/** @type {(token: Token, tokens: readonly Token[], now: number) => unknown[]} */
+function cellsOf(
+  { name, right, link, subscriptions, parent, createdAt, lastUsedAt, expiresAt },
+  tokens,
+  now,
+) {
   const maker = parent === null ? 'the operator' : (tokens.find(({ id }) => id === parent)?.name ?? parent);
   const managed = subscriptions === 'own' ? 'own subscriptions' : 'read and write';
   const words = { read: 'read only', triage: 'triage', manage: managed };
@@ -99,7 +104,8 @@ function cellsOf({ name, right, link, subscriptions, parent, createdAt, lastUsed
     html`<${When} at=${lastUsedAt} />`,
     expiresAt === null
       ? html`<span class="none">never</span>`
-      : html`<time datetime=${expiresAt}>${fullTime(Date.parse(expiresAt))}</time>`,
+      : html`${Date.parse(expiresAt) <= now && html`<strong class="toned warn">expired</strong>${' '}`}
+          <time datetime=${expiresAt}>${fullTime(Date.parse(expiresAt))}</time>`,
   ];
 }
 
@@ -172,7 +178,7 @@ function Name({ label, placeholder }) {
 
 // Revokes a token, after naming those that end with it.
 /** @param {{ path: string, token: Token, tokens: readonly Token[], onDone: () => void }} props */
-function RevokeButton({ path, token: { id, name }, tokens, onDone }) {
+function RevokeButton({ path, token: { id, name, link }, tokens, onDone }) {
   const client = useClient();
   const children = descendants(tokens, id);
   const revoke = async (/** @type {FormData} */ form) => {
@@ -182,11 +188,14 @@ function RevokeButton({ path, token: { id, name }, tokens, onDone }) {
   };
   return html`<${DialogButton}
     label="Revoke …"
-    title=${`Revoke the token ${name}`}
+    title=${`Revoke the ${link ? 'link' : 'token'} ${name}`}
     kind="danger"
     work=${revoke}
   >
-    <p>Requests with it are refused from now on. This cannot be undone.</p>
+    <p>
+      ${link ? 'It opens nothing more, and who has opened it is signed out.' : 'Requests with it are refused from now on.'}
+      This cannot be undone.
+    </p>
     ${
       children.length > 0 &&
       html`<${Choice} name="children" legend="Tokens that were made with it" value="revoke" options=${fates}>
