@@ -204,3 +204,15 @@ describe('the board of rejections', () => {
     expect(tab.problems).toEqual([]);
   });
 });
+
+test('more rows are shown although the pointer is on the button that asks for them', async () => {
+  for (let i = 0; i < 11; i++)
+    await stage.settle(`f_more${i}`, { status: 'REJECTED', insuredsName: `Insured of f_more${i}` });
+  await using tab = await stage.visit('#/accounts/default');
+  await expect.poll(() => insureds(tab)).toHaveLength(10);
+  const button = tab.page.getByRole('button', { name: 'Show more' });
+  await button.hover();
+  await button.click();
+  await expect.poll(async () => (await insureds(tab)).length).toBeGreaterThan(10);
+  expect(tab.problems).toEqual([]);
+});

@@ -114,7 +114,7 @@ function useNarrow(minPx) {
  * @param {TableProps & { subject: string }} props `subject`: what is listed; a list of another one is shown
  * at once
  */
-export function StillTable({ subject, rows, ...table }) {
+export function StillTable({ subject, rows, onMore, ...table }) {
   const [box, isHeld] = useHeld();
   const shown = useRef({ subject, rows });
   const [, setTurn] = useState(0);
@@ -122,7 +122,15 @@ export function StillTable({ subject, rows, ...table }) {
     shown.current = { ...shown.current, subject: '' };
     setTurn((turn) => turn + 1);
   }, []);
-  if (!isHeld || shown.current.subject !== subject) shown.current = { subject, rows };
+  // More rows that were asked for are shown, although the focus or the pointer is on the button for them.
+  const atMore = useRef(0);
+  const showMore = () => {
+    atMore.current = rows.length;
+    onMore?.();
+  };
+  const isAsked = atMore.current > 0 && rows.length > atMore.current;
+  if (isAsked) atMore.current = 0;
+  if (!isHeld || isAsked || shown.current.subject !== subject) shown.current = { subject, rows };
   const latest = new Map(rows.map((row) => [row.key, row]));
   const before = new Set(shown.current.rows.map(({ key }) => key));
   const added = rows.filter(({ key }) => !before.has(key)).length;
@@ -135,7 +143,11 @@ export function StillTable({ subject, rows, ...table }) {
         Show: ${news.filter(Boolean).join(', ')}
       </button>`
     }
-    <${Table} ...${table} rows=${shown.current.rows.map((row) => latest.get(row.key) ?? row)} />
+    <${Table}
+      ...${table}
+      rows=${shown.current.rows.map((row) => latest.get(row.key) ?? row)}
+      onMore=${showMore}
+    />
   </div>`;
 }
 
