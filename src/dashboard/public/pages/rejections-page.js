@@ -118,8 +118,9 @@ function Board({ list, data: { items, more, first }, subject, isOperator }) {
   }, [list.reload]);
   const mine = keptName();
   const people = [...(mine === '' ? [] : [[mine, 'Mine']]), ['none', 'Unassigned']];
-  return html`<${BoardHealth} page=${page} /><${BoardCover} page=${page} />
-    <${SkipLink} to="list">Skip to the list<//>
+  return html`<${SkipLink} to="list">Skip to the list<//> <${BoardHealth} page=${page} /><${BoardCover}
+      page=${page}
+    />
     <div class="board">
       <div class="board-side">
         ${isOperator && html`<${AccountChoice} page=${page} />`}
