@@ -123,7 +123,7 @@ async function lookAt(
   if (read === null) return unknown(account, false);
   const [marks, counts, open, rejectionsCovered] = read;
   // Until a poll has read everything, other rejections are not known.
-  if (!marks.baselined || marks.lastCompletePollAt === 0) return unknown(account, true);
+  if (!marks.baselined || marks.lastCompletePollAt === 0) return unknown(account, true, rejectionsCovered);
   const at = now();
   return {
     account,
@@ -137,7 +137,7 @@ async function lookAt(
   };
 }
 
-function unknown(account: string, isReadable: boolean): Looked {
-  const notKnown = { asOf: null, rejections: null, open: null, rejectionsCovered: null };
-  return { account, health: 'unknown', ...notKnown, soundUntil: 0, isReadable };
+function unknown(account: string, isReadable: boolean, rejectionsCovered: boolean | null = null): Looked {
+  const notKnown = { asOf: null, rejections: null, open: null };
+  return { account, health: 'unknown', ...notKnown, rejectionsCovered, soundUntil: 0, isReadable };
 }

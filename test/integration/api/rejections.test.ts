@@ -102,7 +102,7 @@ test('reasons that differ in case or form are one group, and each of them select
 test('an account that was never read is unknown, and says since when it is believed once it was', async () => {
   await api.createAccount('new');
   expect((await board('?account=new')).accounts).toEqual([
-    { account: 'new', health: 'unknown', asOf: null, rejections: null, open: null, rejectionsCovered: null },
+    { account: 'new', health: 'unknown', asOf: null, rejections: null, open: null, rejectionsCovered: false },
   ]);
   await api.putFilings('new', [{ id: 'f_1', status: 'PENDING' }]);
   await api.stored.of('new').completePoll((await api.deps.polling.read('new')).generation);
