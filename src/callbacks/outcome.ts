@@ -1,6 +1,6 @@
 import { failureDetails, type CallbackResponse, type CallbackResult } from './result.ts';
 import { parseRetryAfter } from '../waiting/retry-after.ts';
-import { cutText } from '../json/cut-text.ts';
+import { shortened } from '../json/cut-text.ts';
 
 /** Every outcome code and its consequence (docs/callback-outcomes.md). Codes are never renamed. */
 export const outcomeKinds = {
@@ -147,7 +147,7 @@ export function keptReason(outcome: CallbackOutcome): string | null {
   if (outcome.kind === 'delivered') return null;
   const { code, reason } = outcome;
   if (plainCodes.has(code) || generalReasons.has(reason)) return null;
-  return reason.length <= keptReasonMax ? reason : `${cutText(reason, keptReasonMax - 1)}…`;
+  return shortened(reason, keptReasonMax);
 }
 
 /**

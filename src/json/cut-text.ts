@@ -6,3 +6,8 @@ export function cutText(text: string, max: number): string {
   const isHalved = text.length > max && (text.charCodeAt(max - 1) & 0xfc00) === 0xd800;
   return text.slice(0, isHalved ? max - 1 : max);
 }
+
+/** A text of at most `max` characters: a longer one is cut and ends in an ellipsis; pure. */
+export function shortened(text: string, max: number): string {
+  return text.length > max ? `${cutText(text, max - 1)}…` : text;
+}

@@ -1,4 +1,4 @@
-import { cutText } from '../../json/cut-text.ts';
+import { shortened } from '../../json/cut-text.ts';
 const lineBreak = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/;
 
 // Control characters, and those that turn the direction of the text behind them.
@@ -17,7 +17,7 @@ export function linesOf(text: string): string[] {
 /** A text on one line, without characters that are not seen; cut with an ellipsis after `max` characters. */
 export function oneLine(text: string, max: number): string {
   const line = linesOf(text).join(' ').replaceAll(unseen, '').toWellFormed();
-  return line.length > max ? `${cutText(line, max - 1)}…` : line;
+  return shortened(line, max);
 }
 
 /** A status as a word: `Rejected`; one of several words as it is written. */

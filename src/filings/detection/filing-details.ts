@@ -1,5 +1,5 @@
 import { stateAbbreviation } from '../../events/event.ts';
-import { cutText } from '../../json/cut-text.ts';
+import { shortened } from '../../json/cut-text.ts';
 import { epochMsOf } from '../../json/iso-time.ts';
 import type { EffectiveDate } from './filing-state.ts';
 
@@ -23,13 +23,13 @@ const textLengthMax = 200;
 
 /**
  * The details in a filing's document (docs/partner.md#single-filing), or null without a document. Texts are
- * cut to 200 characters.
+ * shortened to 200 characters.
  */
 export function toDetails(document: Readonly<Record<string, unknown>> | null): FilingDetails | null {
   if (document === null) return null;
   const text = (key: string) => {
     const value = document[key];
-    return typeof value === 'string' ? cutText(value, textLengthMax) : null;
+    return typeof value === 'string' ? shortened(value, textLengthMax) : null;
   };
   return {
     policyNumber: text('policyNumber'),

@@ -33,7 +33,7 @@ describe('toDetails', () => {
     ],
     ['the carrier, the dates and the endorsement', endorsement, endorsement],
     ['wrong types', { policyNumber: 7, insuredsName: null, filingType: ['x'] }, {}],
-    ['a long text', { insuredsName: 'x'.repeat(500) }, { insuredsName: 'x'.repeat(200) }],
+    ['a long text', { insuredsName: 'x'.repeat(500) }, { insuredsName: `${'x'.repeat(199)}…` }],
     ['a state', { filingState: { stateAbbr: 'TX' } }, { stateAbbr: 'TX' }],
     ['no state', { filingState: null }, {}],
     ['a strange state', { filingState: { stateAbbr: 5 } }, {}],
