@@ -175,10 +175,9 @@ const shown = {
     'Why its secret, custom headers, `auth` or `tls` cannot be read: ENCRYPTION_KEY lacks the key that sealed them. Nothing is delivered until the key is back, or PATCH has set `secret`, `headers`, `auth` and `tls` anew. Shown is only what can be read.',
   ),
   previousSecretExpiresAt: s.timeOrNull('Until then callbacks carry a second signature after a rotation.'),
-  createdBy: s.stringOrNull(
-    'Id of the token or link with which it was made; null = the operator token.',
-    { examples: ['tok_9f86d081884c7d65'] },
-  ),
+  createdBy: s.stringOrNull('Id of the token or link with which it was made; null = the operator token.', {
+    examples: ['tok_9f86d081884c7d65'],
+  }),
   createdAt: s.time('When it was registered.'),
   updatedAt: s.time('When its settings last changed.'),
 };
