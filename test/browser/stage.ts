@@ -81,6 +81,8 @@ export function setStage(filings = 0): Stage {
       const page = await open();
       await page.signIn(token);
       await page.show(hash);
+      // The pointer lies where it has signed in: rows under it do not move.
+      await page.page.mouse.move(0, 0);
       return page;
     },
     async settle(id, fields) {
