@@ -39,7 +39,7 @@ export function createIdSet() {
 
 type HashTable = ReturnType<typeof createHashTable>;
 
-// A map of hashes to parts in two typed arrays, a third of the size of a Map. A place holds its hash plus
+// A map of hashes to parts in two typed arrays, half the size of a Map. A place holds its hash plus
 // one, 0 if it is free.
 function createHashTable() {
   let hashes = new Float64Array(4);
